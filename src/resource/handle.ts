@@ -1,0 +1,115 @@
+/**
+ * Resource handles: the one value from which a kind's types, paths and scope follow.
+ *
+ * A handle has a single, covariant type parameter, so arrays of handles need no `any`.
+ */
+import type { MetaInput, ObjectMeta } from "./meta.ts";
+
+export type Scope = "Namespaced" | "Cluster";
+
+/** What a handle knows of its kind, as types. */
+export interface Shape {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly scope: Scope;
+  /** What the API server answers. */
+  readonly read: { readonly apiVersion: string; readonly kind: string; readonly metadata: ObjectMeta };
+  /** What is written, without `apiVersion` and `kind`. */
+  readonly write: object;
+  readonly status: unknown;
+}
+
+declare const shape: unique symbol;
+
+/**
+ * A kind of the Kubernetes API.
+ *
+ * Two handles mean the same resource when group and kind are equal.
+ */
+export interface Resource<out S extends Shape = Shape> {
+  readonly [shape]: S;
+  readonly apiVersion: S["apiVersion"];
+  readonly kind: S["kind"];
+  /** For a handle of `resource()` the scope is not known before discovery, and this says `Namespaced`. */
+  readonly scope: S["scope"];
+  readonly group: string;
+  readonly version: string;
+  /** The name in paths, such as `deployments`; `undefined` for a handle of `resource()`: discovery finds it. */
+  readonly plural: string | undefined;
+  /** Such as `status` and `scale`; `undefined` when only discovery knows. */
+  readonly subresources: readonly string[] | undefined;
+}
+
+export type AnyObject = Shape["read"];
+export type ObjectOf<R extends Resource> = R[typeof shape]["read"];
+export type SpecOf<R extends Resource> = ObjectOf<R> extends { readonly spec: infer P } ? P : never;
+export type StatusOf<R extends Resource> = R[typeof shape]["status"];
+
+/** What is written: the kind's literal `apiVersion` and `kind` make it a member of a discriminated union. */
+export type Desired<S extends Shape> = S extends Shape
+  ? { readonly apiVersion: S["apiVersion"]; readonly kind: S["kind"] } & S["write"]
+  : never;
+
+/** The shape of a built-in kind, as the generated tables write it. */
+export interface BuiltinShape<A extends string, K extends string, Sc extends Scope, Read, Write, Status> {
+  readonly apiVersion: A;
+  readonly kind: K;
+  readonly scope: Sc;
+  readonly read: { readonly apiVersion: A; readonly kind: K; readonly metadata: ObjectMeta } & Read;
+  readonly write: { readonly metadata: MetaInput } & Write;
+  readonly status: Status;
+}
+
+/** What the run time needs to know of a kind. */
+export interface ResourceInfo {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly scope: Scope;
+  readonly plural?: string | undefined;
+  readonly subresources?: readonly string[] | undefined;
+}
+
+/** The API group of an `apiVersion`; the core group is the empty string. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? "" : apiVersion.slice(0, slash);
+}
+
+/** Makes a handle from what is known of a kind. */
+export function handle<S extends Shape>(info: ResourceInfo): Resource<S> {
+  const group = groupOf(info.apiVersion);
+  return Object.freeze({
+    apiVersion: info.apiVersion,
+    kind: info.kind,
+    scope: info.scope,
+    group,
+    version: group === "" ? info.apiVersion : info.apiVersion.slice(group.length + 1),
+    plural: info.plural,
+    subresources: info.subresources,
+  }) as unknown as Resource<S>;
+}
+
+/** `of(Deployment, { metadata, spec })` fills in apiVersion and kind. */
+export function of<S extends Shape>(resource: Resource<S>, object: S["write"]): Desired<S> {
+  return { apiVersion: resource.apiVersion, kind: resource.kind, ...object } as Desired<S>;
+}
+
+/** An untyped handle; path, scope and subresources come from discovery. */
+export function resource<Read extends AnyObject = AnyObject & Readonly<Record<string, unknown>>>(
+  apiVersion: string,
+  kind: string,
+): Resource<{
+  apiVersion: string;
+  kind: string;
+  scope: Scope;
+  read: Read;
+  write: { metadata: MetaInput } & Readonly<Record<string, unknown>>;
+  status: unknown;
+}> {
+  return handle({ apiVersion, kind, scope: "Namespaced" });
+}
+
+/** Tells resources apart: `<kind>.<group>`, the core group as in `Pod.`; versions of one kind are the same resource. */
+export function groupKind(resource: { readonly group: string; readonly kind: string }): string {
+  return `${resource.kind}.${resource.group}`;
+}
