@@ -1,0 +1,72 @@
+/** What an author writes: the options of `defineController` and `defineKeyController`. */
+import type { ObjectContext, Result, RunContext } from "../reconcile/context.ts";
+import type { Duration } from "../resource/duration.ts";
+import type { Resource, Shape } from "../resource/handle.ts";
+import type { Key } from "../resource/meta.ts";
+import type { MappedWatch, Target, Watch } from "./watch.ts";
+
+export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
+
+declare const permission: unique symbol;
+export interface Permission {
+  readonly [permission]: true;
+}
+
+/** The run-time side of {@link Permission}. */
+export interface AllowedVerbs {
+  readonly resource: Resource;
+  readonly verbs: readonly Verb[];
+}
+
+/** A call outside the declarations: `allow(ConfigMap, "get", "create")`. Goes into `manifests rbac`. */
+export function allow(resource: Resource, ...verbs: readonly Verb[]): Permission {
+  return Object.freeze({ resource, verbs } satisfies AllowedVerbs) as unknown as Permission;
+}
+
+export function allowedVerbs(given: Permission): AllowedVerbs {
+  return given as unknown as AllowedVerbs;
+}
+
+/** Per-key exponential back-off. */
+export interface Retry {
+  /** @default "5ms" */
+  readonly first?: Duration;
+  /** @default "1000s" */
+  readonly max?: Duration;
+  /** Failures in a row after which a key is parked. @default Infinity */
+  readonly limit?: number;
+}
+
+export interface CommonOptions {
+  /** Runs in parallel; never two for one key. @default 4 */
+  readonly concurrency?: number;
+  /** The signal fires and the run's client, children and status refuse writes; the key stays locked until the promise settles. @default none */
+  readonly timeout?: Duration;
+  /** Per-key exponential back-off. @default { first: "5ms", max: "1000s", limit: Infinity } */
+  readonly retry?: Retry;
+  readonly watches?: readonly MappedWatch[];
+  /** Kinds read from the shared cache besides `for` and `owns`. */
+  readonly reads?: readonly Target<Shape>[];
+  /** Calls outside the declarations. */
+  readonly uses?: readonly Permission[];
+}
+
+export type ShapeOf<T> = T extends Resource<infer S> ? S : T extends Watch<infer S> ? S : never;
+
+export interface ObjectController<S extends Shape, Owns extends readonly Target<Shape>[]> extends CommonOptions {
+  /** @default the kind in lower case. Names the field manager, the finalizer and the metrics: keep it when you rename the file. */
+  readonly name?: string;
+  /** Earlier names, whose managed fields and finalizers are taken over. */
+  readonly formerly?: readonly string[];
+  readonly for: Target<S>;
+  readonly owns?: Owns;
+  /** Called for an existing member that is not being deleted. */
+  reconcile(object: S["read"], context: ObjectContext<S, ShapeOf<Owns[number]>>): Promise<void | Result>;
+  /** Its presence adds a finalizer before the first reconcile and removes it after it succeeded. */
+  finalize?(object: S["read"], context: Omit<ObjectContext<S, ShapeOf<Owns[number]>>, "children">): Promise<void | Result>;
+}
+
+export interface KeyController extends CommonOptions {
+  readonly name: string;
+  reconcile(key: Key, context: RunContext): Promise<void | Result>;
+}

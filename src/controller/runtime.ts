@@ -1,0 +1,27 @@
+/** What controllers run on: the parts of the process that all of them share. */
+import type { InformerRegistry } from "../cache/registry.ts";
+import type { WriteGate } from "../client/write-gate.ts";
+import type { EventRecorder } from "../events/recorder.ts";
+import type { RestMapper } from "../kube/mapper.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { Log } from "../observe/log.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { Clock } from "../platform/clock.ts";
+
+export interface Runtime {
+  readonly transport: Transport;
+  readonly mapper: RestMapper;
+  readonly informers: InformerRegistry;
+  readonly events: EventRecorder;
+  /** Closed when leadership is lost. */
+  readonly gate: WriteGate;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** The namespaces that controllers without their own see; empty means all. */
+  readonly namespaces: readonly string[];
+  /** Runs in parallel for controllers that do not say. @default 4 */
+  readonly concurrency: number | undefined;
+  /** Warns once about each call that a controller did not declare: in `dev` and tests. */
+  readonly warnUndeclared: boolean;
+}

@@ -1,0 +1,42 @@
+/** Sources of keys that are not kinds: intervals, cron expressions, async iterables. */
+import { Cron } from "croner";
+import { type Duration, parseDuration } from "../resource/duration.ts";
+import type { Enqueued, MappedWatch } from "./watch.ts";
+
+/** The run-time side of a source. */
+export type KeySource =
+  | { readonly source: "every"; readonly interval: number }
+  | { readonly source: "cron"; readonly expression: string }
+  | { readonly source: "from"; readonly events: AsyncIterable<Enqueued> };
+
+function mapped(source: KeySource): MappedWatch {
+  return Object.freeze(source) as unknown as MappedWatch;
+}
+
+/** The source behind a mapped watch, `undefined` for the watch of a kind. */
+export function keySource(watch: MappedWatch): KeySource | undefined {
+  const candidate = watch as unknown as Partial<KeySource>;
+  return candidate.source === undefined ? undefined : (candidate as KeySource);
+}
+
+export const source: {
+  /** Every member of `for` again after each interval; a key controller gets the key `{ name: <its name> }`. */
+  every(interval: Duration): MappedWatch;
+  /** The same at the times of a cron expression, in UTC. @see https://crontab.guru */
+  cron(expression: string): MappedWatch;
+  /** The keys an async iterable yields; read while the controller runs. */
+  from(events: AsyncIterable<Enqueued>): MappedWatch;
+} = Object.freeze({
+  every(interval: Duration): MappedWatch {
+    const ms = parseDuration(interval, "source.every");
+    if (ms <= 0) throw new RangeError(`Cannot use source.every: the interval must be more than 0, got ${interval}`);
+    return mapped({ source: "every", interval: ms });
+  },
+  cron(expression: string): MappedWatch {
+    new Cron(expression, { paused: true }).stop(); // throws on a bad expression
+    return mapped({ source: "cron", expression });
+  },
+  from(events: AsyncIterable<Enqueued>): MappedWatch {
+    return mapped({ source: "from", events });
+  },
+});

@@ -1,0 +1,72 @@
+/** One form for `for`, `owns`, `watches` and `reads`: a handle, or `watch(handle, options)`. */
+import type { Client } from "../client/client.ts";
+import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
+import type { Key, ObjectMeta } from "../resource/meta.ts";
+import type { Predicate } from "./predicate.ts";
+
+export interface WatchOptions<T> {
+  /** Only these namespaces. @default those of `--namespace`, else all */
+  readonly namespaces?: readonly string[];
+  /** A label selector; the API server filters. */
+  readonly labels?: string;
+  /** A field selector; the API server filters. */
+  readonly fields?: string;
+  /** Membership: objects that do not match are not this controller's; one that stops matching is finalized and released. */
+  readonly match?: (object: T) => boolean;
+  /** Event filter: which changes of a member cause a run. */
+  readonly on?: Predicate<T>;
+  /** In `owns`: children that cannot carry an owner reference are tracked by a UID label and removed in finalization. @default "owner" */
+  readonly track?: "owner" | "label";
+}
+
+/** What `enqueue` and `source.from` give: a key, or an object that has one. */
+export type Enqueued = Key | { readonly metadata: ObjectMeta };
+
+export interface MapOptions<T> extends WatchOptions<T> {
+  /** The keys to run for a change of the object; called for the old and the new state. */
+  readonly enqueue: (
+    object: T,
+    context: { readonly client: Pick<Client, "find" | "list"> },
+  ) => readonly Enqueued[] | Promise<readonly Enqueued[]>;
+}
+
+declare const watched: unique symbol;
+declare const mapped: unique symbol;
+
+/** A kind to watch, with options. */
+export interface Watch<out S extends Shape> {
+  readonly [watched]: S;
+}
+
+/** A source of keys. */
+export interface MappedWatch {
+  readonly [mapped]: true;
+}
+
+export type Target<S extends Shape> = Resource<S> | Watch<S>;
+
+/** The run-time side of {@link Watch} and of a kind's {@link MappedWatch}. */
+export interface KindWatch {
+  readonly watch: 1;
+  readonly resource: Resource;
+  readonly options: Partial<MapOptions<AnyObject>>;
+}
+
+const known = new Set(["namespaces", "labels", "fields", "match", "on", "track", "enqueue"]);
+
+export function watch<S extends Shape>(resource: Resource<S>, options: MapOptions<S["read"]>): MappedWatch;
+export function watch<S extends Shape>(resource: Resource<S>, options: WatchOptions<S["read"]>): Watch<S>;
+export function watch(resource: Resource, options: Partial<MapOptions<AnyObject>>): unknown {
+  for (const name of Object.keys(options)) {
+    if (!known.has(name)) {
+      throw new TypeError(`Cannot watch ${resource.kind}: unknown option '${name}', allowed are ${[...known].join(", ")}`);
+    }
+  }
+  return Object.freeze({ watch: 1, resource, options } satisfies KindWatch);
+}
+
+/** The watch behind a target: a bare handle has no options. */
+export function kindWatch(target: Target<Shape> | MappedWatch): KindWatch {
+  const candidate = target as unknown as Partial<KindWatch>;
+  return candidate.watch === 1 ? (candidate as KindWatch) : { watch: 1, resource: target as Resource, options: {} };
+}

@@ -1,0 +1,42 @@
+/** The children of an object, as a whole set by name: the types. `child-set.ts` implements them. */
+import type { Desired, Shape } from "../resource/handle.ts";
+
+type ReadOf<Owned extends Shape, D> = D extends { readonly apiVersion: infer A; readonly kind: infer K }
+  ? Extract<Owned, { readonly apiVersion: A; readonly kind: K }>["read"]
+  : never;
+
+/** What the server has after the sync, under the names that were given. */
+export type Synced<Owned extends Shape, T> = {
+  readonly [K in keyof T]: T[K] extends readonly (infer U)[]
+    ? readonly ReadOf<Owned, U>[]
+    : undefined extends T[K]
+      ? ReadOf<Owned, NonNullable<T[K]>> | undefined
+      : ReadOf<Owned, T[K]>;
+};
+
+export interface SyncOptions<Name> {
+  /** Applied only when the named ones are ready; until then the run ends at the call and waits for their events. */
+  readonly after?: { readonly [K in Name & string]?: readonly Exclude<Name, K>[] };
+  /** Left in place when no longer desired. */
+  readonly keep?: readonly Name[];
+  /** Without it a set that would delete the last child of a living object is refused. @default false */
+  readonly allowEmpty?: boolean;
+  /** Takes over existing objects that nobody controls: all, or the named ones. @default false */
+  readonly adopt?: boolean | readonly Name[];
+}
+
+export interface Children<Owned extends Shape> {
+  /**
+   * Makes the cluster's children of this object the given set.
+   *
+   * The whole set, by name, once per run; `undefined` and `[]` mean: not wanted. Prunes after every apply succeeded.
+   * No request when nothing differs.
+   *
+   * @throws NotOwned when an existing object of a child's name is not this object's child, AlreadyOwned when it is another's.
+   * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
+   */
+  sync<const T extends { readonly [name: string]: Desired<Owned> | readonly Desired<Owned>[] | undefined }>(
+    desired: keyof T extends never ? never : T,
+    options?: SyncOptions<keyof T>,
+  ): Promise<Synced<Owned, T>>;
+}

@@ -1,0 +1,55 @@
+/** What a run gets: the types. */
+import type { Client } from "../client/client.ts";
+import type { Shape } from "../resource/handle.ts";
+import type { Key } from "../resource/meta.ts";
+import type { Duration } from "../resource/duration.ts";
+import type { Children } from "./children.ts";
+import type { StatusWriter } from "./status.ts";
+
+/** Writes lines that carry the controller, the key and the run. */
+export interface Logger {
+  debug(message: string, fields?: object): void;
+  info(message: string, fields?: object): void;
+  warn(message: string, fields?: object): void;
+  error(message: string, fields?: object): void;
+}
+
+/** Why this run happens: bounded, merged, newest last. For logs, traces and people, not for logic. */
+export interface Cause {
+  readonly source: string;
+  readonly type: string;
+  readonly kind?: string | undefined;
+  readonly key?: Key | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly paths?: readonly string[] | undefined;
+}
+
+export interface RunContext {
+  readonly client: Client;
+  readonly key: Key;
+  /** Fires at the run's timeout, at the loss of leadership, and when the module leaves. */
+  readonly signal: AbortSignal;
+  /** 1 for the first run after a success or a new event of a parked key. */
+  readonly attempt: number;
+  readonly causes: readonly Cause[];
+  readonly log: Logger;
+}
+
+/** Kubernetes Events about the object of the run. */
+export interface RunEvents {
+  normal(reason: string, message: string): void;
+  warning(reason: string, message: string): void;
+}
+
+export interface ObjectContext<S extends Shape, Owned extends Shape> extends RunContext {
+  readonly status: StatusWriter<S>;
+  readonly children: Children<Owned>;
+  readonly events: RunEvents;
+}
+
+export interface Result {
+  /** Runs again after so long, unless an event comes first. */
+  readonly requeueAfter?: Duration | undefined;
+  /** Of that next run; higher runs first. @default the priority that this run had */
+  readonly priority?: number | undefined;
+}
