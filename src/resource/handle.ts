@@ -51,12 +51,19 @@ export type Desired<S extends Shape> = S extends Shape
   : never;
 
 /** The shape of a built-in kind, as the generated tables write it. */
-export interface BuiltinShape<A extends string, K extends string, Sc extends Scope, Read, Write, Status> {
+export interface BuiltinShape<
+  A extends string,
+  K extends string,
+  Sc extends Scope,
+  Read extends Shape["read"],
+  Write extends object,
+  Status,
+> {
   readonly apiVersion: A;
   readonly kind: K;
   readonly scope: Sc;
-  readonly read: { readonly apiVersion: A; readonly kind: K; readonly metadata: ObjectMeta } & Read;
-  readonly write: { readonly metadata: MetaInput } & Write;
+  readonly read: Read;
+  readonly write: Write;
   readonly status: Status;
 }
 

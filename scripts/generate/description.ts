@@ -1,0 +1,51 @@
+/** Descriptions of the OpenAPI documents as docstrings: the first sentence or two, and where to read more. */
+
+/** A second sentence is kept while both fit in this many characters. */
+const enough = 200;
+
+const boilerplate = /api-conventions\.md#(metadata|spec-and-status|types-kinds|resources)/;
+
+/** The lines of a docstring for a description, indented by `indent`; nothing when the description says nothing. */
+export function docstring(description: string | undefined, indent: string): string {
+  const { text, see } = summary(description ?? "");
+  const lines = [...wrap(text, 116 - indent.length), ...(see ? [`@see ${see}`] : [])];
+  if (lines.length === 0) return "";
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
+  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}\n`).join("")}${indent} */\n`;
+}
+
+function summary(description: string): { text: string; see: string | undefined } {
+  const body = description
+    .split(/\n?\s*Possible enum values:/)[0]!
+    .split(/\n\s*[-*] /)[0]!
+    .replace(/\n\s*\n/g, " \u2029")
+    .replace(/[^\S\u2029]+/g, " ")
+    .replaceAll("*/", "*\\/")
+    .replaceAll(/@(?=\w)/g, "&#64;")
+    .trim();
+  const see = /More info:\s*(https?:\/\/[^\s)]+[^\s).,])/i.exec(body)?.[1]?.split("#:~:")[0];
+  const sentences = body
+    .replace(/\(?More info:\s*https?:\/\/[^\s)]+\)?\.?/gi, "")
+    .replace(/ https?:\/\/\S*api-conventions\.md#\S*/g, "")
+    .split(/\u2029|(?<=[.!?])(?<!\b(?:e\.g|i\.e|etc|vs|cf)\.) (?=[A-Z"'`(])/)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => /\w/.test(sentence));
+  let text = sentences[0] ?? "";
+  if (sentences[1] && text.length + sentences[1].length < enough) text = `${closed(text)} ${sentences[1]}`;
+  return { text: closed(text), see: see && !boilerplate.test(see) ? see : undefined };
+}
+
+function closed(sentence: string): string {
+  if (sentence === "") return sentence;
+  return /[.!?)\]]$/.test(sentence) ? sentence : `${sentence.replace(/\s*[:;,]$/, "")}.`;
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ").filter((part) => part !== "")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
