@@ -1,0 +1,124 @@
+/** The certificates of a control plane: an authority, a server, clients; ECDSA P-256 with SHA-256. */
+
+import { createHash, createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { isIPv4 } from "node:net";
+import { bits, boolean, explicit, identifier, integer, octets, sequence, set, text, time, value } from "./der.ts";
+
+/** A certificate and its private key, both PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface Subject {
+  /** CN: the user name where a client shows the certificate. */
+  readonly name: string;
+  /** O: the groups of that user. */
+  readonly groups?: readonly string[] | undefined;
+}
+
+export interface IssueOptions {
+  readonly subject: Subject;
+  /** DNS names and IPv4 addresses of a server; a certificate without any is a client's. */
+  readonly hosts?: readonly string[] | undefined;
+  /** @default in ten years */
+  readonly notAfter?: Date | undefined;
+}
+
+interface Names {
+  readonly subject: Buffer;
+  readonly issuer: Buffer;
+}
+
+const day = 24 * 60 * 60 * 1000;
+const ecdsaWithSha256 = sequence(identifier("1.2.840.10045.4.3.2"));
+
+/** A new authority, signed by itself. */
+export function createAuthority(name: string): Certificate {
+  const { privateKey: key, publicKey } = newKeyPair();
+  const spki = publicKey.export({ type: "spki", format: "der" });
+  const extensions = [
+    extension("2.5.29.19", sequence(boolean(true)), true),
+    extension("2.5.29.15", bits(Buffer.from([0b00000110]), 1), true), // keyCertSign, cRLSign
+    extension("2.5.29.14", octets(keyIdentifier(spki))),
+  ];
+  const names = { subject: distinguishedName({ name }), issuer: distinguishedName({ name }) };
+  return { cert: signed(names, spki, { extensions, signer: key }), key: pkcs8(key) };
+}
+
+/** A certificate of a server or client, signed by the authority. */
+export function issue(authority: Certificate & { readonly name: string }, options: IssueOptions): Certificate {
+  const { privateKey: key, publicKey } = newKeyPair();
+  const spki = publicKey.export({ type: "spki", format: "der" });
+  const authoritySpki = createPublicKey(authority.cert).export({ type: "spki", format: "der" });
+  const usage = options.hosts === undefined ? "1.3.6.1.5.5.7.3.2" : "1.3.6.1.5.5.7.3.1"; // clientAuth, serverAuth
+  const extensions = [
+    extension("2.5.29.15", bits(Buffer.from([0b10000000]), 7), true), // digitalSignature
+    extension("2.5.29.37", sequence(identifier(usage))),
+    extension("2.5.29.35", sequence(value(0x80, keyIdentifier(authoritySpki)))),
+    ...(options.hosts === undefined ? [] : [extension("2.5.29.17", sequence(...options.hosts.map(generalName)))]),
+  ];
+  const names = { subject: distinguishedName(options.subject), issuer: distinguishedName({ name: authority.name }) };
+  const cert = signed(names, spki, { extensions, signer: authority.key, notAfter: options.notAfter });
+  return { cert, key: pkcs8(key) };
+}
+
+/** A private key that signs service account tokens: SEC1, the only form in which kube-apiserver reads an EC key for that. */
+export function createKey(): string {
+  return String(newKeyPair().privateKey.export({ type: "sec1", format: "pem" }));
+}
+
+type PrivateKey = ReturnType<typeof newKeyPair>["privateKey"];
+
+interface SigningOptions {
+  readonly extensions: readonly Buffer[];
+  readonly signer: PrivateKey | string;
+  readonly notAfter?: Date | undefined;
+}
+
+function signed(names: Names, spki: Buffer, { extensions, signer, notAfter }: SigningOptions): string {
+  const until = notAfter ?? new Date(Date.now() + 3650 * day);
+  const from = new Date(Math.min(Date.now(), until.getTime()) - day);
+  const body = sequence(
+    explicit(0, integer(Buffer.from([2]))),
+    integer(randomBytes(16)),
+    ecdsaWithSha256,
+    names.issuer,
+    sequence(time(from), time(until)),
+    names.subject,
+    spki,
+    explicit(3, sequence(...extensions)),
+  );
+  return pem("CERTIFICATE", sequence(body, ecdsaWithSha256, bits(sign("sha256", body, signer))));
+}
+
+function newKeyPair() {
+  return generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+}
+
+function pkcs8(key: PrivateKey): string {
+  return String(key.export({ type: "pkcs8", format: "pem" }));
+}
+
+function distinguishedName({ name, groups = [] }: Subject): Buffer {
+  const attribute = (type: string, content: string) => set(sequence(identifier(type), text(content)));
+  return sequence(...groups.map((group) => attribute("2.5.4.10", group)), attribute("2.5.4.3", name));
+}
+
+function generalName(host: string): Buffer {
+  return isIPv4(host) ? value(0x87, Buffer.from(host.split(".").map(Number))) : value(0x82, Buffer.from(host));
+}
+
+function extension(type: string, content: Buffer, critical = false): Buffer {
+  return sequence(identifier(type), ...(critical ? [boolean(true)] : []), octets(content));
+}
+
+/** SHA-1 of the public key's bits (RFC 5280 4.2.1.2): of a P-256 key the last 65 bytes. */
+function keyIdentifier(spki: Buffer): Buffer {
+  return createHash("sha1").update(spki.subarray(-65)).digest();
+}
+
+function pem(label: string, der: Buffer): string {
+  const lines = der.toString("base64").match(/.{1,64}/g) ?? [];
+  return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;
+}

@@ -1,0 +1,68 @@
+/**
+ * A real control plane on loopback: etcd, kube-apiserver and, when asked, kube-controller-manager. There is no kubelet
+ * and no scheduler: pods stay Pending.
+ *
+ *     await using controlPlane = await startControlPlane({ controllers: true });
+ *     await controlPlane.kubectl("get", "namespaces");
+ *
+ * On the command line: `bun scripts/controlplane/controlplane.ts build | up [-c] DIR | down [-r] DIR`.
+ */
+
+import { rm } from "node:fs/promises";
+import { resolve } from "node:path";
+import { assets } from "./assets.ts";
+import { startControlPlane } from "./start.ts";
+import { readState, removeState, runsIn } from "./state.ts";
+
+export type { ControlPlane } from "./running.ts";
+export { assets, startControlPlane };
+
+const usage = `usage: bun scripts/controlplane/controlplane.ts build          prints the folder with the programs
+                                                 up [-c] DIR    prints a kubeconfig; -c starts kube-controller-manager too
+                                                 down [-r] DIR  -r removes DIR as well`;
+
+/** Does what the arguments say and returns the exit status. */
+async function main([command, ...rest]: readonly string[]): Promise<number> {
+  const flag = command === "up" ? "-c" : command === "down" ? "-r" : undefined;
+  const given = flag !== undefined && rest[0] === flag;
+  const [dir, ...more] = given ? rest.slice(1) : rest;
+  if (more.length > 0 || (command === "build") !== (dir === undefined) || dir?.startsWith("-")) {
+    console.error(usage);
+    return 2;
+  }
+  try {
+    if (command === "build") return await build();
+    if (command === "up") return await up(resolve(dir ?? ""), given);
+    if (command === "down") return await down(resolve(dir ?? ""), given);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
+  }
+  console.error(usage);
+  return 2;
+}
+
+async function build(): Promise<number> {
+  const folder = await assets();
+  console[folder ? "log" : "error"](folder ?? "Cannot build: there is no Go on PATH");
+  return folder ? 0 : 1;
+}
+
+async function up(dir: string, controllers: boolean): Promise<number> {
+  const { kubeconfig } = await startControlPlane({ dir, controllers, detached: true });
+  console.log(kubeconfig);
+  return 0;
+}
+
+async function down(dir: string, remove: boolean): Promise<number> {
+  const { pids = [] } = (await readState(dir)) ?? {};
+  for (const pid of pids.toReversed()) {
+    if (runsIn(dir, pid)) process.kill(pid, "SIGKILL");
+    while (runsIn(dir, pid)) await Bun.sleep(20);
+  }
+  await removeState(dir);
+  if (remove) await rm(dir, { recursive: true, force: true });
+  return 0;
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,81 @@
+/** One program of the control plane as a process: started, killed, started again with the same flags. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+
+export interface ProgramOptions {
+  readonly name: string;
+  readonly path: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Appended to. */
+  readonly log: string;
+  /** The program outlives the process that started it. @default false */
+  readonly detached?: boolean | undefined;
+}
+
+/**
+ * The shell becomes the program, so that its process id and signals are the program's; a shell beside it waits for the
+ * end of the pipe that only the starting process holds open, and kills the program when that process is gone, however
+ * it went.
+ */
+const tether = `exec 3<&0
+(cat <&3 >/dev/null; kill -9 $$) 2>/dev/null &
+exec "$@" </dev/null 3<&-`;
+
+/** In a process group of its own, so that Ctrl-C reaches only the one who stops it in order. */
+export class Program {
+  readonly name: string;
+  readonly #options: ProgramOptions;
+  #child: ChildProcess | undefined;
+  #exit: Promise<void> = Promise.resolve();
+  #running = false;
+
+  constructor(options: ProgramOptions) {
+    this.name = options.name;
+    this.#options = options;
+  }
+
+  get running(): boolean {
+    return this.#running;
+  }
+
+  get pid(): number | undefined {
+    return this.#running ? this.#child?.pid : undefined;
+  }
+
+  start(): void {
+    const { path, args, cwd, log, detached = false } = this.#options;
+    const out = openSync(log, "a");
+    const [command, ...rest] = detached ? [path] : ["/bin/sh", "-c", tether, "sh", path];
+    const stdin = detached ? "ignore" : "pipe";
+    const child = spawn(command ?? path, [...rest, ...args], { cwd, detached: true, stdio: [stdin, out, out] });
+    closeSync(out);
+    this.#child = child;
+    this.#running = true;
+    this.#exit = new Promise((resolve) => {
+      const ended = () => {
+        this.#running = false;
+        child.stdin?.destroy();
+        resolve();
+      };
+      child.once("error", ended).once("exit", ended);
+    });
+    child.stdin?.on("error", () => undefined);
+    if (detached) child.unref();
+  }
+
+  /** Sends the signal and, where it ends a process for certain, waits until it has. */
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+    if (!this.#running) return;
+    this.#child?.kill(signal);
+    if (signal === "SIGKILL") await this.#exit;
+  }
+
+  /** Why it ended, from its own log. */
+  async lastWords(): Promise<string> {
+    const lines = (await readFile(this.#options.log, "utf8").catch(() => "")).trimEnd().split("\n");
+    return lines.slice(-5).join("\n");
+  }
+}

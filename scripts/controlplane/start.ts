@@ -1,0 +1,93 @@
+/** Starting a control plane in a folder of its own or in one of an earlier start. */
+
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { assets } from "./assets.ts";
+import { apiserverFlags, auditFlags, auditPolicy, controllerFlags, etcdFlags, type Ports } from "./flags.ts";
+import { openPki } from "./pki.ts";
+import { freePorts, isFree } from "./ports.ts";
+import { Program } from "./program.ts";
+import { ControlPlane, type ProgramName } from "./running.ts";
+import { readState, runsIn } from "./state.ts";
+
+export interface ControlPlaneOptions {
+  /** Starts kube-controller-manager too: garbage collection, namespaces, workloads. @default false */
+  readonly controllers?: boolean | undefined;
+  /** Flags of kube-apiserver, each `--name=value`; one replaces the default of its name. */
+  readonly flags?: readonly string[] | undefined;
+  /** Writes one line for each request to `audit.log`, read by `audit()`. @default false */
+  readonly audit?: boolean | undefined;
+  /** Holds data, certificates and logs; what an earlier start left there is used again. @default a new one, removed by stop() */
+  readonly dir?: string | undefined;
+  /** The programs outlive this process. @default false */
+  readonly detached?: boolean | undefined;
+}
+
+/** Starts a control plane and waits until it is ready: about 3 seconds. @throws when `assets()` has nothing to start */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const bin = await assets();
+  if (!bin)
+    throw new Error(
+      "Cannot start a control plane: install Go 1.26, or point KUBEBUILDER_ASSETS at a folder with etcd and kube-apiserver",
+    );
+  if (options.controllers && !existsSync(join(bin, "kube-controller-manager"))) {
+    throw new Error(
+      `Cannot start kube-controller-manager: ${bin} has none. Unset KUBEBUILDER_ASSETS to build it with Go`,
+    );
+  }
+  const dir = options.dir === undefined ? await mkdtemp(join(tmpdir(), "controlplane-")) : resolve(options.dir);
+  const earlier = await readState(dir);
+  if (earlier?.pids.some((pid) => runsIn(dir, pid))) throw new Error(`A control plane runs in ${dir}: stop it first`);
+  const pki = await openPki(join(dir, "pki"));
+  await mkdir(join(dir, "run"), { recursive: true });
+  if (options.audit) await writeFile(join(dir, "audit-policy.yaml"), auditPolicy);
+  for (let attempt = 1; ; attempt++) {
+    const ports = await choosePorts(attempt === 1 ? earlier?.ports : undefined);
+    const programs = programsFor(dir, { bin, ports, options });
+    const kubectl = existsSync(join(bin, "kubectl")) ? join(bin, "kubectl") : "kubectl";
+    const controlPlane = new ControlPlane({ dir, ports, pki, programs, kubectl, temporary: options.dir === undefined });
+    try {
+      await controlPlane.up();
+      return controlPlane;
+    } catch (error) {
+      for (const program of programs.values()) await program.kill();
+      // Another process may take a port between our look and our use of it.
+      if (attempt < 3 && String(error).includes("address already in use")) continue;
+      if (options.dir === undefined) await rm(dir, { recursive: true, force: true });
+      throw error;
+    }
+  }
+}
+
+interface Programs {
+  readonly bin: string;
+  readonly ports: Ports;
+  readonly options: ControlPlaneOptions;
+}
+
+function programsFor(dir: string, { bin, ports, options }: Programs): Map<ProgramName, Program> {
+  const own = [...(options.audit ? auditFlags(dir) : []), ...(options.flags ?? [])];
+  const flags: Record<ProgramName, string[]> = {
+    etcd: etcdFlags(dir, ports),
+    "kube-apiserver": apiserverFlags(dir, ports, own),
+    "kube-controller-manager": controllerFlags(dir, ports),
+  };
+  const names: ProgramName[] = [
+    "etcd",
+    "kube-apiserver",
+    ...(options.controllers ? (["kube-controller-manager"] as const) : []),
+  ];
+  const make = (name: ProgramName) => {
+    const log = join(dir, `${name}.log`);
+    return new Program({ name, path: join(bin, name), args: flags[name], cwd: dir, log, detached: options.detached });
+  };
+  return new Map(names.map((name) => [name, make(name)]));
+}
+
+async function choosePorts(earlier: Ports | undefined): Promise<Ports> {
+  if (earlier && (await Promise.all(Object.values(earlier).map(isFree))).every(Boolean)) return earlier;
+  const [etcd = 0, peer = 0, api = 0, controllers = 0] = await freePorts(4);
+  return { etcd, peer, api, controllers };
+}
