@@ -1,0 +1,114 @@
+/**
+ * The SDK: what a module imports as `"binnacle"`.
+ *
+ * binnacle runs Kubernetes controllers that are plain TypeScript files. A **module** is one `.ts` or `.js` file, or a
+ * folder with an `index.ts`, directly inside the controllers folder. The binary loads each module and registers every
+ * **definition** it exports, named or default, alone or in an array. Definitions are inert: importing a module starts
+ * nothing, so `binnacle check` and `binnacle manifests` work without a cluster.
+ *
+ * **Kinds.** Kinds of Kubernetes itself come from `"binnacle/resources"`. {@link defineResource} makes a kind of your
+ * own from a zod schema: types, defaults and the CustomResourceDefinition follow from that one value. {@link resource}
+ * names any other kind by `apiVersion` and `kind`, untyped. Objects are what the API server answers: wire names, times
+ * as strings, read-only, because they are shared with everybody who reads the same cache. {@link edit} makes a changed
+ * copy, {@link of} a new object of a kind.
+ *
+ * **Controllers.** {@link defineController} reconciles one kind: `reconcile(object, context)` is called with the state
+ * of an object and makes the world match it. It is called after a change of the object, of its children (`owns`), of
+ * whatever `watches` maps to it, and again after a failure with a growing delay. It is level-based: it is told the
+ * state, not what happened, and several changes may arrive as one call. Never two calls for one object at a time.
+ * {@link defineKeyController} does the same for keys that have no object.
+ *
+ * **Which objects, which events.** {@link watch} narrows a kind: `namespaces`, `labels` and `fields` on the server,
+ * `match` decides membership, `on` filters events of members with {@link changed}, {@link all}, {@link any} and
+ * {@link none}. {@link source} adds intervals, cron expressions and async iterables.
+ *
+ * **Children.** `context.children.sync({ name: desired, … })` states the whole set of an object's children. What is
+ * missing is created, what differs is applied with server-side apply, what is no longer named is deleted. An object
+ * that is not ours is never taken over silently.
+ *
+ * **Status.** `context.status.set` and `context.status.condition` collect what the run found; it is written once, at the
+ * end of the run, also when the run throws, and not at all when nothing differs.
+ *
+ * **Deletion.** A `finalize` function adds a finalizer before the first reconcile. An object that is being deleted is
+ * only ever passed to `finalize`; when that succeeds, the finalizer goes and so does the object.
+ *
+ * **Reading and writing.** `context.client` reads kinds the controller declares from shared caches and everything else
+ * from the server. A read after a write of this process sees at least that write.
+ *
+ * **Errors.** Throwing retries with back-off. {@link RetryError} retries after a given time. {@link TerminalError} parks
+ * the key until something about it changes. {@link ApiError} carries the server's answer; ask it with
+ * {@link isNotFound}, {@link isConflict} and the others.
+ *
+ * **Permissions.** `binnacle manifests rbac` writes exactly what the declarations need; {@link allow} declares calls
+ * that no declaration shows.
+ *
+ * **Plugins.** {@link definePlugin} adds routes, checks, metrics, long-running work and further definitions. All of it
+ * leaves when the module does.
+ *
+ * @example
+ * import { defineController, of } from "binnacle";
+ * import { ConfigMap, Namespace } from "binnacle/resources";
+ *
+ * export const welcome = defineController({
+ *   name: "welcome",
+ *   for: Namespace,
+ *   async reconcile(namespace, { client, log }) {
+ *     const key = { namespace: namespace.metadata.name, name: "welcome" };
+ *     await client.apply(ConfigMap, { metadata: key, data: { hello: namespace.metadata.name } });
+ *     log.info("welcomed");
+ *   },
+ * });
+ *
+ * @module
+ */
+export { defineController, defineKeyController, definePlugin } from "./module/define.ts";
+export { defineResource } from "./resource/define.ts";
+export { conditions } from "./resource/conditions.ts";
+export { of, resource } from "./resource/handle.ts";
+export { edit } from "./resource/edit.ts";
+export { watch } from "./controller/watch.ts";
+export { source } from "./controller/source.ts";
+export { all, any, changed, none } from "./controller/predicate.ts";
+export { allow } from "./controller/definition.ts";
+export { AlreadyOwned, NotOwned, RetryError, TerminalError } from "./reconcile/errors.ts";
+export {
+  ApiError,
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isForbidden,
+  isGone,
+  isInvalid,
+  isNotFound,
+  isTooManyRequests,
+  isUnauthorized,
+  isUnreachable,
+} from "./kube/api-error.ts";
+export { z } from "zod";
+
+export type { Definition } from "./module/definition.ts";
+export type { Check, Plugin, PluginMetric, Registry, Runnable } from "./module/plugin.ts";
+export type { ObjectOf, Desired, Resource, Scope, Shape, SpecOf, StatusOf } from "./resource/handle.ts";
+export type { Condition, DeepReadonly, Draft, Key, MetaInput, ObjectMeta, OwnerReference } from "./resource/meta.ts";
+export type { Duration } from "./resource/duration.ts";
+export type { Enqueued, MappedWatch, MapOptions, Target, Watch, WatchOptions } from "./controller/watch.ts";
+export type { Change, Predicate } from "./controller/predicate.ts";
+export type { KeyController, ObjectController, Permission, Retry, Verb } from "./controller/definition.ts";
+export type {
+  ApplyOptions,
+  CallOptions,
+  Client,
+  DeleteOptions,
+  JsonPatchOperation,
+  KeyOf,
+  ListOptions,
+  Patch,
+  Reader,
+  Subresource,
+  WatchEvent,
+  WriteOptions,
+} from "./client/client.ts";
+export type { Children, SyncOptions } from "./reconcile/children.ts";
+export type { Cause, Logger, ObjectContext, Result, RunContext, RunEvents } from "./reconcile/context.ts";
+export type { StatusWriter } from "./reconcile/status.ts";
+export type { Status } from "./kube/api-error.ts";

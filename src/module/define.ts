@@ -1,0 +1,110 @@
+/** How an author defines what runs. Definitions are checked here and stay inert until a registry starts them. */
+import { allowedVerbs, type KeyController, type ObjectController, type Permission } from "../controller/definition.ts";
+import { kindWatch, type Target } from "../controller/watch.ts";
+import type { Shape } from "../resource/handle.ts";
+import { type AnyObjectController, branded, type Definition } from "./definition.ts";
+import type { Plugin } from "./plugin.ts";
+import * as is from "./option-table.ts";
+
+const permission = (value: unknown): string | undefined =>
+  typeof value === "object" && value !== null && Array.isArray(allowedVerbs(value as Permission).verbs)
+    ? undefined
+    : "expected allow(kind, \"verb\", …)";
+
+const retry: readonly is.Option[] = [
+  { name: "first", check: is.isDuration },
+  { name: "max", check: is.isDuration },
+  { name: "limit", check: (value) => (value === Infinity ? undefined : is.isWholeNumber(1)(value)) },
+];
+
+const common: readonly is.Option[] = [
+  { name: "concurrency", check: is.isWholeNumber(1) },
+  { name: "timeout", check: is.isDuration },
+  { name: "retry", check: is.isObjectOf(retry) },
+  { name: "watches", check: is.isListOf(is.isMappedWatch) },
+  { name: "reads", check: is.isListOf(is.isTarget) },
+  { name: "uses", check: is.isListOf(permission) },
+  { name: "reconcile", required: true, check: is.isFunction },
+];
+
+const objectOptions: readonly is.Option[] = [
+  { name: "name", check: is.isName },
+  { name: "for", required: true, check: is.isTarget },
+  { name: "owns", check: is.isListOf(is.isTarget) },
+  { name: "formerly", check: is.isListOf(is.isName) },
+  { name: "finalize", check: is.isFunction },
+  ...common,
+];
+
+const keyOptions: readonly is.Option[] = [{ name: "name", required: true, check: is.isName }, ...common];
+
+const pluginOptions: readonly is.Option[] = [
+  { name: "name", required: true, check: is.isName },
+  { name: "setup", required: true, check: is.isFunction },
+];
+
+/** What to call a definition in a message, before it is known to be right. */
+function subject(what: string, options: { readonly name?: unknown; readonly for?: unknown }): string {
+  if (typeof options.name === "string") return `${what} '${options.name}'`;
+  if (typeof options.for === "object" && options.for !== null) {
+    const kind = kindWatch(options.for as Target<Shape>).resource?.kind;
+    if (typeof kind === "string") return `${what} '${kind.toLowerCase()}'`;
+  }
+  return `a ${what}`;
+}
+
+function mustBeObject(options: unknown, call: string): asserts options is object {
+  if (typeof options !== "object" || options === null) throw new TypeError(`Cannot call ${call}: expected an object of options`);
+}
+
+/**
+ * Defines a controller of one kind of object: `reconcile` is called for an existing object that is not being deleted,
+ * `finalize` for one that is.
+ *
+ * @throws TypeError that names a wrong option and its value.
+ * @example
+ * export const guestbook = defineController({
+ *   for: Guestbook,
+ *   owns: [Deployment],
+ *   async reconcile(guestbook, { children, status }) { … },
+ * });
+ * @see https://kubernetes.io/docs/concepts/architecture/controller/
+ */
+export function defineController<S extends Shape, const Owns extends readonly Target<Shape>[] = readonly []>(
+  controller: ObjectController<S, Owns>,
+): Definition {
+  mustBeObject(controller, "defineController");
+  is.checkOptions(controller, {
+    subject: subject("controller", controller),
+    table: objectOptions,
+    advice: { for: "name the kind it reconciles, or use defineKeyController for keys without an object" },
+  });
+  return branded({ type: "controller", controller: Object.freeze({ ...controller }) as unknown as AnyObjectController });
+}
+
+/**
+ * Defines a controller of keys that have no object of their own: no status, no children, no finalizer.
+ *
+ * @throws TypeError that names a wrong option and its value.
+ */
+export function defineKeyController(controller: KeyController): Definition {
+  mustBeObject(controller, "defineKeyController");
+  const needsObject = "it needs an object: use defineController";
+  is.checkOptions(controller, {
+    subject: subject("key controller", controller),
+    table: keyOptions,
+    advice: { for: needsObject, owns: needsObject, finalize: needsObject, formerly: needsObject },
+  });
+  return branded({ type: "key-controller", controller: Object.freeze({ ...controller }) });
+}
+
+/**
+ * Defines a plugin: `setup` is called when the module is added, and what it registered leaves with the module.
+ *
+ * @throws TypeError that names a wrong option and its value.
+ */
+export function definePlugin(plugin: Plugin): Definition {
+  mustBeObject(plugin, "definePlugin");
+  is.checkOptions(plugin, { subject: subject("plugin", plugin), table: pluginOptions });
+  return branded({ type: "plugin", plugin: Object.freeze({ ...plugin }) });
+}

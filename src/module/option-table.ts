@@ -1,0 +1,129 @@
+/** Checks of options at definition time: each option of a definition is one row of a table. */
+import { keySource } from "../controller/source.ts";
+import { kindWatch, type MappedWatch, type Target } from "../controller/watch.ts";
+import { type Duration, parseDuration } from "../resource/duration.ts";
+import type { Shape } from "../resource/handle.ts";
+import { suggestion } from "./nearest.ts";
+
+export interface Option {
+  readonly name: string;
+  readonly required?: true;
+  /** Says what is wrong with a value that is present, as the end of a sentence; `undefined` when it is right. */
+  readonly check: (value: unknown) => string | undefined;
+}
+
+/** A value as an author would write it, short. */
+function shown(value: unknown): string {
+  if (typeof value === "string") return `'${value}'`;
+  if (typeof value === "function") return "a function";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object" && value !== null) return "an object";
+  return String(value);
+}
+
+function expected(what: string, value: unknown): string {
+  return `expected ${what}, got ${shown(value)}`;
+}
+
+/**
+ * Checks the given options against their table.
+ *
+ * @param subject such as `controller 'guestbook'`, for messages.
+ * @throws TypeError that names the option and the value.
+ */
+export function checkOptions(
+  given: object,
+  { subject, table, advice = {} }: { subject: string; table: readonly Option[]; advice?: Readonly<Record<string, string>> },
+): void {
+  const names = table.map((option) => option.name);
+  for (const name of Object.keys(given)) {
+    if (names.includes(name)) continue;
+    throw new TypeError(
+      `Cannot define ${subject}: unknown option '${name}'${advice[name] === undefined ? suggestion(name, names) : `: ${advice[name]}`}`,
+    );
+  }
+  for (const { name, required, check } of table) {
+    const value = Object.hasOwn(given, name) ? (given as Readonly<Record<string, unknown>>)[name] : undefined;
+    if (value === undefined) {
+      if (required !== true) continue;
+      throw new TypeError(`Cannot define ${subject}: option '${name}' is missing${advice[name] === undefined ? "" : `: ${advice[name]}`}`);
+    }
+    const problem = check(value);
+    if (problem !== undefined) throw new TypeError(`Cannot define ${subject}: option '${name}': ${problem}`);
+  }
+}
+
+export function isFunction(value: unknown): string | undefined {
+  return typeof value === "function" ? undefined : expected("a function", value);
+}
+
+/** At most 63 characters of `a-z0-9.-`: it becomes a field manager, a finalizer, a label and a metric label. */
+export function isName(value: unknown): string | undefined {
+  return typeof value === "string" && value.length <= 63 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(value)
+    ? undefined
+    : expected("a name of at most 63 characters out of a-z, 0-9, '-' and '.', such as 'guestbook'", value);
+}
+
+export function isWholeNumber(least: number): (value: unknown) => string | undefined {
+  return (value) => (Number.isInteger(value) && (value as number) >= least ? undefined : expected(`a whole number of at least ${least}`, value));
+}
+
+/** A duration; `what` reads as in "expected more than 0". */
+export function isDuration(value: unknown): string | undefined {
+  try {
+    return parseDuration(value as Duration, "duration") > 0 ? undefined : expected("a duration of more than 0", value);
+  } catch {
+    return expected("milliseconds or a duration such as '500ms', '30s', '1m30s'", value);
+  }
+}
+
+/** An object whose fields are checked by a table of their own. */
+export function isObjectOf(table: readonly Option[]): (value: unknown) => string | undefined {
+  const names = table.map((option) => option.name);
+  return (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return expected("an object", value);
+    for (const [name, field] of Object.entries(value)) {
+      const option = table.find((candidate) => candidate.name === name);
+      if (option === undefined) return `unknown field '${name}'${suggestion(name, names)}`;
+      const problem = field === undefined ? undefined : option.check(field);
+      if (problem !== undefined) return `field '${name}': ${problem}`;
+    }
+    return undefined;
+  };
+}
+
+export function isListOf(check: (value: unknown) => string | undefined): (value: unknown) => string | undefined {
+  return (value) => {
+    if (!Array.isArray(value)) return expected("an array", value);
+    for (let index = 0; index < value.length; index++) {
+      const problem = check(value[index]);
+      if (problem !== undefined) return `entry ${index}: ${problem}`;
+    }
+    return undefined;
+  };
+}
+
+function isKind(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { resource } = kindWatch(value as Target<Shape>);
+  return typeof resource?.apiVersion === "string" && typeof resource.kind === "string";
+}
+
+/** A handle or `watch(handle, …)` without `enqueue`. */
+export function isTarget(value: unknown): string | undefined {
+  if (!isKind(value)) return expected("a kind such as Deployment, or watch(Deployment, { … })", value);
+  return kindWatch(value as Target<Shape>).options.enqueue === undefined
+    ? undefined
+    : "a watch with 'enqueue' belongs into 'watches'";
+}
+
+/** `watch(handle, { enqueue })` or one of `source`. */
+export function isMappedWatch(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return expected("watch(kind, { enqueue }) or source.…", value);
+  if (keySource(value as MappedWatch) !== undefined) return undefined;
+  if (!isKind(value)) return expected("watch(kind, { enqueue }) or source.…", value);
+  const { resource, options } = kindWatch(value as MappedWatch);
+  return typeof options.enqueue === "function"
+    ? undefined
+    : `${resource.kind} needs 'enqueue' to say which keys to run: watch(${resource.kind}, { enqueue: (object) => [{ name: … }] })`;
+}

@@ -1,0 +1,42 @@
+/** What a plugin may register. Everything a module registered leaves with it. */
+import type { Hono } from "hono";
+import type { Logger } from "../reconcile/context.ts";
+import type { Resource } from "../resource/handle.ts";
+import type { Definition } from "./definition.ts";
+
+/** Throws, or rejects, when something is wrong; the message is shown. */
+export type Check = () => void | Promise<void>;
+
+/** Runs beside the controllers while the module is loaded; ends soon after the signal aborts. */
+export type Runnable = (context: { readonly signal: AbortSignal; readonly log: Logger }) => Promise<void>;
+
+/** A number of the plugin's own, read at each scrape. */
+export interface PluginMetric {
+  /** Such as `shop_orders_total`: letters, digits and underscores. */
+  readonly name: string;
+  readonly help: string;
+  /** @default "gauge" */
+  readonly type?: "gauge" | "counter";
+  readonly value: () => number;
+}
+
+/** The part of the running system that one module can add to. */
+export interface Registry {
+  readonly log: Logger;
+  /** Controllers and resources made at run time, such as one per entry of a configuration. */
+  add(...definitions: readonly (Definition | Resource)[]): void;
+  /** HTTP routes on the health listener, under `/plugins/<plugin name>`. */
+  route(app: Hono): void;
+  /** Part of `/healthz` and `/livez`, as `<plugin name>/<name>`. */
+  healthCheck(name: string, check: Check): void;
+  /** Part of `/readyz`, as `<plugin name>/<name>`. */
+  readyCheck(name: string, check: Check): void;
+  /** Started after the module's controllers; one that fails is logged and counted, and does not stop the others. */
+  run(runnable: Runnable): void;
+  metric(metric: PluginMetric): void;
+}
+
+export interface Plugin {
+  readonly name: string;
+  setup(registry: Registry): void | Promise<void>;
+}
