@@ -30,36 +30,41 @@ const options = await yargs(hideBin(process.argv))
   .strict()
   .parse();
 
-const documents = options.kubeconfig
-  ? await documentsOfServer(options.kubeconfig)
-  : await documentsOfFolder(options.documents!);
-if (options.save) await saveDocuments(documents, options.save);
-const files = new Map<string, string>();
-await Promise.all(
-  [...builtinFiles(mergeDocuments(documents))].map(async ([file, text]) => files.set(file, await format(file, text))),
-);
-const folder = join(root, target);
-const stale = await differing(folder);
+try {
+  await generate();
+} catch (error) {
+  console.error(`generate-builtin: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}
 
-if (options.check) {
-  for (const file of stale) console.error(`${target}/${file} is not what the server says`);
-  if (stale.length > 0) {
-    console.error("run bun scripts/generate-builtin.ts --kubeconfig FILE");
-    process.exitCode = 1;
+async function generate(): Promise<void> {
+  const documents = options.kubeconfig
+    ? await documentsOfServer(options.kubeconfig)
+    : await documentsOfFolder(options.documents!);
+  if (options.save) await saveDocuments(documents, options.save);
+  const files = new Map<string, string>();
+  await Promise.all(
+    [...builtinFiles(mergeDocuments(documents))].map(async ([file, text]) => files.set(file, await format(file, text))),
+  );
+  const folder = join(root, target);
+  const stale = await differing(folder, files);
+  if (options.check) {
+    if (stale.length === 0) return console.log(`${files.size} files are what the server says`);
+    const list = stale.map((file) => `${target}/${file}`).join(", ");
+    throw new Error(`${list}: not what the server says; run bun scripts/generate-builtin.ts --kubeconfig FILE`);
   }
-} else {
   await mkdir(folder, { recursive: true });
   for (const file of stale) {
     const text = files.get(file);
     if (text === undefined) await rm(join(folder, file));
     else await writeFile(join(folder, file), text);
   }
+  console.log(`${files.size} files, ${stale.length} changed`);
 }
-console.log(`${files.size} files, ${stale.length} of them ${options.check ? "differ" : "written"}`);
 
 /** As `bun fmt` wants it; it reads its settings from where the file will be. */
 async function format(file: string, text: string): Promise<string> {
-  const command = [process.execPath, "fmt", "--no-script", "--print-width=120", `--stdin-filepath=${target}/${file}`];
+  const command = [process.execPath, "fmt", "--no-script", `--stdin-filepath=${target}/${file}`];
   const child = Bun.spawn(command, { cwd: root, stdin: new Blob([text]), stdout: "pipe", stderr: "pipe" });
   const [formatted, problem] = await Promise.all([
     new Response(child.stdout).text(),
@@ -70,7 +75,7 @@ async function format(file: string, text: string): Promise<string> {
 }
 
 /** The files that are missing, different, or no longer generated. */
-async function differing(directory: string): Promise<string[]> {
+async function differing(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
   const present = (await readdir(directory).catch(() => [])).filter((file) => !file.endsWith(".test.ts"));
   const names = new Set([...files.keys(), ...present]);
   const changed: string[] = [];

@@ -48,9 +48,9 @@ const serverOnly = new Set(["managedFields", "selfLink"]);
 
 /** What one file needs from elsewhere. */
 export interface Uses {
-  /** Names of `src/resource/meta.ts`. */
+  /** Types of `src/resource/meta.ts`. */
   readonly meta: Set<string>;
-  /** Schemas by name, with whether the nested form is meant. */
+  /** Names of schemas. */
   readonly schemas: Set<string>;
 }
 
@@ -99,7 +99,9 @@ export function declareType(types: Types, id: string, { nested, uses }: { nested
   const schema = types.schemas.get(id)!;
   const name = typeName(types, id, nested);
   if (hand) return `${docstring(hand.docs, "")}export type ${name} = ${hand.type};\n`;
-  const docs = nested ? `${names(types, id)} inside another object: everything is optional.` : schema.description;
+  const docs = nested
+    ? `\`${types.names.get(id)}\` inside another object: everything is optional.`
+    : schema.description;
   if (!schema.properties) return `${docstring(docs, "")}export type ${name} = { readonly [key: string]: unknown };\n`;
   const required = nested ? new Set<string>() : requiredFields(types, id);
   const kind = types.kinds.get(id);
@@ -112,10 +114,6 @@ export function declareType(types: Types, id: string, { nested, uses }: { nested
       return declareField(types, { field, property, required: required.has(field), uses });
     });
   return `${docstring(docs, "")}export interface ${name} {\n${fields.join("")}}\n`;
-}
-
-function names(types: Types, id: string): string {
-  return `\`${types.names.get(id)}\``;
 }
 
 /** One line of an interface, with its docstring. */
