@@ -73,7 +73,7 @@ async function run(command: string, args: readonly string[]): Promise<void> {
     stdio: ["ignore", 2, 2],
     env: { ...process.env, CGO_ENABLED: "0" },
   });
-  const code = await new Promise((resolve, reject) => child.once("error", reject).once("exit", resolve));
+  const code = await new Promise<number | null>((resolve, reject) => child.once("error", reject).once("exit", resolve));
   if (code !== 0) throw new Error(`Cannot build the control plane: ${basename(command)} ${args[0]} ended with ${code}`);
 }
 

@@ -58,13 +58,13 @@ describe.skipIf(!bin)("startControlPlane", () => {
   test("restart brings a killed API server back on its port with its data", async () => {
     await controlPlane.kubectl("create", "namespace", "kept");
     await controlPlane.kill("kube-apiserver");
-    expect(controlPlane.request("/readyz")).rejects.toThrow();
+    await expect(controlPlane.request("/readyz")).rejects.toThrow();
     await controlPlane.restart("kube-apiserver");
     expect((await controlPlane.request("/api/v1/namespaces/kept")).status).toBe(200);
   });
 
   test("refuses a folder in which one runs", async () => {
-    expect(startControlPlane({ dir: controlPlane.dir })).rejects.toThrow("runs in");
+    await expect(startControlPlane({ dir: controlPlane.dir })).rejects.toThrow("runs in");
   });
 });
 
@@ -84,7 +84,7 @@ describe.skipIf(!bin)("a control plane whose process is gone", () => {
     child.kill("SIGKILL");
     const deadline = Date.now() + 5_000;
     while (Date.now() < deadline && (await reach().catch(() => undefined))) await Bun.sleep(50);
-    expect(reach()).rejects.toThrow();
+    await expect(reach()).rejects.toThrow();
     await rm(dir, { recursive: true, force: true });
   });
 });

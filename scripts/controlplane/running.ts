@@ -162,17 +162,13 @@ export class ControlPlane {
   }
 
   async #ready(name: ProgramName): Promise<boolean> {
-    switch (name) {
-      case "etcd":
-        return await answers(`http://127.0.0.1:${this.#ports.etcd}/health`);
-      case "kube-controller-manager":
-        return await answers(`https://127.0.0.1:${this.#ports.controllers}/healthz`, { rejectUnauthorized: false });
-      case "kube-apiserver": // which creates the namespaces a moment after it calls itself ready
-        return (
-          (await answers(`${this.url}/readyz`, this.#tls)) &&
-          (await answers(`${this.url}/api/v1/namespaces/default`, this.#tls))
-        );
+    if (name === "etcd") return await answers(`http://127.0.0.1:${this.#ports.etcd}/health`);
+    if (name === "kube-controller-manager") {
+      return await answers(`https://127.0.0.1:${this.#ports.controllers}/healthz`, { rejectUnauthorized: false });
     }
+    // The namespaces are created a moment after the server calls itself ready.
+    const ready = await answers(`${this.url}/readyz`, this.#tls);
+    return ready && (await answers(`${this.url}/api/v1/namespaces/default`, this.#tls));
   }
 
   async #runKubectl(args: readonly string[], input?: string): Promise<Output> {
