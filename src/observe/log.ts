@@ -1,0 +1,126 @@
+/** Structured log lines on standard error. */
+import { jsonLine, prettyLine, type Line } from "./log-line.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** Writes lines; a call below the level does no work. */
+export interface Log {
+  debug(message: string, fields?: object): void;
+  info(message: string, fields?: object): void;
+  warn(message: string, fields?: object): void;
+  error(message: string, fields?: object): void;
+  /** A log whose lines carry these fields too; follows the level of this one. */
+  with(fields: object): Log;
+  /** True when a line of this level would be written: for fields that are costly to make. */
+  enabled(level: LogLevel): boolean;
+}
+
+/** The log of the process: its level may be changed while it runs, and its children follow. */
+export interface RootLog extends Log {
+  level: LogLevel;
+}
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** `json`: one object per line, `{ ts, level, msg, …fields }`; `pretty`: for people. */
+  readonly format: "json" | "pretty";
+  /** Takes each line, with its line break. @default standard error */
+  readonly write?: ((line: string) => void) | undefined;
+  /** @default the machine's clock */
+  readonly clock?: { now(): number } | undefined;
+  /** Of `pretty`. @default whether standard error is a terminal and `NO_COLOR` is not set, when `write` is left out */
+  readonly color?: boolean | undefined;
+}
+
+const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/**
+ * Makes the log of the process.
+ *
+ * Values of Secrets are never written; errors are written with message, stack and cause.
+ */
+export function createLog(options: LogOptions): RootLog {
+  const { write = writeToStandardError, clock = Date } = options;
+  const color = options.color ?? (options.write === undefined && colorOnStandardError());
+  const render = options.format === "json" ? jsonLine : (line: Line) => prettyLine(line, color);
+  return new LineLog(
+    {
+      rank: RANK[options.level],
+      emit: (line) => write(render(line)),
+      now: () => clock.now(),
+    },
+    undefined,
+  );
+}
+
+/** What a log and its children share. */
+interface Output {
+  rank: number;
+  emit(line: Line): void;
+  now(): number;
+}
+
+class LineLog implements RootLog {
+  readonly #output: Output;
+  readonly #parent: LineLog | undefined;
+  readonly #fields: object | undefined;
+
+  constructor(output: Output, parent: LineLog | undefined, fields?: object) {
+    this.#output = output;
+    this.#parent = parent;
+    this.#fields = fields;
+  }
+
+  get level(): LogLevel {
+    return (Object.keys(RANK) as LogLevel[])[this.#output.rank]!;
+  }
+
+  set level(level: LogLevel) {
+    this.#output.rank = RANK[level];
+  }
+
+  enabled(level: LogLevel): boolean {
+    return RANK[level] >= this.#output.rank;
+  }
+
+  with(fields: object): Log {
+    return new LineLog(this.#output, this, fields);
+  }
+
+  debug(message: string, fields?: object): void {
+    if (this.#output.rank <= 0) this.#write("debug", message, fields);
+  }
+
+  info(message: string, fields?: object): void {
+    if (this.#output.rank <= 1) this.#write("info", message, fields);
+  }
+
+  warn(message: string, fields?: object): void {
+    if (this.#output.rank <= 2) this.#write("warn", message, fields);
+  }
+
+  error(message: string, fields?: object): void {
+    this.#write("error", message, fields);
+  }
+
+  #write(level: LogLevel, message: string, fields: object | undefined): void {
+    this.#output.emit({ time: this.#output.now(), level, message, fields: this.#merged(fields) });
+  }
+
+  /** Children are made per run and mostly write nothing: their fields are merged only here. */
+  #merged(fields: object | undefined): object | undefined {
+    let merged = fields;
+    for (let log: LineLog | undefined = this; log !== undefined; log = log.#parent) {
+      if (log.#fields !== undefined) merged = merged === undefined ? log.#fields : { ...log.#fields, ...merged };
+    }
+    return merged;
+  }
+}
+
+function writeToStandardError(line: string): void {
+  process.stderr.write(line);
+}
+
+function colorOnStandardError(): boolean {
+  return process.stderr.isTTY === true && !process.env["NO_COLOR"];
+}

@@ -1,0 +1,87 @@
+/** Turns any value into one that can be written to a log: finite, plain, without what is secret. */
+
+const MAX_DEPTH = 12;
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+/** Stands in place of a value of a Secret. */
+const REDACTED = "[redacted]";
+
+/**
+ * A plain copy for `JSON.stringify`: errors as `{ name, message, stack, cause }`, Maps and Sets spread out,
+ * cycles cut, values of Secrets replaced, also those in lists and in kubectl's copy of the object.
+ */
+export function loggable(value: unknown): unknown {
+  return plain(value, { secret: false, within: [] });
+}
+
+interface Position {
+  /** Inside a list of Secrets, whose items carry no kind. */
+  readonly secret: boolean;
+  readonly within: readonly object[];
+}
+
+function plain(value: unknown, at: Position): unknown {
+  switch (typeof value) {
+    case "bigint":
+      return value.toString();
+    case "function":
+      return `[function ${value.name}]`;
+    case "symbol":
+      return value.toString();
+    case "object":
+      return value === null ? null : plainObject(value, at);
+    default:
+      return value;
+  }
+}
+
+function plainObject(value: object, at: Position): unknown {
+  if (at.within.includes(value)) return "[circular]";
+  if (at.within.length >= MAX_DEPTH) return "[too deep]";
+  const within = [...at.within, value];
+  if (value instanceof Error) return plainError(value, within);
+  if (Array.isArray(value)) return value.map((item) => plain(item, { secret: at.secret, within }));
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "[invalid date]" : value.toISOString();
+  if (value instanceof Map) {
+    return plainEntries([...value].map(([key, item]) => [String(key), item]), { secret: false, within });
+  }
+  if (value instanceof Set) return [...value].map((item) => plain(item, { secret: false, within }));
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  const kind = "kind" in value ? value.kind : undefined;
+  if (kind === "Secret" || (at.secret && kind === undefined)) return plainSecret(value, within);
+  return plainEntries(Object.entries(value), { secret: kind === "SecretList", within });
+}
+
+function plainEntries(entries: readonly (readonly [string, unknown])[], at: Position): object {
+  const out: Record<string, unknown> = {};
+  for (const [name, item] of entries) {
+    // Only `items` of a list are its objects.
+    out[name] = plain(item, at.secret && name !== "items" ? { ...at, secret: false } : at);
+  }
+  return out;
+}
+
+function plainSecret(value: object, within: readonly object[]): object {
+  const out: Record<string, unknown> = {};
+  for (const [name, item] of Object.entries(value)) {
+    const hidden = name === "data" || name === "stringData";
+    out[name] = hidden ? redactedValues(item) : plain(item, { secret: false, within });
+  }
+  const { annotations } = (out["metadata"] ?? {}) as { annotations?: Record<string, unknown> };
+  if (annotations?.[LAST_APPLIED] !== undefined) annotations[LAST_APPLIED] = REDACTED;
+  return out;
+}
+
+function redactedValues(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return REDACTED;
+  return Object.fromEntries(Object.keys(value).map((name) => [name, REDACTED]));
+}
+
+function plainError(error: Error, within: readonly object[]): object {
+  const out: Record<string, unknown> = { name: error.name, message: error.message };
+  if ("code" in error && (typeof error.code === "string" || typeof error.code === "number")) out["code"] = error.code;
+  out["stack"] = error.stack ?? `${error.name}: ${error.message}`;
+  const at = { secret: false, within };
+  if (error.cause !== undefined) out["cause"] = plain(error.cause, at);
+  if (error instanceof AggregateError) out["errors"] = error.errors.map((one: unknown) => plain(one, at));
+  return out;
+}
