@@ -10,6 +10,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
+import { refuseUnknownNames } from "./generate/by-hand.ts";
 import { documentsOfFolder, documentsOfServer, mergeDocuments, saveDocuments } from "./generate/documents.ts";
 import { builtinFiles } from "./generate/files.ts";
 
@@ -42,10 +43,10 @@ async function generate(): Promise<void> {
     ? await documentsOfServer(options.kubeconfig)
     : await documentsOfFolder(options.documents!);
   if (options.save) await saveDocuments(documents, options.save);
+  const merged = mergeDocuments(documents);
+  refuseUnknownNames(merged.schemas);
   const files = new Map<string, string>();
-  await Promise.all(
-    [...builtinFiles(mergeDocuments(documents))].map(async ([file, text]) => files.set(file, await format(file, text))),
-  );
+  await Promise.all([...builtinFiles(merged)].map(async ([file, text]) => files.set(file, await format(file, text))));
   const folder = join(root, target);
   const stale = await differing(folder, files);
   if (options.check) {

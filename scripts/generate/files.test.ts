@@ -117,3 +117,13 @@ test("builtinFiles refuses two types of one name", () => {
   };
   expect(() => text(twice)).toThrow(/share the name Part: list one in scripts\/generate\/names\.ts/);
 });
+
+test("builtinFiles lets a reader know which fields the server answers with null", () => {
+  const files = builtinFiles(
+    documents({
+      "io.k8s.api.core.v1.GadgetSpec": { properties: { ref: ref("io.k8s.api.core.v1.TypedLocalObjectReference") } },
+      "io.k8s.api.core.v1.TypedLocalObjectReference": { properties: { apiGroup: { type: "string" } } },
+    }),
+  );
+  expect(files.get("core.ts")).toContain("readonly apiGroup?: string | null | undefined;");
+});

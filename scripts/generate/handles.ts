@@ -1,9 +1,8 @@
 /** A kind in TypeScript: what is read, what is written, and its handle. */
+import { nullable, objectMeta } from "./by-hand.ts";
 import { docstring } from "./description.ts";
 import type { BuiltinKind } from "./kinds.ts";
 import { declareField, isEmptyObject, referenceOf, requiredFields, type Types, type Uses } from "./types.ts";
-
-const objectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
 /** The interfaces `<Kind>` and `<Kind>Input` and, of a served kind, the handle `<Kind>`. */
 export function declareKind(types: Types, kind: BuiltinKind, uses: Uses): string {
@@ -49,6 +48,7 @@ function fields(types: Types, { kind, form, uses }: { kind: BuiltinKind; form: "
       // Said once, where it is read.
       property: form === "read" ? property : { ...property, description: "" },
       required: needed,
+      nullable: form === "read" && nullable.has(`${kind.id}.${field}`),
       uses,
     });
   }

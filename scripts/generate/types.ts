@@ -1,50 +1,8 @@
 /** Schemas as TypeScript: wire names, times as strings, `readonly` written out, one type for reading and writing. */
+import { byHand, extensions, imported, nullable, objectMeta, serverOnly } from "./by-hand.ts";
 import { docstring } from "./description.ts";
 import type { Schema } from "./documents.ts";
 import type { BuiltinKind } from "./kinds.ts";
-
-const objectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
-const extensions = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1";
-
-/** What the documents cannot say: by schema name, the type and its docstring. */
-const byHand: ReadonlyMap<string, { readonly type: string; readonly docs: string }> = new Map([
-  ["io.k8s.apimachinery.pkg.apis.meta.v1.Time", { type: "string", docs: "RFC 3339, to the second." }],
-  ["io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime", { type: "string", docs: "RFC 3339, to the microsecond." }],
-  [
-    "io.k8s.apimachinery.pkg.api.resource.Quantity",
-    { type: "string | number", docs: 'Such as `"500m"`, `"1Gi"` or 2; the server answers with a string.' },
-  ],
-  [
-    "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
-    { type: "number | string", docs: 'A number, or a name or percentage such as `"25%"`.' },
-  ],
-  [
-    "io.k8s.apimachinery.pkg.runtime.RawExtension",
-    { type: "{ readonly [key: string]: unknown }", docs: "An object of a kind known elsewhere." },
-  ],
-  [`${extensions}.JSON`, { type: "unknown", docs: "Any JSON value." }],
-  [
-    `${extensions}.JSONSchemaPropsOrArray`,
-    { type: "JSONSchemaProps | readonly JSONSchemaProps[]", docs: "One schema, or one for each item." },
-  ],
-  [
-    `${extensions}.JSONSchemaPropsOrBool`,
-    { type: "JSONSchemaProps | boolean", docs: "A schema, or whether anything is allowed." },
-  ],
-  [
-    `${extensions}.JSONSchemaPropsOrStringArray`,
-    { type: "JSONSchemaProps | readonly string[]", docs: "A schema, or names of properties." },
-  ],
-]);
-
-/** Schemas that have a hand-written type in `src/resource/meta.ts`. */
-const imported: ReadonlyMap<string, string> = new Map([
-  ["io.k8s.apimachinery.pkg.apis.meta.v1.Condition", "Condition"],
-  ["io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference", "OwnerReference"],
-]);
-
-/** Of nested metadata: nobody writes these, and templates do not carry them. */
-const serverOnly = new Set(["managedFields", "selfLink"]);
 
 /** What one file needs from elsewhere. */
 export interface Uses {
@@ -111,18 +69,24 @@ export function declareType(types: Types, id: string, { nested, uses }: { nested
       const literal =
         kind && field === "apiVersion" ? kind.apiVersion : kind && field === "kind" ? kind.kind : undefined;
       if (literal) return `  readonly ${field}?: ${JSON.stringify(literal)} | undefined;\n`;
-      return declareField(types, { field, property, required: required.has(field), uses });
+      const values = { required: required.has(field), nullable: nullable.has(`${id}.${field}`) };
+      return declareField(types, { field, property, ...values, uses });
     });
   return `${docstring(docs, "")}export interface ${name} {\n${fields.join("")}}\n`;
 }
 
+export interface Field {
+  readonly field: string;
+  readonly property: Schema;
+  readonly required: boolean;
+  readonly nullable: boolean;
+  readonly uses: Uses;
+}
+
 /** One line of an interface, with its docstring. */
-export function declareField(
-  types: Types,
-  { field, property, required, uses }: { field: string; property: Schema; required: boolean; uses: Uses },
-): string {
+export function declareField(types: Types, { field, property, required, nullable: orNull, uses }: Field): string {
   const key = /^[A-Za-z_]\w*$/.test(field) ? field : JSON.stringify(field);
-  const type = typeOf(types, property, uses);
+  const type = `${typeOf(types, property, uses)}${orNull ? " | null" : ""}`;
   const value = required || type === "unknown" ? type : `${type} | undefined`;
   return `${docstring(property.description, "  ")}  readonly ${key}${required ? "" : "?"}: ${value};\n`;
 }

@@ -151,7 +151,7 @@ export interface CustomResourceDefinitionStatus {
    */
   readonly acceptedNames: CustomResourceDefinitionNames;
   /** conditions indicate state for particular aspects of a CustomResourceDefinition. */
-  readonly conditions?: readonly CustomResourceDefinitionCondition[] | undefined;
+  readonly conditions?: readonly CustomResourceDefinitionCondition[] | null | undefined;
   /** The generation observed by the CRD controller. */
   readonly observedGeneration?: number | undefined;
   /**

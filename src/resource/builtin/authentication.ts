@@ -80,7 +80,7 @@ export interface TokenRequestSpec {
    * boundObjectRef is a reference to an object that the token will be bound to. The token will only be valid for as
    * long as the bound object exists.
    */
-  readonly boundObjectRef?: BoundObjectReference | undefined;
+  readonly boundObjectRef?: BoundObjectReference | null | undefined;
   /** expirationSeconds is the requested duration of validity of the request. */
   readonly expirationSeconds?: number | undefined;
 }

@@ -279,7 +279,7 @@ export interface HorizontalPodAutoscalerStatus {
    */
   readonly conditions?: readonly HorizontalPodAutoscalerCondition[] | undefined;
   /** currentMetrics is the last read state of the metrics used by this autoscaler. */
-  readonly currentMetrics?: readonly MetricStatus[] | undefined;
+  readonly currentMetrics?: readonly MetricStatus[] | null | undefined;
   /** currentReplicas is current number of replicas of pods managed by this autoscaler, as last seen by the autoscaler. */
   readonly currentReplicas?: number | undefined;
   /**

@@ -19,7 +19,18 @@ import {
   StatefulSet,
   TokenReview,
 } from "./index.ts";
-import type { Container, DeploymentSpec, DeploymentStatus, IntOrString, Scale, ServiceSpec } from "./index.ts";
+import type {
+  Container,
+  DeploymentSpec,
+  DeploymentStatus,
+  Endpoint,
+  EndpointSlice,
+  EndpointSliceInput,
+  IntOrString,
+  PolicyRule,
+  Scale,
+  ServiceSpec,
+} from "./index.ts";
 
 const handles: readonly (readonly [string, Resource])[] = Object.entries(builtin);
 
@@ -86,6 +97,12 @@ test("ObjectOf is the interface of the kind's name", () => {
   expectTypeOf<IntOrString>().toEqualTypeOf<number | string>();
   expectTypeOf<Scale["kind"]>().toEqualTypeOf<"Scale">();
   expectTypeOf<Pod>().toExtend<AnyObject>();
+});
+
+test("types say where the server answers null", () => {
+  expectTypeOf<EndpointSlice["endpoints"]>().toEqualTypeOf<readonly Endpoint[] | null | undefined>();
+  expectTypeOf<EndpointSliceInput["endpoints"]>().toEqualTypeOf<readonly Endpoint[] | undefined>();
+  expectTypeOf<ClusterRole["rules"]>().toEqualTypeOf<readonly PolicyRule[] | null | undefined>();
 });
 
 test("Draft of a built-in kind can be written, enums with values of its own included", () => {

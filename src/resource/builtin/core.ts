@@ -96,7 +96,7 @@ export interface AzureFilePersistentVolumeSource {
    * secretNamespace is the namespace of the secret that contains Azure Storage Account Name and Key default is the
    * same as the Pod.
    */
-  readonly secretNamespace?: string | undefined;
+  readonly secretNamespace?: string | null | undefined;
   /** shareName is the azure Share Name. */
   readonly shareName: string;
 }
@@ -1182,7 +1182,7 @@ export interface CoreEvent {
   /** The number of times this event has occurred. */
   readonly count?: number | undefined;
   /** Time when this Event was first observed. */
-  readonly eventTime?: MicroTime | undefined;
+  readonly eventTime?: MicroTime | null | undefined;
   /** The time at which the event was first recorded. (Time of server receipt is in TypeMeta.) */
   readonly firstTimestamp?: Time | undefined;
   /** The object that this event is about. */
@@ -3334,7 +3334,7 @@ export interface ProjectedVolumeSource {
    */
   readonly defaultMode?: number | undefined;
   /** sources is the list of volume projections. Each entry in this list handles one source. */
-  readonly sources?: readonly VolumeProjection[] | undefined;
+  readonly sources?: readonly VolumeProjection[] | null | undefined;
 }
 
 /**
@@ -4368,7 +4368,7 @@ export interface TypedLocalObjectReference {
    * APIGroup is the group for the resource being referenced. If APIGroup is not specified, the specified Kind must be
    * in the core API group.
    */
-  readonly apiGroup?: string | undefined;
+  readonly apiGroup?: string | null | undefined;
   /** Kind is the type of resource being referenced. */
   readonly kind: string;
   /** Name is the name of resource being referenced. */
@@ -4381,7 +4381,7 @@ export interface TypedObjectReference {
    * APIGroup is the group for the resource being referenced. If APIGroup is not specified, the specified Kind must be
    * in the core API group.
    */
-  readonly apiGroup?: string | undefined;
+  readonly apiGroup?: string | null | undefined;
   /** Kind is the type of resource being referenced. */
   readonly kind: string;
   /** Name is the name of resource being referenced. */

@@ -97,12 +97,12 @@ export interface EndpointSlice {
    */
   readonly addressType: "FQDN" | "IPv4" | "IPv6" | (string & {});
   /** endpoints is a list of unique endpoints in this slice. Each slice may include a maximum of 1000 endpoints. */
-  readonly endpoints?: readonly Endpoint[] | undefined;
+  readonly endpoints?: readonly Endpoint[] | null | undefined;
   /**
    * ports specifies the list of network ports exposed by each endpoint in this slice. Each port must have a unique
    * name.
    */
-  readonly ports?: readonly EndpointPort[] | undefined;
+  readonly ports?: readonly EndpointPort[] | null | undefined;
 }
 
 /** {@link EndpointSlice} as it is written. */

@@ -20,7 +20,7 @@ export interface Event {
   /** deprecatedSource is the deprecated field assuring backward compatibility with core.v1 Event type. */
   readonly deprecatedSource?: EventSource | undefined;
   /** eventTime is the time when this Event was first observed. It is required. */
-  readonly eventTime: MicroTime;
+  readonly eventTime: MicroTime | null;
   /**
    * note is a human-readable description of the status of this operation. Maximal length of the note is 1kB, but
    * libraries should be prepared to handle values up to 64kB.

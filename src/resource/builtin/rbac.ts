@@ -23,7 +23,7 @@ export interface ClusterRole {
   /** AggregationRule is an optional field that describes how to build the Rules for this ClusterRole. */
   readonly aggregationRule?: AggregationRule | undefined;
   /** Rules holds all the PolicyRules for this ClusterRole. */
-  readonly rules?: readonly PolicyRule[] | undefined;
+  readonly rules?: readonly PolicyRule[] | null | undefined;
 }
 
 /** {@link ClusterRole} as it is written. */
@@ -117,7 +117,7 @@ export interface Role {
   readonly kind: "Role";
   readonly metadata: ObjectMeta;
   /** Rules holds all the PolicyRules for this Role. */
-  readonly rules?: readonly PolicyRule[] | undefined;
+  readonly rules?: readonly PolicyRule[] | null | undefined;
 }
 
 /** {@link Role} as it is written. */

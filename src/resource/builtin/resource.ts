@@ -13,7 +13,7 @@ export interface AllocatedDeviceStatus {
    * Conditions contains the latest observation of the device's state. If the device has been configured according to
    * the class and claim config references, the `Ready` condition should be True.
    */
-  readonly conditions?: readonly Condition[] | undefined;
+  readonly conditions?: readonly Condition[] | null | undefined;
   /** Data contains arbitrary driver-specific data. The length of the raw data must be smaller or equal to 10 Ki. */
   readonly data?: RawExtension | undefined;
   /** Device references one device instance via its name in the driver's resource pool. It must be a DNS label. */
@@ -248,7 +248,7 @@ export interface DeviceClaim {
    * Requests represent individual requests for distinct devices which must all be satisfied. If empty, nothing needs
    * to be allocated.
    */
-  readonly requests?: readonly DeviceRequest[] | undefined;
+  readonly requests?: readonly DeviceRequest[] | null | undefined;
 }
 
 /** DeviceClaimConfiguration is used for configuration parameters in DeviceClaim. */

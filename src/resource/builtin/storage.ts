@@ -128,7 +128,7 @@ export interface CSINodeDriver {
    */
   readonly nodeID: string;
   /** topologyKeys is the list of keys supported by the driver. */
-  readonly topologyKeys?: readonly string[] | undefined;
+  readonly topologyKeys?: readonly string[] | null | undefined;
 }
 
 /** CSINodeSpec holds information about the specification of all CSI drivers installed on a node. */
@@ -137,7 +137,7 @@ export interface CSINodeSpec {
    * drivers is a list of information of all CSI Drivers existing on a node. If all drivers in the list are
    * uninstalled, this can become empty.
    */
-  readonly drivers: readonly CSINodeDriver[];
+  readonly drivers: readonly CSINodeDriver[] | null;
 }
 
 /**
