@@ -1,0 +1,178 @@
+/** What the API server answers when it refuses, as an error that says what to do. */
+import { describeRequest, type RequestTarget } from "./request-target.ts";
+
+/** @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/ */
+export interface Status {
+  readonly kind?: "Status" | undefined;
+  readonly apiVersion?: string | undefined;
+  readonly status?: string | undefined;
+  readonly message?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly code?: number | undefined;
+  readonly details?: StatusDetails | undefined;
+}
+
+export interface StatusDetails {
+  readonly name?: string | undefined;
+  readonly group?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly causes?: readonly StatusCause[] | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+export interface StatusCause {
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly field?: string | undefined;
+}
+
+export interface ApiErrorInit {
+  /** The HTTP method, such as `GET`. */
+  readonly method: string;
+  /** The path of the request, without the server and the query. */
+  readonly path: string;
+  /** True when the request was a watch, whose verb is not that of its method. */
+  readonly watch?: boolean | undefined;
+  readonly status: Status;
+  /** The HTTP status code; `status.code` when left out. */
+  readonly code?: number | undefined;
+  /** Seconds, from the header of that name. */
+  readonly retryAfter?: number | undefined;
+}
+
+/**
+ * An answer of the API server other than success.
+ *
+ * The message names what was tried, the server's reason and message, and the way out. Recognise it with
+ * {@link isApiError} and its kin, never with `instanceof`: there may be several copies of this class.
+ */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  /** The HTTP status code, such as 404. */
+  readonly code: number;
+  /** Such as `NotFound`; made from the code when the server gave none. */
+  readonly reason: string;
+  readonly status: Status;
+  /** The Kubernetes verb, such as `get`, `list`, `update`. */
+  readonly verb: string;
+  readonly path: string;
+  readonly target: RequestTarget;
+  /** Seconds after which the server wants to be asked again. */
+  readonly retryAfter: number | undefined;
+
+  constructor(init: ApiErrorInit) {
+    const code = init.code ?? init.status.code ?? 500;
+    const reason = init.status.reason || (REASONS[code] ?? `HTTP${code}`);
+    const target = describeRequest(init.method, init.path, init.watch);
+    super(messageOf(target, { code, reason, text: init.status.message }));
+    this.code = code;
+    this.reason = reason;
+    this.status = init.status;
+    this.verb = target.verb;
+    this.path = init.path;
+    this.target = target;
+    this.retryAfter = init.retryAfter ?? init.status.details?.retryAfterSeconds;
+  }
+}
+
+/** The cluster could not be reached, or the connection was lost before the answer was complete. */
+export class UnreachableError extends Error {
+  override readonly name = "UnreachableError";
+  /** Such as `ECONNREFUSED`, `ECONNRESET`, `ENOTFOUND`, `ETIMEDOUT` or a TLS code. */
+  readonly code: string;
+  readonly server: string;
+
+  constructor(server: string, options: { code: string; message: string; cause?: unknown }) {
+    super(`Cannot reach ${server}: ${options.message}`, { cause: options.cause });
+    this.code = options.code;
+    this.server = server;
+  }
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  405: "MethodNotAllowed",
+  406: "NotAcceptable",
+  409: "Conflict",
+  410: "Gone",
+  413: "RequestEntityTooLarge",
+  415: "UnsupportedMediaType",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+function messageOf(target: RequestTarget, answer: { code: number; reason: string; text: string | undefined }): string {
+  const said = answer.text ? `: ${answer.text}` : "";
+  const advice = adviceFor(target, answer.code);
+  return `Cannot ${target.verb} ${target.what}: ${answer.reason} (${answer.code})${said}${advice && `. ${advice}`}`;
+}
+
+function adviceFor(target: RequestTarget, code: number): string {
+  switch (code) {
+    case 401:
+      return "The credentials were refused: check the kubeconfig's user, or renew its token or certificate";
+    case 403:
+      return target.resource
+        ? `Grant it in a ${target.namespace === undefined ? "ClusterRole" : "Role"}: apiGroups ["${target.group}"], ` +
+            `resources ["${target.subresource ? `${target.resource}/${target.subresource}` : target.resource}"], ` +
+            `verbs ["${target.verb}"]`
+        : `Grant it in a ClusterRole: nonResourceURLs ["${target.what}"], verbs ["${target.verb}"]`;
+    case 409:
+      return target.verb === "create" ? "" : "Read the object again and repeat the change on what it is now";
+    default:
+      return "";
+  }
+}
+
+/** @returns true for an {@link ApiError} of this or another copy of the class. */
+export function isApiError(error: unknown): error is ApiError {
+  return error instanceof Object && "name" in error && error.name === "ApiError" && "reason" in error && "code" in error;
+}
+
+/** There is no such object, kind or path. */
+export function isNotFound(error: unknown): error is ApiError {
+  return isApiError(error) && error.code === 404;
+}
+
+/** The object has changed since it was read, or a precondition did not hold; not: it exists already. */
+export function isConflict(error: unknown): error is ApiError {
+  return isApiError(error) && error.code === 409 && error.reason !== "AlreadyExists";
+}
+
+export function isAlreadyExists(error: unknown): error is ApiError {
+  return isApiError(error) && error.reason === "AlreadyExists";
+}
+
+export function isForbidden(error: unknown): error is ApiError {
+  return isApiError(error) && error.code === 403;
+}
+
+/** The object does not satisfy its schema or its rules. */
+export function isInvalid(error: unknown): error is ApiError {
+  return isApiError(error) && error.code === 422;
+}
+
+/** The resource version or continue token is too old: list again. */
+export function isGone(error: unknown): error is ApiError {
+  return isApiError(error) && (error.code === 410 || error.reason === "Expired" || error.reason === "Gone");
+}
+
+export function isTooManyRequests(error: unknown): error is ApiError {
+  return isApiError(error) && error.code === 429;
+}
+
+export function isUnauthorized(error: unknown): error is ApiError {
+  return isApiError(error) && error.code === 401;
+}
+
+/** The server was not reached, or not to the end: it is not known whether a write took place. */
+export function isUnreachable(error: unknown): error is UnreachableError {
+  return error instanceof Object && "name" in error && error.name === "UnreachableError" && "server" in error;
+}

@@ -1,0 +1,54 @@
+/** PEM material of a kubeconfig: from the file itself or a file it names, checked before it is used. */
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { ConfigError, whyUnreadable } from "./config-error.ts";
+
+export interface PemSource {
+  /** Base64 of the PEM text. */
+  readonly data: string | undefined;
+  readonly file: string | undefined;
+  /** The field's name and place, such as `client-certificate of user "kind"`. */
+  readonly what: string;
+}
+
+/** @returns the PEM text; undefined when neither the data nor a file is given. */
+export async function readPem(source: PemSource): Promise<string | undefined> {
+  if (source.data) {
+    const text = Buffer.from(source.data, "base64").toString("utf8");
+    if (!text.includes("-----BEGIN ")) {
+      throw new ConfigError(`Cannot use the ${source.what}: its data is not PEM in base64`);
+    }
+    return text;
+  }
+  if (!source.file) return undefined;
+  let text: string;
+  try {
+    text = await readFile(source.file, "utf8");
+  } catch (error) {
+    throw new ConfigError(`Cannot read the ${source.what} from ${source.file}: ${whyUnreadable(error)}`);
+  }
+  if (!text.includes("-----BEGIN ")) throw new ConfigError(`Cannot use the ${source.what}: ${source.file} is not PEM`);
+  return text;
+}
+
+/** @throws ConfigError when the certificate is no certificate, has expired, or is not valid yet. */
+export function checkValidity(pem: string, options: { what: string; now: number; advice: string }): void {
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(pem);
+  } catch {
+    throw new ConfigError(`Cannot use the ${options.what}: it is not an X.509 certificate`);
+  }
+  const until = Date.parse(certificate.validTo);
+  const from = Date.parse(certificate.validFrom);
+  if (until < options.now) {
+    throw new ConfigError(`Cannot use the ${options.what}: it expired on ${day(until)}. ${options.advice}`);
+  }
+  if (from > options.now) {
+    throw new ConfigError(`Cannot use the ${options.what}: it is not valid before ${day(from)}. Check this machine's clock`);
+  }
+}
+
+function day(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
+}

@@ -1,0 +1,41 @@
+/** How a cluster is reached and who we are there: what a kubeconfig comes down to. */
+
+/** A list is sent as one header line per value, as `Impersonate-Group` needs it. */
+export type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
+
+/** PEM text, in the terms of `fetch`. A changed credential gives a new object; an unchanged one keeps its identity. */
+export interface TlsSettings {
+  /** The authorities to trust; the system's when undefined. */
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  /** The name the server's certificate must carry; that of the URL when undefined. */
+  readonly serverName: string | undefined;
+  readonly rejectUnauthorized: boolean;
+}
+
+export interface ClusterConfig {
+  /** Such as `https://127.0.0.1:6443`, without a slash at the end. */
+  readonly server: string;
+  /** The context's name, or `in-cluster`. */
+  readonly context: string;
+  /** The user's name in the kubeconfig. */
+  readonly user: string;
+  /** The context's namespace. @default "default" */
+  readonly namespace: string;
+  /** Read it after `headers()`: a credential plugin may change it. */
+  readonly tls: TlsSettings;
+  /** An http or https proxy. */
+  readonly proxy?: string | undefined;
+  /**
+   * The headers that say who is asking. The same object as long as they have not changed, and without a promise where
+   * nothing has to be read or run.
+   */
+  headers(signal?: AbortSignal): HeaderValues | Promise<HeaderValues>;
+  /**
+   * Reads the credentials again, after the server refused them.
+   *
+   * @returns whether they changed, so that another attempt makes sense.
+   */
+  reload(): Promise<boolean>;
+}

@@ -1,0 +1,42 @@
+/** What the platform throws when a connection fails, told in one way. */
+import { UnreachableError } from "./api-error.ts";
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused: nothing listens there",
+  ECONNRESET: "the connection was lost",
+  EPIPE: "the connection was lost",
+  ENOTFOUND: "the host name is not known",
+  EAI_AGAIN: "the host name could not be looked up",
+  ETIMEDOUT: "no answer in time",
+  EHOSTUNREACH: "there is no route to the host",
+  ENETUNREACH: "there is no route to the network",
+  EPROTO: "the TLS handshake failed: does the server speak TLS on this port?",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate is not signed by the kubeconfig's certificate-authority",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is not signed by the kubeconfig's certificate-authority",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not signed by the kubeconfig's certificate-authority",
+  CERT_SIGNATURE_FAILURE: "its certificate is not signed by the kubeconfig's certificate-authority",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name: set tls-server-name in the kubeconfig",
+};
+
+/** Makes an {@link UnreachableError} of whatever the platform threw. */
+export function unreachable(server: string, error: unknown): UnreachableError {
+  if (error instanceof UnreachableError) return error;
+  const code = codeOf(error);
+  const message = WORDS[code] ?? (error instanceof Error ? error.message : String(error));
+  return new UnreachableError(server, { code, message, cause: error });
+}
+
+/** The code of a platform's error; `ECONNRESET` when it has none, because every failure but a reset has one. */
+export function codeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (typeof code !== "string") return "ECONNRESET";
+  return code.startsWith("ERR_HTTP2_") || code === "ERR_STREAM_PREMATURE_CLOSE" || code === "ConnectionClosed"
+    ? "ECONNRESET"
+    : code;
+}
+
+/** The server's side of TLS was not accepted, or it did not accept ours: new credentials may help. */
+export function isTlsFailure(error: UnreachableError): boolean {
+  return /CERT|VERIFY|TLS|SSL|EPROTO/.test(error.code);
+}

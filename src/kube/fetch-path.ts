@@ -1,0 +1,86 @@
+/** Short requests: `fetch` over HTTP/2, or HTTP/1.1 where there is no other way. */
+import { openFetchSession, type FetchSession } from "../platform/fetch-session.ts";
+import type { ClusterConfig, HeaderValues } from "./cluster-config.ts";
+
+export interface FetchRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: HeaderValues;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export class FetchPath {
+  readonly #config: ClusterConfig;
+  #session: FetchSession = openFetchSession();
+  /** Found out by the first request and remembered: asking again would cost a handshake each time. */
+  #http2: boolean;
+
+  constructor(config: ClusterConfig) {
+    this.#config = config;
+    this.#http2 = this.#mayHttp2();
+  }
+
+  get protocol(): "h2" | "http/1.1" {
+    return this.#http2 ? "h2" : "http/1.1";
+  }
+
+  /** @throws what `fetch` throws. */
+  async send(request: FetchRequest): Promise<Response> {
+    if (this.#http2) {
+      try {
+        return await this.#fetch(request, this.#session, "http2");
+      } catch (error) {
+        if (!isHttp2Unsupported(error)) throw error;
+        this.#http2 = false;
+      }
+    }
+    return this.#fetch(request, this.#session, "http1.1");
+  }
+
+  /** Sends on a connection that nothing else uses: it tells whether a new connection works. */
+  async sendAlone(request: FetchRequest): Promise<Response> {
+    const session = openFetchSession();
+    try {
+      return await this.#fetch(request, session, "http1.1");
+    } finally {
+      session.close();
+    }
+  }
+
+  /** Leaves the connections behind, which may lead nowhere, and forgets what the server cannot do. */
+  renew(): void {
+    this.#session.close();
+    this.#session = openFetchSession();
+    this.#http2 = this.#mayHttp2();
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  #fetch(request: FetchRequest, session: FetchSession, protocol: "http2" | "http1.1"): Promise<Response> {
+    const { server, tls, proxy } = this.#config;
+    return session.fetch(server + request.path, {
+      method: request.method,
+      headers: request.headers as Record<string, string>,
+      ...(request.body !== undefined && { body: request.body }),
+      signal: request.signal,
+      tls: tls as BunFetchRequestInitTLS,
+      // Its answers are read in full; deadlines are the caller's.
+      timeout: false,
+      redirect: "manual",
+      proxy: proxy ?? false,
+      protocol,
+    } as BunFetchRequestInit);
+  }
+
+  #mayHttp2(): boolean {
+    return this.#config.proxy === undefined && this.#config.server.startsWith("https:");
+  }
+}
+
+function isHttp2Unsupported(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "HTTP2Unsupported";
+}

@@ -1,0 +1,29 @@
+/** What is asked of the API server. */
+
+export interface KubeRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Without the query. */
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query?: string | URLSearchParams | undefined;
+  /** A string goes out as it is, anything else as JSON. */
+  readonly body?: unknown;
+  /** @default "application/json" when there is a body */
+  readonly contentType?: string | undefined;
+  /** @default "application/json" */
+  readonly accept?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds for one attempt. @default 60_000 */
+  readonly timeout?: number | undefined;
+  /** `lease` has a connection to itself. @default "request" */
+  readonly traffic?: "request" | "lease" | undefined;
+}
+
+export interface StreamRequest extends KubeRequest {
+  /** Called synchronously for each piece of the body as it arrives. */
+  onChunk(chunk: Uint8Array): void;
+  /** Called once, when the server has begun to answer with success. */
+  onHeaders?(): void;
+  /** Milliseconds without a byte after which the stream fails. @default none */
+  readonly idleTimeout?: number | undefined;
+}

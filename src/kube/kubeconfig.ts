@@ -1,0 +1,203 @@
+/** Finds out which cluster to talk to, and as whom. */
+import { stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+import { checkValidity, readPem } from "./certificate.ts";
+import type { ClusterConfig, HeaderValues, TlsSettings } from "./cluster-config.ts";
+import { ConfigError } from "./config-error.ts";
+import { Credentials } from "./credentials.ts";
+import { inClusterKubeconfig } from "./in-cluster.ts";
+import { readKubeconfig, type ClusterEntry, type Kubeconfig } from "./kubeconfig-file.ts";
+import { proxyFor } from "./proxy.ts";
+
+export interface LoadOptions {
+  /** The flag `--kubeconfig`. */
+  readonly kubeconfig?: string | undefined;
+  /** The flag `--context`. @default the kubeconfig's current-context */
+  readonly context?: string | undefined;
+  /** @default process.env */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Where a pod finds its service account. @default "/var/run/secrets/kubernetes.io/serviceaccount" */
+  readonly inClusterDirectory?: string | undefined;
+  /** Milliseconds since the epoch. @default Date.now */
+  readonly now?: (() => number) | undefined;
+}
+
+/**
+ * Loads the settings of a cluster: `--kubeconfig`, then `$KUBECONFIG` (a list is merged), then the service account of
+ * the pod we run in, then `~/.kube/config`.
+ *
+ * @throws ConfigError with one message that says what is wrong, where, and what to do.
+ * @see https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
+ */
+export async function loadKubeconfig(options: LoadOptions = {}): Promise<ClusterConfig> {
+  const env = options.env ?? process.env;
+  const now = options.now ?? Date.now;
+  const kubeconfig = await find(options, env);
+  const place = kubeconfig.files.join(", ");
+  const contextName = options.context ?? kubeconfig.currentContext;
+  if (contextName === undefined) {
+    throw new ConfigError(`Cannot choose a cluster: ${place} has no current-context. Pass --context (${names(kubeconfig.contexts)})`);
+  }
+  const context = kubeconfig.contexts.get(contextName);
+  if (!context) {
+    throw new ConfigError(
+      `Cannot use context "${contextName}": ${place} has no such context. It has: ${names(kubeconfig.contexts)}`,
+    );
+  }
+  const { cluster: clusterName, user: userName, namespace } = context.entry;
+  const cluster = clusterName === undefined ? undefined : kubeconfig.clusters.get(clusterName);
+  if (!cluster) {
+    throw new ConfigError(
+      `Cannot use context "${contextName}" of ${context.file}: it names the cluster "${clusterName ?? ""}", which is not ` +
+        `there. There are: ${names(kubeconfig.clusters)}`,
+    );
+  }
+  const user = userName ? kubeconfig.users.get(userName) : { entry: {}, file: context.file };
+  if (!user) {
+    throw new ConfigError(
+      `Cannot use context "${contextName}" of ${context.file}: it names the user "${userName}", which is not there. ` +
+        `There are: ${names(kubeconfig.users)}`,
+    );
+  }
+  const server = serverOf(cluster.entry, clusterName ?? "", cluster.file);
+  const proxy = proxyFor(server, { proxyUrl: cluster.entry["proxy-url"], env });
+  const ca = await readCa(cluster.entry, clusterName ?? "", now);
+  const credentials = await Credentials.load({
+    name: userName ?? "",
+    entry: user.entry,
+    now,
+    env,
+    cluster: {
+      server,
+      ca,
+      serverName: cluster.entry["tls-server-name"],
+      insecure: cluster.entry["insecure-skip-tls-verify"] ?? false,
+      proxy,
+    },
+  });
+  return new LoadedCluster({
+    server,
+    context: contextName,
+    user: userName ?? "",
+    namespace: namespace || "default",
+    proxy,
+    ca,
+    cluster: cluster.entry,
+    clusterName: clusterName ?? "",
+    credentials,
+    now,
+  });
+}
+
+async function find(options: LoadOptions, env: Readonly<Record<string, string | undefined>>): Promise<Kubeconfig> {
+  if (options.kubeconfig) return readKubeconfig([options.kubeconfig]);
+  const listed = env["KUBECONFIG"]?.split(delimiter).filter(Boolean) ?? [];
+  if (listed.length > 0) {
+    const merged = await readKubeconfig(listed, { skipMissing: true });
+    if (merged.files.length === 0) {
+      throw new ConfigError(`Cannot read the kubeconfig ${listed.join(", ")} that $KUBECONFIG names: there is no such file`);
+    }
+    return merged;
+  }
+  const inCluster = await inClusterKubeconfig(env, options.inClusterDirectory);
+  if (inCluster) return inCluster;
+  const home = join(env["HOME"] || homedir(), ".kube", "config");
+  const exists = await stat(home).then(
+    () => true,
+    () => false,
+  );
+  if (exists) return readKubeconfig([home]);
+  throw new ConfigError(
+    `Cannot find a cluster: neither --kubeconfig nor $KUBECONFIG is set, this is not a pod, and ${home} does not exist. ` +
+      `Pass --kubeconfig FILE`,
+  );
+}
+
+function names(entries: ReadonlyMap<string, unknown>): string {
+  return entries.size === 0 ? "none" : [...entries.keys()].join(", ");
+}
+
+function serverOf(entry: ClusterEntry, name: string, file: string): string {
+  const server = entry.server?.replace(/\/+$/, "");
+  if (!server || !URL.canParse(server) || !/^https?:/.test(server)) {
+    throw new ConfigError(
+      `Cannot use cluster "${name}" of ${file}: its server ${server ? `"${server}" is not an http or https URL` : "is not set"}`,
+    );
+  }
+  return server;
+}
+
+async function readCa(entry: ClusterEntry, name: string, now: () => number): Promise<string | undefined> {
+  const what = `certificate-authority of cluster "${name}"`;
+  const ca = await readPem({ data: entry["certificate-authority-data"], file: entry["certificate-authority"], what });
+  if (ca !== undefined) checkValidity(ca, { what, now: now(), advice: "Get a new kubeconfig for this cluster" });
+  return ca;
+}
+
+interface LoadedClusterInit {
+  readonly server: string;
+  readonly context: string;
+  readonly user: string;
+  readonly namespace: string;
+  readonly proxy: string | undefined;
+  readonly ca: string | undefined;
+  readonly cluster: ClusterEntry;
+  readonly clusterName: string;
+  readonly credentials: Credentials;
+  readonly now: () => number;
+}
+
+class LoadedCluster implements ClusterConfig {
+  readonly server: string;
+  readonly context: string;
+  readonly user: string;
+  readonly namespace: string;
+  readonly proxy: string | undefined;
+  readonly #init: LoadedClusterInit;
+  #ca: string | undefined;
+  /** Replaced only when what it holds changed: connections are shared by its identity. */
+  #tls: TlsSettings;
+
+  constructor(init: LoadedClusterInit) {
+    this.server = init.server;
+    this.context = init.context;
+    this.user = init.user;
+    this.namespace = init.namespace;
+    this.proxy = init.proxy;
+    this.#init = init;
+    this.#ca = init.ca;
+    this.#tls = this.#makeTls();
+  }
+
+  get tls(): TlsSettings {
+    const { credentials } = this.#init;
+    const { ca, cert, key } = this.#tls;
+    if (ca !== this.#ca || cert !== credentials.cert || key !== credentials.key) this.#tls = this.#makeTls();
+    return this.#tls;
+  }
+
+  headers(): HeaderValues | Promise<HeaderValues> {
+    return this.#init.credentials.headers();
+  }
+
+  async reload(): Promise<boolean> {
+    const { cluster, clusterName, credentials, now } = this.#init;
+    const ca = await readCa(cluster, clusterName, now);
+    const changed = ca !== this.#ca;
+    this.#ca = ca;
+    return (await credentials.reload()) || changed;
+  }
+
+  #makeTls(): TlsSettings {
+    const { cluster, credentials } = this.#init;
+    const insecure = cluster["insecure-skip-tls-verify"] ?? false;
+    return {
+      ca: insecure ? undefined : this.#ca,
+      cert: credentials.cert,
+      key: credentials.key,
+      serverName: cluster["tls-server-name"] || undefined,
+      rejectUnauthorized: !insecure,
+    };
+  }
+}

@@ -1,0 +1,49 @@
+/** Whether and when a request is sent again. */
+import { isApiError, isUnreachable } from "./api-error.ts";
+
+/** @see https://pkg.go.dev/k8s.io/client-go/rest#Request.MaxRetries */
+const MOST_RETRIES = 10;
+const MOST_RESETS = 3;
+/** A server may ask for more; a caller with a deadline of its own should not wait that long unseen. */
+const LONGEST_DELAY_MS = 60_000;
+const RESET_DELAYS_MS = [0, 100, 1_000];
+
+export interface Attempts {
+  /** Answers with 429 or 5xx so far. */
+  refused: number;
+  /** Lost connections so far. */
+  reset: number;
+}
+
+/**
+ * Says how long to wait before another attempt.
+ *
+ * 429 and 5xx only with `Retry-After`; lost connections only for GET; a refused connection never.
+ *
+ * @param attempts is counted up.
+ * @returns milliseconds, or undefined when the error is final.
+ */
+export function retryDelay(error: unknown, options: { method: string; attempts: Attempts }): number | undefined {
+  const { method, attempts } = options;
+  if (isApiError(error)) {
+    const wanted = error.code === 429 || error.code >= 500;
+    if (!wanted || error.retryAfter === undefined || attempts.refused >= MOST_RETRIES) return undefined;
+    attempts.refused++;
+    return Math.min(error.retryAfter * 1_000, LONGEST_DELAY_MS);
+  }
+  if (isUnreachable(error) && method === "GET" && isLost(error.code) && attempts.reset < MOST_RESETS) {
+    return RESET_DELAYS_MS[attempts.reset++];
+  }
+  return undefined;
+}
+
+function isLost(code: string): boolean {
+  return code === "ECONNRESET" || code === "EPIPE";
+}
+
+/** Reads a `Retry-After` header of whole seconds. */
+export function retryAfterOf(header: string | null | undefined): number | undefined {
+  if (!header) return undefined;
+  const seconds = Number(header);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+}

@@ -1,0 +1,93 @@
+/** A watch as a stream of typed events. */
+import type { AnyObject } from "../resource/handle.ts";
+import { ApiError, type Status } from "./api-error.ts";
+import { LineSplitter } from "./line-splitter.ts";
+import type { Transport } from "./transport.ts";
+
+export type WatchType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
+
+export interface WatchOptions {
+  /** Of the collection. */
+  readonly path: string;
+  /** Where to go on from. @default the newest state, after an event for each object */
+  readonly resourceVersion?: string | undefined;
+  /** A label selector. */
+  readonly labels?: string | undefined;
+  /** A field selector. */
+  readonly fields?: string | undefined;
+  /** After which the server ends the watch in order. @default the server's, 30 to 60 minutes */
+  readonly timeoutSeconds?: number | undefined;
+  /** A streaming list: the objects first, then a bookmark annotated `k8s.io/initial-events-end`. */
+  readonly sendInitialEvents?: boolean | undefined;
+  /** Milliseconds without a byte after which the watch fails. @default none */
+  readonly idleTimeout?: number | undefined;
+  readonly signal: AbortSignal;
+  /** Called synchronously; what it throws ends the watch. A bookmark has nothing but its resource version. */
+  onEvent(type: WatchType, object: AnyObject): void;
+  /** The server has accepted the watch. */
+  onOpen?(): void;
+  /** The events of one piece of the stream have been told. */
+  onBatch?(): void;
+}
+
+interface WatchEvent {
+  readonly type: WatchType | "ERROR";
+  readonly object: AnyObject;
+}
+
+/**
+ * Watches a collection until the server ends it in order.
+ *
+ * @throws ApiError for an HTTP error before the stream and for an ERROR event within it, UnreachableError when the
+ * connection fails, the signal's reason.
+ * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+ */
+export function watch(transport: Pick<Transport, "stream">, options: WatchOptions): Promise<void> {
+  const { path, signal, idleTimeout } = options;
+  const lines = new LineSplitter((line) => tell(line, options));
+  return transport.stream({
+    method: "GET",
+    path,
+    query: queryOf(options),
+    signal,
+    idleTimeout,
+    onHeaders: () => options.onOpen?.(),
+    onChunk: (chunk) => {
+      lines.push(chunk);
+      options.onBatch?.();
+    },
+  });
+}
+
+function tell(line: string, options: WatchOptions): void {
+  // After an abort in the middle of a piece nothing more is told.
+  if (options.signal.aborted) return;
+  const event = parse(line, options.path);
+  if (event.type === "ERROR") {
+    throw new ApiError({ method: "GET", path: options.path, watch: true, status: event.object as unknown as Status });
+  }
+  options.onEvent(event.type, event.object);
+}
+
+function parse(line: string, path: string): WatchEvent {
+  let event: WatchEvent;
+  try {
+    event = JSON.parse(line) as WatchEvent;
+  } catch (cause) {
+    throw new Error(`Cannot read an event of the watch of ${path}: it is not JSON`, { cause });
+  }
+  return event;
+}
+
+function queryOf(options: WatchOptions): URLSearchParams {
+  const query = new URLSearchParams({ watch: "true", allowWatchBookmarks: "true" });
+  if (options.resourceVersion !== undefined) query.set("resourceVersion", options.resourceVersion);
+  if (options.labels) query.set("labelSelector", options.labels);
+  if (options.fields) query.set("fieldSelector", options.fields);
+  if (options.timeoutSeconds !== undefined) query.set("timeoutSeconds", String(options.timeoutSeconds));
+  if (options.sendInitialEvents) {
+    query.set("sendInitialEvents", "true");
+    query.set("resourceVersionMatch", "NotOlderThan");
+  }
+  return query;
+}

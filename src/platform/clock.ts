@@ -1,0 +1,73 @@
+/** Time, injected wherever something waits, so that tests advance it instead of sleeping. */
+
+/** The longest delay a timer of the platform takes; a longer one would fire at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /**
+   * Calls back once, after `ms` milliseconds of any length.
+   *
+   * @returns what cancels it.
+   */
+  setTimeout(callback: () => void, ms: number): Disposable;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout: (callback, ms) => (ms <= LONGEST_TIMER ? new Timer(callback, ms) : new LongTimer(callback, ms)),
+};
+
+class Timer implements Disposable {
+  readonly #timer: ReturnType<typeof setTimeout>;
+
+  constructor(callback: () => void, ms: number) {
+    this.#timer = setTimeout(callback, ms);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+class LongTimer implements Disposable {
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(callback: () => void, ms: number) {
+    this.#arm(callback, ms);
+  }
+
+  #arm(callback: () => void, ms: number): void {
+    this.#timer =
+      ms > LONGEST_TIMER
+        ? setTimeout(() => this.#arm(callback, ms - LONGEST_TIMER), LONGEST_TIMER)
+        : setTimeout(callback, ms);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/**
+ * Waits `ms` milliseconds.
+ *
+ * @throws the signal's reason when it aborts; no timer and no listener stay behind.
+ */
+export function sleep(ms: number, options: { clock?: Clock; signal?: AbortSignal | undefined } = {}): Promise<void> {
+  const { clock = systemClock, signal } = options;
+  if (signal?.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      timer[Symbol.dispose]();
+      reject(signal?.reason);
+    };
+    const timer = clock.setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,12 @@
+/** A pool of connections for `fetch` that can be left behind as a whole. */
+
+export interface FetchSession {
+  fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
+  /** Closes idle connections; requests in flight finish. */
+  close(): void;
+}
+
+/** Connections of one session are never used by another, so a new session means new connections. */
+export function openFetchSession(): FetchSession {
+  return new Bun.FetchSession();
+}
