@@ -1,0 +1,34 @@
+/** The commands; each file is imported only when its command runs, so that none pays for another's start. */
+import type { Command } from "./command.ts";
+
+export interface CommandEntry {
+  readonly name: string;
+  /** The positional arguments, as help shows them. */
+  readonly usage?: string;
+  readonly describe: string;
+  readonly load: () => Promise<Command>;
+}
+
+export const commands: readonly CommandEntry[] = [
+  {
+    name: "run",
+    describe: "Run the controllers of a folder against a cluster",
+    load: async () => (await import("./run.ts")).runCommand,
+  },
+  {
+    name: "check",
+    describe: "Load and type-check the modules without a cluster; show controllers, watches and permissions",
+    load: async () => (await import("./check.ts")).checkCommand,
+  },
+  {
+    name: "manifests",
+    usage: "<what>",
+    describe: "Print YAML for kubectl apply: crds, rbac or deploy",
+    load: async () => (await import("./manifests.ts")).manifestsCommand,
+  },
+  {
+    name: "version",
+    describe: "Print the version",
+    load: async () => (await import("./version.ts")).versionCommand,
+  },
+];

@@ -1,0 +1,1 @@
+import { command } from "./command.ts"; export const manifestsCommand = command({ options: [], run: async () => 0 });

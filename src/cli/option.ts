@@ -1,0 +1,126 @@
+/**
+ * Options of commands: flags, environment, configuration file and defaults as one table.
+ *
+ * Precedence: flags, then `BINNACLE_*` of the environment, then the file of `--config`, then defaults.
+ */
+import { type Duration, parseDuration } from "../resource/duration.ts";
+import { nearest } from "../module/nearest.ts";
+import { UsageError } from "./usage-error.ts";
+
+export type OptionType = "string" | "boolean" | "number" | "list" | "duration";
+
+export interface Option {
+  readonly name: string;
+  readonly describe: string;
+  readonly type: OptionType;
+  readonly default?: unknown;
+  readonly choices?: readonly string[];
+  /** A positional argument instead of a flag. */
+  readonly positional?: true;
+}
+
+interface TypeOf {
+  readonly string: string;
+  readonly boolean: boolean;
+  readonly number: number;
+  readonly list: readonly string[];
+  /** Milliseconds. */
+  readonly duration: number;
+}
+
+type ValueOf<O extends Option> = O extends { readonly choices: readonly (infer C)[] } ? C : TypeOf[O["type"]];
+
+/** The values a command gets: those with a default are always there. */
+export type ValuesOf<Options extends readonly Option[]> = {
+  readonly [O in Options[number] as O["name"]]: O extends { readonly default: unknown }
+    ? ValueOf<O>
+    : ValueOf<O> | undefined;
+};
+
+export interface Given {
+  /** Parsed flags by name. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The content of the configuration file, and its name for messages. */
+  readonly config?: { readonly file: string; readonly values: Readonly<Record<string, unknown>> } | undefined;
+}
+
+/** `--grace-period` is `BINNACLE_GRACE_PERIOD`. */
+export function environmentName(option: string): string {
+  return `BINNACLE_${option.toUpperCase().replaceAll("-", "_")}`;
+}
+
+/**
+ * Decides each option's value.
+ *
+ * @throws UsageError that names the option, where it was given, and its value.
+ */
+export function resolveOptions(options: readonly Option[], given: Given): Record<string, unknown> {
+  const { config } = given;
+  for (const name of Object.keys(config?.values ?? {})) {
+    if (options.some((option) => option.name === name)) continue;
+    const meant = nearest(name, options.map((option) => option.name));
+    throw new UsageError(`Unknown option '${name}' in ${config?.file}${meant === undefined ? "" : `, did you mean '${meant}'?`}`);
+  }
+  const values: Record<string, unknown> = {};
+  for (const option of options) {
+    const variable = environmentName(option.name);
+    const candidates: readonly (readonly [value: unknown, from: string])[] = [
+      [given.flags[option.name], option.positional === true ? option.name : `--${option.name}`],
+      [given.env[variable] || undefined, variable],
+      [config?.values[option.name], `'${option.name}' in ${config?.file}`],
+      [option.default, `--${option.name}`],
+    ];
+    const found = candidates.find(([value]) => value !== undefined);
+    if (found !== undefined) values[option.name] = read(option, found[0], found[1]);
+  }
+  return values;
+}
+
+function read(option: Option, value: unknown, from: string): unknown {
+  switch (option.type) {
+    case "list": {
+      const list = Array.isArray(value) ? value.map(String) : String(value).split(",");
+      if (list.some((entry) => entry === "")) throw new UsageError(`${from} has an empty value`);
+      return list;
+    }
+    case "boolean":
+      if (value === true || value === "true" || value === "1") return true;
+      if (value === false || value === "false" || value === "0") return false;
+      throw new UsageError(`${from} is '${String(value)}': expected true or false`);
+    case "number": {
+      const number = typeof value === "number" ? value : value === "" ? NaN : Number(single(value, from));
+      if (!Number.isInteger(number) || number < 1) {
+        throw new UsageError(`${from} is '${String(value)}': expected a whole number of at least 1`);
+      }
+      return number;
+    }
+    case "duration":
+      return duration(value, from);
+    case "string": {
+      const text = single(value, from);
+      if (text === "") throw new UsageError(`${from} needs a value`);
+      if (option.choices !== undefined && !option.choices.includes(text)) {
+        throw new UsageError(`${from} is '${text}': expected ${option.choices.join(", ")}`);
+      }
+      return text;
+    }
+  }
+}
+
+function single(value: unknown, from: string): string {
+  if (Array.isArray(value)) throw new UsageError(`${from} is given more than once`);
+  if (typeof value === "object") throw new UsageError(`${from}: expected a single value`);
+  return String(value);
+}
+
+function duration(value: unknown, from: string): number {
+  const text = typeof value === "number" ? value : single(value, from);
+  try {
+    const ms = parseDuration((text === "0" ? 0 : text) as Duration, from);
+    if (ms >= 0) return ms;
+  } catch {
+    // said below, with the place it came from
+  }
+  throw new UsageError(`${from} is '${String(value)}': expected a duration such as 500ms, 30s or 1m30s`);
+}

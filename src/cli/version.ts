@@ -1,0 +1,10 @@
+/** `binnacle version` */
+import { command } from "./command.ts";
+
+export const versionCommand = command({
+  options: [],
+  run(_values, { embedded, out }) {
+    out(`binnacle ${embedded.version} (${process.platform}-${process.arch}, Bun ${Bun.version})\n`);
+    return Promise.resolve(0);
+  },
+});

@@ -1,0 +1,5 @@
+/** A file embedded with `with { type: "file" }`: its path. */
+declare module "*.zst" {
+  const path: string;
+  export default path;
+}

@@ -1,0 +1,43 @@
+/** The binary's entry: it alone knows what is embedded. */
+import { cli } from "./cli/cli.ts";
+import project from "../package.json" with { type: "json" };
+
+/** What modules may import from inside the binary: exact names, each a package's whole namespace. */
+async function offered(): Promise<Readonly<Record<string, object>>> {
+  const [binnacle, resources, zod, hono, jsx, jsxRuntime, jsxDevRuntime] = await Promise.all([
+    import("./index.ts"),
+    import("./resource/builtin/index.ts"),
+    import("zod"),
+    import("hono"),
+    import("hono/jsx"),
+    import("hono/jsx/jsx-runtime"),
+    import("hono/jsx/jsx-dev-runtime"),
+  ]);
+  return {
+    binnacle,
+    "binnacle/resources": resources,
+    zod,
+    hono,
+    "hono/jsx": jsx,
+    "hono/jsx/jsx-runtime": jsxRuntime,
+    "hono/jsx/jsx-dev-runtime": jsxDevRuntime,
+  };
+}
+
+/** Packed by `scripts/pack-sdk.ts` before the build; absent when the sources run unbuilt. */
+async function sdkTypes(): Promise<string | undefined> {
+  try {
+    return (await import("../dist/sdk.json.zst", { with: { type: "file" } })).default;
+  } catch {
+    return undefined;
+  }
+}
+
+const status = await cli(process.argv.slice(2), {
+  embedded: { version: project.version, offered, sdkTypes },
+  env: process.env,
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+});
+// What a module left open must not keep the process; what was printed must be out first.
+process.stdout.write("", () => process.exit(status));

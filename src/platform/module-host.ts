@@ -1,0 +1,88 @@
+/** Loads modules from disk at run time, each into a graph of its own that can be thrown away. */
+import { realpathSync } from "node:fs";
+import { type Clock, systemClock } from "./clock.ts";
+
+export interface LoadedGraph {
+  readonly exports: Readonly<Record<string, unknown>>;
+  /** Calls user code: what it opens belongs to the module, and what it fails to catch reaches `onError`. */
+  run<T>(fn: () => T): T;
+  /** Closes timers, servers and requests of the module's code; promises that wait for them never settle. */
+  dispose(): void;
+}
+
+export interface LoadGraphOptions {
+  /** Told what the module's code threw outside of a call, or rejected without a handler. */
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds. @default 10_000 */
+  readonly timeout?: number | undefined;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+/** The module's top-level code did not end in time. */
+export class LoadTimeout extends Error {
+  override readonly name = "LoadTimeout" as const;
+}
+
+let offered: readonly string[] = [];
+
+/** The names that {@link offerModules} made importable. */
+export function offeredNames(): readonly string[] {
+  return offered;
+}
+
+/** Makes packages of the binary importable for modules, under exactly these names, before any `node_modules`. */
+export function offerModules(packages: Readonly<Record<string, object>>): void {
+  offered = Object.keys(packages);
+  Bun.plugin({
+    name: "binnacle",
+    setup(build) {
+      for (const [name, exports] of Object.entries(packages)) {
+        build.module(name, () => ({ exports: exports as Record<string, unknown>, loader: "object" }));
+      }
+    },
+  });
+}
+
+/**
+ * Loads a file and what it imports, fresh from disk.
+ *
+ * @throws what the module's top-level code threw, the errors of the bundler and resolver, LoadTimeout.
+ */
+export async function loadGraph(file: string, options: LoadGraphOptions): Promise<LoadedGraph> {
+  const { onError, timeout = 10_000, clock = systemClock } = options;
+  const graph = new Bun.ModuleGraph({ onError: (error) => onError(error) });
+  // ConfigMap mounts swap a link: the real path names one version.
+  const importing = graph.import<Record<string, unknown>>(realpathSync(file));
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  using _timer = clock.setTimeout(
+    () => reject(new LoadTimeout(`its top-level code did not end within ${timeout / 1000} s`)),
+    timeout,
+  );
+  try {
+    const exports = await Promise.race([importing, late]);
+    return {
+      exports,
+      run: (fn) => graph.run(fn),
+      dispose: () => graph.dispose(),
+    };
+  } catch (error) {
+    importing.catch(() => {});
+    graph.dispose();
+    throw error;
+  }
+}
+
+/** The relative imports of a source, and the packages it names. */
+export function importsOf(source: string): readonly string[] {
+  return new Bun.Transpiler({ loader: "tsx" }).scanImports(source).map(({ path }) => path);
+}
+
+/** The file that an import in `file` means; `undefined` when there is none. */
+export function resolveImport(specifier: string, file: string): string | undefined {
+  try {
+    return Bun.resolveSync(specifier, file.slice(0, file.lastIndexOf("/")));
+  } catch {
+    return undefined;
+  }
+}
