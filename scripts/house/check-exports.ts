@@ -1,0 +1,39 @@
+/** What src exports, somebody uses: another file of the program, or whoever imports the package. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isTest, modulesIn, resolveImport } from "./files.ts";
+import type { Check, Finding } from "./finding.ts";
+
+const rule = "Nothing is exported from src that only its own file or tests use, except what the package exports";
+
+export const checkExports: Check = async (root) => {
+  const modules = modulesIn(root, "src");
+  const used = new Map<string, Set<string>>();
+  for (const [file, { imports }] of [...modules, ...modulesIn(root, "scripts")]) {
+    if (isTest(file)) continue;
+    for (const { from, names } of imports) {
+      const target = resolveImport(file, from);
+      if (target) used.set(target, new Set([...(used.get(target) ?? []), ...names]));
+    }
+  }
+  const entries = entryFiles(root);
+  const findings: Finding[] = [];
+  for (const [file, { exports, words }] of modules) {
+    if (isTest(file) || entries.has(file)) continue;
+    const imported = used.get(file);
+    for (const { name, line, isType } of exports) {
+      // A type that names a part of another export's signature has its use here.
+      const inSignature = isType && (words.get(name) ?? 0) > 1;
+      if (!imported?.has("*") && !imported?.has(name) && !inSignature)
+        findings.push({ file, line, what: `exports ${name}, which nobody uses`, rule });
+    }
+  }
+  return findings;
+};
+
+/** Files whose exports are the product's own. */
+function entryFiles(root: string): Set<string> {
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { exports?: Record<string, string> };
+  return new Set(["src/main.ts", ...Object.values(manifest.exports ?? {}).map((file) => file.replace(/^\.\//, ""))]);
+}

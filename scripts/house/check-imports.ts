@@ -1,0 +1,100 @@
+/** Imports of src point one way, and no files import each other in a circle. */
+
+import type { Check, Finding } from "./finding.ts";
+import { isTest, modulesIn, resolveImport } from "./files.ts";
+import type { Module } from "./module.ts";
+
+/** From the bottom up: a folder imports those of any level below its own, never one beside it. */
+const levels: readonly (readonly string[])[] = [
+  ["platform", "observe"],
+  ["resource", "queue"],
+  ["kube", "apiserver"],
+  ["cache"],
+  ["client"],
+  ["events"],
+  ["reconcile"],
+  ["controller", "webhook", "election", "server"],
+  ["module"],
+  ["manager", "loader"],
+  ["index.ts"],
+  ["testing", "cluster"],
+  ["main.ts", "cli"],
+];
+
+/** Narrower than the levels. */
+const onlyFrom: Readonly<Record<string, readonly string[]>> = { "index.ts": ["cluster", "testing", "main.ts"] };
+const onlyTo: Readonly<Record<string, readonly string[]>> = { apiserver: ["resource", "platform", "observe"] };
+/** The program's entry calls the commands and alone knows what is embedded. */
+const above: Readonly<Record<string, readonly string[]>> = { "main.ts": ["cli"] };
+const embedded = /^(dist\/|package\.json$)/;
+
+const rule = `Imports point one way: ${levels
+  .toReversed()
+  .map((level) => level.join(", "))
+  .join(" → ")}`;
+
+export const checkImports: Check = async (root) => {
+  const modules = new Map([...modulesIn(root, "src")].filter(([file]) => !isTest(file)));
+  return [...wrongDirections(modules), ...circles(modules)];
+};
+
+function wrongDirections(modules: ReadonlyMap<string, Module>): Finding[] {
+  const findings: Finding[] = [];
+  for (const [file, module] of modules) {
+    const from = part(file);
+    if (level(from) < 0) findings.push({ file, line: 1, what: `${from} has no level`, rule });
+    for (const { from: specifier, line } of module.imports) {
+      const target = resolveImport(file, specifier);
+      if (target === undefined) continue;
+      if (from === "main.ts" && embedded.test(target)) continue;
+      const what = !target.startsWith("src/") ? `imports ${target}, outside src` : wrong(from, part(target));
+      if (what) findings.push({ file, line, what, rule });
+    }
+  }
+  return findings;
+}
+
+function wrong(from: string, to: string): string | undefined {
+  if (from === to || above[from]?.includes(to)) return undefined;
+  if (level(to) < 0) return `imports ${to}, which has no level`;
+  if (level(from) === level(to)) return `${from} imports ${to}, which stands beside it`;
+  if (level(from) < level(to)) return `${from} imports ${to}, which stands above it`;
+  if (onlyFrom[to] && !onlyFrom[to].includes(from)) return `${from} imports ${to}: only ${onlyFrom[to].join(", ")} may`;
+  if (onlyTo[from] && !onlyTo[from].includes(to))
+    return `${from} imports ${to}: it may import ${onlyTo[from].join(", ")} only`;
+  return undefined;
+}
+
+/** Files that import each other, each circle once, types included: one idea cannot be told without the other. */
+function circles(modules: ReadonlyMap<string, Module>): Finding[] {
+  const findings: Finding[] = [];
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): void => {
+    const start = path.indexOf(file);
+    if (start >= 0) {
+      const what = `imports itself in a circle: ${[...path.slice(start), file].join(" → ")}`;
+      findings.push({ file, line: 1, what, rule: "No files import each other in a circle" });
+      return;
+    }
+    if (done.has(file)) return;
+    path.push(file);
+    for (const { from } of modules.get(file)?.imports ?? []) {
+      const target = resolveImport(file, from);
+      if (target && modules.has(target)) visit(target);
+    }
+    path.pop();
+    done.add(file);
+  };
+  for (const file of modules.keys()) visit(file);
+  return findings;
+}
+
+/** The folder or file directly in src that a path belongs to. */
+function part(file: string): string {
+  return file.split("/")[1] ?? "";
+}
+
+function level(name: string): number {
+  return levels.findIndex((names) => names.includes(name));
+}

@@ -1,0 +1,186 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkExports } from "./check-exports.ts";
+import { checkImports } from "./check-imports.ts";
+import { checkPlatform } from "./check-platform.ts";
+import { blocksOf, checkReadme } from "./check-readme.ts";
+import { checkLock, checkPaths } from "./check-repository.ts";
+import type { Check } from "./finding.ts";
+import { parseModule } from "./module.ts";
+import { tokens } from "./tokens.ts";
+
+const roots: string[] = [];
+afterAll(() => roots.forEach((root) => rmSync(root, { recursive: true, force: true })));
+
+/** A project of these files, and what the check says of it: `file:line what`. */
+async function found(check: Check, files: Record<string, string>): Promise<string[]> {
+  const root = join(mkdtempSync(join(tmpdir(), "binnacle-house-")), "project");
+  roots.push(join(root, ".."));
+  const all = {
+    "package.json": JSON.stringify({ exports: { ".": "./src/index.ts" }, scripts: { test: "x" } }),
+    ...files,
+  };
+  for (const [name, text] of Object.entries(all)) await Bun.write(join(root, name), text.replaceAll("ROOT", root));
+  Bun.spawnSync(["git", "init", "-q"], { cwd: root });
+  return (await check(root)).map(({ file, line, what }) => `${file}:${line} ${what.replaceAll(root, "ROOT")}`);
+}
+
+test("checkImports lets imports point down and within a folder", async () => {
+  const files = {
+    "src/kube/list.ts": `import { pods } from "../resource/pods.ts";\nimport { page } from "./page.ts";`,
+    "src/kube/page.ts": `import { log } from "../observe/log.ts";\nimport { z } from "zod";`,
+    "src/kube/list.test.ts": `import { run } from "../cli/run.ts";`,
+    "src/main.ts": `import { run } from "./cli/run.ts";\nimport("./index.ts");\nimport("../dist/sdk.json.zst");`,
+  };
+  expect(await found(checkImports, files)).toEqual([]);
+});
+
+test("checkImports names imports up, aside, outside and of index.ts", async () => {
+  const files = {
+    "src/kube/a.ts": `// one\nimport type { Manager } from "../manager/manager.ts";`,
+    "src/controller/b.ts": `export { serve } from "../server/serve.ts";`,
+    "src/cache/c.ts": `await import("../../scripts/x.ts");`,
+    "src/cli/d.ts": `import { z } from "../index.ts";`,
+    "src/apiserver/e.ts": `import { q } from "../queue/q.ts";`,
+    "src/odd/f.ts": `const x = 1;`,
+  };
+  expect(await found(checkImports, files)).toEqual([
+    "src/apiserver/e.ts:1 apiserver imports queue: it may import resource, platform, observe only",
+    "src/cache/c.ts:1 imports scripts/x.ts, outside src",
+    "src/cli/d.ts:1 cli imports index.ts: only cluster, testing, main.ts may",
+    "src/controller/b.ts:1 controller imports server, which stands beside it",
+    "src/kube/a.ts:2 kube imports manager, which stands above it",
+    "src/odd/f.ts:1 odd has no level",
+  ]);
+});
+
+test("checkImports names a circle once", async () => {
+  const files = {
+    "src/kube/a.ts": `import "./b.ts";`,
+    "src/kube/b.ts": `import type { C } from "./c.ts";`,
+    "src/kube/c.ts": `import "./b.ts";`,
+  };
+  expect(await found(checkImports, files)).toEqual([
+    "src/kube/b.ts:1 imports itself in a circle: src/kube/b.ts → src/kube/c.ts → src/kube/b.ts",
+  ]);
+});
+
+test("checkPlatform names Bun outside its folders, not in comments, strings and tests", async () => {
+  const files = {
+    "src/kube/a.ts": `// Bun.sleep\nconst s = "Bun.sleep";\nawait Bun.sleep(1);\nimport { Database } from "bun:sqlite";`,
+    "src/kube/b.ts": "/* Bun */ const t = `Bun ${Bun.version}`;\nconst r = /Bun/;\nx.Bun();",
+    "src/platform/a.ts": `Bun.sleep(1);`,
+    "src/kube/a.test.ts": `import { test } from "bun:test";`,
+  };
+  expect(await found(checkPlatform, files)).toEqual([
+    "src/kube/a.ts:3 uses Bun",
+    "src/kube/a.ts:4 uses bun:sqlite",
+    "src/kube/b.ts:1 uses Bun",
+  ]);
+});
+
+test("checkExports names what only tests use, not what the package exports or a signature needs", async () => {
+  const files = {
+    "src/index.ts": `export { a } from "./x/a.ts";\nexport const own = 1;`,
+    "src/x/a.ts": `export const a = 1;\nexport function lonely() {}\nexport interface Options { b: number }\nexport class B { constructor(o: Options) {} }`,
+    "src/x/c.ts": `import * as all from "./d.ts";\nimport { B } from "./a.ts";`,
+    "src/x/d.ts": `export default 1;`,
+    "src/x/e.ts": `export type { Options as Renamed };`,
+    "src/x/a.test.ts": `import { lonely } from "./a.ts";`,
+  };
+  expect(await found(checkExports, files)).toEqual([
+    "src/x/a.ts:2 exports lonely, which nobody uses",
+    "src/x/e.ts:1 exports Renamed, which nobody uses",
+  ]);
+});
+
+test("checkLock names addresses", async () => {
+  expect(await found(checkLock, { "bun.lock": `{\n"a": ["a@1", ""],\n"b": ["https://r.test/b.tgz"]}` })).toEqual([
+    "bun.lock:3 names https://r.test/b.tgz",
+  ]);
+});
+
+test("checkPaths names the checkout's folder and home folders", async () => {
+  const home = ["", "home", "jane", "notes.txt"].join("/");
+  const files = { "a.md": `see ROOT/x and\n${home}`, "b.md": `/usr/bin/env, a/home/page and $HOME/x` };
+  expect(await found(checkPaths, files)).toEqual(["a.md:1 names ROOT/x", `a.md:2 names ${home}`]);
+});
+
+test("checkReadme compiles TypeScript and looks for commands and files", async () => {
+  const readme = [
+    "```sh",
+    "npm test",
+    "npm start",
+    "bun run lint",
+    "node scripts/gone.mjs",
+    "```",
+    "```ts",
+    'import { size } from "binnacle";',
+    "const wide: string = size;",
+    "```",
+  ];
+  const files = {
+    "README.md": readme.join("\n"),
+    "src/index.ts": "export const size = 1;",
+    "tsconfig.json": JSON.stringify({ compilerOptions: { strict: true, paths: { binnacle: ["./src/index.ts"] } } }),
+  };
+  expect(await found(checkReadme, files)).toEqual([
+    'README.md:3 package.json has no script "start"',
+    'README.md:4 package.json has no script "lint"',
+    "README.md:5 there is no scripts/gone.mjs",
+    "README.md:9 TS2322: Type 'number' is not assignable to type 'string'.",
+  ]);
+  expect(await found(checkReadme, {})).toEqual(["README.md:1 is missing"]);
+});
+
+test("blocksOf keeps the line of each block", () => {
+  expect(blocksOf("a\n```ts\nx\ny\n```\n```\nz\n```")).toEqual([
+    { language: "ts", line: 3, text: "x\ny" },
+    { language: "", line: 7, text: "z" },
+  ]);
+});
+
+test("parseModule reads every form of import and export", () => {
+  const { imports, exports } = parseModule(`
+    import "a";
+    import b, { c as d, type E } from "b";
+    import type { type, F as G } from "f";
+    import * as h from "h";
+    export * from "i";
+    export * as j from "j";
+    export { k as l, type M } from "k";
+    export async function* n() { await import("o"); import.meta.url; }
+    export abstract class P {}
+    export const q = \`\${(() => { return "import { x } from 'y'"; })()}\`, r = 1;
+    export type S = typeof import("t").u;
+    export default q;
+  `);
+  expect(imports.map(({ from, names }) => `${from}: ${names.join(",")}`)).toEqual([
+    "a: ",
+    "b: default,c,E",
+    "f: type,F",
+    "h: *",
+    "i: *",
+    "j: *",
+    "k: k,M",
+    "o: *",
+    "t: *",
+  ]);
+  expect(exports.map(({ name }) => name)).toEqual(["n", "P", "q", "S", "default"]);
+});
+
+test("tokens tells patterns from divisions and counts lines", () => {
+  const list = tokens("a = b / c; // d\nreturn /[/'\"]+/g.test(e) /* f\n */\n`g\n${h}` + i");
+  expect(list.filter(({ kind }) => kind === "word").map(({ text, line }) => `${text}${line}`)).toEqual([
+    "a1",
+    "b1",
+    "c1",
+    "return2",
+    "test2",
+    "e2",
+    "h5",
+    "i5",
+  ]);
+});
