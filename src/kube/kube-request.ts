@@ -27,3 +27,14 @@ export interface StreamRequest extends KubeRequest {
   /** Milliseconds without a byte after which the stream fails. @default none */
   readonly idleTimeout?: number | undefined;
 }
+
+/** The path with the query. */
+export function pathOf(request: KubeRequest): string {
+  const query = request.query === undefined ? "" : String(request.query);
+  return query === "" ? request.path : `${request.path}?${query}`;
+}
+
+export function bodyOf(request: KubeRequest): string | undefined {
+  const { body } = request;
+  return body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+}

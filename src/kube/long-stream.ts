@@ -1,6 +1,7 @@
 /** One long answer: pieces out as they come in, failure when it stays silent too long. */
 import type { Clock } from "../platform/clock.ts";
 import { refusal } from "./answer.ts";
+import type { AnswerLog } from "./answer-log.ts";
 import { UnreachableError } from "./api-error.ts";
 import type { ExchangePath } from "./exchange-path.ts";
 import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
@@ -12,7 +13,7 @@ export interface LongStreamOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly server: string;
-  readonly onAnswer: (code: number, warning: string | undefined) => void;
+  readonly log: AnswerLog;
 }
 
 /**
@@ -74,7 +75,7 @@ class LongStream implements ExchangeHandlers {
     if (this.#over) return;
     this.#status = status;
     this.#lastByte = this.#options.clock.now();
-    this.#options.onAnswer(status, header("warning"));
+    this.#options.log.answered(this.#request.method, status, header("warning"));
     if (status >= 200 && status <= 299) return this.#guarded(() => this.#request.onHeaders?.());
     this.#retryAfter = header("retry-after");
     this.#refused = [];
