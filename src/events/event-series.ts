@@ -1,14 +1,101 @@
-import type { ControllerEvents, EventRecorder, EventRecorderOptions } from "./recorder.ts";
-export class EventSeries implements EventRecorder {
-  readonly dropped = 0;
-  constructor(_options: EventRecorderOptions) {}
-  for(_controller: string): ControllerEvents {
-    return { record() {} };
+/** Events that repeat are one Event with a count. */
+import type { Clock } from "../platform/clock.ts";
+import type { EventIdentity } from "./event.ts";
+
+/** An Event and its repetitions. */
+export interface EventSeries {
+  readonly identity: EventIdentity;
+  /** Milliseconds since the epoch; likewise below. */
+  readonly first: number;
+  last: number;
+  count: number;
+  /** The count that the server knows; 0 before the Event was created. */
+  sent: number;
+  sentAt: number;
+  /** Waiting to be sent. */
+  queued: boolean;
+}
+
+/** A series that was not seen for so long is over: its count is sent a last time, and it is forgotten. */
+const FINISH_AFTER = 6 * 60_000;
+/** A series that goes on is sent this often. */
+const REFRESH_AFTER = 30 * 60_000;
+/** Series kept; beyond it the one seen least recently is finished early. */
+const MAX_SERIES = 4096;
+
+/** The series that go on, those seen least recently first. */
+export class SeriesCache {
+  readonly #clock: Clock;
+  readonly #finish: (series: EventSeries) => void;
+  readonly #series = new Map<string, EventSeries>();
+  #timer: Disposable | undefined;
+
+  constructor(options: { clock: Clock; finish: (series: EventSeries) => void }) {
+    this.#clock = options.clock;
+    this.#finish = options.finish;
   }
-  flush(): Promise<void> {
-    return Promise.resolve();
+
+  /** Counts one more occurrence, if there is such a series. */
+  repeat(key: string): EventSeries | undefined {
+    const series = this.#series.get(key);
+    if (series === undefined) return undefined;
+    series.count++;
+    series.last = this.#clock.now();
+    this.#series.delete(key);
+    this.#series.set(key, series);
+    return series;
   }
-  close(): Promise<void> {
-    return Promise.resolve();
+
+  start(identity: EventIdentity): EventSeries {
+    const now = this.#clock.now();
+    const series = { identity, first: now, last: now, count: 1, sent: 0, sentAt: now, queued: false };
+    this.#series.set(identity.key, series);
+    if (this.#series.size > MAX_SERIES) this.#end(this.#series.values().next().value!);
+    this.#arm();
+    return series;
   }
+
+  forget(series: EventSeries): void {
+    if (this.#series.get(series.identity.key) === series) this.#series.delete(series.identity.key);
+  }
+
+  values(): Iterable<EventSeries> {
+    return this.#series.values();
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
+    this.#series.clear();
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined) return;
+    const oldest = this.#series.values().next().value;
+    if (oldest === undefined) return;
+    const wait = Math.max(0, oldest.last + FINISH_AFTER - this.#clock.now());
+    this.#timer = this.#clock.setTimeout(() => {
+      this.#timer = undefined;
+      this.#finishOld();
+      this.#arm();
+    }, wait);
+  }
+
+  #finishOld(): void {
+    const before = this.#clock.now() - FINISH_AFTER;
+    for (const series of this.#series.values()) {
+      if (series.last > before) return;
+      this.#end(series);
+    }
+  }
+
+  #end(series: EventSeries): void {
+    this.#series.delete(series.identity.key);
+    this.#finish(series);
+  }
+}
+
+/** The second occurrence is told at once, later ones with the next refresh or at the end. */
+export function isDue(series: EventSeries, now: number): boolean {
+  return series.count > series.sent && (series.sent <= 1 || now - series.sentAt >= REFRESH_AFTER);
 }

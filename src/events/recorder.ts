@@ -2,21 +2,13 @@
 import type { WriteGate } from "../client/write-gate.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { Log } from "../observe/log.ts";
-import type { Metrics } from "../observe/metrics.ts";
+import type { EventDropReason, Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import { EventSeries } from "./event-series.ts";
-
-/** What happened, for `kubectl events` and `kubectl describe`. */
-export interface EventInput {
-  readonly type: "Normal" | "Warning";
-  /** A short word in UpperCamelCase; cut to 128 characters. */
-  readonly reason: string;
-  /** What the controller did or refused to do; cut to 128 characters. @default the reason */
-  readonly action?: string | undefined;
-  /** For people; cut to 1024 bytes. */
-  readonly message: string;
-}
+import { eventKey, identify, objectKey, reporterFor, type EventInput, type Occurrence } from "./event.ts";
+import { isDue, SeriesCache } from "./event-series.ts";
+import { EventSender } from "./event-sender.ts";
+import { ObjectLimiter } from "./object-limiter.ts";
 
 /** Records what one controller has to say; never waits and never throws. */
 export interface ControllerEvents {
@@ -27,7 +19,8 @@ export interface ControllerEvents {
  * Sends Events in the background.
  *
  * **Guarantees.** Recording never blocks or fails a reconcile: at most 1,000 Events wait, further ones are dropped
- * and counted. Equal Events become one with a growing `series.count`.
+ * and counted. Equal Events become one with a growing `series.count`. Of one controller about one object, 25 different
+ * ones are sent at once, then one every 5 minutes.
  *
  * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
  */
@@ -35,7 +28,7 @@ export interface EventRecorder {
   for(controller: string): ControllerEvents;
   /** Waits until all Events recorded so far were sent or given up. @throws the signal's reason. */
   flush(signal?: AbortSignal): Promise<void>;
-  /** Sends what is waiting, once and without retries, and stops; later Events are dropped. */
+  /** Sends what is waiting, once and within 5 s, and stops; later Events are dropped. */
   close(): Promise<void>;
   /** Events that were not sent. */
   readonly dropped: number;
@@ -52,5 +45,100 @@ export interface EventRecorderOptions {
 }
 
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
-  return new EventSeries(options);
+  return new BackgroundRecorder(options);
+}
+
+class BackgroundRecorder implements EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #limiter: ObjectLimiter;
+  readonly #series: SeriesCache;
+  readonly #sender: EventSender;
+  #dropped = 0;
+  /** Set from the moment that `close` is called. */
+  #closed: Promise<void> | undefined;
+
+  constructor(options: EventRecorderOptions) {
+    const { clock, gate, log, transport } = options;
+    this.#options = options;
+    this.#limiter = new ObjectLimiter(clock);
+    this.#sender = new EventSender({
+      transport,
+      gate,
+      clock,
+      log,
+      onDrop: (series, reason) => {
+        this.#series.forget(series);
+        this.#drop(reason);
+      },
+    });
+    this.#series = new SeriesCache({
+      clock,
+      finish: (series) => {
+        if (series.count > series.sent) this.#sender.send(series);
+      },
+    });
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  for(controller: string): ControllerEvents {
+    const reporter = reporterFor(controller, this.#options.instance);
+    return { record: (regarding, event) => this.#record({ reporter, regarding, event }) };
+  }
+
+  async flush(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.#sendCounts();
+    await untilAborted(this.#sender.idle(), signal);
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#sendCounts();
+    await this.#sender.close();
+    this.#series[Symbol.dispose]();
+  }
+
+  #record(occurrence: Occurrence): void {
+    if (this.#closed !== undefined) return this.#drop("closed");
+    if (this.#options.gate.refused !== undefined) return this.#drop("refused");
+    const ofObject = objectKey(occurrence);
+    const key = eventKey(occurrence, ofObject);
+    const repeated = this.#series.repeat(key);
+    if (repeated !== undefined) {
+      // When the queue is full its count is sent later.
+      if (isDue(repeated, this.#options.clock.now()) && !this.#sender.full) this.#sender.send(repeated);
+      return;
+    }
+    if (this.#sender.full) return this.#drop("full");
+    if (!this.#limiter.take(ofObject)) return this.#drop("rate");
+    this.#sender.send(this.#series.start(identify(occurrence, key)));
+  }
+
+  #sendCounts(): void {
+    for (const series of this.#series.values()) if (series.count > series.sent) this.#sender.send(series);
+  }
+
+  #drop(reason: EventDropReason): void {
+    this.#dropped++;
+    this.#options.metrics?.eventDropped(reason);
+  }
+}
+
+/** Leaves no listener behind on a signal that outlives the wait. */
+async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return work;
+  const { promise, reject } = Promise.withResolvers<void>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
 }

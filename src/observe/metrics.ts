@@ -7,7 +7,7 @@ import { measureEventLoopLag, processFamilies } from "./process-metrics.ts";
 import { QueueFamilies, type QueueMetrics } from "./queue-metrics.ts";
 import type { InformerReading, ModuleReading } from "./readings.ts";
 import { RequestFamily, type RequestMetrics } from "./request-metrics.ts";
-import { NumberFamily, ReadFamily, type Series } from "./series.ts";
+import { NumberFamily, ReadFamily, type Labels, type Series } from "./series.ts";
 import { exposition, type Exposition } from "./exposition.ts";
 
 export interface Metrics {
@@ -20,13 +20,34 @@ export interface Metrics {
   /** The series of one work queue, at 0, until it is disposed of. */
   queue(name: string): QueueMetrics;
   readonly requests: RequestMetrics;
-  /** Kubernetes Events that were not sent, by reason. */
-  eventDropped(reason: "full" | "rate" | "failed"): void;
+  /** Kubernetes Events that were not sent. */
+  eventDropped(reason: EventDropReason): void;
   /** Asked when metrics are read; replaces the one before. */
   informersFrom(read: () => Iterable<InformerReading>): void;
   /** Asked when metrics are read; replaces the one before. */
   modulesFrom(read: () => Iterable<ModuleReading>): void;
+  /**
+   * Adds a metric of somebody else's, such as a plugin's, until it is disposed of.
+   *
+   * @throws Error when the name is taken or not one that Prometheus knows.
+   */
+  add(metric: ReadMetric): Disposable;
 }
+
+/** A metric whose samples are asked for when metrics are read; left out while `read` throws. */
+export interface ReadMetric {
+  /** Such as `shop_orders_total`. */
+  readonly name: string;
+  readonly help: string;
+  /** @default "gauge" */
+  readonly type?: "gauge" | "counter" | undefined;
+  readonly read: () => Iterable<{ readonly labels: Labels; readonly value: number }>;
+}
+
+/** `full`: too many waited; `rate`: too many about one object; `failed`: the server; `refused`: writes are not allowed. */
+export type EventDropReason = "full" | "rate" | "failed" | "refused" | "closed";
+
+const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 
 export interface MetricsOptions {
   /** The label `host` of requests: the API server's host and port. @default "" */
@@ -47,10 +68,12 @@ class ProcessMetrics implements Metrics {
     { name: "binnacle_events_dropped_total", help: "Number of Kubernetes Events that were not sent, by reason" },
     "counter",
   );
-  readonly #dropped: Readonly<Record<"full" | "rate" | "failed", Series>> = {
+  readonly #dropped: Readonly<Record<EventDropReason, Series>> = {
     full: this.#events.series({ reason: "full" }),
     rate: this.#events.series({ reason: "rate" }),
     failed: this.#events.series({ reason: "failed" }),
+    refused: this.#events.series({ reason: "refused" }),
+    closed: this.#events.series({ reason: "closed" }),
   };
   #modules: () => Iterable<ModuleReading> = () => [];
   #eventLoopLag = 0;
@@ -71,8 +94,7 @@ class ProcessMetrics implements Metrics {
       this.#events,
       ...processFamilies(() => this.#eventLoopLag),
     ];
-    // The registry asks no more of a metric than its name and `get`.
-    for (const family of families) this.registry.registerMetric(family as unknown as Metric<string>);
+    for (const family of families) this.#register(family);
   }
 
   async text(accept?: string): Promise<Exposition> {
@@ -88,8 +110,33 @@ class ProcessMetrics implements Metrics {
     return this.#queues.queue(name);
   }
 
-  eventDropped(reason: "full" | "rate" | "failed"): void {
+  eventDropped(reason: EventDropReason): void {
     this.#dropped[reason].value++;
+  }
+
+  add(metric: ReadMetric): Disposable {
+    const { name, help, type = "gauge", read } = metric;
+    if (!METRIC_NAME.test(name)) {
+      throw new Error(`Cannot add the metric ${JSON.stringify(name)}: a name is letters, digits, "_" and ":"`);
+    }
+    if (this.registry.getSingleMetric(name) !== undefined) {
+      throw new Error(`Cannot add the metric ${name}: there is one of this name already, choose another`);
+    }
+    this.#register(
+      new ReadFamily({ name, help, type }, () => {
+        try {
+          return [...read()];
+        } catch {
+          return [];
+        }
+      }),
+    );
+    return { [Symbol.dispose]: () => this.registry.removeSingleMetric(name) };
+  }
+
+  #register(family: object): void {
+    // The registry asks no more of a metric than its name, `get` and what that answers.
+    this.registry.registerMetric(family as Metric<string>);
   }
 
   informersFrom(read: () => Iterable<InformerReading>): void {

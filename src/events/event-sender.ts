@@ -1,0 +1,159 @@
+/** Sends Events one after the other, in the background. */
+import type { WriteGate } from "../client/write-gate.ts";
+import { isAlreadyExists, isApiError, isNotFound, type ApiError } from "../kube/api-error.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { Log } from "../observe/log.ts";
+import type { EventDropReason } from "../observe/metrics.ts";
+import { sleep, type Clock } from "../platform/clock.ts";
+import { eventBody, seriesBody } from "./event.ts";
+import type { EventSeries } from "./event-series.ts";
+
+
+
+
+export interface EventSenderOptions {
+  readonly transport: Pick<Transport, "request">;
+  readonly gate: WriteGate;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The Event will not be sent. */
+  readonly onDrop: (series: EventSeries, reason: EventDropReason) => void;
+}
+
+const MAX_WAITING = 1000;
+const MAX_TRIES = 12;
+/** Milliseconds between tries, at most; at least half of it. */
+const RETRY_AFTER = 10_000;
+/** Milliseconds that sending may still take once it is closed. */
+const CLOSE_WITHIN = 5000;
+
+export class EventSender {
+  readonly #options: EventSenderOptions;
+  readonly #waiting = new Set<EventSeries>();
+  /** Ends the waiting between tries. */
+  readonly #closing = new AbortController();
+  /** Ends the request in flight. */
+  readonly #closed = new AbortController();
+  /** Rejections are told once each, not once for each Event. */
+  readonly #told = new Set<string>();
+  #running: Promise<void> | undefined;
+
+  constructor(options: EventSenderOptions) {
+    this.#options = options;
+  }
+
+  get full(): boolean {
+    return this.#waiting.size >= MAX_WAITING;
+  }
+
+  send(series: EventSeries): void {
+    if (series.queued) return;
+    series.queued = true;
+    this.#waiting.add(series);
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when nothing is waiting or in flight. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Gives each waiting Event one try; drops the rest when the server does not answer, or after 5 s. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("The event recorder is closing"));
+    using _timer = this.#options.clock.setTimeout(() => this.#closed.abort(this.#closing.signal.reason), CLOSE_WITHIN);
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // A burst that is recorded in one go is complete before the first of it is sent.
+    await undefined;
+    for (const series of this.#waiting) {
+      this.#waiting.delete(series);
+      series.queued = false;
+      await this.#deliver(series);
+      if (series.sent === 1 && series.count > 1) this.send(series);
+    }
+    this.#running = undefined;
+  }
+
+  /** Never throws. */
+  async #deliver(series: EventSeries): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      if (this.#closed.signal.aborted) return this.#options.onDrop(series, "closed");
+      if (this.#options.gate.refused !== undefined) return this.#options.onDrop(series, "refused");
+      try {
+        return await this.#write(series);
+      } catch (error) {
+        if (this.#closing.signal.aborted && !isApiError(error)) this.#closed.abort(error);
+        if (attempt >= MAX_TRIES || this.#closing.signal.aborted || !isPassing(error)) {
+          this.#tell(series, error);
+          return this.#options.onDrop(series, "failed");
+        }
+        await this.#pause(error);
+      }
+    }
+  }
+
+  async #write(series: EventSeries): Promise<void> {
+    const { first, last, count } = series;
+    const { identity } = series;
+    const path = `/apis/events.k8s.io/v1/namespaces/${identity.namespace}/events`;
+    const { transport, clock } = this.#options;
+    const signal = this.#closed.signal;
+    if (series.sent > 0) {
+      try {
+        const body = seriesBody({ last, count });
+        const contentType = "application/merge-patch+json";
+        await transport.request({ method: "PATCH", path: `${path}/${identity.name}`, body, contentType, signal });
+        series.sent = count;
+        series.sentAt = clock.now();
+        return;
+      } catch (error) {
+        // Events expire on the server: the series goes on as a new one.
+        if (!isNotFound(error)) throw error;
+      }
+    }
+    const occurrences = series.sent > 0 ? count : 1;
+    try {
+      const body = eventBody(identity, { first, last, count: occurrences });
+      await transport.request({ method: "POST", path, body, signal });
+    } catch (error) {
+      // The name is random: the one that exists is ours, from a try whose answer was lost.
+      if (!isAlreadyExists(error)) throw error;
+    }
+    series.sent = occurrences;
+    series.sentAt = clock.now();
+  }
+
+  async #pause(error: unknown): Promise<void> {
+    const asked = isApiError(error) ? (error.retryAfter ?? 0) * 1000 : 0;
+    const wait = Math.max(asked, RETRY_AFTER * (0.5 + Math.random() / 2));
+    try {
+      await sleep(wait, { clock: this.#options.clock, signal: this.#closing.signal });
+    } catch {
+      // Closing: the next try is the last.
+    }
+  }
+
+  #tell(series: EventSeries, error: unknown): void {
+    const level = isAboutNamespace(error) || this.#told.has(kindOf(error)) ? "debug" : "warn";
+    if (level === "warn") this.#told.add(kindOf(error));
+    this.#options.log[level]("Cannot record an Event: it is dropped", { event: series.identity.name, error });
+  }
+}
+
+/** May be well the next time. */
+function isPassing(error: unknown): boolean {
+  return !isApiError(error) || error.code === 429 || error.code >= 500;
+}
+
+/** The namespace is gone or going, and the Event with it. */
+function isAboutNamespace(error: unknown): boolean {
+  if (isNotFound(error)) return true;
+  return isApiError(error) && error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;
+}
+
+function kindOf(error: unknown): string {
+  return isApiError(error) ? `${(error as ApiError).verb} ${error.code}` : "unreachable";
+}

@@ -1,0 +1,133 @@
+/** Events as the API server takes them: names, limits and bodies. */
+import { randomBytes } from "node:crypto";
+import type { AnyObject } from "../resource/handle.ts";
+
+/** What happened, for `kubectl events` and `kubectl describe`. */
+export interface EventInput {
+  readonly type: "Normal" | "Warning";
+  /** A short word in UpperCamelCase; cut to 128 bytes. */
+  readonly reason: string;
+  /** What the controller did or refused to do; cut to 128 bytes. @default the reason */
+  readonly action?: string | undefined;
+  /** For people; cut to 1024 bytes. */
+  readonly message: string;
+}
+
+/** Who reports. */
+export interface Reporter {
+  readonly controller: string;
+  readonly instance: string;
+}
+
+/** One call of `record`. */
+export interface Occurrence {
+  readonly reporter: Reporter;
+  readonly regarding: AnyObject;
+  readonly event: EventInput;
+}
+
+/** What of an Event does not change while it repeats. */
+export interface EventIdentity {
+  readonly key: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly fields: object;
+}
+
+const MAX_NAME = 253;
+const MAX_WORD = 128;
+const MAX_NOTE = 1024;
+const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+export function reporterFor(controller: string, host: string): Reporter {
+  return {
+    controller: `binnacle.dev/${controller}`,
+    instance: cut(`${controller}-${host}`, MAX_WORD),
+  };
+}
+
+/** The reporter and the object: what is rate-limited. */
+export function objectKey({ reporter, regarding: { apiVersion, kind, metadata } }: Occurrence): string {
+  return [reporter.controller, apiVersion, kind, metadata.namespace, metadata.name, metadata.uid].join("\0");
+}
+
+/**
+ * Equal for occurrences of one Event.
+ *
+ * Unlike client-go's, two messages are two Events: one does not hide the other.
+ */
+export function eventKey(occurrence: Occurrence, ofObject: string): string {
+  const { type, reason, action, message } = occurrence.event;
+  return [ofObject, type, reason, action, message].join("\0");
+}
+
+/** Names and fills in a new Event. */
+export function identify({ reporter, regarding, event }: Occurrence, key: string): EventIdentity {
+  const { apiVersion, kind, metadata } = regarding;
+  const reason = cut(event.reason || "Unspecified", MAX_WORD);
+  const action = cut(event.action || reason, MAX_WORD);
+  const note = cut(event.message, MAX_NOTE);
+  return {
+    key,
+    name: eventName(metadata.name),
+    // The API server wants Events of cluster-scoped objects there.
+    namespace: metadata.namespace || "default",
+    fields: {
+      type: event.type,
+      reason,
+      action,
+      note,
+      reportingController: reporter.controller,
+      reportingInstance: reporter.instance,
+      regarding: {
+        apiVersion,
+        kind,
+        namespace: metadata.namespace,
+        name: metadata.name,
+        uid: metadata.uid,
+        resourceVersion: metadata.resourceVersion,
+      },
+    },
+  };
+}
+
+/** The body of a POST. */
+export function eventBody(identity: EventIdentity, seen: { first: number; last: number; count: number }): object {
+  return {
+    apiVersion: "events.k8s.io/v1",
+    kind: "Event",
+    metadata: { name: identity.name, namespace: identity.namespace },
+    eventTime: microTime(seen.first),
+    ...identity.fields,
+    ...(seen.count > 1 ? seriesBody(seen) : undefined),
+  };
+}
+
+/** The body of a PATCH. */
+export function seriesBody(seen: { last: number; count: number }): object {
+  return { series: { count: seen.count, lastObservedTime: microTime(seen.last) } };
+}
+
+/** Go parses a MicroTime only with exactly six digits. */
+function microTime(time: number): string {
+  return `${new Date(time).toISOString().slice(0, -1)}000Z`;
+}
+
+function eventName(objectName: string): string {
+  const suffix = randomBytes(8).toString("hex");
+  const prefix = objectName.slice(0, MAX_NAME - suffix.length - 1).replace(/[.-]+$/, "");
+  // Names such as `system:node` are good for some kinds, not for Events.
+  return DNS_SUBDOMAIN.test(prefix) ? `${prefix}.${suffix}` : `event.${suffix}`;
+}
+
+/** At most so many bytes of UTF-8, without half a character. */
+function cut(value: string, bytes: number): string {
+  // Modules without types may hand over anything, and recording never throws.
+  const text = String(value);
+  if (text.length * 3 <= bytes) return text;
+  const encoded = Buffer.from(text);
+  if (encoded.length <= bytes) return encoded.toString();
+  let end = bytes;
+  while ((encoded[end]! & 0xc0) === 0x80) end--;
+  return encoded.toString("utf8", 0, end);
+}

@@ -1,0 +1,138 @@
+/** HTTP listeners of the process. */
+import { Hono } from "hono";
+
+export interface ListenerOptions {
+  /** As in the flag, such as `metrics` of `--metrics-bind-address`. */
+  readonly name: string;
+  /** `:8081`, `127.0.0.1:0` for a free port, `[::1]:8081`, or `0` for none. */
+  readonly address: string;
+  readonly app: Hono;
+}
+
+export interface Listeners extends AsyncDisposable {
+  /** Where it listens, such as `127.0.0.1:8081`; `undefined` when it is off. */
+  address(name: string): string | undefined;
+  /** Lets requests in flight finish for up to a second, then closes. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds. */
+const DRAIN = 1000;
+
+/**
+ * Starts all listeners, or none: equal addresses share one, with the routes of all.
+ *
+ * @throws Error naming the flag and the address that cannot be listened on.
+ */
+export async function startListeners(listeners: readonly ListenerOptions[]): Promise<Listeners> {
+  const shared = new Map<string, { names: string[]; place: Place; app: Hono }>();
+  for (const { name, address, app } of listeners) {
+    const place = parseAddress(address, name);
+    if (place === undefined) continue;
+    // Two free ports are two listeners.
+    const key = place.port === 0 ? `${address} ${name}` : `${place.hostname ?? ""}:${place.port}`;
+    const entry = shared.get(key);
+    if (entry === undefined) {
+      shared.set(key, { names: [name], place, app: new Hono({ strict: false }).route("/", app) });
+    } else {
+      entry.names.push(name);
+      entry.app.route("/", app);
+    }
+  }
+  const started = new StartedListeners();
+  try {
+    for (const { names, place, app } of shared.values()) started.add(names, listen({ name: names[0]!, place, app }));
+  } catch (error) {
+    await started.stop();
+    throw error;
+  }
+  return started;
+}
+
+interface Place {
+  /** `undefined`: all of the host. */
+  readonly hostname: string | undefined;
+  readonly port: number;
+  readonly address: string;
+}
+
+function parseAddress(address: string, name: string): Place | undefined {
+  if (address === "0" || address === "") return undefined;
+  const match = /^(?:\[([0-9a-fA-F:.%]+)\]|([^:[\]\s/]*)):(\d{1,5})$/.exec(address);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535) {
+    throw new Error(
+      `Cannot use --${name}-bind-address=${address}: write it as ":8080", "127.0.0.1:8080" or "[::1]:8080", or "0" for none`,
+    );
+  }
+  return { hostname: match[1] || match[2] || undefined, port, address };
+}
+
+type Server = ReturnType<typeof Bun.serve>;
+
+function listen(options: { name: string; place: Place; app: Hono }): Server {
+  const { name, place, app } = options;
+  try {
+    return Bun.serve({
+      port: place.port,
+      ...(place.hostname === undefined ? undefined : { hostname: place.hostname }),
+      fetch: (request) => app.fetch(request),
+      // An answer of ours, not the development page with its stack.
+      error: () => new Response("internal server error\n", { status: 500 }),
+      development: false,
+    });
+  } catch (error) {
+    throw new Error(`Cannot listen on ${place.address} (--${name}-bind-address): ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  switch (code) {
+    case "EADDRINUSE":
+      return "the port is in use, choose another or stop what uses it";
+    case "EACCES":
+      return "no permission, choose a port from 1024 on";
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return "this host has no such address";
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}
+
+class StartedListeners implements Listeners {
+  readonly #servers = new Set<Server>();
+  readonly #addresses = new Map<string, string>();
+
+  add(names: readonly string[], server: Server): void {
+    this.#servers.add(server);
+    const { hostname, port } = server;
+    const host = hostname?.includes(":") ? `[${hostname}]` : hostname;
+    for (const name of names) this.#addresses.set(name, `${host}:${port}`);
+  }
+
+  address(name: string): string | undefined {
+    return this.#addresses.get(name);
+  }
+
+  async stop(): Promise<void> {
+    const servers = [...this.#servers];
+    this.#servers.clear();
+    await Promise.all(servers.map(drain));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}
+
+async function drain(server: Server): Promise<void> {
+  // Idle keep-alive connections would hold a graceful stop open.
+  const timer = setTimeout(() => void server.stop(true), DRAIN);
+  try {
+    await server.stop();
+  } finally {
+    clearTimeout(timer);
+  }
+}
