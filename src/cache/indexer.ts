@@ -1,0 +1,108 @@
+/** A store with indexes: objects by any value computed from them. */
+import type { AnyObject } from "../resource/handle.ts";
+import { Store } from "./store.ts";
+
+/** The values under which an object is found; `undefined` leaves it out. */
+export type IndexFunction = (object: AnyObject) => string | readonly string[] | undefined;
+
+interface Index {
+  readonly of: IndexFunction;
+  /** Value → keys; a value without keys is removed. */
+  readonly keys: Map<string, Set<string>>;
+}
+
+const NONE: readonly AnyObject[] = Object.freeze([]);
+
+/** Objects by key and by index. Indexes may be added and removed at any time. */
+export class Indexer extends Store {
+  readonly #indexes = new Map<string, Index>();
+
+  /** @throws when an index of that name with another function exists; the same function is added once. */
+  addIndex(name: string, of: IndexFunction): void {
+    const existing = this.#indexes.get(name);
+    if (existing?.of === of) return;
+    if (existing !== undefined) throw new Error(`Cannot add index "${name}": another function has that name`);
+    const index: Index = { of, keys: new Map() };
+    for (const [key, object] of this.entries()) enter(index, key, object);
+    this.#indexes.set(name, index);
+  }
+
+  removeIndex(name: string): void {
+    this.#indexes.delete(name);
+  }
+
+  hasIndex(name: string): boolean {
+    return this.#indexes.has(name);
+  }
+
+  /** @throws when there is no index of that name. */
+  byIndex(name: string, value: string): readonly AnyObject[] {
+    const keys = this.#index(name).keys.get(value);
+    if (keys === undefined) return NONE;
+    const objects: AnyObject[] = [];
+    for (const key of keys) objects.push(this.get(key)!);
+    return objects;
+  }
+
+  /** The values that have objects. @throws when there is no index of that name. */
+  indexValues(name: string): IterableIterator<string> {
+    return this.#index(name).keys.keys();
+  }
+
+  override set(key: string, object: AnyObject): void {
+    if (this.#indexes.size > 0) {
+      const old = this.get(key);
+      for (const index of this.#indexes.values()) {
+        if (old !== undefined) leave(index, key, old);
+        enter(index, key, object);
+      }
+    }
+    super.set(key, object);
+  }
+
+  override delete(key: string): boolean {
+    if (this.#indexes.size > 0) {
+      const old = this.get(key);
+      if (old !== undefined) for (const index of this.#indexes.values()) leave(index, key, old);
+    }
+    return super.delete(key);
+  }
+
+  override clear(): void {
+    for (const index of this.#indexes.values()) index.keys.clear();
+    super.clear();
+  }
+
+  #index(name: string): Index {
+    const index = this.#indexes.get(name);
+    if (index === undefined) throw new Error(`Cannot read index "${name}": it does not exist`);
+    return index;
+  }
+}
+
+function enter(index: Index, key: string, object: AnyObject): void {
+  const values = index.of(object);
+  if (values === undefined) return;
+  if (typeof values === "string") enterUnder(index, values, key);
+  else for (const value of values) enterUnder(index, value, key);
+}
+
+function enterUnder(index: Index, value: string, key: string): void {
+  const keys = index.keys.get(value);
+  if (keys === undefined) index.keys.set(value, new Set([key]));
+  else keys.add(key);
+}
+
+function leave(index: Index, key: string, object: AnyObject): void {
+  const values = index.of(object);
+  if (values === undefined) return;
+  if (typeof values === "string") leaveFrom(index, values, key);
+  else for (const value of values) leaveFrom(index, value, key);
+}
+
+function leaveFrom(index: Index, value: string, key: string): void {
+  const keys = index.keys.get(value);
+  if (keys === undefined) return;
+  keys.delete(key);
+  if (keys.size === 0) index.keys.delete(value);
+}

@@ -1,0 +1,89 @@
+/** What of an object is kept: whole or a stub, and whose managed fields. Decided once, on its way in. */
+import type { AnyObject } from "../resource/handle.ts";
+import type { ManagedFieldsEntry } from "../resource/meta.ts";
+
+/** What the users of an informer need of its objects. */
+export interface Needs {
+  /** Which objects are kept whole; the rest become stubs. */
+  readonly bodies: "all" | ((object: AnyObject) => boolean);
+  /** Field managers whose managedFields entries are kept; all others are dropped. */
+  readonly managers: readonly string[];
+}
+
+const stub = Symbol("stub");
+
+/** True when only key, uid and resourceVersion of the object are kept; read the rest from the server. */
+export function isStub(object: AnyObject): boolean {
+  return (object as { [stub]?: true })[stub] === true;
+}
+
+/** What is left of an object that no user needs whole. */
+export function toStub(object: AnyObject): AnyObject {
+  const { name, namespace, uid, resourceVersion } = object.metadata;
+  const metadata = namespace === undefined ? { name, uid, resourceVersion } : { name, namespace, uid, resourceVersion };
+  return { apiVersion: object.apiVersion, kind: object.kind, metadata, [stub]: true } as unknown as AnyObject;
+}
+
+interface Metadata {
+  managedFields?: readonly ManagedFieldsEntry[];
+}
+
+/** The union of what the users of one informer need. */
+export class Projection {
+  readonly #all: boolean;
+  readonly #wanted: readonly ((object: AnyObject) => boolean)[];
+  readonly #managers: ReadonlySet<string>;
+
+  constructor(users: Iterable<Needs>) {
+    const wanted = new Set<(object: AnyObject) => boolean>();
+    const managers = new Set<string>();
+    let all = false;
+    for (const { bodies, managers: own } of users) {
+      if (bodies === "all") all = true;
+      else wanted.add(bodies);
+      for (const manager of own) managers.add(manager);
+    }
+    this.#all = all;
+    this.#wanted = [...wanted];
+    this.#managers = managers;
+  }
+
+  /** True when objects taken in under `earlier` may lack what is needed now. */
+  widens(earlier: Projection): boolean {
+    for (const manager of this.#managers) if (!earlier.#managers.has(manager)) return true;
+    if (earlier.#all) return false;
+    return this.#all || this.#wanted.some((wants) => !earlier.#wanted.includes(wants));
+  }
+
+  /** Reduces a freshly parsed object, in place, or replaces it by a stub. */
+  take(object: AnyObject): AnyObject {
+    if (!this.#wants(object)) return toStub(object);
+    const metadata = object.metadata as Metadata;
+    if (metadata.managedFields === undefined) return object;
+    const kept = this.#kept(metadata.managedFields);
+    if (kept === undefined) delete metadata.managedFields;
+    else metadata.managedFields = kept;
+    return object;
+  }
+
+  /** As `take`, for an object that others hold too: it is left as it is. */
+  takeCopy(object: AnyObject): AnyObject {
+    if (!this.#wants(object)) return toStub(object);
+    const { managedFields, ...metadata } = object.metadata;
+    if (managedFields === undefined) return object;
+    const kept = this.#kept(managedFields);
+    return { ...object, metadata: kept === undefined ? metadata : { ...metadata, managedFields: kept } };
+  }
+
+  #wants(object: AnyObject): boolean {
+    if (this.#all) return true;
+    for (const wants of this.#wanted) if (wants(object)) return true;
+    return false;
+  }
+
+  #kept(entries: readonly ManagedFieldsEntry[]): readonly ManagedFieldsEntry[] | undefined {
+    if (this.#managers.size === 0) return undefined;
+    const kept = entries.filter(({ manager }) => manager !== undefined && this.#managers.has(manager));
+    return kept.length === 0 ? undefined : kept;
+  }
+}

@@ -1,0 +1,52 @@
+/** Why a key was queued. */
+import type { Key } from "../resource/meta.ts";
+
+/** One reason for a run. For logs, traces and "why", never for logic. */
+export interface Cause {
+  /** Such as `for`, `owns Deployment`, `watches Secret`, `every 30s`, `retry`. */
+  readonly source: string;
+  /** Such as `create`, `update`, `delete`, `generic`. */
+  readonly type: string;
+  readonly kind?: string | undefined;
+  readonly key?: Key | undefined;
+  readonly resourceVersion?: string | undefined;
+  /** The fields that changed, where they are known. */
+  readonly paths?: readonly string[] | undefined;
+}
+
+/** A key under constant change has many causes; the newest say most. */
+const MAX_CAUSES = 8;
+
+const NONE: readonly Cause[] = Object.freeze([]);
+
+/** Adds a cause, newest last; one from the same object replaces the earlier one and keeps its paths. */
+export function withCause(causes: readonly Cause[] = NONE, cause: Cause | undefined): readonly Cause[] {
+  if (cause === undefined) return causes;
+  if (causes.length === 0) return [cause];
+  const merged: Cause[] = [];
+  let newest = cause;
+  for (const earlier of causes) {
+    if (isSame(earlier, cause)) newest = withPaths(newest, earlier.paths);
+    else merged.push(earlier);
+  }
+  if (merged.length === MAX_CAUSES) merged.shift();
+  merged.push(newest);
+  return merged;
+}
+
+function isSame(a: Cause, b: Cause): boolean {
+  return (
+    a.source === b.source &&
+    a.type === b.type &&
+    a.kind === b.kind &&
+    a.key?.name === b.key?.name &&
+    a.key?.namespace === b.key?.namespace
+  );
+}
+
+function withPaths(cause: Cause, paths: readonly string[] | undefined): Cause {
+  if (paths === undefined || paths.length === 0) return cause;
+  return { ...cause, paths: [...new Set([...paths, ...(cause.paths ?? NONE_PATHS)])] };
+}
+
+const NONE_PATHS: readonly string[] = Object.freeze([]);
