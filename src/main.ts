@@ -2,6 +2,9 @@
 import { cli } from "./cli/cli.ts";
 import project from "../package.json" with { type: "json" };
 
+/** The version and its commit, put in place by the build. */
+declare const BUILD_VERSION: string | undefined;
+
 /** What modules may import from inside the binary: exact names, each a package's whole namespace. */
 async function offered(): Promise<Readonly<Record<string, object>>> {
   const [binnacle, resources, zod, hono, jsx, jsxRuntime, jsxDevRuntime] = await Promise.all([
@@ -34,7 +37,7 @@ async function sdkTypes(): Promise<string | undefined> {
 }
 
 const status = await cli(process.argv.slice(2), {
-  embedded: { version: project.version, offered, sdkTypes },
+  embedded: { version: typeof BUILD_VERSION === "string" ? BUILD_VERSION : project.version, offered, sdkTypes },
   env: process.env,
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),

@@ -1,0 +1,66 @@
+/** Builds the one executable: dist/binnacle. */
+
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { projectFiles } from "./house/files.ts";
+import { packSdk } from "./pack-sdk.ts";
+
+const root = join(import.meta.dirname, "..");
+const dist = join(root, "dist");
+
+/** The executable. */
+export const binary: string = join(dist, "binnacle");
+
+/** Packs what is embedded, compiles, and puts the result in place in one step, so that a running one is not disturbed. */
+export async function build(): Promise<void> {
+  await mkdir(dist, { recursive: true });
+  await packSdk();
+  const aside = await mkdtemp(join(dist, "build-"));
+  try {
+    const outfile = join(aside, "binnacle");
+    const options = [
+      ...["--compile", "--minify", "--sourcemap", "--bytecode", "--format=esm", "--splitting"],
+      ...["--compile-autoload-package-json", "--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
+      `--define=BUILD_VERSION=${JSON.stringify(version())}`,
+    ];
+    const args = ["build", ...options, join(root, "src", "main.ts"), "--outfile", outfile];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+    if (status !== 0 || !existsSync(outfile)) throw new Error(`Cannot build dist/binnacle:\n${stdout}${stderr}`);
+    await rename(outfile, binary);
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+/** Whether dist/binnacle is there and no source has changed since. */
+export function isBuilt(): boolean {
+  if (!existsSync(binary)) return false;
+  const built = statSync(binary).mtimeMs;
+  const sources = projectFiles(root).filter((file) =>
+    /^(src\/|scripts\/(build|pack-sdk)|package\.json|bun\.lock)/.test(file),
+  );
+  return sources.every((file) => statSync(join(root, file)).mtimeMs < built);
+}
+
+/** The version, with the commit where there is one: `0.1.0+3663180`. */
+function version(): string {
+  const { version: number } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  const { status, stdout } = spawnSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" });
+  return status === 0 ? `${number}+${stdout.trim()}` : number;
+}
+
+if (import.meta.main) {
+  const start = performance.now();
+  try {
+    await build();
+    const { size } = await stat(binary);
+    console.log(
+      `dist/binnacle: ${(size / 2 ** 20).toFixed(1)} MiB in ${((performance.now() - start) / 1000).toFixed(1)} s`,
+    );
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+}

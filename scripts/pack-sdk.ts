@@ -1,0 +1,207 @@
+/**
+ * Packs the types that a user's module is checked against into dist/sdk.json.zst, which the binary embeds: JSON, one
+ * string per path, compressed with zstd. Unpacked, one folder serves `check`, the editor and tests:
+ *
+ *     tsconfig.json         for a config that says `extends` and `include`; its paths lead into sdk/
+ *     sdk/index.d.ts        what "binnacle" is; resources.d.ts and so on are "binnacle/resources" and so on
+ *     sdk/src/              declarations of this project, as far as those reach
+ *     sdk/zod.d.ts          what "zod" is; hono.d.ts, hono/jsx.d.ts and so on are the same
+ *     sdk/node_modules/     declarations of zod, hono, @types/bun and what those reach
+ *
+ * `paths` carries no extensions: with `.js` TypeScript would ignore the `.d.ts` beside it. Packages lie in a folder called
+ * node_modules because @types/bun looks for bun-types there.
+ */
+
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { parseModule } from "./house/module.ts";
+
+const root = join(import.meta.dirname, "..");
+const declarations = join(root, "dist", "types");
+const packed = join(root, "dist", "sdk.json.zst");
+
+/** Writes dist/sdk.json.zst and returns its size in bytes and its number of files. */
+export async function packSdk(): Promise<{ bytes: number; files: number }> {
+  await rm(declarations, { recursive: true, force: true });
+  // Type errors are told by the type check, so that a build takes no longer than it must.
+  tsc(["-p", join(root, "tsconfig.sdk.json"), "--noCheck", "--noEmitOnError", "false"]);
+  const entries = { ...ownEntries(), ...packageEntries() };
+  const files = { ...(await reached(entries)), ...entries, "tsconfig.json": config(Object.keys(entries)) };
+  const sorted = Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const bytes = Bun.zstdCompressSync(JSON.stringify(sorted), { level: 19 });
+  await writeFile(packed, bytes);
+  return { bytes: bytes.length, files: Object.keys(sorted).length };
+}
+
+/** `sdk/index.d.ts` and its like, from what package.json exports. */
+function ownEntries(): Record<string, string> {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    exports: Record<string, string>;
+  };
+  const entries = Object.entries(exports).map(([name, file]) => {
+    const emitted = file.replace(/^\.\/src\//, "").replace(/\.ts$/, ".d.ts");
+    if (!existsSync(join(declarations, emitted)))
+      throw new Error(`Cannot pack the SDK: no declarations came out of ${file}`);
+    const target = join("sdk", name === "." ? "index" : name);
+    return [`${target}.d.ts`, reexport(relative(dirname(target), join("sdk/src", emitted.replace(/\.d\.ts$/, ".js"))))];
+  });
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+/** `sdk/zod.d.ts` and its like, from the packages that the entry of the binary imports to offer them to modules. */
+function packageEntries(): Record<string, string> {
+  const { imports } = parseModule(readFileSync(join(root, "src", "main.ts"), "utf8"));
+  const names = imports
+    .filter(({ from, names }) => names.includes("*") && !from.startsWith("."))
+    .map(({ from }) => from);
+  const entries = names.map((name) => {
+    const target = typesOf(name);
+    const path = relative(dirname(`sdk/${name}`), join("sdk", target.replace(/\.d\.ts$/, ".js")));
+    const hasDefault = parseModule(readFileSync(join(root, target), "utf8")).exports.some(
+      (found) => found.name === "default",
+    );
+    return [`sdk/${name}.d.ts`, reexport(path, hasDefault)];
+  });
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+/** Relative, because the package's own name leads back here. */
+function reexport(path: string, hasDefault = false): string {
+  const from = `from "${path.startsWith(".") ? path : `./${path}`}";\n`;
+  return `export * ${from}${hasDefault ? `export { default } ${from}` : ""}`;
+}
+
+interface Conditions {
+  readonly [condition: string]: Conditions | string | undefined;
+}
+
+/** The declarations of a package's entry, relative to the project. */
+function typesOf(name: string): string {
+  const [scope = "", second = "", ...rest] = name.split("/");
+  const scoped = scope.startsWith("@");
+  const folder = join("node_modules", scoped ? `${scope}/${second}` : scope);
+  const inside = [".", ...(scoped ? rest : [second, ...rest]).filter((part) => part !== "")].join("/");
+  const manifest = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as {
+    types?: string;
+    exports?: Conditions;
+  };
+  const found =
+    declarationIn(manifest.exports?.[inside], join(root, folder)) ?? (inside === "." ? manifest.types : undefined);
+  if (!found || !existsSync(join(root, folder, found)))
+    throw new Error(`Cannot pack the SDK: "${name}" has no declarations`);
+  return join(folder, found);
+}
+
+/** Those beside what `import` gives before those of `types`, which may be CommonJS. */
+function declarationIn(entry: Conditions | string | undefined, folder: string): string | undefined {
+  if (entry === undefined) return undefined;
+  if (typeof entry === "string") {
+    const beside = entry.replace(/\.js$/, ".d.ts");
+    return /\.d\.[cm]?ts$/.test(beside) && existsSync(join(folder, beside)) ? beside : undefined;
+  }
+  const preferred = ["import", "types", "default"].map((condition) => declarationIn(entry[condition], folder));
+  return preferred.find((file) => file !== undefined);
+}
+
+/** Every file that the compiler reads when a module imports all that is offered, as it will be called in the pack. */
+async function reached(entries: Record<string, string>): Promise<Record<string, string>> {
+  const dir = await mkdtemp(join(root, "dist", "probe-"));
+  try {
+    for (const [name, text] of Object.entries(entries)) {
+      const file = join(dir, name);
+      await mkdir(dirname(file), { recursive: true });
+      const here = relative(dirname(file), root);
+      await writeFile(
+        file,
+        text.replaceAll(
+          /"(?:\.\.?\/)+(src|node_modules)\//g,
+          (_, top) => `"${here}/${top === "src" ? "dist/types" : top}/`,
+        ),
+      );
+    }
+    const compilerOptions = { ...options, types: ["bun"], typeRoots: [join(root, "node_modules", "@types")] };
+    await writeFile(join(dir, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["sdk"] }));
+    const listed = tsc(["-p", join(dir, "tsconfig.json"), "--listFilesOnly"]).split("\n");
+    const files: Record<string, string> = {};
+    const lib = join("node_modules", "@typescript");
+    for (const file of listed) {
+      const path = relative(root, file.trim());
+      if (file.trim() === "" || path.startsWith(relative(root, dir)) || path.startsWith("..") || path.startsWith(lib))
+        continue;
+      await keep(files, path);
+    }
+    return files;
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** The file and the manifest that says how its package is entered. */
+async function keep(files: Record<string, string>, path: string): Promise<void> {
+  const own = relative(declarations, join(root, path));
+  if (!own.startsWith("..")) {
+    files[join("sdk/src", own)] = readFileSync(join(root, path), "utf8");
+    return;
+  }
+  files[join("sdk", path)] = readFileSync(await realpath(join(root, path)), "utf8");
+  for (let folder = dirname(path); !folder.endsWith("node_modules") && folder !== "."; folder = dirname(folder)) {
+    const manifest = join(folder, "package.json");
+    if (existsSync(join(root, manifest)))
+      files[join("sdk", manifest)] ??= slim(readFileSync(join(root, manifest), "utf8"));
+  }
+}
+
+/** What resolution reads of a manifest. */
+function slim(text: string): string {
+  const { name, version, type, types, typings, main, exports, typesVersions } = JSON.parse(text) as Record<
+    string,
+    unknown
+  >;
+  return JSON.stringify({ name, version, type, types, typings, main, exports, typesVersions });
+}
+
+const options = {
+  target: "esnext",
+  module: "preserve",
+  moduleResolution: "bundler",
+  lib: ["esnext", "dom", "dom.iterable"],
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  verbatimModuleSyntax: true, // a type that is exported as a value dies at run time
+  allowImportingTsExtensions: true,
+  resolveJsonModule: true,
+  jsx: "react-jsx",
+  jsxImportSource: "hono/jsx",
+  skipLibCheck: true,
+  noEmit: true,
+};
+
+function config(entries: readonly string[]): string {
+  const paths: Record<string, string[]> = {};
+  for (const entry of entries) {
+    const name = entry.slice("sdk/".length, -".d.ts".length);
+    const own = !existsSync(join(root, "node_modules", name.split("/")[0] ?? ""));
+    paths[own ? (name === "index" ? "binnacle" : `binnacle/${name}`) : name] = [`./sdk/${name}`];
+  }
+  const compilerOptions = { ...options, paths, types: ["bun"], typeRoots: ["./sdk/node_modules/@types"] };
+  return JSON.stringify({ compilerOptions }, undefined, 2);
+}
+
+/** Runs the compiler and returns what it prints; `--noCheck` leaves only errors that make its output unusable. */
+function tsc(args: readonly string[]): string {
+  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+  const { stdout, stderr, status } = spawnSync(process.execPath, [compiler, ...args], {
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+  });
+  if (status !== 0 && !/error TS90\d\d/.test(stdout))
+    throw new Error(`Cannot pack the SDK: tsc ended with ${status}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+if (import.meta.main) {
+  const { bytes, files } = await packSdk();
+  console.log(`dist/sdk.json.zst: ${files} files, ${Math.round(bytes / 1024)} KiB`);
+}
