@@ -1,0 +1,105 @@
+/** Turns what loading a module throws into one message that says where and what to do. */
+import { dirname, relative } from "node:path";
+import { suggestion } from "../module/nearest.ts";
+
+export interface ExplainContext {
+  /** The module's file as the user named it. */
+  readonly file: string;
+  /** Its files' sources by real path, its own first. */
+  readonly sources: ReadonlyMap<string, string>;
+  /** Exact names that resolve from inside the binary, with their exports. */
+  readonly offered: Readonly<Record<string, object>>;
+}
+
+interface Position {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly lineText: string;
+}
+
+/** A message of one or more lines, without a stack. */
+export function explain(error: unknown, context: ExplainContext): string {
+  if (error instanceof AggregateError) {
+    return [...new Set(error.errors.map((one) => explain(one, context)))].join("\n");
+  }
+  if (!(error instanceof Error) && !isBuildMessage(error)) return `it threw ${String(error)}`;
+  const { message } = error;
+  if (isBuildMessage(error) && error.position) return syntaxError(message, error.position, context);
+  if (isResolveMessage(error)) return missing(error, context);
+  const lost = /^Export named '(.+)' not found in module '(.+)'\.?$/.exec(message);
+  if (lost !== null) return missingExport(lost[1]!, lost[2]!, context);
+  const at = originOf(error as Error, context);
+  return at === undefined ? message : `${at}: ${message}`;
+}
+
+function isBuildMessage(error: unknown): error is { readonly message: string; readonly position: Position | null } {
+  return typeof error === "object" && error !== null && "position" in error && "message" in error;
+}
+
+function isResolveMessage(error: unknown): error is { readonly specifier: string; readonly referrer: string; readonly message: string } {
+  return typeof error === "object" && error !== null && "specifier" in error && "referrer" in error;
+}
+
+/** A real path as the user knows it: relative to the module's folder under the name it was given. */
+function shown(path: string, { file, sources }: ExplainContext): string {
+  const [own] = sources.keys();
+  if (own === undefined || path === own) return file;
+  const inside = relative(dirname(own), path);
+  const folder = dirname(file);
+  return folder === "." ? inside : `${folder}/${inside}`;
+}
+
+function syntaxError(message: string, position: Position, context: ExplainContext): string {
+  const { file, line, column, lineText } = position;
+  return `${shown(file, context)}:${line}:${column}: ${message}\n    ${lineText.trim()}`;
+}
+
+/** Where a text stands in the module's sources, as `file:line:column`. */
+function locate(text: RegExp, context: ExplainContext): string | undefined {
+  for (const [path, source] of context.sources) {
+    const index = source.search(text);
+    if (index < 0) continue;
+    const before = source.slice(0, index).split("\n");
+    return `${shown(path, context)}:${before.length}:${before.at(-1)!.length + 1}`;
+  }
+  return undefined;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
+}
+
+function missing({ specifier }: { readonly specifier: string }, context: ExplainContext): string {
+  const at = locate(new RegExp(`["']${escaped(specifier)}["']`), context) ?? context.file;
+  if (specifier.startsWith(".") || specifier.startsWith("/")) return `${at}: Cannot find the file '${specifier}'`;
+  const names = Object.keys(context.offered);
+  const [scope = "", ...rest] = specifier.split("/");
+  const ofBinary = names.filter((name) => name === scope || name.startsWith(`${scope}/`));
+  if (ofBinary.length > 0) {
+    return `${at}: Cannot find '${specifier}': the binary offers ${ofBinary.map((name) => `'${name}'`).join(", ")}`;
+  }
+  const parcel = specifier.startsWith("@") ? `${scope}/${rest[0] ?? ""}` : scope;
+  const meant = suggestion(specifier, names);
+  return `${at}: Cannot find the package '${specifier}'${meant === "" ? `: install it beside the controllers, \`npm install ${parcel}\`` : meant}`;
+}
+
+function missingExport(name: string, from: string, context: ExplainContext): string {
+  const at = locate(new RegExp(`\\b${escaped(name)}\\b[^;]*["'][^"'\\n]*["']`), context) ?? context.file;
+  const source = context.offered[from];
+  const meant = source === undefined ? "" : suggestion(name, Object.keys(source));
+  const place = from.startsWith("/") ? shown(from, context) : from;
+  const advice = meant || (source === undefined ? "" : "; if it is a type, import it with `import type`");
+  return `${at}: Cannot import '${name}': '${place}' does not export it${advice}`;
+}
+
+/** The innermost frame that lies in the module's own files. */
+function originOf(error: Error, context: ExplainContext): string | undefined {
+  for (const frame of (error.stack ?? "").split("\n")) {
+    const match = /\(?((?:\/|[A-Za-z]:\\)[^():]*):(\d+):(\d+)\)?\s*$/.exec(frame);
+    if (match !== null && context.sources.has(match[1]!)) {
+      return `${shown(match[1]!, context)}:${match[2]}:${match[3]}`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,39 @@
+/** Loads one module: its file into a graph of its own, its exports into definitions. */
+import type { LoadedModule } from "../module/loaded-module.ts";
+import { definitionsOf } from "../module/module-definitions.ts";
+import type { Clock } from "../platform/clock.ts";
+import { type LoadedGraph, loadGraph } from "../platform/module-host.ts";
+import { closureOf } from "./closure.ts";
+import { explain } from "./explain.ts";
+import type { FoundModule } from "./scan.ts";
+
+export interface LoadOptions {
+  /** What modules import from inside the binary, by exact name. */
+  readonly offered: Readonly<Record<string, object>>;
+  /** Told what a module's code threw outside of a call, or rejected without a handler. */
+  readonly onError: (module: string, error: unknown) => void;
+  /** Milliseconds until a module that has not finished loading is given up. @default 10_000 */
+  readonly timeout?: number | undefined;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+export type LoadResult =
+  | { readonly module: LoadedModule; readonly hash: string }
+  | { readonly broken: string; readonly hash: string };
+
+/** Loads a module; what is wrong with it comes back as a message, it never throws. */
+export async function loadModule(found: FoundModule, options: LoadOptions): Promise<LoadResult> {
+  const { name, file } = found;
+  const { sources, hash } = closureOf(file);
+  let graph: LoadedGraph | undefined;
+  try {
+    graph = await loadGraph(file, { ...options, onError: (error) => options.onError(name, error) });
+    const definitions = definitionsOf(graph.exports);
+    const { run, dispose } = graph;
+    return { module: { name, file, definitions, invoke: run, dispose }, hash };
+  } catch (error) {
+    graph?.dispose();
+    return { broken: explain(error, { file, sources, offered: options.offered }), hash };
+  }
+}

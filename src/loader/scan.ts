@@ -1,0 +1,64 @@
+/** Which files of the controllers folders are modules. */
+import { type Dirent, readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+
+export interface FoundModule {
+  /** Unique among the modules of the process, and short: the entry's name, after its folder when there are several. */
+  readonly name: string;
+  /** The file to load. */
+  readonly file: string;
+}
+
+/** A controllers folder that cannot be used. */
+export class FolderError extends Error {
+  override readonly name = "UserError" as const;
+}
+
+function kindOf(path: string): "file" | "folder" | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() ? "file" : stat?.isDirectory() ? "folder" : undefined;
+}
+
+/** The module behind an entry of a folder: a file, or a folder with an index. */
+function moduleFile(folder: string, { name }: Dirent): string | undefined {
+  if (name.startsWith("_") || name.startsWith(".")) return undefined;
+  const path = join(folder, name);
+  // Entries of a ConfigMap mount are links: what they lead to decides.
+  if (kindOf(path) === "folder") {
+    return [join(path, "index.ts"), join(path, "index.js")].find((index) => kindOf(index) === "file");
+  }
+  if (!/\.(ts|js)$/.test(name) || /(\.test\.[tj]s|\.d\.ts)$/.test(name)) return undefined;
+  return kindOf(path) === "file" ? path : undefined;
+}
+
+/**
+ * The modules of the folders, by name.
+ *
+ * @throws FolderError when a folder does not exist or cannot be read.
+ */
+export function scanFolders(folders: readonly string[]): readonly FoundModule[] {
+  const found: FoundModule[] = [];
+  for (const folder of new Set(folders)) {
+    for (const entry of entriesOf(folder)) {
+      const file = moduleFile(folder, entry);
+      if (file === undefined) continue;
+      found.push({ name: folders.length > 1 ? join(folder, entry.name) : entry.name, file });
+    }
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT") {
+      throw new FolderError(`Cannot find the controllers folder '${folder}': create it, or name another with --controllers`);
+    }
+    if (code === "ENOTDIR") {
+      throw new FolderError(`Cannot use '${folder}' as a controllers folder: it is a file; name the folder that holds ${basename(folder)}`);
+    }
+    throw new FolderError(`Cannot read the controllers folder '${folder}': ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

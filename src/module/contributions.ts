@@ -1,0 +1,143 @@
+/** What the plugins of one module registered; it leaves in one go with the module. */
+import type { Hono } from "hono";
+import type { Log } from "../observe/log.ts";
+import { ReadFamily } from "../observe/series.ts";
+import type { Resource } from "../resource/handle.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { HealthChecks } from "../server/health-checks.ts";
+import type { Definition } from "./definition.ts";
+import type { LoadedModule } from "./loaded-module.ts";
+import { collectDefinitions, type ModuleDefinitions } from "./module-definitions.ts";
+import type { Check, Plugin, PluginMetric, Registry, Runnable } from "./plugin.ts";
+
+/** The checks behind the endpoints of the health listener. */
+export interface Health {
+  readonly healthz: HealthChecks;
+  readonly livez: HealthChecks;
+  readonly readyz: HealthChecks;
+}
+
+export interface ContributionsOptions {
+  readonly health: Health;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Told what a runnable threw, and what a metric's function threw. */
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+export class Contributions {
+  readonly #module: LoadedModule;
+  readonly #options: ContributionsOptions;
+  readonly #added: (Definition | Resource)[] = [];
+  readonly #runnables: { readonly plugin: string; readonly runnable: Runnable }[] = [];
+  readonly #metrics: string[] = [];
+  readonly #leaving = new AbortController();
+  #running: readonly Promise<void>[] = [];
+  #open = true;
+  /** By plugin name. */
+  readonly routes = new Map<string, Hono>();
+  readonly #checks: Disposable[] = [];
+
+  constructor(module: LoadedModule, options: ContributionsOptions) {
+    this.#module = module;
+    this.#options = options;
+  }
+
+  /** Calls the `setup` of each of the module's plugins. */
+  async setup(plugins: readonly Plugin[]): Promise<void> {
+    for (const plugin of plugins) {
+      await this.#module.invoke(async () => plugin.setup(this.#facade(plugin.name)));
+    }
+  }
+
+  /** Definitions that plugins added, after `setup`. */
+  added(): ModuleDefinitions {
+    return collectDefinitions(this.#added);
+  }
+
+  /** Starts the runnables; their failures are told and stay here. */
+  start(): void {
+    this.#running = this.#runnables.map(async ({ plugin, runnable }) => {
+      const context = { signal: this.#leaving.signal, log: this.#options.log.with({ plugin }) };
+      try {
+        await this.#module.invoke(() => runnable(context));
+      } catch (error) {
+        if (!this.#leaving.signal.aborted) this.#options.onError(error, `a runnable of plugin ${plugin}`);
+      }
+    });
+  }
+
+  /** Takes routes, checks and metrics away at once and ends the runnables; resolves when they ended. */
+  async leave(): Promise<void> {
+    this.#open = false;
+    this.routes.clear();
+    for (const check of this.#checks) check[Symbol.dispose]();
+    for (const name of this.#metrics) this.#options.metrics.registry.removeSingleMetric(name);
+    this.#leaving.abort(new Error(`The module ${this.#module.name} is leaving`));
+    await Promise.all(this.#running);
+  }
+
+  #facade(plugin: string): Registry {
+    const check = (endpoints: readonly HealthChecks[], { name, ask }: { name: string; ask: Check }): void => {
+      this.#mustBeOpen(plugin);
+      for (const checks of endpoints) {
+        const disposable = checks.add(`${plugin}/${name}`, async () => {
+          await this.#module.invoke(ask);
+          return undefined;
+        });
+        this.#checks.push(disposable);
+      }
+    };
+    const { healthz, livez, readyz } = this.#options.health;
+    return {
+      log: this.#options.log.with({ plugin }),
+      add: (...definitions) => {
+        this.#mustBeOpen(plugin);
+        this.#added.push(...definitions);
+      },
+      route: (app) => {
+        this.#mustBeOpen(plugin);
+        if (this.routes.has(plugin)) throw new Error(`Cannot add routes of plugin '${plugin}': it has some; add to that Hono app`);
+        this.routes.set(plugin, app);
+      },
+      healthCheck: (name, ask) => check([healthz, livez], { name, ask }),
+      readyCheck: (name, ask) => check([readyz], { name, ask }),
+      run: (runnable) => {
+        this.#mustBeOpen(plugin);
+        this.#runnables.push({ plugin, runnable });
+      },
+      metric: (metric) => {
+        this.#mustBeOpen(plugin);
+        this.#addMetric(metric);
+      },
+    };
+  }
+
+  #mustBeOpen(plugin: string): void {
+    if (!this.#open) throw new Error(`Cannot register for plugin '${plugin}': setup is over`);
+  }
+
+  /** Registration ends with `setup`. */
+  close(): void {
+    this.#open = false;
+  }
+
+  #addMetric({ name, help, type = "gauge", value }: PluginMetric): void {
+    const { registry } = this.#options.metrics;
+    if (!/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name)) {
+      throw new Error(`Cannot add the metric '${name}': its name takes letters, digits and underscores`);
+    }
+    if (registry.getSingleMetric(name) !== undefined) throw new Error(`Cannot add the metric '${name}': there is one of this name`);
+    const family = new ReadFamily({ name, help, type }, () => {
+      try {
+        return [{ labels: {}, value: this.#module.invoke(value) }];
+      } catch (error) {
+        this.#options.onError(error, `the metric ${name}`);
+        return [];
+      }
+    });
+    // The registry asks no more of a metric than its name and `get`.
+    registry.registerMetric(family as unknown as Parameters<typeof registry.registerMetric>[0]);
+    this.#metrics.push(name);
+  }
+}

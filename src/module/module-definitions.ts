@@ -1,0 +1,52 @@
+/** What a module exports, as the registry needs it. */
+import type { AnyController } from "../controller/definition.ts";
+import { definitionOf } from "../resource/definition.ts";
+import type { Resource } from "../resource/handle.ts";
+import { asDefinition } from "./definition.ts";
+import type { Plugin } from "./plugin.ts";
+
+export interface ModuleDefinitions {
+  readonly controllers: readonly AnyController[];
+  /** Handles of `defineResource`. */
+  readonly resources: readonly Resource[];
+  readonly plugins: readonly Plugin[];
+}
+
+/**
+ * Every definition among values, alone or in arrays, each once.
+ *
+ * @throws TypeError for a definition of another contract version.
+ */
+export function collectDefinitions(values: Iterable<unknown>): ModuleDefinitions {
+  const seen = new Set<unknown>();
+  const controllers: AnyController[] = [];
+  const resources: Resource[] = [];
+  const plugins: Plugin[] = [];
+  const take = (value: unknown): void => {
+    if (typeof value !== "object" || value === null || seen.has(value)) return;
+    seen.add(value);
+    if (Array.isArray(value)) return value.forEach(take);
+    const defined = asDefinition(value);
+    if (defined?.type === "plugin") plugins.push(defined.plugin);
+    else if (defined !== undefined) controllers.push(defined.controller);
+    else if (definitionOf(value) !== undefined) resources.push(value as Resource);
+  };
+  for (const value of values) take(value);
+  return { controllers, resources, plugins };
+}
+
+/**
+ * Every definition that a module exports, named or default.
+ *
+ * @throws TypeError when there is none, or one of another contract version.
+ */
+export function definitionsOf(exports: Readonly<Record<string, unknown>>): ModuleDefinitions {
+  const definitions = collectDefinitions(Object.values(exports));
+  if (definitions.controllers.length + definitions.resources.length + definitions.plugins.length > 0) return definitions;
+  const names = Object.keys(exports);
+  const found = names.length === 0 ? "it exports nothing" : `its exports (${names.join(", ")}) are none`;
+  throw new TypeError(
+    `Cannot find a definition: ${found}; export what defineController, defineKeyController, defineResource or definePlugin returns, ` +
+      "or begin the file's name with '_' when it is not a module",
+  );
+}

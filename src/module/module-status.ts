@@ -1,0 +1,43 @@
+/** What is shown of a module: in `/readyz?verbose`, metrics and the log. */
+import type { RunningController } from "../controller/controller.ts";
+
+/** `loading` until every controller synced once; `broken`, `waiting` and `unavailable` as soon as one of its parts is. */
+export type ModuleState = "loading" | "running" | "waiting" | "unavailable" | "broken";
+
+export interface ModuleStatus {
+  readonly name: string;
+  readonly file: string;
+  readonly state: ModuleState;
+  /** Why, for states other than `loading` and `running`; and what is stuck. */
+  readonly message: string | undefined;
+  /** Failures of its code outside of runs. */
+  readonly errors: number;
+}
+
+export interface StatusInput {
+  readonly name: string;
+  readonly file: string;
+  readonly controllers: readonly Pick<RunningController, "name" | "state" | "hasSynced" | "stuck">[];
+  readonly errors: number;
+  /** Why it, or its newest version, could not be loaded. */
+  readonly broken: string | undefined;
+}
+
+export function statusOf({ name, file, controllers, errors, broken }: StatusInput): ModuleStatus {
+  const withState = (kind: string) => controllers.find(({ state }) => state.kind === kind);
+  const unavailable = withState("unavailable");
+  const waiting = withState("waiting");
+  const status = (state: ModuleState, message?: string): ModuleStatus => ({ name, file, state, message, errors });
+  if (broken !== undefined) return status("broken", broken);
+  if (unavailable !== undefined) return status("unavailable", `${unavailable.name}: ${unavailable.state.message ?? "unavailable"}`);
+  if (waiting !== undefined) return status("waiting", `${waiting.name}: ${waiting.state.message ?? "waiting"}`);
+  if (controllers.some(({ hasSynced }) => !hasSynced)) return status("loading");
+  return status("running", stuckMessage(controllers));
+}
+
+function stuckMessage(controllers: StatusInput["controllers"]): string | undefined {
+  const stuck = controllers.flatMap((controller) => controller.stuck.map(({ key }) => `${controller.name} ${key}`));
+  if (stuck.length === 0) return undefined;
+  const shown = stuck.slice(0, 3).join(", ");
+  return `stuck past their timeout: ${shown}${stuck.length > 3 ? ` and ${stuck.length - 3} more` : ""}`;
+}

@@ -1,0 +1,253 @@
+/** The modules of a running process: each can be added, replaced and removed while the others run. */
+import { type RunningController, startController } from "../controller/controller.ts";
+import type { Runtime } from "../controller/runtime.ts";
+import { hostBound } from "../platform/as-host.ts";
+import { checkConflicts } from "./conflicts.ts";
+import { Contributions, type Health } from "./contributions.ts";
+import type { LoadedModule } from "./loaded-module.ts";
+import type { ModuleDefinitions } from "./module-definitions.ts";
+import { type ModuleStatus, statusOf } from "./module-status.ts";
+
+export interface RegistryOptions {
+  /** Modules list themselves here, and plugins add their checks. */
+  readonly health: Health;
+  /** A module that is broken, waiting or unavailable fails `/readyz` instead of being listed only. @default false */
+  readonly strict?: boolean | undefined;
+  /** Milliseconds that runs get to finish when a module leaves. */
+  readonly grace: number;
+  /** Starts a controller. @default startController */
+  readonly start?: typeof startController | undefined;
+}
+
+/** A module that runs. */
+interface Running {
+  readonly module: LoadedModule;
+  readonly definitions: ModuleDefinitions;
+  readonly contributions: Contributions;
+  readonly controllers: RunningController[];
+  readonly listeners: Disposable[];
+  errors: number;
+}
+
+/** A module that could not be loaded or started. */
+interface Broken {
+  readonly name: string;
+  readonly file: string;
+  readonly message: string;
+}
+
+export class ModuleRegistry {
+  readonly #runtime: Runtime;
+  readonly #grace: number;
+  readonly #start: typeof startController;
+  readonly #health: Health;
+  readonly #strict: boolean;
+  /** Of each module, broken ones included, in `/readyz?verbose`. */
+  readonly #listed = new Map<string, Disposable>();
+  readonly #running = new Map<string, Running>();
+  readonly #broken = new Map<string, Broken>();
+  /** Changes happen one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(runtime: Runtime, { grace, health, strict = false, start = startController }: RegistryOptions) {
+    // What the SDK opens while a module's code calls it must outlive the module.
+    this.#runtime = {
+      ...runtime,
+      transport: hostBound(runtime.transport, ["request", "text", "stream"]),
+      clock: hostBound(runtime.clock, ["setTimeout"]),
+    };
+    this.#grace = grace;
+    this.#health = health;
+    this.#strict = strict;
+    this.#start = start;
+  }
+
+  /**
+   * Starts what a module defines. Takes the place of a broken module of its name.
+   *
+   * @throws when the name is taken, ModuleConflict, or what a plugin's setup threw; then nothing of it runs, and the
+   * caller disposes of the module.
+   */
+  add(module: LoadedModule): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#running.has(module.name)) throw new Error(`Cannot add the module ${module.name}: there is one of this name`);
+      checkConflicts([...this.#claims(), module]);
+      await this.#begin(module);
+    });
+  }
+
+  /**
+   * Starts the new version of a module after the old one drained.
+   *
+   * @throws as `add`. After a conflict the old version still runs.
+   */
+  replace(module: LoadedModule): Promise<void> {
+    return this.#inTurn(async () => {
+      const old = this.#running.get(module.name);
+      checkConflicts([...this.#claims(old), module]);
+      if (old !== undefined) await this.#end(old);
+      await this.#begin(module);
+    });
+  }
+
+  /** Drains a module's controllers and takes away all it registered; a broken module is forgotten. */
+  remove(name: string): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#broken.delete(name);
+      const running = this.#running.get(name);
+      if (running !== undefined) await this.#end(running);
+      this.#listed.get(name)?.[Symbol.dispose]();
+      this.#listed.delete(name);
+    });
+  }
+
+  /** Remembers a module that could not be loaded, to be shown. A version that runs keeps running. */
+  markBroken(name: string, broken: { readonly file: string; readonly message: string }): void {
+    this.#broken.set(name, { name, ...broken });
+    this.#list(name);
+    this.#runtime.log.error("Cannot load a module", { module: name, file: broken.file, reason: broken.message });
+  }
+
+  /** Counts and logs what a module's code threw outside of a run. */
+  reportError(name: string, error: unknown, what = "code outside of a run"): void {
+    const running = this.#running.get(name);
+    if (running !== undefined) running.errors++;
+    this.#runtime.log.error(`A module's ${what} failed`, { module: name, error });
+  }
+
+  /** Removes every module, all at the same time. */
+  stop(): Promise<void> {
+    return this.#inTurn(async () => {
+      await Promise.all([...this.#running.values()].map((running) => this.#end(running)));
+    });
+  }
+
+  has(name: string): boolean {
+    return this.#running.has(name);
+  }
+
+  get controllers(): readonly RunningController[] {
+    return [...this.#running.values()].flatMap(({ controllers }) => controllers);
+  }
+
+  /** Every module, by name. */
+  statuses(): readonly ModuleStatus[] {
+    const running = [...this.#running.values()].map(({ module, controllers, errors }) =>
+      statusOf({ name: module.name, file: module.file, controllers, errors, broken: this.#broken.get(module.name)?.message }),
+    );
+    const broken = [...this.#broken.values()]
+      .filter(({ name }) => !this.#running.has(name))
+      .map(({ name, file, message }) => statusOf({ name, file, controllers: [], errors: 0, broken: message }));
+    return [...running, ...broken].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Answers a request with the routes of a plugin; `undefined` when it has none. */
+  answer(plugin: string, request: Request): Response | Promise<Response> | undefined {
+    for (const { module, contributions } of this.#running.values()) {
+      const app = contributions.routes.get(plugin);
+      if (app !== undefined) return module.invoke(() => app.fetch(request));
+    }
+    return undefined;
+  }
+
+  *#claims(except?: Running): Iterable<{ readonly file: string; readonly definitions: ModuleDefinitions }> {
+    for (const running of this.#running.values()) {
+      if (running !== except) yield { file: running.module.file, definitions: running.definitions };
+    }
+  }
+
+  async #begin(module: LoadedModule): Promise<void> {
+    const { name } = module;
+    const log = this.#runtime.log.with({ module: name });
+    const contributions = new Contributions(module, {
+      log,
+      metrics: this.#runtime.metrics,
+      health: this.#health,
+      onError: (error, what) => this.reportError(name, error, what),
+    });
+    try {
+      await contributions.setup(module.definitions.plugins);
+      contributions.close();
+      const definitions = merged(module.definitions, contributions.added());
+      checkConflicts([...this.#claims(), { file: module.file, definitions }]);
+      const running: Running = { module, definitions, contributions, controllers: [], listeners: [], errors: 0 };
+      this.#running.set(name, running);
+      for (const controller of definitions.controllers) this.#startOne(running, controller);
+      contributions.start();
+      this.#list(name);
+      this.#broken.delete(name);
+      log.info("Module started", { file: module.file, controllers: running.controllers.map((one) => one.name) });
+    } catch (error) {
+      const running = this.#running.get(name);
+      if (running === undefined) await contributions.leave();
+      else await this.#end(running, { keepGraph: true });
+      throw error;
+    }
+  }
+
+  /** Shows the module in `/readyz?verbose`; with `strict` it counts. */
+  #list(name: string): void {
+    if (this.#listed.has(name)) return;
+    const { readyz } = this.#health;
+    const status = () => this.statuses().find((one) => one.name === name);
+    const listed = this.#strict
+      ? readyz.add(`module/${name}`, () => {
+          const { state, message } = status()!;
+          return state === "loading" || state === "running" ? undefined : `${state}: ${message ?? ""}`;
+        })
+      : readyz.note(`module/${name}`, () => {
+          const { state, message } = status()!;
+          return message === undefined ? state : `${state}: ${message}`;
+        });
+    this.#listed.set(name, listed);
+  }
+
+  #startOne(running: Running, controller: ModuleDefinitions["controllers"][number]): void {
+    const { module, controllers, listeners } = running;
+    const started = this.#start(controller, this.#runtime, { module: module.name, invoke: module.invoke });
+    controllers.push(started);
+    let before = started.state.kind;
+    const listener = started.onChange(() => {
+      const { state } = started;
+      if (state.kind === before) return;
+      before = state.kind;
+      const fields = { module: module.name, controller: started.name, ...(state.message !== undefined && { reason: state.message }) };
+      if (state.kind === "unavailable") this.#runtime.log.warn("Controller unavailable", fields);
+      else if (state.kind === "waiting") this.#runtime.log.info("Controller waits", fields);
+      else if (state.kind === "running") this.#runtime.log.info("Controller runs", fields);
+    });
+    listeners.push(listener);
+  }
+
+  async #end(running: Running, { keepGraph = false } = {}): Promise<void> {
+    const { module, controllers, contributions, listeners } = running;
+    // No new runs, and runs under way finish first: they may use what the module's plugins offer.
+    await Promise.all(controllers.map((controller) => controller.stop({ grace: this.#grace })));
+    for (const listener of listeners) listener[Symbol.dispose]();
+    await this.#withinGrace(contributions.leave());
+    this.#running.delete(module.name);
+    // Last: nothing of the module is called any more.
+    if (!keepGraph) module.dispose();
+    this.#runtime.log.info("Module stopped", { module: module.name });
+  }
+
+  async #withinGrace(leaving: Promise<void>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    using _timer = this.#runtime.clock.setTimeout(resolve, this.#grace);
+    await Promise.race([leaving, promise]);
+  }
+
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(change);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+}
+
+function merged(a: ModuleDefinitions, b: ModuleDefinitions): ModuleDefinitions {
+  return {
+    controllers: [...a.controllers, ...b.controllers],
+    resources: [...new Set([...a.resources, ...b.resources])],
+    plugins: [...a.plugins, ...b.plugins],
+  };
+}
