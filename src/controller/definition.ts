@@ -70,3 +70,8 @@ export interface KeyController extends CommonOptions {
   readonly name: string;
   reconcile(key: Key, context: RunContext): Promise<void | Result>;
 }
+
+/** An object controller of any kind, as the run time handles it. */
+export type AnyObjectController = ObjectController<Shape, readonly Target<Shape>[]>;
+
+export type AnyController = AnyObjectController | KeyController;

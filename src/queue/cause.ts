@@ -1,18 +1,7 @@
-/** Why a key was queued. */
-import type { Key } from "../resource/meta.ts";
+/** Merging why a key was queued. */
+import type { Cause } from "../resource/cause.ts";
 
-/** One reason for a run. For logs, traces and "why", never for logic. */
-export interface Cause {
-  /** Such as `for`, `owns Deployment`, `watches Secret`, `every 30s`, `retry`. */
-  readonly source: string;
-  /** Such as `create`, `update`, `delete`, `generic`. */
-  readonly type: string;
-  readonly kind?: string | undefined;
-  readonly key?: Key | undefined;
-  readonly resourceVersion?: string | undefined;
-  /** The fields that changed, where they are known. */
-  readonly paths?: readonly string[] | undefined;
-}
+export type { Cause };
 
 /** A key under constant change has many causes; the newest say most. */
 const MAX_CAUSES = 8;

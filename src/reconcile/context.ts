@@ -1,5 +1,6 @@
 /** What a run gets: the types. */
 import type { Client } from "../client/client.ts";
+import type { Cause } from "../resource/cause.ts";
 import type { Shape } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
 import type { Duration } from "../resource/duration.ts";
@@ -14,15 +15,7 @@ export interface Logger {
   error(message: string, fields?: object): void;
 }
 
-/** Why this run happens: bounded, merged, newest last. For logs, traces and people, not for logic. */
-export interface Cause {
-  readonly source: string;
-  readonly type: string;
-  readonly kind?: string | undefined;
-  readonly key?: Key | undefined;
-  readonly resourceVersion?: string | undefined;
-  readonly paths?: readonly string[] | undefined;
-}
+export type { Cause };
 
 export interface RunContext {
   readonly client: Client;
@@ -31,6 +24,7 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** 1 for the first run after a success or a new event of a parked key. */
   readonly attempt: number;
+  /** Why this run happens: bounded, merged, newest last. For logs, traces and people, not for logic. */
   readonly causes: readonly Cause[];
   readonly log: Logger;
 }

@@ -1,0 +1,279 @@
+/**
+ * Every write of this process: through the gate, held and answered in the shared informers.
+ *
+ * While a write is under way the informers hold the events of its key; its answer goes into their stores at once. So
+ * a read after a write sees at least that write, and an event that only echoes it is recognised.
+ */
+import { type ApiError, isForbidden } from "../kube/api-error.ts";
+import { collectionPath, type Mapping, objectPath } from "../kube/mapper.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
+import { type Key, keyString } from "../resource/meta.ts";
+import type { DeleteOptions, JsonPatchOperation, Patch, WriteOptions } from "./client.ts";
+import type { ClientScope, RunScope } from "./scope.ts";
+import { WritesRefused } from "./write-gate.ts";
+
+const PATCH_TYPES = {
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  json: "application/json-patch+json",
+} as const;
+
+// JSON is YAML, and this content type makes a patch an apply.
+const APPLY = "application/apply-patch+yaml";
+
+/** The body of an object to write: whatever its types, it has metadata. */
+interface Body {
+  readonly metadata: {
+    readonly name?: string | undefined;
+    readonly generateName?: string | undefined;
+    readonly namespace?: string | undefined;
+  };
+}
+
+interface Call extends WriteOptions {
+  readonly verb: string;
+  readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly key: Key | undefined;
+  readonly subresource?: string | undefined;
+  readonly body?: unknown;
+  readonly contentType?: string | undefined;
+  readonly query?: string | undefined;
+  readonly manager?: string | undefined;
+}
+
+interface DeleteAnswer {
+  readonly kind?: string;
+  readonly details?: { readonly uid?: string };
+  readonly metadata?: AnyObject["metadata"];
+}
+
+export class ObjectWriter {
+  readonly #scope: ClientScope;
+  readonly #manager: string;
+
+  constructor(scope: ClientScope) {
+    this.#scope = scope;
+    this.#manager = `fieldManager=${encodeURIComponent(scope.manager)}`;
+  }
+
+  async create(resource: Resource, object: Body, run: RunScope, options: WriteOptions = {}): Promise<AnyObject> {
+    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
+    const { name, namespace } = object.metadata;
+    return this.#object(resource, run, {
+      ...options,
+      verb: "create",
+      method: "POST",
+      path: collectionPath(mapping, namespace),
+      key: name === undefined ? undefined : { name, namespace },
+      body: identified(mapping, object),
+    });
+  }
+
+  async update(resource: Resource, object: AnyObject, run: RunScope, options: UpdateOptions = {}): Promise<AnyObject> {
+    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
+    const { subresource } = options;
+    return this.#object(resource, run, {
+      ...options,
+      verb: "update",
+      method: "PUT",
+      path: objectPath(mapping, object.metadata, subresource),
+      key: object.metadata,
+      body: identified(mapping, object),
+    });
+  }
+
+  async patch(resource: Resource, key: Key, patch: Patch, run: RunScope, options: UpdateOptions = {}): Promise<AnyObject> {
+    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
+    return this.#object(resource, run, {
+      ...options,
+      verb: "patch",
+      method: "PATCH",
+      path: objectPath(mapping, key, options.subresource),
+      key,
+      body: patch.body,
+      contentType: PATCH_TYPES[patch.type],
+    });
+  }
+
+  /** Server-side apply; with `force` it takes over fields of other managers. */
+  async apply(
+    resource: Resource,
+    object: Body & { readonly metadata: { readonly name: string } },
+    run: RunScope,
+    options: ApplyCall = {},
+  ): Promise<AnyObject> {
+    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
+    return this.#object(resource, run, {
+      ...options,
+      verb: "patch",
+      method: "PATCH",
+      path: objectPath(mapping, object.metadata, options.subresource),
+      key: object.metadata,
+      body: identified(mapping, object),
+      contentType: APPLY,
+      query: options.force ? "force=true" : "",
+    });
+  }
+
+  /** Posts to a subresource, such as `eviction` or `token`. */
+  async createSubresource(
+    resource: Resource,
+    key: Key,
+    content: { readonly name: string; readonly body: object },
+    call: { readonly run: RunScope; readonly options?: WriteOptions | undefined },
+  ): Promise<AnyObject> {
+    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
+    return this.#object(resource, call.run, {
+      ...call.options,
+      verb: "create",
+      method: "POST",
+      path: objectPath(mapping, key, content.name),
+      key,
+      subresource: content.name,
+      body: content.body,
+    });
+  }
+
+  /** @throws ApiError 404 when there is no such object, 409 when a precondition does not hold. */
+  async delete(resource: Resource, key: Key, run: RunScope, options: DeleteOptions = {}): Promise<void> {
+    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
+    const { propagation, gracePeriodSeconds, preconditions } = options;
+    const body = { propagationPolicy: propagation, gracePeriodSeconds, preconditions };
+    await this.#send<DeleteAnswer>(
+      resource,
+      run,
+      { ...options, verb: "delete", method: "DELETE", path: objectPath(mapping, key), key, body },
+      (answer) => {
+        // The object itself comes back while finalizers or a grace period keep it, but also when it is gone.
+        if (answer.kind !== "Status" && answer.metadata?.deletionTimestamp !== undefined) {
+          return { object: answer as AnyObject, origin: run.origin };
+        }
+        const uid = answer.details?.uid ?? answer.metadata?.uid;
+        return uid === undefined ? undefined : { deleted: { uid }, origin: run.origin };
+      },
+    );
+  }
+
+  /** Deletes what the selectors match in one request; the informers learn of it from their watches. */
+  async deleteCollection(resource: Resource, where: DeleteCollection, run: RunScope): Promise<void> {
+    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
+    const { propagation, gracePeriodSeconds } = where;
+    await this.#send<unknown>(
+      resource,
+      run,
+      {
+        ...where,
+        verb: "deletecollection",
+        method: "DELETE",
+        path: collectionPath(mapping, where.namespace),
+        key: undefined,
+        query: where.labels === undefined ? "" : `labelSelector=${encodeURIComponent(where.labels)}`,
+        body: { propagationPolicy: propagation, gracePeriodSeconds },
+      },
+      () => undefined,
+    );
+  }
+
+  #known(resource: Resource): Mapping | undefined {
+    return this.#scope.mapper.known(resource);
+  }
+
+  #object(resource: Resource, run: RunScope, call: Call): Promise<AnyObject> {
+    const { subresource } = call;
+    // Subresources other than status answer with another kind.
+    const own = subresource === undefined || subresource === "status";
+    return this.#send<AnyObject>(resource, run, call, (object) => (own ? { object, origin: run.origin } : undefined));
+  }
+
+  async #send<T>(
+    resource: Resource,
+    run: RunScope,
+    call: Call,
+    result: (answer: T) => { object?: AnyObject; deleted?: { uid: string }; origin: string } | undefined,
+  ): Promise<T> {
+    const { informers, transport, permissions, onUndeclared } = this.#scope;
+    const { gate } = run;
+    if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
+    if (onUndeclared !== undefined && !permissions.allows(resource, call.verb, call.subresource)) {
+      onUndeclared(resource, call.verb, call.subresource);
+    }
+    const held = call.key === undefined || call.dryRun === true ? undefined : keyString(call.key);
+    if (held !== undefined) informers.beginWrite(resource, held);
+    let answer: T;
+    try {
+      answer = await transport.request<T>({
+        method: call.method,
+        path: call.path,
+        query: this.#query(call),
+        body: call.body,
+        contentType: call.contentType,
+        signal: signalOf(call, run),
+        timeout: call.timeout,
+      });
+    } catch (error) {
+      if (held !== undefined) informers.endWrite(resource, held, undefined);
+      throw isForbidden(error) ? undeclared(error, this.#scope, resource, call) : error;
+    }
+    if (call.dryRun !== true) {
+      const written = result(answer);
+      if (held !== undefined) informers.endWrite(resource, held, written);
+      else if (written?.object !== undefined) {
+        const key = keyString(written.object.metadata);
+        informers.beginWrite(resource, key);
+        informers.endWrite(resource, key, written);
+      }
+    }
+    return answer;
+  }
+
+  #query(call: Call): string {
+    let query = call.method === "DELETE" ? "" : this.#manager;
+    if (call.manager !== undefined) query = `fieldManager=${encodeURIComponent(call.manager)}`;
+    if (call.query) query += query === "" ? call.query : `&${call.query}`;
+    if (call.dryRun === true) query += query === "" ? "dryRun=All" : "&dryRun=All";
+    return query;
+  }
+}
+
+/** Options of an apply. */
+export interface ApplyCall extends UpdateOptions {
+  readonly force?: boolean | undefined;
+  /** @default the controller's name */
+  readonly manager?: string | undefined;
+}
+
+/** Options of a write that may go to a subresource. */
+export interface UpdateOptions extends WriteOptions {
+  readonly subresource?: string | undefined;
+}
+
+/** Where to delete, and how. */
+export interface DeleteCollection extends DeleteOptions {
+  readonly namespace?: string | undefined;
+  readonly labels?: string | undefined;
+}
+
+function signalOf(call: Call, run: RunScope): AbortSignal | undefined {
+  if (call.signal === undefined) return run.signal;
+  return run.signal === undefined ? call.signal : AbortSignal.any([call.signal, run.signal]);
+}
+
+function identified(mapping: Mapping, object: Body): object {
+  return "kind" in object && "apiVersion" in object
+    ? object
+    : { apiVersion: mapping.apiVersion, kind: mapping.kind, ...object };
+}
+
+/** Names the line that is missing in the controller, because RBAC is generated from its declarations. */
+function undeclared(error: ApiError, scope: ClientScope, resource: Resource, call: Call): ApiError {
+  if (!scope.permissions.allows(resource, call.verb, call.subresource)) {
+    error.message += `; controller '${scope.manager}' does not declare it: add \`uses: [allow(${resource.kind}, "${call.verb}")]\``;
+  }
+  return error;
+}
+
+/** A JSON patch that fails unless the object is still the one that was read. */
+export function guardedPatch(object: AnyObject, operations: readonly JsonPatchOperation[]): Patch {
+  return { type: "json", body: [{ op: "test", path: "/metadata/uid", value: object.metadata.uid }, ...operations] };
+}

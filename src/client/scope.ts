@@ -1,0 +1,31 @@
+/** What the clients of one controller share, and what one run adds. */
+import type { InformerRegistry } from "../cache/registry.ts";
+import type { SharedInformer } from "../cache/shared-informer.ts";
+import type { RestMapper } from "../kube/mapper.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { Resource } from "../resource/handle.ts";
+import type { WriteGate } from "./write-gate.ts";
+import type { Permissions } from "./permissions.ts";
+
+/** One controller's view of the cluster. */
+export interface ClientScope {
+  readonly transport: Transport;
+  readonly mapper: RestMapper;
+  readonly informers: InformerRegistry;
+  /** The field manager of writes. */
+  readonly manager: string;
+  /** The informers of the kinds that the controller declared, by `groupKind`. */
+  readonly declared: ReadonlyMap<string, readonly SharedInformer[]>;
+  readonly permissions: Permissions;
+  /** Told of each call that was not declared. */
+  readonly onUndeclared: ((resource: Resource, verb: string, subresource: string | undefined) => void) | undefined;
+}
+
+/** One run: what it writes counts as its own, and its end closes its gate. */
+export interface RunScope {
+  readonly gate: WriteGate;
+  /** Cancels requests of the run; `undefined` where the run cannot be cancelled. */
+  readonly signal: AbortSignal | undefined;
+  /** `controller:key`, which the controller recognises in the events that the run's writes cause. */
+  readonly origin: string;
+}

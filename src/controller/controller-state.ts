@@ -1,0 +1,26 @@
+/** What a controller is doing, as `/readyz?verbose` and the metrics show it. */
+import type { SharedInformer } from "../cache/shared-informer.ts";
+
+export type ControllerState =
+  | { readonly kind: "syncing"; readonly message?: string | undefined }
+  | { readonly kind: "running" }
+  /** A kind that it needs does not exist; it goes on by itself when the kind appears. */
+  | { readonly kind: "waiting"; readonly message: string }
+  /** A kind that it needs cannot be listed; tried again and again. */
+  | { readonly kind: "unavailable"; readonly message: string }
+  | { readonly kind: "stopped" };
+
+/** Follows from the informers: the worst of them decides. */
+export function stateOf(informers: readonly SharedInformer[], working: boolean): ControllerState {
+  let unavailable: ControllerState | undefined;
+  for (const { state, resource, hasSynced } of informers) {
+    if (state.kind === "waiting") return { kind: "waiting", message: state.message };
+    if (state.kind === "unavailable") unavailable = { kind: "unavailable", message: state.message };
+    else if (!hasSynced) unavailable ??= { kind: "syncing", message: `${resource.kind} is being listed` };
+  }
+  if (unavailable !== undefined) return unavailable;
+  return working ? RUNNING : SYNCING;
+}
+
+const RUNNING: ControllerState = Object.freeze({ kind: "running" });
+const SYNCING: ControllerState = Object.freeze({ kind: "syncing" });

@@ -1,0 +1,386 @@
+/**
+ * A running controller: informers feed the queue, workers empty it.
+ *
+ * A controller never stops its neighbours: a kind that does not exist makes it wait, a refusal makes it unavailable,
+ * and it goes on by itself when that ends.
+ */
+import type { InformerLease } from "../cache/registry.ts";
+import type { SharedInformer } from "../cache/shared-informer.ts";
+import { clientParts, KubeClient } from "../client/kube-client.ts";
+import type { ClientScope } from "../client/scope.ts";
+import type { WriteGate } from "../client/write-gate.ts";
+import { exponential } from "../queue/rate-limiter.ts";
+import { type AddOptions, WorkQueue } from "../queue/work-queue.ts";
+import { AppliedMemory } from "../reconcile/applied-memory.ts";
+import { KeyRun, ObjectRun, type ObjectEnvironment, type RunEnvironment } from "../reconcile/object-run.ts";
+import { OWNER_INDEX, type OwnedKind } from "../reconcile/owned-kind.ts";
+import { ownerUid } from "../reconcile/owner.ts";
+import { parseDuration } from "../resource/duration.ts";
+import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
+import { type ControllerState, stateOf } from "./controller-state.ts";
+import { type Declarations, declarationsOf, isObjectController } from "./declarations.ts";
+import type { AnyController, AnyObjectController, KeyController } from "./definition.ts";
+import { type EventSink, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
+import { runSources } from "./key-sources.ts";
+import { bodiesOwnedBy, EVERYTHING } from "./needs.ts";
+import { isMember, type Invoke, reconcileObject, type ObjectReconciler } from "./object-reconciler.ts";
+import { runLimit } from "./run-limit.ts";
+import type { Runtime } from "./runtime.ts";
+import type { KindWatch } from "./watch.ts";
+import { Workers } from "./workers.ts";
+
+const DEFAULT_CONCURRENCY = 4;
+
+export interface StartOptions {
+  /** The module that the controller comes from, for logs and messages. */
+  readonly module: string;
+  /** Calls into the author's code in the context of its module. */
+  readonly invoke: Invoke;
+}
+
+export interface RunningController {
+  readonly name: string;
+  readonly module: string;
+  readonly state: ControllerState;
+  /** Its caches have synced once. */
+  readonly hasSynced: boolean;
+  /** Runs that were told to stop and have not settled. */
+  readonly stuck: readonly { readonly key: string; readonly since: number }[];
+  readonly queue: WorkQueue;
+  onChange(listener: () => void): Disposable;
+  /** No new runs; those under way have `grace` milliseconds, then their signals fire and their writes are refused. */
+  stop(options: { readonly grace: number }): Promise<void>;
+}
+
+/** Starts a controller: it watches at once, and works when its caches have synced. */
+export function startController(controller: AnyController, runtime: Runtime, options: StartOptions): RunningController {
+  return new ControllerEngine(controller, runtime, options);
+}
+
+class ControllerEngine implements RunningController, EventSink {
+  readonly name: string;
+  readonly module: string;
+  readonly queue: WorkQueue;
+  readonly finalizers: readonly string[];
+  readonly client: KubeClient;
+  readonly #runtime: Runtime;
+  readonly #declarations: Declarations;
+  readonly #invoke: Invoke;
+  readonly #leases: InformerLease[] = [];
+  readonly #cleanup = new DisposableStack();
+  readonly #listeners = new Set<() => void>();
+  readonly #workers: Workers;
+  readonly #stopping = new AbortController();
+  readonly #gate: EngineGate;
+  readonly #environment: RunEnvironment;
+  readonly #memory = new AppliedMemory();
+  #primary: SharedInformer | undefined;
+  #starting: Promise<void> | undefined;
+  #pending: Promise<unknown>[] = [];
+  #deferred: (() => void)[] | undefined = [];
+  #hasSynced = false;
+  #working = false;
+
+  constructor(controller: AnyController, runtime: Runtime, options: StartOptions) {
+    const declarations = declarationsOf(controller);
+    const { clock, metrics } = runtime;
+    this.#runtime = runtime;
+    this.#declarations = declarations;
+    this.#invoke = options.invoke;
+    this.name = declarations.name;
+    this.module = options.module;
+    this.finalizers = declarations.finalizers;
+    this.#gate = new EngineGate(runtime.gate);
+
+    const concurrency = controller.concurrency ?? runtime.concurrency ?? DEFAULT_CONCURRENCY;
+    const controllerMetrics = this.#cleanup.use(metrics.controller(this.name, concurrency));
+    const { first = 5, max = "1000s", limit = Infinity } = controller.retry ?? {};
+    this.queue = new WorkQueue({
+      name: this.name,
+      clock,
+      limiter: exponential(parseDuration(first, "retry.first"), parseDuration(max, "retry.max")),
+      metrics: this.#cleanup.use(metrics.queue(this.name)),
+      onReady: () => this.#workers.pump(),
+    });
+
+    const declared = new Map<string, SharedInformer[]>();
+    const parts = clientParts(this.#scope(declared));
+    this.client = new KubeClient(parts, { gate: this.#gate, signal: this.#stopping.signal, origin: "" });
+    this.#environment = {
+      controller: this.name,
+      parts,
+      clock,
+      log: runtime.log.with({ module: this.module }),
+      events: runtime.events.for(this.name),
+      gate: this.#gate,
+    };
+    const owned: OwnedKind[] = [];
+    const environment: ObjectEnvironment = {
+      ...this.#environment,
+      resource: declarations.for?.resource as Resource,
+      managers: [this.name, ...declarations.formerly],
+      owned,
+      latest: (key) => this.#primary?.store.get(key),
+      memory: this.#memory,
+    };
+    const reconciler: ObjectReconciler | undefined = isObjectController(controller)
+      ? { declarations, controller, environment, invoke: this.#invoke }
+      : undefined;
+
+    this.#workers = new Workers({
+      queue: this.queue,
+      concurrency,
+      clock,
+      log: runtime.log.with({ module: this.module, controller: this.name }),
+      metrics: controllerMetrics,
+      retryLimit: limit,
+      limit: runLimit(controller.timeout === undefined ? undefined : parseDuration(controller.timeout, "timeout"), clock),
+      begin: (item) => {
+        if (reconciler === undefined) return new KeyRun(this.#environment, item);
+        const object = environment.latest(item.key);
+        return object === undefined ? undefined : new ObjectRun(environment, item, object);
+      },
+      carry: async (run) =>
+        reconciler === undefined
+          ? this.#invoke(() => (controller as KeyController).reconcile(run.key, run))
+          : reconcileObject(reconciler, run as ObjectRun),
+      onParked: (run, reason) => {
+        if (run instanceof ObjectRun) run.events.warning("ReconcileParked", reason);
+      },
+    });
+    this.#watchKinds(declarations, { declared, owned });
+    this.#keySources(reconciler);
+    this.#cleanup.use(runtime.transport.reachability.onChange((reachable) => this.#onReachability(reachable)));
+    this.#update();
+  }
+
+  get state(): ControllerState {
+    if (this.#stopping.signal.aborted) return STOPPED;
+    return stateOf(this.#leases.map(({ informer }) => informer), this.#working);
+  }
+
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  get stuck(): readonly { readonly key: string; readonly since: number }[] {
+    return this.#workers.stuck;
+  }
+
+  get controller(): string {
+    return this.name;
+  }
+
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  async stop(options: { readonly grace: number }): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
+    this.#workers.open = false;
+    this.#stopping.abort(new Error(`controller '${this.name}' is stopping`));
+    this.#changed();
+    const drained = this.#workers.drained();
+    await within(options.grace, { work: drained, clock: this.#runtime.clock });
+    this.#gate.close(`controller '${this.name}' has stopped`);
+    this.#workers.cancel(`controller '${this.name}' has stopped`);
+    // A run that heeds its signal ends now; one that does not can write nothing any more.
+    await within(100, { work: drained, clock: this.#runtime.clock });
+    this.queue.stop();
+    for (const lease of this.#leases) lease.release();
+    this.#cleanup.dispose();
+  }
+
+  // What the event mapping calls, in the order of an event's way.
+
+  call<T>(what: string, call: () => T): T | undefined {
+    try {
+      return this.#invoke(call);
+    } catch (error) {
+      this.#runtime.log.error(`A '${what}' function threw`, { module: this.module, controller: this.name, error });
+      return undefined;
+    }
+  }
+
+  primary(key: string): AnyObject | undefined {
+    return this.#primary?.hasSynced ? this.#primary.store.get(key) : undefined;
+  }
+
+  add(key: string, options: AddOptions): void {
+    this.queue.add(key, options);
+  }
+
+  gone(key: string): void {
+    this.queue.forget(key);
+    this.#memory.forget(`status:${key}`);
+  }
+
+  pending(work: Promise<unknown>): void {
+    const guarded = work.catch((error: unknown) => {
+      this.#runtime.log.error("An 'enqueue' function failed", { module: this.module, controller: this.name, error });
+    });
+    if (!this.#working) this.#pending.push(guarded);
+  }
+
+  // Setting up.
+
+  #scope(declared: Map<string, SharedInformer[]>): ClientScope {
+    const { transport, mapper, informers, log, warnUndeclared } = this.#runtime;
+    const warned = new Set<string>();
+    return {
+      transport,
+      mapper,
+      informers,
+      manager: this.name,
+      declared,
+      permissions: this.#declarations.permissions,
+      onUndeclared: !warnUndeclared
+        ? undefined
+        : (resource, verb, subresource) => {
+            const call = `${verb} ${groupKind(resource)}${subresource === undefined ? "" : `/${subresource}`}`;
+            if (warned.has(call)) return;
+            warned.add(call);
+            const line = `uses: [allow(${resource.kind}, "${verb}")]`;
+            log.warn(`A call is not declared: add \`${line}\``, { module: this.module, controller: this.name, call });
+          },
+    };
+  }
+
+  #watchKinds(declarations: Declarations, parts: { declared: Map<string, SharedInformer[]>; owned: OwnedKind[] }): void {
+    const managers = [this.name, ...declarations.formerly];
+    const { declared, owned } = parts;
+    const lease = (watch: KindWatch, needs: InformerLeaseNeeds): SharedInformer => {
+      const { labels, fields, namespaces } = watch.options;
+      const taken = this.#runtime.informers.acquire(watch.resource, {
+        namespaces: namespaces ?? (watch.resource.scope === "Cluster" ? [] : this.#runtime.namespaces),
+        labels,
+        fields,
+        needs,
+        user: `${this.module}/${this.name}`,
+      });
+      this.#leases.push(taken);
+      this.#cleanup.use(taken.informer.onChange(() => this.#update()));
+      const id = groupKind(watch.resource);
+      const informers = declared.get(id);
+      if (informers === undefined) declared.set(id, [taken.informer]);
+      else if (!informers.includes(taken.informer)) informers.push(taken.informer);
+      return taken.informer;
+    };
+    const primary = declarations.for;
+    if (primary !== undefined) {
+      this.#primary = lease(primary, { bodies: "all", managers });
+      this.#handle(this.#primary, primaryHandler(this, primary));
+    }
+    for (const watch of declarations.owns) {
+      const informer = lease(watch, { bodies: bodiesOwnedBy(primary!.resource, watch), managers });
+      informer.store.addIndex(OWNER_INDEX, ownerUid);
+      owned.push({ resource: watch.resource, track: watch.options.track ?? "owner", informer });
+      this.#handle(informer, ownedHandler(this, watch, primary!.resource));
+    }
+    for (const watch of declarations.watches) {
+      const informer = lease(watch, EVERYTHING);
+      const handler = mappedHandler(this, watch);
+      // The author's function may read other kinds, so what is there at the start waits until all caches have synced.
+      this.#handle(informer, {
+        ...handler,
+        onAdd: (object, event) =>
+          this.#deferred === undefined ? handler.onAdd(object, event) : void this.#deferred.push(() => handler.onAdd(object, event)),
+      });
+    }
+    for (const watch of declarations.reads) lease(watch, EVERYTHING);
+  }
+
+  #handle(informer: SharedInformer, handler: Parameters<SharedInformer["addHandler"]>[0]): void {
+    this.#cleanup.use(informer.addHandler(handler, { name: `${this.module}/${this.name}` }));
+  }
+
+  #keySources(reconciler: ObjectReconciler | undefined): void {
+    const { clock, log } = this.#runtime;
+    runSources(this.#declarations.sources, {
+      clock,
+      signal: this.#stopping.signal,
+      add: (key, cause) => this.queue.add(key, { cause }),
+      everything: (cause) => {
+        if (reconciler === undefined) this.queue.add(this.name, { cause });
+        else if (this.#primary?.hasSynced) {
+          for (const [key, object] of this.#primary.store.entries()) {
+            if (this.call("match", () => isMember(reconciler, object)) === true) this.queue.add(key, { cause });
+          }
+        }
+      },
+      invoke: this.#invoke,
+      onError: (error) => log.error("A source failed", { module: this.module, controller: this.name, error }),
+    });
+  }
+
+  // Going on and pausing.
+
+  /** Called when an informer's state changes. */
+  #update(): void {
+    const synced = this.#leases.every(({ informer }) => informer.hasSynced);
+    if (!synced || this.#stopping.signal.aborted) {
+      this.#working = false;
+      this.#workers.open = false;
+    } else if (!this.#working && this.#starting === undefined) {
+      this.#starting = this.#begin();
+    }
+    this.#changed();
+  }
+
+  /** Workers begin only after every handler has dealt with the initial lists. */
+  async #begin(): Promise<void> {
+    const deferred = this.#deferred ?? [];
+    this.#deferred = undefined;
+    for (const deliver of deferred) deliver();
+    while (this.#pending.length > 0) await Promise.all(this.#pending.splice(0));
+    this.#starting = undefined;
+    if (this.#stopping.signal.aborted || !this.#leases.every(({ informer }) => informer.hasSynced)) return;
+    this.#working = true;
+    this.#hasSynced = true;
+    this.#workers.open = this.#runtime.transport.reachability.reachable;
+    this.#changed();
+  }
+
+  /** While the server is away no run can succeed: keys wait, and none is punished with back-off. */
+  #onReachability(reachable: boolean): void {
+    if (!this.#working) return;
+    if (reachable) this.queue.expedite();
+    this.#workers.open = reachable;
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+type InformerLeaseNeeds = Parameters<Runtime["informers"]["acquire"]>[1]["needs"];
+
+const STOPPED: ControllerState = Object.freeze({ kind: "stopped" });
+
+/** The process's gate, and the controller's own. */
+class EngineGate implements WriteGate {
+  readonly #outer: WriteGate;
+  #closed: string | undefined;
+
+  constructor(outer: WriteGate) {
+    this.#outer = outer;
+  }
+
+  get refused(): string | undefined {
+    return this.#closed ?? this.#outer.refused;
+  }
+
+  close(reason: string): void {
+    this.#closed ??= reason;
+  }
+}
+
+/** Waits for the work, but not longer than so many milliseconds. */
+async function within(ms: number, wait: { work: Promise<void>; clock: Runtime["clock"] }): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  using _timer = wait.clock.setTimeout(late.resolve, ms);
+  await Promise.race([wait.work, late.promise]);
+}
+
+export type { AnyObjectController };

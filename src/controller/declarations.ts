@@ -1,0 +1,79 @@
+/** What a controller says about itself, in one place: its kinds, its sources, and the permissions that follow. */
+import { Permissions } from "../client/permissions.ts";
+import { groupKind, handle, type Resource } from "../resource/handle.ts";
+import { finalizerName } from "../reconcile/finalizer.ts";
+import { allowedVerbs, type AnyController, type AnyObjectController } from "./definition.ts";
+import { type KeySource, keySource } from "./source.ts";
+import { type KindWatch, kindWatch } from "./watch.ts";
+
+export interface Declarations {
+  readonly name: string;
+  /** Earlier names. */
+  readonly formerly: readonly string[];
+  /** `undefined` for a key controller. */
+  readonly for: KindWatch | undefined;
+  readonly owns: readonly KindWatch[];
+  readonly watches: readonly KindWatch[];
+  readonly reads: readonly KindWatch[];
+  readonly sources: readonly KeySource[];
+  /** Of this controller and its earlier names; empty when it has nothing to finalize. */
+  readonly finalizers: readonly string[];
+  readonly permissions: Permissions;
+}
+
+const READ = ["get", "list", "watch"] as const;
+
+/** Kinds whose objects hold Kubernetes Events. */
+const Event: Resource = handle({ apiVersion: "events.k8s.io/v1", kind: "Event", scope: "Namespaced", plural: "events" });
+
+export function isObjectController(controller: AnyController): controller is AnyObjectController {
+  return "for" in controller;
+}
+
+/** The controller's name: its own, or the kind in lower case. */
+export function controllerName(controller: AnyController): string {
+  return controller.name ?? kindWatch((controller as AnyObjectController).for).resource.kind.toLowerCase();
+}
+
+export function declarationsOf(controller: AnyController): Declarations {
+  const name = controllerName(controller);
+  const object = isObjectController(controller) ? controller : undefined;
+  const primary = object === undefined ? undefined : kindWatch(object.for);
+  const owns = (object?.owns ?? []).map(kindWatch);
+  const reads = (controller.reads ?? []).map(kindWatch);
+  const watches: KindWatch[] = [];
+  const sources: KeySource[] = [];
+  for (const mapped of controller.watches ?? []) {
+    const source = keySource(mapped);
+    if (source === undefined) watches.push(kindWatch(mapped));
+    else sources.push(source);
+  }
+  // Children tracked by a label have no owner reference: only a finalizer can remove them.
+  const finalizes = object?.finalize !== undefined || owns.some(({ options }) => options.track === "label");
+  const formerly = object?.formerly ?? [];
+  const finalizers =
+    primary === undefined || !finalizes ? [] : [name, ...formerly].map((one) => finalizerName(primary.resource, one));
+
+  const permissions = new Permissions();
+  if (primary !== undefined) {
+    permissions.allow(primary.resource, finalizers.length === 0 ? READ : [...READ, "patch"]);
+    permissions.allow(primary.resource, ["get", "patch"], "status");
+    // Where the OwnerReferencesPermissionEnforcement admission is on, `blockOwnerDeletion` needs this.
+    permissions.allow(primary.resource, ["update"], "finalizers");
+    permissions.allow(Event, ["create", "patch"]);
+  }
+  for (const { resource } of owns) permissions.allow(resource, [...READ, "create", "update", "patch", "delete"]);
+  for (const { resource } of [...watches, ...reads]) permissions.allow(resource, READ);
+  for (const permission of controller.uses ?? []) {
+    const { resource, verbs } = allowedVerbs(permission);
+    permissions.allow(resource, verbs);
+  }
+  return { name, formerly, for: primary, owns, watches, reads, sources, finalizers, permissions };
+}
+
+/** The kinds that the controller watches, each once, as `Kind.group`. */
+export function watchedKinds(declarations: Declarations): readonly string[] {
+  const { owns, watches, reads } = declarations;
+  const all = [...(declarations.for === undefined ? [] : [declarations.for]), ...owns, ...watches, ...reads];
+  return [...new Set(all.map(({ resource }) => groupKind(resource)))];
+}

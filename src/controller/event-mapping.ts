@@ -1,0 +1,149 @@
+/**
+ * From what happened in the cluster to keys in the queue: `match`, `on`, owners, `enqueue`.
+ *
+ * The handlers run inside the informers' delivery, synchronously; nothing is allocated for an event that is dropped.
+ */
+import type { InformerHandler } from "../cache/informer-handler.ts";
+import type { Client } from "../client/client.ts";
+import { hasFinalizer } from "../reconcile/finalizer.ts";
+import { originOf } from "../reconcile/object-run.ts";
+import { controllerOf, labelledOwner } from "../reconcile/owner.ts";
+import type { AddOptions } from "../queue/work-queue.ts";
+import { type AnyObject, groupOf, type Resource } from "../resource/handle.ts";
+import { type Key, keyString } from "../resource/meta.ts";
+import type { Change } from "./predicate.ts";
+import type { Enqueued, KindWatch } from "./watch.ts";
+
+/** Of the initial list: after everything that happens now. */
+export const LOW_PRIORITY = -100;
+
+export interface EventSink {
+  readonly controller: string;
+  readonly finalizers: readonly string[];
+  add(key: string, options: AddOptions): void;
+  /** The object of the key is gone: its failures and delays with it. */
+  gone(key: string): void;
+  /** Runs a function of the author; a throw is reported, and the event counts as handled. */
+  call<T>(what: string, call: () => T): T | undefined;
+  /** The object of `for` as the cache has it; `undefined` also while the cache is not synced. */
+  primary(key: string): AnyObject | undefined;
+  /** Waits for work that began before the workers start. */
+  pending(work: Promise<unknown>): void;
+  readonly client: Pick<Client, "find" | "list">;
+}
+
+type Type = Change<AnyObject>["type"];
+type Told = { readonly origin?: string | undefined; readonly isInInitialList?: boolean };
+
+function passes(sink: EventSink, watch: KindWatch, change: Change<AnyObject>): boolean {
+  const { on } = watch.options;
+  return on === undefined || sink.call("on", () => on(change)) === true;
+}
+
+function matches(sink: EventSink, watch: KindWatch, object: AnyObject): boolean {
+  const { match } = watch.options;
+  return match === undefined || sink.call("match", () => match(object)) === true;
+}
+
+function enqueue(sink: EventSink, key: string, event: { type: Type; object: AnyObject; source: string; told: Told }): void {
+  const { type, object, source, told } = event;
+  const cause = { source, type, kind: object.kind, key: object.metadata, resourceVersion: object.metadata.resourceVersion };
+  sink.add(key, told.isInInitialList === true ? { priority: LOW_PRIORITY, cause } : { cause });
+}
+
+/** Members of `for`, and former members that still carry our finalizer. */
+export function primaryHandler(sink: EventSink, watch: KindWatch): InformerHandler {
+  const changed = (type: "create" | "update", object: AnyObject, context: { old?: AnyObject; told: Told }): void => {
+    const key = keyString(object.metadata);
+    const { old, told } = context;
+    if (told.origin !== undefined && told.origin === originOf(sink.controller, key)) {
+      // An echo of the run's own write needs no other run, unless it changed what reconcile works from.
+      if (old === undefined || old.metadata.generation === object.metadata.generation) return;
+    }
+    const leaving = object.metadata.deletionTimestamp !== undefined;
+    if (leaving || !matches(sink, watch, object)) {
+      if (hasFinalizer(object, sink.finalizers)) enqueue(sink, key, { type, object, source: "for", told });
+      return;
+    }
+    const joined = type === "create" || (old !== undefined && watch.options.match !== undefined && !matches(sink, watch, old));
+    const change: Change<AnyObject> = joined ? { type: "create", object } : { type: "update", object, old };
+    if (passes(sink, watch, change)) enqueue(sink, key, { type: change.type, object, source: "for", told });
+  };
+  return {
+    onAdd: (object, told) => changed("create", object, { told }),
+    onUpdate: (object, old, told) => changed("update", object, { old, told }),
+    onDelete: (object) => sink.gone(keyString(object.metadata)),
+  };
+}
+
+/** Owners of children, by the controller reference's group, kind and UID, or by label. */
+export function ownedHandler(sink: EventSink, watch: KindWatch, owner: Resource): InformerHandler {
+  const ownerKey = (child: AnyObject): string | undefined => {
+    const reference = controllerOf(child);
+    if (reference === undefined) {
+      const labelled = watch.options.track === "label" ? labelledOwner(child) : undefined;
+      return labelled === undefined ? undefined : keyString(labelled);
+    }
+    if (reference.kind !== owner.kind || groupOf(reference.apiVersion) !== owner.group) return undefined;
+    const { namespace } = child.metadata;
+    // A cluster-scoped owner has no namespace, whatever the child's is.
+    const key = owner.scope === "Cluster" ? reference.name : keyString({ name: reference.name, namespace });
+    const known = sink.primary(key);
+    return known !== undefined && known.metadata.uid !== reference.uid ? undefined : key;
+  };
+  const tell = (type: Type, object: AnyObject, context: { old?: AnyObject; told: Told }): void => {
+    const { old, told } = context;
+    const key = ownerKey(object);
+    const before = old === undefined ? undefined : ownerKey(old);
+    if (key === undefined && before === undefined) return; // foreign
+    if (!matches(sink, watch, object) || !passes(sink, watch, { type, object, old })) return;
+    for (const one of before === key ? [key] : [before, key]) {
+      if (one === undefined) continue;
+      if (told.origin !== undefined && told.origin === originOf(sink.controller, one)) continue;
+      enqueue(sink, one, { type, object, source: "owns", told });
+    }
+  };
+  return {
+    onAdd: (object, told) => tell("create", object, { told }),
+    onUpdate: (object, old, told) => tell("update", object, { old, told }),
+    onDelete: (object, told) => tell("delete", object, { told }),
+  };
+}
+
+/** The keys that the author's `enqueue` names, for the old and the new state, each once. */
+export function mappedHandler(sink: EventSink, watch: KindWatch): InformerHandler {
+  const map = watch.options.enqueue!;
+  const tell = (type: Type, object: AnyObject, context: { old?: AnyObject; told: Told }): void => {
+    const { old, told } = context;
+    if (!matches(sink, watch, object) && (old === undefined || !matches(sink, watch, old))) return;
+    if (!passes(sink, watch, { type, object, old })) return;
+    const add = (keys: Iterable<string>): void => {
+      for (const key of keys) {
+        if (told.origin !== undefined && told.origin === originOf(sink.controller, key)) continue;
+        enqueue(sink, key, { type, object, source: "watches", told });
+      }
+    };
+    const results = (old === undefined ? [object] : [old, object]).map((state) =>
+      sink.call("enqueue", () => map(state, { client: sink.client })),
+    );
+    if (results.some((result) => result instanceof Promise)) {
+      sink.pending(Promise.all(results).then((lists) => add(new Set(lists.flatMap(enqueuedKeys)))));
+    } else {
+      add(new Set((results as (readonly Enqueued[] | undefined)[]).flatMap(enqueuedKeys)));
+    }
+  };
+  return {
+    onAdd: (object, told) => tell("create", object, { told }),
+    onUpdate: (object, old, told) => tell("update", object, { old, told }),
+    onDelete: (object, told) => tell("delete", object, { told }),
+  };
+}
+
+/** The queue's keys of what an author enqueued. */
+export function enqueuedKeys(enqueued: readonly Enqueued[] | undefined): readonly string[] {
+  return (enqueued ?? []).map((one) => keyString(keyOf(one)));
+}
+
+function keyOf(enqueued: Enqueued): Key {
+  return "metadata" in enqueued ? enqueued.metadata : enqueued;
+}

@@ -1,0 +1,19 @@
+/** What a controller needs of the objects it watches. */
+import type { Needs } from "../cache/projection.ts";
+import { controllerOf, OWNER_UID_LABEL } from "../reconcile/owner.ts";
+import { type AnyObject, groupOf, type Resource } from "../resource/handle.ts";
+import type { KindWatch } from "./watch.ts";
+
+/** Whole objects, without managed fields: for `watches` and `reads`. */
+export const EVERYTHING: Needs = Object.freeze({ bodies: "all", managers: Object.freeze([]) });
+
+/** Of an owned kind only what an object of `owner` controls: the rest of the cluster's objects stay stubs. */
+export function bodiesOwnedBy(owner: Resource, watch: KindWatch): (object: AnyObject) => boolean {
+  const labelled = watch.options.track === "label";
+  return (object) => {
+    const controller = controllerOf(object);
+    if (controller !== undefined) return controller.kind === owner.kind && groupOf(controller.apiVersion) === owner.group;
+    const { labels } = object.metadata;
+    return labelled && labels !== undefined && Object.hasOwn(labels, OWNER_UID_LABEL);
+  };
+}

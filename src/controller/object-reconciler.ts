@@ -1,0 +1,68 @@
+/** The story of one run for an object: membership, deletion, finalizer, the author's code, the status. */
+import type { Result } from "../reconcile/context.ts";
+import { addFinalizer, hasFinalizer, removeFinalizers } from "../reconcile/finalizer.ts";
+import { ObjectRun, type ObjectEnvironment, type RunCause } from "../reconcile/object-run.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import type { Declarations } from "./declarations.ts";
+import type { AnyObjectController } from "./definition.ts";
+
+/** Runs a function of the author, in the context of its module. */
+export type Invoke = <T>(call: () => T) => T;
+
+export interface ObjectReconciler {
+  readonly declarations: Declarations;
+  readonly controller: AnyObjectController;
+  readonly environment: ObjectEnvironment;
+  readonly invoke: Invoke;
+}
+
+/** The run of a key; `undefined` when there is nothing to run for. */
+export function objectRun(reconciler: ObjectReconciler, cause: RunCause): ObjectRun | undefined {
+  const object = reconciler.environment.latest(cause.key);
+  if (object === undefined) return undefined;
+  return new ObjectRun(reconciler.environment, cause, object);
+}
+
+/** Carries a run through; what the author's code throws comes out, after the status was written. */
+export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectRun): Promise<void | Result> {
+  const { declarations, controller, invoke } = reconciler;
+  const { finalizers } = declarations;
+  const finalizing = run.deleting || !isMember(reconciler, run.object);
+  if (finalizing) {
+    if (!hasFinalizer(run.object, finalizers)) return undefined; // not ours, or no longer
+    const result = await settled(run, () => invoke(() => controller.finalize?.(run.object, run)));
+    if (result?.requeueAfter !== undefined) return result; // not finished: the finalizer stays
+    await run.childSet.removeTracked();
+    await removeFinalizers(run, finalizers);
+    return result;
+  }
+  const [finalizer] = finalizers;
+  if (finalizer !== undefined && !run.object.metadata.finalizers?.includes(finalizer)) {
+    if (!(await addFinalizer(run, finalizer))) return undefined;
+    if (finalizers.length > 1) await removeFinalizers(run, finalizers.slice(1)); // taken over from an earlier name
+  }
+  return settled(run, () => invoke(() => controller.reconcile(run.object, run)));
+}
+
+/** Whether the object belongs to the controller. */
+export function isMember(reconciler: Pick<ObjectReconciler, "declarations" | "invoke">, object: AnyObject): boolean {
+  const match = reconciler.declarations.for?.options.match;
+  return match === undefined || reconciler.invoke(() => match(object));
+}
+
+/** Writes the status after the author's code, also when that throws: nothing said is lost. */
+async function settled(run: ObjectRun, code: () => Promise<void | Result> | undefined): Promise<void | Result> {
+  let result: void | Result;
+  try {
+    result = await code();
+  } catch (error) {
+    try {
+      await run.settle();
+    } catch (statusError) {
+      run.log.warn("Cannot write the status after a failed run", { error: statusError });
+    }
+    throw error;
+  }
+  await run.settle();
+  return result;
+}

@@ -1,0 +1,58 @@
+/** What becomes of a key after its run. */
+import { isUnreachable } from "../kube/api-error.ts";
+import type { Result } from "../reconcile/context.ts";
+import { parseDuration } from "../resource/duration.ts";
+
+export type Outcome =
+  | { readonly kind: "done" }
+  | { readonly kind: "requeue"; readonly after: number; readonly priority: number | undefined }
+  /** Fails, with the author's time to the next try instead of the back-off. */
+  | { readonly kind: "retry"; readonly after: number; readonly error: unknown }
+  | { readonly kind: "fail"; readonly error: unknown }
+  | { readonly kind: "park"; readonly error: unknown }
+  /** The server is away: no failure of the key, which runs again when the server is back. */
+  | { readonly kind: "unreachable"; readonly error: unknown }
+  /** The run was cancelled from outside, so what it says counts for nothing. */
+  | { readonly kind: "cancelled"; readonly error: unknown };
+
+export const DONE: Outcome = Object.freeze({ kind: "done" });
+
+const RESULT_KEYS = new Set(["requeueAfter", "priority"]);
+
+/** Reads the value that `reconcile` returned; a value that means nothing is an error, as it would be in a type check. */
+export function outcomeOf(result: void | Result): Outcome {
+  if (result === undefined) return DONE;
+  if (typeof result !== "object" || result === null) {
+    return { kind: "fail", error: new TypeError(`Cannot read the result of reconcile: expected an object, got ${typeof result}`) };
+  }
+  for (const name of Object.keys(result)) {
+    if (!RESULT_KEYS.has(name)) {
+      return { kind: "fail", error: new TypeError(`Cannot read the result of reconcile: unknown key '${name}', allowed are requeueAfter and priority`) };
+    }
+  }
+  const { requeueAfter, priority } = result;
+  if (requeueAfter === undefined) return DONE;
+  try {
+    return { kind: "requeue", after: parseDuration(requeueAfter, "requeueAfter"), priority };
+  } catch (error) {
+    return { kind: "fail", error };
+  }
+}
+
+/** Reads what `reconcile` threw. Errors are told by name: a module may have its own copy of a class. */
+export function outcomeOfError(error: unknown, cancelled: boolean): Outcome {
+  if (cancelled) return { kind: "cancelled", error };
+  const name = error instanceof Error ? error.name : undefined;
+  switch (name) {
+    case "WaitingForChildren":
+      return DONE;
+    case "RetryError":
+      return { kind: "retry", after: (error as { after?: number }).after ?? 0, error };
+    case "TerminalError":
+      return { kind: "park", error };
+    case "WritesRefused":
+      return { kind: "cancelled", error };
+    default:
+      return isUnreachable(error) ? { kind: "unreachable", error } : { kind: "fail", error };
+  }
+}

@@ -1,0 +1,22 @@
+/** The deadline of a controller's runs. */
+import type { Clock } from "../platform/clock.ts";
+
+export interface RunLimit {
+  /** For messages. */
+  readonly text: string;
+  /** Calls back at the deadline, unless disposed of before. */
+  start(onDeadline: () => void): Disposable;
+}
+
+const NOTHING: Disposable = { [Symbol.dispose]() {} };
+
+/** A limit of so many milliseconds; `undefined` means none. */
+export function runLimit(ms: number | undefined, clock: Clock): RunLimit {
+  if (ms === undefined) return { text: "", start: () => NOTHING };
+  return { text: `${ms} ms`, start: (onDeadline) => clock.setTimeout(onDeadline, ms) };
+}
+
+/** The failure of a run that settled after its deadline. */
+export function timeoutError(limit: RunLimit): Error {
+  return new Error(`Reconcile took longer than ${limit.text}`);
+}

@@ -1,0 +1,190 @@
+/** Takes keys from the queue and runs them, so many at a time, and never two for one key. */
+import { timeoutError, type RunLimit } from "./run-limit.ts";
+import type { ControllerMetrics } from "../observe/controller-metrics.ts";
+import type { Log } from "../observe/log.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { QueueItem, WorkQueue } from "../queue/work-queue.ts";
+import type { Result } from "../reconcile/context.ts";
+import type { KeyRun } from "../reconcile/object-run.ts";
+import { type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
+
+export interface WorkersOptions {
+  readonly queue: WorkQueue;
+  readonly concurrency: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: ControllerMetrics;
+  readonly retryLimit: number;
+  readonly limit: RunLimit;
+  /** The run of a key; `undefined` when there is nothing to run for. */
+  begin(item: QueueItem): KeyRun | undefined;
+  carry(run: KeyRun): Promise<void | Result>;
+  /** Told once when a key is parked. */
+  onParked(run: KeyRun, reason: string): void;
+}
+
+/** How long a key waits that failed because the server is away: its return makes the key run at once. */
+const UNREACHABLE_DELAY = 1_000;
+
+export class Workers {
+  readonly #options: WorkersOptions;
+  readonly #running = new Map<string, Running>();
+  #open = false;
+  #idle = Promise.withResolvers<void>();
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+  }
+
+  /** Runs whose signal has fired and which have not settled. */
+  get stuck(): readonly { readonly key: string; readonly since: number }[] {
+    const stuck: { key: string; since: number }[] = [];
+    for (const { run, since } of this.#running.values()) {
+      if (since !== undefined) stuck.push({ key: run.cause.key, since });
+    }
+    return stuck;
+  }
+
+  /** Runs are begun while it is open. */
+  set open(open: boolean) {
+    this.#open = open;
+    if (open) this.pump();
+  }
+
+  /** Begins as many runs as there are ready keys and free workers. Called whenever either changes. */
+  pump(): void {
+    const { queue, concurrency } = this.#options;
+    while (this.#open && this.#running.size < concurrency) {
+      const item = queue.take();
+      if (item === undefined) return;
+      const run = this.#options.begin(item);
+      if (run === undefined) {
+        queue.forget(item.key);
+        queue.done(item.key);
+        continue;
+      }
+      void this.#work(item, run);
+    }
+  }
+
+  /** Resolves when no run is left. */
+  async drained(): Promise<void> {
+    while (this.#running.size > 0) await this.#idle.promise;
+  }
+
+  /** Fires the signals of all runs and refuses their writes. */
+  cancel(reason: string): void {
+    const now = this.#options.clock.now();
+    for (const running of this.#running.values()) {
+      running.since ??= now;
+      running.cancelled = true;
+      running.run.close(reason);
+    }
+    this.#options.metrics.stuck(this.#running.size);
+  }
+
+  async #work(item: QueueItem, run: KeyRun): Promise<void> {
+    const { clock, metrics, queue, limit } = this.#options;
+    const running: Running = { run, since: undefined, cancelled: false };
+    this.#running.set(item.key, running);
+    metrics.active(1);
+    const began = clock.now();
+    using _timer = limit.start(() => {
+      running.since = clock.now();
+      metrics.timeout();
+      metrics.stuck(this.stuck.length);
+      run.close(`the run took longer than ${limit.text}`);
+      run.log.error("The run took too long: its writes are refused, and its key stays locked until it settles", { timeout: limit.text });
+    });
+    let outcome: Outcome;
+    try {
+      outcome = outcomeOf(await this.#options.carry(run));
+    } catch (error) {
+      outcome = outcomeOfError(error, running.cancelled);
+    }
+    if (running.since !== undefined && !running.cancelled && outcome.kind !== "fail") {
+      outcome = { kind: "fail", error: timeoutError(limit) }; // a run past its deadline may not have written what it says
+    }
+    run.close("the run is over");
+    this.#running.delete(item.key);
+    if (running.since !== undefined) metrics.stuck(this.stuck.length);
+    metrics.active(-1);
+    this.#settle({ item, run, outcome, seconds: (clock.now() - began) / 1000 });
+    queue.done(item.key);
+    if (this.#running.size === 0) {
+      this.#idle.resolve();
+      this.#idle = Promise.withResolvers();
+    }
+    this.pump();
+  }
+
+  #settle(end: { item: QueueItem; run: KeyRun; outcome: Outcome; seconds: number }): void {
+    const { item, run, outcome, seconds } = end;
+    const { queue, metrics, log, retryLimit } = this.#options;
+    const { key, priority } = item;
+    switch (outcome.kind) {
+      case "done":
+        metrics.success(seconds);
+        queue.forget(key);
+        if (log.enabled("debug")) run.log.debug("Reconciled", { seconds, causes: run.causes });
+        return;
+      case "requeue":
+        metrics.requeueAfter(seconds);
+        queue.forget(key);
+        queue.add(key, { after: outcome.after, priority: outcome.priority ?? priority, cause: REQUEUED });
+        return;
+      case "cancelled":
+        run.log.info("The run was cancelled", { reason: run.refused });
+        queue.add(key, { rateLimited: true, priority, cause: RETRIED });
+        return;
+      case "unreachable":
+        metrics.error(seconds);
+        run.log.debug("The server is away; the key runs again when it is back", { error: outcome.error });
+        queue.add(key, { after: UNREACHABLE_DELAY, priority, cause: RETRIED });
+        return;
+      case "retry":
+        metrics.error(seconds);
+        run.log.warn("Reconcile asks to be retried", { error: outcome.error, after: outcome.after });
+        queue.add(key, { after: outcome.after, priority, cause: RETRIED });
+        return;
+      case "park":
+        metrics.error(seconds);
+        metrics.terminal();
+        this.#park(run, outcome.error);
+        return;
+      case "fail":
+        metrics.error(seconds);
+        if (isPanic(outcome.error)) metrics.panic();
+        if (queue.failures(key) + 1 > retryLimit) {
+          this.#park(run, outcome.error, `after ${retryLimit + 1} failures in a row`);
+          return;
+        }
+        run.log.error("Reconcile failed", { error: outcome.error, attempt: item.attempt });
+        queue.add(key, { rateLimited: true, priority, cause: RETRIED });
+        return;
+    }
+  }
+
+  #park(run: KeyRun, error: unknown, why = "by a terminal error"): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#options.queue.park(run.cause.key, reason);
+    run.log.error(`Parked ${why}: not retried until something about it changes`, { error });
+    this.#options.onParked(run, reason);
+  }
+}
+
+interface Running {
+  readonly run: KeyRun;
+  /** When its signal fired. */
+  since: number | undefined;
+  /** Cancelled from outside, and not by its own deadline. */
+  cancelled: boolean;
+}
+
+const REQUEUED = Object.freeze({ source: "requeueAfter", type: "generic" });
+const RETRIED = Object.freeze({ source: "retry", type: "generic" });
+
+/** Bugs rather than answers: what JavaScript itself throws. */
+function isPanic(error: unknown): boolean {
+  return !(error instanceof Error) || error.name === "TypeError" || error.name === "ReferenceError" || error.name === "RangeError";
+}

@@ -1,0 +1,109 @@
+/** One child as it will be applied: completed with namespace, owner and name, and refused before any write when it cannot be. */
+import { type AnyObject, groupOf } from "../resource/handle.ts";
+import { type Key, keyString, type MetaInput } from "../resource/meta.ts";
+import type { ObjectRun } from "./object-run.ts";
+import { childId, type OwnedKind } from "./owned-kind.ts";
+import { canReference, CHILD_ANNOTATION, controllerReference, OWNER_ANNOTATION, OWNER_UID_LABEL } from "./owner.ts";
+
+/** A member of the set that `children.sync` was given. */
+export interface DesiredObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: MetaInput;
+}
+
+export interface PlannedChild {
+  readonly kind: OwnedKind;
+  readonly key: Key;
+  readonly id: string;
+  /** For messages: `Deployment web/frontend`. */
+  readonly what: string;
+  /** What is applied, without what identifies the object. */
+  readonly content: object;
+  /** The object as the server has it, once known. */
+  live: AnyObject | undefined;
+  /** What goes to the server. */
+  body(): AppliedBody;
+  /** The object's identity alone. */
+  identity(): AppliedBody;
+}
+
+interface AppliedBody {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: MetaInput;
+}
+
+export function planChild(run: ObjectRun, name: string, desired: DesiredObject): PlannedChild {
+  const { apiVersion, kind, metadata, ...rest } = desired;
+  const owned = ownedKind(run, desired);
+  const namespace = namespaceOf(run, owned, desired);
+  const what = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${metadata.name}`;
+  const { name: childName, namespace: _, labels, annotations, ...meta } = metadata;
+  const key: Key = { name: childName, namespace };
+  const content = { ...rest, metadata: { ...meta, ...ownership(run, owned, { name, namespace, what, labels, annotations }) } };
+  const identity = namespace === undefined ? { name: childName } : { name: childName, namespace };
+  const { informer } = owned;
+  if (informer.labels !== undefined && !informer.covers({ ...desired, metadata: { ...content.metadata, ...identity } } as unknown as AnyObject)) {
+    throw new TypeError(
+      `Cannot sync children: ${what} is outside the selector '${informer.labels}' of its \`owns\` entry; give it those labels, or widen the selector`,
+    );
+  }
+  return {
+    kind: owned,
+    key,
+    id: childId(owned.resource, keyString(key)),
+    what,
+    content,
+    live: undefined,
+    body: () => ({ apiVersion, kind, ...content, metadata: { ...identity, ...content.metadata } }),
+    identity: () => ({ apiVersion, kind, metadata: identity }),
+  };
+}
+
+function ownedKind(run: ObjectRun, desired: DesiredObject): OwnedKind {
+  const group = groupOf(desired.apiVersion);
+  for (const kind of run.environment.owned) {
+    if (kind.resource.kind === desired.kind && kind.resource.group === group) return kind;
+  }
+  throw new TypeError(
+    `Cannot sync children: ${desired.kind} (${desired.apiVersion}) is not in the controller's \`owns\`; add it there`,
+  );
+}
+
+function namespaceOf(run: ObjectRun, kind: OwnedKind, desired: DesiredObject): string | undefined {
+  const mapping = run.environment.parts.scope.mapper.known(kind.resource);
+  const namespaced = mapping === undefined ? kind.resource.scope === "Namespaced" : mapping.namespaced;
+  if (!namespaced) return undefined;
+  const namespace = desired.metadata.namespace ?? run.object.metadata.namespace;
+  if (namespace !== undefined) return namespace;
+  throw new TypeError(
+    `Cannot sync children: ${desired.kind} ${desired.metadata.name} needs a namespace, because its owner has none`,
+  );
+}
+
+interface Ownership {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly what: string;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly annotations: Readonly<Record<string, string>> | undefined;
+}
+
+/** The metadata that makes an object a child: an owner reference, or where that cannot reach a label. */
+function ownership(run: ObjectRun, kind: OwnedKind, child: Ownership): object {
+  const owner = run.object;
+  const labels = child.labels === undefined ? {} : { labels: child.labels };
+  const annotations = { ...child.annotations, [CHILD_ANNOTATION]: child.name };
+  if (canReference(owner, child.namespace)) return { ...labels, annotations, ownerReferences: [controllerReference(owner)] };
+  if (kind.track === "label") {
+    return {
+      labels: { ...child.labels, [OWNER_UID_LABEL]: owner.metadata.uid },
+      annotations: { ...annotations, [OWNER_ANNOTATION]: keyString(owner.metadata) },
+    };
+  }
+  throw new TypeError(
+    `Cannot sync children: ${child.what} cannot carry an owner reference to ${owner.kind} ${keyString(owner.metadata)}, ` +
+      `because an owner must be in the same namespace or cluster-scoped; declare \`watch(${kind.resource.kind}, { track: "label" })\` in \`owns\``,
+  );
+}

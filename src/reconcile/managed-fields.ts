@@ -1,0 +1,127 @@
+/**
+ * What a field manager owns of an object, read from `metadata.managedFields`.
+ *
+ * The tree of a `fieldsV1` tells the type of each list by itself: children `k:{…}` are the items of a map list, `v:…`
+ * those of a set, and a leaf is a scalar or an atomic value. So no schema is needed to compare a desired object with
+ * what is there.
+ *
+ * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
+ */
+import type { AnyObject } from "../resource/handle.ts";
+import { sameJson } from "../resource/json.ts";
+import type { FieldsV1 } from "../resource/meta.ts";
+
+/** What `manager` applied to the object, or to one of its subresources; `undefined` when it applied nothing. */
+export function appliedFields(object: AnyObject, manager: string, subresource = ""): FieldsV1 | undefined {
+  const entries = object.metadata.managedFields;
+  if (entries === undefined) return undefined;
+  for (const entry of entries) {
+    if (entry.manager === manager && entry.operation === "Apply" && (entry.subresource ?? "") === subresource) {
+      return entry.fieldsV1;
+    }
+  }
+  return undefined;
+}
+
+/** Whether one of the managers applied anything to the object itself. */
+export function isAppliedBy(object: AnyObject, managers: readonly string[]): boolean {
+  return managers.some((manager) => appliedFields(object, manager) !== undefined);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isLeaf(fields: FieldsV1): boolean {
+  for (const name in fields) if (name !== ".") return false;
+  return true;
+}
+
+/**
+ * Whether applying `desired` again would change nothing, as far as that can be told without a schema.
+ *
+ * True only when every desired value is there, is owned, and nothing else is owned. A value that the server wrote in
+ * another spelling, or completed inside an atomic list, makes this false; so false means "apply to be sure".
+ */
+export function isApplied(desired: unknown, live: unknown, fields: FieldsV1): boolean {
+  if (isLeaf(fields)) {
+    if (isFields(desired) && isFields(live) && isEmpty(desired)) return true; // `emptyDir: {}`
+    return sameJson(desired, live);
+  }
+  if (Array.isArray(desired)) return Array.isArray(live) && isAppliedList(desired, live, fields);
+  return isFields(desired) && isFields(live) && isAppliedMap(desired, live, fields);
+}
+
+function isEmpty(fields: Fields): boolean {
+  for (const name in fields) if (fields[name] !== undefined) return false;
+  return true;
+}
+
+function isAppliedMap(desired: Fields, live: Fields, fields: FieldsV1): boolean {
+  for (const name in desired) {
+    const value = desired[name];
+    if (value === undefined) continue;
+    const owned = fields[`f:${name}`];
+    if (owned === undefined || !isApplied(value, live[name], owned)) return false;
+  }
+  for (const name in fields) {
+    if (name !== "." && desired[name.slice(2)] === undefined) return false;
+  }
+  return true;
+}
+
+function isAppliedList(desired: readonly unknown[], live: readonly unknown[], fields: FieldsV1): boolean {
+  let owned = 0;
+  for (const name in fields) {
+    if (name === ".") continue;
+    owned++;
+    const identity: unknown = JSON.parse(name.slice(2));
+    if (name.startsWith("v:")) {
+      if (!desired.includes(identity) || !live.includes(identity)) return false;
+    } else {
+      const item = desired.find((candidate) => matches(candidate, identity, "when given"));
+      const found = live.find((candidate) => matches(candidate, identity));
+      if (item === undefined || found === undefined || !isApplied(item, found, fields[name]!)) return false;
+    }
+  }
+  return owned === desired.length;
+}
+
+/** Whether a list item has the identity; keys that a desired item leaves out are defaulted by the server. */
+function matches(item: unknown, identity: unknown, keys: "all" | "when given" = "all"): boolean {
+  if (!isFields(item) || !isFields(identity)) return false;
+  for (const name in identity) {
+    if (item[name] === undefined ? keys === "all" : item[name] !== identity[name]) return false;
+  }
+  return true;
+}
+
+/** The part of `live` that the fields name: what their manager applied, as it is now. */
+export function extract(live: unknown, fields: FieldsV1): unknown {
+  if (isLeaf(fields)) return live;
+  if (Array.isArray(live)) {
+    return live.flatMap((item: unknown) => {
+      for (const name in fields) {
+        if (name === ".") continue;
+        const identity: unknown = JSON.parse(name.slice(2));
+        if (name.startsWith("v:")) {
+          if (item === identity) return [item];
+        } else if (matches(item, identity)) {
+          return [extract(item, fields[name]!)];
+        }
+      }
+      return [];
+    });
+  }
+  if (!isFields(live)) return undefined;
+  const owned: Record<string, unknown> = {};
+  for (const name in fields) {
+    if (name === ".") continue;
+    const field = name.slice(2);
+    const value = extract(live[field], fields[name]!);
+    if (value !== undefined) owned[field] = value;
+  }
+  return owned;
+}

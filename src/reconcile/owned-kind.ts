@@ -1,0 +1,18 @@
+/** A kind that a controller owns, and how its children are found. */
+import type { SharedInformer } from "../cache/shared-informer.ts";
+import { groupKind, type Resource } from "../resource/handle.ts";
+
+export interface OwnedKind {
+  readonly resource: Resource;
+  readonly track: "owner" | "label";
+  /** Sees the children; it has {@link OWNER_INDEX}. */
+  readonly informer: SharedInformer;
+}
+
+/** The index by the owner's UID that the informers of owned kinds have. */
+export const OWNER_INDEX = "binnacle.dev/owner";
+
+/** Tells the children of all kinds apart. */
+export function childId(resource: Resource, key: string): string {
+  return `${groupKind(resource)}/${key}`;
+}

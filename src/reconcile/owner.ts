@@ -1,0 +1,48 @@
+/** Who owns a child: owner references, and labels where those cannot reach. */
+import type { AnyObject } from "../resource/handle.ts";
+import type { Key, OwnerReference } from "../resource/meta.ts";
+
+/** On every child: its name in the set that `children.sync` was given. */
+export const CHILD_ANNOTATION = "binnacle.dev/child";
+/** On a child without an owner reference: the UID of the object that it belongs to. */
+export const OWNER_UID_LABEL = "binnacle.dev/owner-uid";
+/** On a child without an owner reference: `namespace/name` of the object that it belongs to. */
+export const OWNER_ANNOTATION = "binnacle.dev/owner";
+
+/** The reference that makes `owner` the controller of a child. */
+export function controllerReference(owner: AnyObject): OwnerReference {
+  const { name, uid } = owner.metadata;
+  return { apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** The one owner that controls the object. */
+export function controllerOf(object: AnyObject): OwnerReference | undefined {
+  const references = object.metadata.ownerReferences;
+  if (references === undefined) return undefined;
+  for (const reference of references) if (reference.controller === true) return reference;
+  return undefined;
+}
+
+/** The UID of the object that a child belongs to, by owner reference or by label. */
+export function ownerUid(child: AnyObject): string | undefined {
+  const controller = controllerOf(child);
+  if (controller !== undefined) return controller.uid;
+  const { labels } = child.metadata;
+  return labels !== undefined && Object.hasOwn(labels, OWNER_UID_LABEL) ? labels[OWNER_UID_LABEL] : undefined;
+}
+
+/** Whether a child of this owner can carry an owner reference; the garbage collector removes it at once otherwise. */
+export function canReference(owner: AnyObject, childNamespace: string | undefined): boolean {
+  const { namespace } = owner.metadata;
+  return namespace === undefined || namespace === childNamespace;
+}
+
+/** The key that a label-tracked child names as its owner. */
+export function labelledOwner(child: AnyObject): Key | undefined {
+  const { labels, annotations } = child.metadata;
+  if (labels === undefined || annotations === undefined || !Object.hasOwn(labels, OWNER_UID_LABEL)) return undefined;
+  const owner = Object.hasOwn(annotations, OWNER_ANNOTATION) ? annotations[OWNER_ANNOTATION] : undefined;
+  if (owner === undefined) return undefined;
+  const slash = owner.indexOf("/");
+  return slash < 0 ? { name: owner } : { namespace: owner.slice(0, slash), name: owner.slice(slash + 1) };
+}

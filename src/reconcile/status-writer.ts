@@ -1,0 +1,138 @@
+/** Writes the status of a run's object: merged over what this controller wrote before, once, and only when it differs. */
+import { isNotFound } from "../kube/api-error.ts";
+import { definitionOf } from "../resource/define.ts";
+import type { Shape } from "../resource/handle.ts";
+import type { Condition, FieldsV1 } from "../resource/meta.ts";
+import { appliedFields, extract } from "./managed-fields.ts";
+import type { ObjectRun } from "./object-run.ts";
+import type { StatusWriter } from "./status.ts";
+
+type Fields = Record<string, unknown>;
+
+/** A condition as it was asked for; the rest follows from what is there. */
+interface WantedCondition {
+  readonly type: string;
+  readonly status: boolean | "Unknown";
+  readonly reason: string;
+  readonly message?: string;
+}
+
+export class ObjectStatus implements StatusWriter<Shape> {
+  readonly #run: ObjectRun;
+  readonly #fields: Fields = {};
+  readonly #conditions = new Map<string, WantedCondition>();
+  #dirty = false;
+
+  constructor(run: ObjectRun) {
+    this.#run = run;
+  }
+
+  set(fields: object): void {
+    if (Object.hasOwn(fields, "conditions")) {
+      throw new TypeError("Cannot set status.conditions: use status.condition({ type, status, reason }) for each");
+    }
+    Object.assign(this.#fields, fields);
+    this.#dirty = true;
+  }
+
+  condition(condition: WantedCondition): void {
+    if (!condition.type || !condition.reason) {
+      throw new TypeError(`Cannot set a condition: type and reason are required, got ${JSON.stringify(condition)}`);
+    }
+    this.#conditions.set(condition.type, condition);
+    this.#dirty = true;
+  }
+
+  async flush(): Promise<void> {
+    if (!this.#dirty) return;
+    const run = this.#run;
+    const { controller, resource, memory, managers, parts } = run.environment;
+    if (resource.subresources !== undefined && !resource.subresources.includes("status")) {
+      throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
+    }
+    const object = run.latest();
+    const live = (object as { readonly status?: Fields }).status ?? {};
+    const fields = appliedFields(object, controller, "status")?.["f:status"];
+    const status = this.#merged(live, this.#ownedBefore(live, fields));
+    const id = `status:${run.cause.key}`;
+    this.#dirty = false;
+    if (memory.isApplied(id, object, { desired: status, live, fields })) return;
+    const { name, namespace } = object.metadata;
+    const body = { apiVersion: resource.apiVersion, kind: resource.kind, metadata: { name, namespace }, status };
+    try {
+      const answer = await parts.writer.apply(resource, body, run, { subresource: "status", force: true });
+      const now = (answer as { readonly status?: Fields }).status ?? {};
+      const written = appliedFields(answer, controller, "status")?.["f:status"];
+      memory.remember(id, answer, { desired: status, live: now, fields: written });
+      run.object = answer;
+      for (const former of managers) {
+        if (former !== controller && appliedFields(answer, former, "status") !== undefined) await this.#release(former);
+      }
+    } catch (error) {
+      this.#dirty = true;
+      if (!isNotFound(error)) throw error; // gone in the meantime: nobody is left to tell
+    }
+  }
+
+  /** What this controller wrote, under its own name or an earlier one: an apply that leaves a field out removes it. */
+  #ownedBefore(live: Fields, fields: FieldsV1 | undefined): Fields {
+    const { controller, managers } = this.#run.environment;
+    const owned: Fields = {};
+    for (const former of managers) {
+      if (former === controller) continue;
+      const earlier = appliedFields(this.#run.latest(), former, "status")?.["f:status"];
+      if (earlier !== undefined) Object.assign(owned, extract(live, earlier));
+    }
+    if (fields !== undefined) Object.assign(owned, extract(live, fields));
+    return owned;
+  }
+
+  #merged(live: Fields, before: Fields): Fields {
+    const { object, environment } = this.#run;
+    const { generation } = object.metadata;
+    const status: Fields = { ...before };
+    if (generation !== undefined && definitionOf(environment.resource) !== undefined) {
+      status["observedGeneration"] = generation;
+    }
+    for (const [field, value] of Object.entries(this.#fields)) {
+      if (value === undefined) delete status[field];
+      else status[field] = value;
+    }
+    if (this.#conditions.size > 0) {
+      const kept = ((before["conditions"] ?? []) as Condition[]).filter(({ type }) => !this.#conditions.has(type));
+      const present = (live["conditions"] ?? []) as readonly Condition[];
+      const wanted = [...this.#conditions.values()].map((condition) => this.#condition(condition, present));
+      status["conditions"] = [...kept, ...wanted];
+    }
+    return status;
+  }
+
+  #condition(wanted: WantedCondition, present: readonly Condition[]): Condition {
+    const { object, environment } = this.#run;
+    const status = wanted.status === "Unknown" ? "Unknown" : wanted.status ? "True" : "False";
+    const before = present.find(({ type }) => type === wanted.type);
+    const unchanged = before?.status === status;
+    return {
+      type: wanted.type,
+      status,
+      reason: wanted.reason,
+      message: wanted.message ?? "",
+      lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(environment.clock.now()),
+      ...(object.metadata.generation === undefined ? {} : { observedGeneration: object.metadata.generation }),
+    };
+  }
+
+  /** An empty apply gives up what the earlier name still holds; shared fields stay. */
+  async #release(former: string): Promise<void> {
+    const run = this.#run;
+    const { resource, parts } = run.environment;
+    const { name, namespace } = run.object.metadata;
+    const body = { apiVersion: resource.apiVersion, kind: resource.kind, metadata: { name, namespace } };
+    run.object = await parts.writer.apply(resource, body, run, { subresource: "status", force: true, manager: former });
+  }
+}
+
+/** RFC 3339 with seconds, as `metav1.Time`. */
+function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
