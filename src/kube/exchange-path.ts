@@ -4,6 +4,7 @@ import type { ClusterConfig } from "./cluster-config.ts";
 import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
 import { openH1 } from "./h1-exchange.ts";
 import { H2Sessions } from "./h2-sessions.ts";
+import { openProxied } from "./proxied-exchange.ts";
 
 export interface ExchangePathOptions {
   readonly config: ClusterConfig;
@@ -91,36 +92,33 @@ export class ExchangePath {
     this.#sessions.close();
   }
 
-  async #openH1(exchange: Exchange, handlers: ExchangeHandlers): Promise<OpenExchange> {
+  #openH1(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
+    const { config } = this.#options;
+    const start = config.proxy === undefined ? openH1 : openProxied;
     this.#h1++;
     let counted = true;
     const leave = () => {
       if (counted) this.#h1--;
       counted = false;
     };
-    try {
-      const opened = await openH1(this.#options.config, exchange, {
-        onResponse: handlers.onResponse,
-        onChunk: handlers.onChunk,
-        onEnd: () => {
-          leave();
-          handlers.onEnd();
-        },
-        onError: (error) => {
-          leave();
-          handlers.onError(error);
-        },
-      });
-      return {
-        cancel: () => {
-          leave();
-          opened.cancel();
-        },
-      };
-    } catch (error) {
-      leave();
-      throw error;
-    }
+    const opened = start(config, exchange, {
+      onResponse: (status, header) => handlers.onResponse(status, header),
+      onChunk: (chunk) => handlers.onChunk(chunk),
+      onEnd: () => {
+        leave();
+        handlers.onEnd();
+      },
+      onError: (error) => {
+        leave();
+        handlers.onError(error);
+      },
+    });
+    return {
+      cancel: () => {
+        leave();
+        opened.cancel();
+      },
+    };
   }
 
   #mayHttp2(): boolean {

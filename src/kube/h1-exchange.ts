@@ -5,21 +5,15 @@ import { isIP } from "node:net";
 import { UnreachableError } from "./api-error.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { unreachable } from "./connection-failure.ts";
-import { connectTls } from "./connector.ts";
 import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
 
 /** How often the operating system asks whether the other side of a silent connection is still there. */
 const KEEP_ALIVE_MS = 5_000;
 
-/** @throws UnreachableError when the proxy cannot be reached; other failures go to the handlers. */
-export async function openH1(config: ClusterConfig, exchange: Exchange, handlers: ExchangeHandlers): Promise<OpenExchange> {
+/** Starts a request; every failure goes to the handlers. */
+export function openH1(config: ClusterConfig, exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
   const { server } = config;
-  let request: ClientRequest;
-  try {
-    request = await startRequest(config, exchange);
-  } catch (error) {
-    throw unreachable(server, error);
-  }
+  const request = startRequest(config, exchange);
   let open = true;
   const finish = (error?: UnreachableError): void => {
     if (!open) return;
@@ -39,11 +33,10 @@ export async function openH1(config: ClusterConfig, exchange: Exchange, handlers
       if (open) handlers.onChunk(chunk);
     });
     response.on("error", (error) => finish(unreachable(server, error)));
-    response.on("close", () =>
-      finish(
-        response.complete ? undefined : new UnreachableError(server, { code: "ECONNRESET", message: "the connection was lost" }),
-      ),
-    );
+    response.on("close", () => {
+      const lost = { code: "ECONNRESET", message: "the connection was lost" };
+      finish(response.complete ? undefined : new UnreachableError(server, lost));
+    });
   });
   request.end(exchange.body);
   return {
@@ -54,41 +47,26 @@ export async function openH1(config: ClusterConfig, exchange: Exchange, handlers
   };
 }
 
-async function startRequest(config: ClusterConfig, exchange: Exchange): Promise<ClientRequest> {
+function startRequest(config: ClusterConfig, exchange: Exchange): ClientRequest {
   const url = new URL(config.server + exchange.path);
-  const { proxy, tls } = config;
+  const host = url.hostname.replace(/^\[|\]$/g, "");
   const options = {
+    host,
     method: exchange.method,
     path: url.pathname + url.search,
     headers: { ...exchange.headers } as Record<string, string | string[]>,
     agent: false as const,
   };
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  if (url.protocol === "http:") {
-    if (proxy === undefined) return http.request({ ...options, host, port: Number(url.port) || 80 });
-    const via = new URL(proxy);
-    const start = via.protocol === "https:" ? https : http;
-    const { username, password } = via;
-    if (username) {
-      const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-      options.headers["proxy-authorization"] = `Basic ${Buffer.from(credentials).toString("base64")}`;
-    }
-    options.headers["host"] = url.host;
-    return start.request({ ...options, host: via.hostname, port: Number(via.port) || 80, path: url.href });
-  }
-  if (proxy !== undefined) {
-    const socket = await connectTls({ server: url, tls, proxy, protocols: ["http/1.1"] });
-    return https.request({ ...options, host, port: Number(url.port) || 443, createConnection: () => socket });
-  }
+  if (url.protocol === "http:") return http.request({ ...options, port: Number(url.port) || 80 });
+  const { ca, cert, key, serverName, rejectUnauthorized } = config.tls;
+  const name = serverName ?? (isIP(host) ? undefined : host);
   return https.request({
     ...options,
-    host,
     port: Number(url.port) || 443,
-    ALPNProtocols: ["http/1.1"],
-    rejectUnauthorized: tls.rejectUnauthorized,
-    ...(tls.ca !== undefined && { ca: tls.ca }),
-    ...(tls.cert !== undefined && { cert: tls.cert }),
-    ...(tls.key !== undefined && { key: tls.key }),
-    ...((tls.serverName ?? !isIP(host)) && { servername: tls.serverName ?? host }),
+    rejectUnauthorized,
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+    ...(name !== undefined && { servername: name }),
   });
 }

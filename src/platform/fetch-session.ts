@@ -1,6 +1,6 @@
 /** A pool of connections for `fetch` that can be left behind as a whole. */
 
-export interface FetchSession {
+export interface FetchSession extends Disposable {
   fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
   /** Closes idle connections; requests in flight finish. */
   close(): void;
