@@ -3,12 +3,12 @@ import type { SharedInformer } from "../cache/shared-informer.ts";
 
 export type ControllerState =
   | { readonly kind: "syncing"; readonly message?: string | undefined }
-  | { readonly kind: "running" }
+  | { readonly kind: "running"; readonly message?: undefined }
   /** A kind that it needs does not exist; it goes on by itself when the kind appears. */
   | { readonly kind: "waiting"; readonly message: string }
   /** A kind that it needs cannot be listed; tried again and again. */
   | { readonly kind: "unavailable"; readonly message: string }
-  | { readonly kind: "stopped" };
+  | { readonly kind: "stopped"; readonly message?: undefined };
 
 /** Follows from the informers: the worst of them decides. */
 export function stateOf(informers: readonly SharedInformer[], working: boolean): ControllerState {
