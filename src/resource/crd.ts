@@ -1,0 +1,81 @@
+/** CustomResourceDefinitions of the resources that modules define. */
+import { CustomResourceDefinition, type JSONSchemaProps } from "./builtin/apiextensions.ts";
+import { type Column, definitionOf, type ResourceDefinition, type VersionDefinition } from "./definition.ts";
+import { type Desired, groupKind, type Resource } from "./handle.ts";
+
+type ShapeOfCrd = typeof CustomResourceDefinition extends Resource<infer S> ? S : never;
+
+/** A CustomResourceDefinition to write. */
+export type Crd = Desired<ShapeOfCrd>;
+
+/**
+ * The CustomResourceDefinition of a resource: equal definitions give equal text, whatever the order of their fields.
+ *
+ * With several versions it says nothing about conversion: who serves the webhook adds it.
+ *
+ * @throws TypeError when the handle is not one of `defineResource`.
+ */
+export function crdOf(resource: Resource): Crd {
+  const definition = definitionOf(resource);
+  if (definition === undefined) {
+    throw new TypeError(
+      `Cannot make a CustomResourceDefinition of ${groupKind(resource)}: it is not of defineResource()`,
+    );
+  }
+  const { group, names, scope, versions } = definition;
+  const ordered = versions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    apiVersion: CustomResourceDefinition.apiVersion,
+    kind: CustomResourceDefinition.kind,
+    metadata: { name: `${names.plural}.${group}` },
+    spec: { group, names, scope, versions: ordered.map((version) => versionOf(version, definition)) },
+  };
+}
+
+type CrdVersion = Crd["spec"]["versions"][number];
+type PrinterColumn = NonNullable<CrdVersion["additionalPrinterColumns"]>[number];
+
+function versionOf(version: VersionDefinition, definition: ResourceDefinition): CrdVersion {
+  const { name, schema, served, deprecated, columns, scale, selectableFields } = version;
+  return {
+    name,
+    served,
+    storage: name === definition.storage,
+    ...(deprecated === false ? {} : { deprecated: true }),
+    ...(typeof deprecated === "string" ? { deprecationWarning: deprecated } : {}),
+    schema: { openAPIV3Schema: sorted(schema) as JSONSchemaProps },
+    subresources: {
+      status: {},
+      ...(scale === undefined
+        ? {}
+        : {
+            scale: {
+              specReplicasPath: scale.specReplicas,
+              statusReplicasPath: scale.statusReplicas,
+              ...(scale.selector === undefined ? {} : { labelSelectorPath: scale.selector }),
+            },
+          }),
+    },
+    ...(columns.length === 0 ? {} : { additionalPrinterColumns: columns.map(columnOf) }),
+    ...(selectableFields.length === 0 ? {} : { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) }),
+  };
+}
+
+function columnOf({ name, type, path, format, description, priority }: Column): PrinterColumn {
+  return {
+    name,
+    type,
+    jsonPath: path,
+    ...(format === undefined ? {} : { format }),
+    ...(description === undefined ? {} : { description }),
+    ...(priority === undefined ? {} : { priority }),
+  };
+}
+
+/** The same JSON with the names of every object in order; `undefined` is left out. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, item]) => [name, sorted(item)]));
+}

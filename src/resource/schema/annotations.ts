@@ -1,0 +1,109 @@
+/** What `.describe()` and `.meta()` say about a schema, and the extensions of Kubernetes that stand there. */
+import { z } from "zod";
+import { SchemaProblem, type StructuralSchema, type ValidationRule } from "./structural.ts";
+
+/** Kubernetes' extensions of a schema, given with `.meta({ … })`. */
+export interface SchemaExtensions {
+  /** CEL rules; `self` is the value they stand on. @see https://kubernetes.io/docs/reference/using-api/cel/ */
+  readonly rules?: readonly ValidationRule[] | undefined;
+  /** The value cannot change once it is set: the rule `self == oldSelf`. */
+  readonly immutable?: true | undefined;
+  /** How server-side apply merges an array. @default "atomic" */
+  readonly listType?: "atomic" | "set" | "map" | undefined;
+  /** The fields that tell the items of `listType: "map"` apart; each required, or with a default. */
+  readonly listMapKeys?: readonly string[] | undefined;
+  /** How server-side apply merges an object. @default "granular" */
+  readonly mapType?: "atomic" | "granular" | undefined;
+  /** The value is a whole Kubernetes object, with apiVersion, kind and metadata. */
+  readonly embeddedResource?: true | undefined;
+  /** Fields that the schema does not name are kept. */
+  readonly preserveUnknownFields?: true | undefined;
+}
+
+declare module "zod" {
+  interface GlobalMeta extends SchemaExtensions {}
+}
+
+/** Adds what the metadata of one zod schema says; what stands outside wins over what stands inside. */
+export function annotate(schema: z.core.$ZodType, inner: StructuralSchema, path: string): StructuralSchema {
+  const meta = z.globalRegistry.get(schema);
+  if (meta === undefined) return inner;
+  for (const key of Object.keys(meta)) {
+    if (key.startsWith("x-kubernetes-")) {
+      throw new SchemaProblem(
+        path,
+        `.meta() takes rules, immutable, listType, listMapKeys, mapType, embeddedResource and preserveUnknownFields, not "${key}"`,
+      );
+    }
+  }
+  const rules = [
+    ...(inner["x-kubernetes-validations"] ?? []),
+    ...validationRules(meta.rules, path),
+    ...(meta.immutable ? [{ rule: "self == oldSelf", message: "field is immutable" }] : []),
+  ];
+  const result: StructuralSchema = {
+    ...inner,
+    ...(meta.description === undefined ? {} : { description: meta.description }),
+    ...(meta.title === undefined ? {} : { title: meta.title }),
+    ...(meta.listType === undefined ? {} : { "x-kubernetes-list-type": meta.listType }),
+    ...(meta.listMapKeys === undefined ? {} : { "x-kubernetes-list-map-keys": [...meta.listMapKeys] }),
+    ...(meta.mapType === undefined ? {} : { "x-kubernetes-map-type": meta.mapType }),
+    ...(meta.embeddedResource ? { "x-kubernetes-embedded-resource": true } : {}),
+    ...(meta.preserveUnknownFields ? { "x-kubernetes-preserve-unknown-fields": true } : {}),
+    ...(rules.length === 0 ? {} : { "x-kubernetes-validations": rules }),
+  };
+  checkExtensions(result, path);
+  return result;
+}
+
+const ruleKeys = new Set(["rule", "message", "messageExpression", "reason", "fieldPath", "optionalOldSelf"]);
+
+/** Checked copies of rules. */
+export function validationRules(rules: unknown, path: string): ValidationRule[] {
+  if (rules === undefined) return [];
+  if (!Array.isArray(rules)) throw new SchemaProblem(path, "'rules' must be an array of { rule, message }");
+  return rules.map((given: unknown) => {
+    if (typeof given !== "object" || given === null || typeof (given as { rule?: unknown }).rule !== "string") {
+      throw new SchemaProblem(
+        path,
+        `a rule must be { rule: "<CEL expression>", message: "…" }: ${JSON.stringify(given)}`,
+      );
+    }
+    const unknown = Object.keys(given).find((key) => !ruleKeys.has(key));
+    if (unknown !== undefined) {
+      throw new SchemaProblem(path, `a rule has no option "${unknown}", it takes ${[...ruleKeys].join(", ")}`);
+    }
+    const message = (given as ValidationRule).message;
+    if (message !== undefined && /\n|^\s*$/.test(message)) {
+      throw new SchemaProblem(path, `the message of a rule must be one line of text: ${JSON.stringify(message)}`);
+    }
+    return { ...(given as ValidationRule) };
+  });
+}
+
+function checkExtensions(schema: StructuralSchema, path: string): void {
+  const listType = schema["x-kubernetes-list-type"];
+  const keys = schema["x-kubernetes-list-map-keys"];
+  if (listType !== undefined && schema.type !== "array") throw new SchemaProblem(path, "'listType' is for arrays");
+  if (schema["x-kubernetes-map-type"] !== undefined && schema.type !== "object") {
+    throw new SchemaProblem(path, "'mapType' is for objects");
+  }
+  if ((schema["x-kubernetes-embedded-resource"] ?? schema["x-kubernetes-preserve-unknown-fields"]) !== undefined) {
+    if (schema.type !== undefined && schema.type !== "object") {
+      throw new SchemaProblem(path, "'embeddedResource' and 'preserveUnknownFields' are for objects");
+    }
+  }
+  if (keys !== undefined && listType !== "map") throw new SchemaProblem(path, `'listMapKeys' needs listType: "map"`);
+  if (listType !== "map") return;
+  if (keys === undefined || keys.length === 0) throw new SchemaProblem(path, `listType: "map" needs 'listMapKeys'`);
+  for (const key of keys) {
+    const field = schema.items?.properties?.[key];
+    const given = schema.items?.required?.includes(key) || field?.default !== undefined;
+    if (field === undefined || field.type === "object" || field.type === "array" || !given) {
+      throw new SchemaProblem(
+        path,
+        `the key "${key}" of 'listMapKeys' must be a required or defaulted plain field of the items`,
+      );
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** The part of JSON schema that custom resources allow. */
+
+/** A CEL rule. @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules */
+export interface ValidationRule {
+  /** A CEL expression that is true for valid objects; `self` is the value it stands on. */
+  readonly rule: string;
+  /** What the user reads when the rule fails. @default `failed rule: …` */
+  readonly message?: string | undefined;
+  /** A CEL expression that makes the message. */
+  readonly messageExpression?: string | undefined;
+  readonly reason?:
+    "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate" | undefined;
+  /** The field that the error names, relative to `self`: `.spec.replicas`. */
+  readonly fieldPath?: string | undefined;
+  /** Makes a rule with `oldSelf` run on creation too, where `oldSelf` is an optional value. */
+  readonly optionalOldSelf?: boolean | undefined;
+}
+
+/** @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema */
+export interface StructuralSchema {
+  readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean" | undefined;
+  readonly description?: string | undefined;
+  readonly title?: string | undefined;
+  readonly format?: string | undefined;
+  readonly default?: unknown;
+  readonly nullable?: boolean | undefined;
+  readonly enum?: readonly unknown[] | undefined;
+  readonly pattern?: string | undefined;
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly minimum?: number | undefined;
+  readonly exclusiveMinimum?: boolean | undefined;
+  readonly maximum?: number | undefined;
+  readonly exclusiveMaximum?: boolean | undefined;
+  readonly multipleOf?: number | undefined;
+  readonly items?: StructuralSchema | undefined;
+  readonly minItems?: number | undefined;
+  readonly maxItems?: number | undefined;
+  readonly properties?: Readonly<Record<string, StructuralSchema>> | undefined;
+  readonly additionalProperties?: StructuralSchema | undefined;
+  readonly required?: readonly string[] | undefined;
+  readonly allOf?: readonly StructuralSchema[] | undefined;
+  readonly anyOf?: readonly StructuralSchema[] | undefined;
+  readonly oneOf?: readonly StructuralSchema[] | undefined;
+  readonly not?: StructuralSchema | undefined;
+  readonly "x-kubernetes-int-or-string"?: true | undefined;
+  readonly "x-kubernetes-preserve-unknown-fields"?: true | undefined;
+  readonly "x-kubernetes-embedded-resource"?: true | undefined;
+  readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map" | undefined;
+  readonly "x-kubernetes-list-map-keys"?: readonly string[] | undefined;
+  readonly "x-kubernetes-map-type"?: "atomic" | "granular" | undefined;
+  readonly "x-kubernetes-validations"?: readonly ValidationRule[] | undefined;
+}
+
+/** A field of an object: its schema, and whether an author may leave it out. */
+export interface Field {
+  readonly schema: StructuralSchema;
+  readonly optional: boolean;
+}
+
+/** Why a zod schema has no structural schema; `defineResource` adds which resource it was. */
+export class SchemaProblem extends Error {
+  override readonly name = "SchemaProblem";
+
+  constructor(path: string, problem: string) {
+    super(`${path}: ${problem}`);
+  }
+}
