@@ -13,6 +13,19 @@ const dist = join(root, "dist");
 /** The executable. */
 export const binary: string = join(dist, "binnacle");
 
+/** `--bytecode` alone would mean CommonJS; without `--splitting` a lazy import costs at start. */
+const options = [
+  "--compile",
+  "--minify",
+  "--sourcemap",
+  "--bytecode",
+  "--format=esm",
+  "--splitting",
+  "--compile-autoload-package-json",
+  "--no-compile-autoload-dotenv",
+  "--no-compile-autoload-bunfig",
+];
+
 /** Packs what is embedded, compiles, and puts the result in place in one step, so that a running one is not disturbed. */
 export async function build(): Promise<void> {
   await mkdir(dist, { recursive: true });
@@ -20,12 +33,8 @@ export async function build(): Promise<void> {
   const aside = await mkdtemp(join(dist, "build-"));
   try {
     const outfile = join(aside, "binnacle");
-    const options = [
-      ...["--compile", "--minify", "--sourcemap", "--bytecode", "--format=esm", "--splitting"],
-      ...["--compile-autoload-package-json", "--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
-      `--define=BUILD_VERSION=${JSON.stringify(version())}`,
-    ];
-    const args = ["build", ...options, join(root, "src", "main.ts"), "--outfile", outfile];
+    const define = `--define=BUILD_VERSION=${JSON.stringify(version())}`;
+    const args = ["build", ...options, define, join(root, "src", "main.ts"), "--outfile", outfile];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
     if (status !== 0 || !existsSync(outfile)) throw new Error(`Cannot build dist/binnacle:\n${stdout}${stderr}`);
     await rename(outfile, binary);

@@ -65,7 +65,7 @@ export function issue(authority: Certificate & { readonly name: string }, option
 
 /** A private key that signs service account tokens: SEC1, the only form in which kube-apiserver reads an EC key for that. */
 export function createKey(): string {
-  return newKeyPair().privateKey.export({ type: "sec1", format: "pem" }) as string;
+  return newKeyPair().privateKey.export({ type: "sec1", format: "pem" });
 }
 
 type PrivateKey = ReturnType<typeof newKeyPair>["privateKey"];
@@ -97,7 +97,7 @@ function newKeyPair() {
 }
 
 function pkcs8(key: PrivateKey): string {
-  return key.export({ type: "pkcs8", format: "pem" }) as string;
+  return key.export({ type: "pkcs8", format: "pem" });
 }
 
 function distinguishedName({ name, groups = [] }: Subject): Buffer {

@@ -1,0 +1,83 @@
+/**
+ * Every check and test. `bun scripts/test.ts [STEP …]` runs only the steps named. The last line counts: each test of
+ * `bun test`, and one for each other step.
+ */
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { assets } from "./controlplane/controlplane.ts";
+import { countsOf, type Counts, closingLine, one } from "./test-counts.ts";
+
+const root = join(import.meta.dirname, "..");
+const bun = process.execPath;
+const report = join(root, "dist", "tests.xml");
+const isCi = /^(1|true)$/i.test(process.env.CI ?? "");
+
+/** In the order in which a mistake is cheapest to find; the binary comes before the tests that run it. */
+const steps: Readonly<Record<string, () => Promise<Counts>>> = {
+  format: () => command(bun, ["fmt", "--check", "--no-script"]),
+  lint: () => command(bun, [join(root, "node_modules", "oxlint", "bin", "oxlint")]),
+  types: () => command(bun, ["check", "--no-script", "-p", "tsconfig.json"]),
+  declarations: () => command(bun, ["check", "--no-script", "-p", "tsconfig.sdk.json"]),
+  house: () => command(bun, ["scripts/check-house.ts"]),
+  controlplane: controlPlane,
+  build: () => command(bun, ["scripts/build.ts"]),
+  smoke: () => command(bun, ["scripts/smoke.ts"]),
+  tests,
+};
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !(name in steps));
+if (unknown.length > 0) {
+  console.error(`There is no step ${unknown.join(", ")}: there is ${Object.keys(steps).join(", ")}`);
+  process.exit(2);
+}
+const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+for (const [name, step] of Object.entries(steps)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const start = performance.now();
+  console.log(`── ${name}`);
+  const counts = await step();
+  total.passed += counts.passed;
+  total.failed += counts.failed;
+  total.skipped += counts.skipped;
+  console.log(
+    `── ${name}: ${counts.failed > 0 ? "FAILED" : "ok"} in ${((performance.now() - start) / 1000).toFixed(1)} s\n`,
+  );
+}
+process.exitCode = total.failed > 0 ? 1 : 0;
+console.log(closingLine(total));
+
+async function command(path: string, args: readonly string[]): Promise<Counts> {
+  return one((await run(path, args)) === 0 ? "passed" : "failed");
+}
+
+/** Built here, so that no test waits for it. */
+async function controlPlane(): Promise<Counts> {
+  try {
+    const folder = await assets();
+    if (folder) return one("passed");
+    console.log("No Go on PATH and no KUBEBUILDER_ASSETS: tests that need a real API server are skipped.");
+    return one(isCi ? "failed" : "skipped");
+  } catch (error) {
+    console.log(error instanceof Error ? error.message : error);
+    return one("failed");
+  }
+}
+
+async function tests(): Promise<Counts> {
+  await mkdir(join(root, "dist"), { recursive: true });
+  await rm(report, { force: true });
+  const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
+  const status = await run(bun, ["test", "--no-orphans", ...reporter, "src", "scripts", "controllers"]);
+  if (!existsSync(report)) return one("failed");
+  const counts = countsOf(await readFile(report, "utf8"));
+  return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+}
+
+function run(path: string, args: readonly string[]): Promise<number> {
+  const child = spawn(path, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+  return new Promise((resolve, reject) => child.once("error", reject).once("exit", (code) => resolve(code ?? 1)));
+}
