@@ -1,5 +1,6 @@
 /** HTTP listeners of the process. */
 import { Hono } from "hono";
+import type { Log } from "../observe/log.ts";
 
 export interface ListenerOptions {
   /** As in the flag, such as `metrics` of `--metrics-bind-address`. */
@@ -24,7 +25,10 @@ const DRAIN = 1000;
  *
  * @throws Error naming the flag and the address that cannot be listened on.
  */
-export async function startListeners(listeners: readonly ListenerOptions[]): Promise<Listeners> {
+export async function startListeners(
+  listeners: readonly ListenerOptions[],
+  options: { /** Told of routes that throw. */ readonly log?: Log | undefined } = {},
+): Promise<Listeners> {
   const shared = new Map<string, { names: string[]; place: Place; app: Hono }>();
   for (const { name, address, app } of listeners) {
     const place = parseAddress(address, name);
@@ -33,7 +37,7 @@ export async function startListeners(listeners: readonly ListenerOptions[]): Pro
     const key = place.port === 0 ? `${address} ${name}` : `${place.hostname ?? ""}:${place.port}`;
     const entry = shared.get(key);
     if (entry === undefined) {
-      shared.set(key, { names: [name], place, app: new Hono({ strict: false }).route("/", app) });
+      shared.set(key, { names: [name], place, app: emptyApp(options.log).route("/", app) });
     } else {
       entry.names.push(name);
       entry.app.route("/", app);
@@ -47,6 +51,15 @@ export async function startListeners(listeners: readonly ListenerOptions[]): Pro
     throw error;
   }
   return started;
+}
+
+function emptyApp(log: Log | undefined): Hono {
+  const app = new Hono({ strict: false });
+  app.onError((error, context) => {
+    log?.error("An HTTP route failed", { method: context.req.method, path: context.req.path, error });
+    return context.text("internal server error\n", 500);
+  });
+  return app;
 }
 
 interface Place {
@@ -77,9 +90,9 @@ function listen(options: { name: string; place: Place; app: Hono }): Server {
       port: place.port,
       ...(place.hostname === undefined ? undefined : { hostname: place.hostname }),
       fetch: (request) => app.fetch(request),
-      // An answer of ours, not the development page with its stack.
-      error: () => new Response("internal server error\n", { status: 500 }),
       development: false,
+      // Said outright: Bun turns it on together with `development: false`, and a port in use would be no error.
+      reusePort: false,
     });
   } catch (error) {
     throw new Error(`Cannot listen on ${place.address} (--${name}-bind-address): ${reasonOf(error)}`, { cause: error });

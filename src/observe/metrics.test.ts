@@ -1,0 +1,264 @@
+import { describe, expect, test } from "bun:test";
+import parse, { type ParsedFamily, type ParsedMetric } from "parse-prometheus-text-format";
+import { RECONCILE_BOUNDS } from "./controller-metrics.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import type { InformerReading } from "./readings.ts";
+
+async function read(metrics: Metrics): Promise<Map<string, ParsedFamily>> {
+  const { body, contentType } = await metrics.text();
+  expect(contentType).toBe("text/plain; version=0.0.4; charset=utf-8");
+  return new Map(parse(body).map((family) => [family.name, family]));
+}
+
+/** `label=value,…` in the order of the labels' names → value. */
+function valuesOf(family: ParsedFamily | undefined): Record<string, number> {
+  return Object.fromEntries((family?.metrics ?? []).map((metric) => [labelsOf(metric), Number(metric.value)]));
+}
+
+function labelsOf({ labels = {} }: ParsedMetric): string {
+  const names = Object.keys(labels).sort();
+  return names.map((name) => `${name}=${labels[name]}`).join(",");
+}
+
+describe("controller", () => {
+  test("metrics of a controller start at 0 with controller-runtime's names", async () => {
+    const metrics = createMetrics();
+    using _controller = metrics.controller("guestbook", 4);
+    const families = await read(metrics);
+    expect(valuesOf(families.get("controller_runtime_reconcile_total"))).toEqual({
+      "controller=guestbook,result=error": 0,
+      "controller=guestbook,result=requeue": 0,
+      "controller=guestbook,result=requeue_after": 0,
+      "controller=guestbook,result=success": 0,
+    });
+    for (const name of [
+      "controller_runtime_reconcile_errors_total",
+      "controller_runtime_terminal_reconcile_errors_total",
+      "controller_runtime_reconcile_panics_total",
+      "controller_runtime_reconcile_timeouts_total",
+      "controller_runtime_active_workers",
+      "binnacle_controller_stuck_runs",
+    ]) {
+      expect([name, valuesOf(families.get(name))]).toEqual([name, { "controller=guestbook": 0 }]);
+    }
+    expect(valuesOf(families.get("controller_runtime_max_concurrent_reconciles"))).toEqual({
+      "controller=guestbook": 4,
+    });
+    const [seconds] = families.get("controller_runtime_reconcile_time_seconds")!.metrics;
+    expect(Object.keys(seconds!.buckets!).toSorted()).toEqual([...RECONCILE_BOUNDS.map(String), "+Inf"].toSorted());
+  });
+
+  test("metrics count what a controller did", async () => {
+    const metrics = createMetrics();
+    using controller = metrics.controller("a", 1);
+    controller.success(0.005);
+    controller.success(0.0051);
+    controller.requeueAfter(61);
+    controller.error(1);
+    controller.terminal();
+    controller.panic();
+    controller.timeout();
+    controller.active(1);
+    controller.active(1);
+    controller.active(-1);
+    controller.stuck(2);
+    const families = await read(metrics);
+    expect(valuesOf(families.get("controller_runtime_reconcile_total"))).toEqual({
+      "controller=a,result=error": 1,
+      "controller=a,result=requeue": 0,
+      "controller=a,result=requeue_after": 1,
+      "controller=a,result=success": 2,
+    });
+    expect(valuesOf(families.get("controller_runtime_reconcile_errors_total"))).toEqual({ "controller=a": 1 });
+    expect(valuesOf(families.get("controller_runtime_terminal_reconcile_errors_total"))).toEqual({ "controller=a": 1 });
+    expect(valuesOf(families.get("controller_runtime_active_workers"))).toEqual({ "controller=a": 1 });
+    expect(valuesOf(families.get("binnacle_controller_stuck_runs"))).toEqual({ "controller=a": 2 });
+    const [seconds] = families.get("controller_runtime_reconcile_time_seconds")!.metrics;
+    const { body } = await metrics.text();
+    expect(body).toContain('controller_runtime_reconcile_time_seconds_count{controller="a"} 4\n');
+    expect(body).toContain('controller_runtime_reconcile_time_seconds_sum{controller="a"} 62.0101\n');
+    const { buckets } = seconds!;
+    // Cumulative, and a value on the bound belongs to it.
+    expect([buckets!["0.005"], buckets!["0.01"], buckets!["0.9"], buckets!["1"], buckets!["60"], buckets!["+Inf"]]).toEqual(
+      ["1", "2", "2", "3", "3", "4"],
+    );
+  });
+
+  test("metrics of a controller leave with it, and stay while another of its name is there", async () => {
+    const metrics = createMetrics();
+    const old = metrics.controller("a", 1);
+    old.success(1);
+    old.active(1);
+    const next = metrics.controller("a", 2);
+    old[Symbol.dispose]();
+    old[Symbol.dispose]();
+    let families = await read(metrics);
+    expect(valuesOf(families.get("controller_runtime_reconcile_total"))["controller=a,result=success"]).toBe(1);
+    expect(valuesOf(families.get("controller_runtime_active_workers"))).toEqual({ "controller=a": 0 });
+    expect(valuesOf(families.get("controller_runtime_max_concurrent_reconciles"))).toEqual({ "controller=a": 2 });
+    next[Symbol.dispose]();
+    families = await read(metrics);
+    expect([...families.keys()].filter((name) => name.startsWith("controller_runtime"))).not.toBeEmpty();
+    expect((await metrics.text()).body).not.toContain('controller="a"');
+  });
+});
+
+describe("queue", () => {
+  test("metrics of a queue have client-go's names, labels and buckets", async () => {
+    const metrics = createMetrics();
+    using queue = metrics.queue("a");
+    queue.added();
+    queue.added();
+    queue.taken(1e-8);
+    queue.taken(5000);
+    queue.done(0.5);
+    queue.retried();
+    queue.readFrom(() => ({
+      depth: [
+        [0, 3],
+        [-100, 7],
+      ],
+      unfinishedSeconds: 1.5,
+      longestRunningSeconds: 1,
+      parked: 2,
+    }));
+    const families = await read(metrics);
+    expect(valuesOf(families.get("workqueue_depth"))).toEqual({
+      "controller=a,name=a,priority=0": 3,
+      "controller=a,name=a,priority=-100": 7,
+    });
+    expect(valuesOf(families.get("workqueue_adds_total"))).toEqual({ "controller=a,name=a": 2 });
+    expect(valuesOf(families.get("workqueue_retries_total"))).toEqual({ "controller=a,name=a": 1 });
+    expect(valuesOf(families.get("workqueue_unfinished_work_seconds"))).toEqual({ "controller=a,name=a": 1.5 });
+    expect(valuesOf(families.get("workqueue_longest_running_processor_seconds"))).toEqual({ "controller=a,name=a": 1 });
+    expect(valuesOf(families.get("binnacle_queue_parked"))).toEqual({ "controller=a,name=a": 2 });
+    const [waited] = families.get("workqueue_queue_duration_seconds")!.metrics;
+    expect(waited!.buckets).toMatchObject({ "1e-8": "1", "0.000001": "1", "1000": "1", "+Inf": "2" });
+    expect(Object.keys(waited!.buckets!)).toHaveLength(13);
+    const [worked] = families.get("workqueue_work_duration_seconds")!.metrics;
+    expect(worked!.buckets).toMatchObject({ "0.1": "0", "1": "1", "+Inf": "1" });
+  });
+
+  test("metrics of a queue show a depth of 0 for priorities that are empty now, and name at most 25", async () => {
+    const metrics = createMetrics();
+    const queue = metrics.queue("a");
+    let depth: [number, number][] = Array.from({ length: 40 }, (_, priority) => [priority, 1]);
+    queue.readFrom(() => ({ depth, unfinishedSeconds: 0, longestRunningSeconds: 0, parked: 0 }));
+    let depths = valuesOf((await read(metrics)).get("workqueue_depth"));
+    expect(Object.keys(depths)).toHaveLength(26);
+    expect(depths["controller=a,name=a,priority=exceeded_cardinality_limit"]).toBe(15);
+    depth = [];
+    depths = valuesOf((await read(metrics)).get("workqueue_depth"));
+    expect(Object.keys(depths)).toHaveLength(26);
+    expect(new Set(Object.values(depths))).toEqual(new Set([0]));
+    queue[Symbol.dispose]();
+    expect((await metrics.text()).body).not.toContain('name="a"');
+  });
+});
+
+describe("others", () => {
+  const informer: InformerReading = {
+    group: "apps",
+    version: "v1",
+    kind: "Deployment",
+    selector: 'a="b"\\',
+    objects: 12,
+    bytes: 3456,
+    lastEventAgeSeconds: undefined,
+    synced: true,
+    relists: { expired: 2 },
+  };
+
+  test("MET-02 metrics count requests by code, method and host", async () => {
+    const metrics = createMetrics({ host: "127.0.0.1:6443" });
+    expect((await read(metrics)).get("rest_client_requests_total")?.type).toBe("COUNTER");
+    metrics.requests.observe("GET", "200");
+    metrics.requests.observe("GET", "200");
+    metrics.requests.observe("POST", "<error>");
+    expect(valuesOf((await read(metrics)).get("rest_client_requests_total"))).toEqual({
+      "code=200,host=127.0.0.1:6443,method=GET": 2,
+      "code=<error>,host=127.0.0.1:6443,method=POST": 1,
+    });
+  });
+
+  test("metrics ask informers and modules when they are read", async () => {
+    const metrics = createMetrics();
+    metrics.informersFrom(() => [informer]);
+    metrics.modulesFrom(() => [{ module: "guestbook", file: "guestbook.ts", state: "running" }]);
+    metrics.eventDropped("rate");
+    const families = await read(metrics);
+    const [objects] = families.get("binnacle_informer_objects")!.metrics;
+    expect(objects).toEqual({ value: "12", labels: { group: "apps", version: "v1", kind: "Deployment", selector: 'a="b"\\' } });
+    expect(families.get("binnacle_informer_bytes")!.metrics[0]!.value).toBe("3456");
+    expect(families.get("binnacle_informer_synced")!.metrics[0]!.value).toBe("1");
+    expect(families.get("binnacle_informer_relists_total")!.metrics[0]).toMatchObject({
+      value: "2",
+      labels: { reason: "expired" },
+    });
+    // Unknown before the first event.
+    expect(families.get("binnacle_informer_last_event_age_seconds")?.metrics ?? []).toBeEmpty();
+    expect(valuesOf(families.get("binnacle_module_state"))).toEqual({ "module=guestbook,state=running": 1 });
+    expect(valuesOf(families.get("binnacle_module_info"))).toEqual({ "file=guestbook.ts,module=guestbook": 1 });
+    expect(valuesOf(families.get("binnacle_events_dropped_total"))["reason=rate"]).toBe(1);
+  });
+
+  test("metrics tell of the process", async () => {
+    const families = await read(createMetrics());
+    const value = (name: string) => Number(families.get(name)?.metrics[0]?.value);
+    expect(value("process_cpu_seconds_total")).toBeGreaterThan(0);
+    expect(value("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
+    expect(value("process_start_time_seconds")).toBeWithin(Date.now() / 1000 - 3600, Date.now() / 1000 + 1);
+    expect(value("nodejs_heap_size_used_bytes")).toBeGreaterThan(0);
+    expect(value("nodejs_eventloop_lag_seconds")).toBeGreaterThan(0);
+    if (process.platform === "linux") {
+      expect(value("process_open_fds")).toBeGreaterThan(2);
+      expect(value("process_max_fds")).toBeGreaterThan(2);
+      expect(value("process_virtual_memory_bytes")).toBeGreaterThan(10_000_000);
+    }
+  });
+
+  test("add refuses names that are taken or not well formed, and isolates what throws", async () => {
+    const metrics = createMetrics();
+    const info = { help: "Orders", type: "counter" as const };
+    const added = metrics.add({ name: "shop_orders_total", ...info, read: () => [{ labels: {}, value: 5 }] });
+    expect(() => metrics.add({ name: "shop_orders_total", ...info, read: () => [] })).toThrow("one of this name");
+    expect(() => metrics.add({ name: "shop-orders", ...info, read: () => [] })).toThrow('"shop-orders"');
+    metrics.add({
+      name: "broken",
+      help: "Throws",
+      read: () => {
+        throw new Error("no");
+      },
+    });
+    const families = await read(metrics);
+    expect(families.get("shop_orders_total")).toMatchObject({ type: "COUNTER", metrics: [{ value: "5" }] });
+    added[Symbol.dispose]();
+    expect((await read(metrics)).has("shop_orders_total")).toBe(false);
+  });
+});
+
+describe("OpenMetrics", () => {
+  const accept = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1";
+
+  test("text answers OpenMetrics when it is preferred, and the other one unchanged afterwards", async () => {
+    const metrics = createMetrics();
+    using controller = metrics.controller("a", 1);
+    controller.error(1);
+    const { body, contentType } = await metrics.text(accept);
+    expect(contentType).toBe("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    expect(body).toEndWith("\n# EOF\n");
+    expect(body).toContain("\n# TYPE controller_runtime_reconcile_errors counter\n");
+    expect(body).toContain('\ncontroller_runtime_reconcile_errors_total{controller="a"} 1\n');
+    expect(body).toContain('controller_runtime_reconcile_time_seconds_bucket{le="1",controller="a"} 1\n');
+    expect(body).not.toMatch(/\n\n|_total_total/);
+    const text = await read(metrics);
+    expect(valuesOf(text.get("controller_runtime_reconcile_errors_total"))).toEqual({ "controller=a": 1 });
+  });
+
+  test.each([undefined, "*/*", "text/plain", "text/plain;q=0.9,application/openmetrics-text;q=0.1"])(
+    "text answers Prometheus text to %p",
+    async (header) => {
+      expect((await createMetrics().text(header)).contentType).toStartWith("text/plain");
+    },
+  );
+});

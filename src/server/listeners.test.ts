@@ -1,0 +1,128 @@
+import { describe, expect, test } from "bun:test";
+import { Hono } from "hono";
+import parse from "parse-prometheus-text-format";
+import { createLog } from "../observe/log.ts";
+import { createMetrics } from "../observe/metrics.ts";
+import { startListeners } from "./listeners.ts";
+import { metricsApp } from "./metrics-app.ts";
+
+function app(path: string): Hono {
+  return new Hono().get(path, (context) => context.text(path));
+}
+
+async function freePort(): Promise<number> {
+  await using listeners = await startListeners([{ name: "free", address: "127.0.0.1:0", app: app("/") }]);
+  return Number(listeners.address("free")!.split(":")[1]);
+}
+
+describe("startListeners", () => {
+  test("startListeners listens on the address given and on none for 0", async () => {
+    await using listeners = await startListeners([
+      { name: "health", address: "127.0.0.1:0", app: app("/a") },
+      { name: "metrics", address: "0", app: app("/b") },
+    ]);
+    expect(listeners.address("metrics")).toBeUndefined();
+    const response = await fetch(`http://${listeners.address("health")}/a`);
+    expect([response.status, await response.text()]).toEqual([200, "/a"]);
+    expect((await fetch(`http://${listeners.address("health")}/b`)).status).toBe(404);
+  });
+
+  test("startListeners shares one listener between equal addresses", async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    await using listeners = await startListeners([
+      { name: "health", address, app: app("/a") },
+      { name: "metrics", address, app: app("/b") },
+    ]);
+    expect([listeners.address("health"), listeners.address("metrics")]).toEqual([address, address]);
+    expect(await (await fetch(`http://${address}/a`)).text()).toBe("/a");
+    expect(await (await fetch(`http://${address}/b`)).text()).toBe("/b");
+  });
+
+  test("startListeners gives two free ports where two are asked for", async () => {
+    await using listeners = await startListeners([
+      { name: "health", address: "127.0.0.1:0", app: app("/a") },
+      { name: "metrics", address: "127.0.0.1:0", app: app("/b") },
+    ]);
+    expect(listeners.address("health")).not.toBe(listeners.address("metrics"));
+  });
+
+  test("startListeners names flag and address of a port in use, and leaves nothing behind", async () => {
+    await using taken = await startListeners([{ name: "health", address: "127.0.0.1:0", app: app("/") }]);
+    const free = `127.0.0.1:${await freePort()}`;
+    const both = [
+      { name: "health", address: free, app: app("/") },
+      { name: "metrics", address: taken.address("health")!, app: app("/") },
+    ];
+    await expect(startListeners(both)).rejects.toThrow(
+      `Cannot listen on ${taken.address("health")} (--metrics-bind-address): the port is in use`,
+    );
+    await using again = await startListeners(both.slice(0, 1));
+    expect(again.address("health")).toBe(free);
+  });
+
+  test.each(["8080", "localhost", ":99999", "http://127.0.0.1:80", "1.2.3.4:x", "::1:80"])(
+    "startListeners refuses the address %p and says how to write one",
+    async (address) => {
+      await expect(startListeners([{ name: "metrics", address, app: app("/") }])).rejects.toThrow(
+        `Cannot use --metrics-bind-address=${address}: write it as ":8080"`,
+      );
+    },
+  );
+
+  test("startListeners says that the host has no such address", async () => {
+    const address = "203.0.113.7:0";
+    await expect(startListeners([{ name: "health", address, app: app("/") }])).rejects.toThrow(
+      `Cannot listen on ${address} (--health-bind-address): `,
+    );
+  });
+
+  test("startListeners answers 500 without details when a route throws", async () => {
+    const broken = new Hono().get("/x", () => {
+      throw new Error("hunter2");
+    });
+    const lines: string[] = [];
+    const log = createLog({ level: "info", format: "json", write: (line) => lines.push(line) });
+    const listen = [{ name: "health", address: "127.0.0.1:0", app: broken }];
+    await using listeners = await startListeners(listen, { log });
+    const response = await fetch(`http://${listeners.address("health")}/x`);
+    expect([response.status, await response.text()]).toEqual([500, "internal server error\n"]);
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0]!)).toMatchObject({ level: "error", path: "/x", error: { message: "hunter2" } });
+  });
+
+  test("stop lets a request in flight finish and does not wait for idle connections", async () => {
+    const entered = Promise.withResolvers<void>();
+    const leave = Promise.withResolvers<void>();
+    const slow = new Hono().get("/", async (context) => {
+      entered.resolve();
+      await leave.promise;
+      return context.text("done");
+    });
+    const listeners = await startListeners([{ name: "health", address: "127.0.0.1:0", app: slow }]);
+    const url = `http://${listeners.address("health")}/`;
+    const response = fetch(url, { keepalive: true });
+    await entered.promise;
+    const stopped = listeners.stop();
+    leave.resolve();
+    expect(await (await response).text()).toBe("done");
+    await stopped;
+    await expect(fetch(url)).rejects.toThrow();
+  });
+});
+
+describe("metricsApp", () => {
+  test("metricsApp answers the text that the scraper prefers", async () => {
+    const metrics = createMetrics();
+    using _controller = metrics.controller("a", 1);
+    await using listeners = await startListeners([
+      { name: "metrics", address: "127.0.0.1:0", app: metricsApp(metrics) },
+    ]);
+    const url = `http://${listeners.address("metrics")}/metrics`;
+    const text = await fetch(url);
+    expect(text.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(parse(await text.text()).map(({ name }) => name)).toContain("controller_runtime_reconcile_total");
+    const open = await fetch(url, { headers: { Accept: "application/openmetrics-text" } });
+    expect(open.headers.get("Content-Type")).toStartWith("application/openmetrics-text");
+    expect(await open.text()).toEndWith("# EOF\n");
+  });
+});
