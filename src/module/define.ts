@@ -1,8 +1,8 @@
 /** How an author defines what runs. Definitions are checked here and stay inert until a registry starts them. */
-import { allowedVerbs, type KeyController, type ObjectController, type Permission } from "../controller/definition.ts";
+import { allowedVerbs, type AnyObjectController, type KeyController, type ObjectController, type Permission } from "../controller/definition.ts";
 import { kindWatch, type Target } from "../controller/watch.ts";
 import type { Shape } from "../resource/handle.ts";
-import { type AnyObjectController, branded, type Definition } from "./definition.ts";
+import { branded, type Definition } from "./definition.ts";
 import type { Plugin } from "./plugin.ts";
 import * as is from "./option-table.ts";
 

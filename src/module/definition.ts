@@ -1,7 +1,5 @@
 /** What a module exports: inert, frozen values that carry a brand. Nothing starts before the registry starts it. */
-import type { KeyController, ObjectController } from "../controller/definition.ts";
-import type { Target } from "../controller/watch.ts";
-import type { Shape } from "../resource/handle.ts";
+import type { AnyObjectController, KeyController } from "../controller/definition.ts";
 import type { Plugin } from "./plugin.ts";
 
 /** Shared by every copy of the SDK, so that a definition is known across module graphs; never `instanceof`. */
@@ -16,9 +14,6 @@ declare const definition: unique symbol;
 export interface Definition {
   readonly [definition]: 1;
 }
-
-/** An object controller of any kind. */
-export type AnyObjectController = ObjectController<Shape, readonly Target<Shape>[]>;
 
 /** The run-time side of {@link Definition}. */
 export type Defined =

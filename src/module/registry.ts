@@ -1,7 +1,6 @@
 /** The modules of a running process: each can be added, replaced and removed while the others run. */
 import { type RunningController, startController } from "../controller/controller.ts";
 import type { Runtime } from "../controller/runtime.ts";
-import { hostBound } from "../platform/as-host.ts";
 import { checkConflicts } from "./conflicts.ts";
 import { Contributions, type Health } from "./contributions.ts";
 import type { LoadedModule } from "./loaded-module.ts";
@@ -50,12 +49,7 @@ export class ModuleRegistry {
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(runtime: Runtime, { grace, health, strict = false, start = startController }: RegistryOptions) {
-    // What the SDK opens while a module's code calls it must outlive the module.
-    this.#runtime = {
-      ...runtime,
-      transport: hostBound(runtime.transport, ["request", "text", "stream"]),
-      clock: hostBound(runtime.clock, ["setTimeout"]),
-    };
+    this.#runtime = runtime;
     this.#grace = grace;
     this.#health = health;
     this.#strict = strict;

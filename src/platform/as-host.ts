@@ -13,13 +13,19 @@ export function asHost<T>(fn: () => T): T {
   return snapshot(fn);
 }
 
-/** The same object with the named methods called in the context of the process. */
-export function hostBound<T extends object>(object: T, methods: readonly (keyof T & string)[]): T {
-  const bound = Object.create(object) as Record<string, unknown>;
-  for (const method of methods) {
-    const original = object[method];
-    if (typeof original !== "function") throw new TypeError(`Cannot bind ${method}: it is not a method`);
-    bound[method] = (...args: unknown[]) => snapshot(() => Reflect.apply(original, object, args));
-  }
-  return bound as T;
+/** The same object, with every method called in the context of the process. */
+export function hostBound<T extends object>(object: T): T {
+  const bound = new Map<PropertyKey, unknown>();
+  return new Proxy(object, {
+    get(target, property) {
+      const known = bound.get(property);
+      if (known !== undefined) return known;
+      // The object itself as receiver: getters may read private fields.
+      const value: unknown = Reflect.get(target, property, target);
+      if (typeof value !== "function") return value;
+      const method = (...args: unknown[]): unknown => snapshot(() => Reflect.apply(value, target, args));
+      bound.set(property, method);
+      return method;
+    },
+  });
 }

@@ -1,0 +1,23 @@
+/** What the metrics show of an informer. */
+import type { SharedInformer } from "../cache/shared-informer.ts";
+import type { InformerReading } from "../observe/readings.ts";
+
+export function informerReading(informer: SharedInformer, now: number): InformerReading {
+  const { resource, namespaces, labels, fields, store, bytes, lastEventAt, hasSynced, relists } = informer;
+  const selector = [
+    namespaces.length > 0 ? `namespaces=${namespaces.join("|")}` : "",
+    labels === undefined ? "" : `labels=${labels}`,
+    fields === undefined ? "" : `fields=${fields}`,
+  ];
+  return {
+    group: resource.group,
+    version: resource.version,
+    kind: resource.kind,
+    selector: selector.filter((part) => part !== "").join(" "),
+    objects: store.size,
+    bytes,
+    lastEventAgeSeconds: lastEventAt === undefined ? undefined : Math.max(0, now - lastEventAt) / 1000,
+    synced: hasSynced,
+    relists,
+  };
+}

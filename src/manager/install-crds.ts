@@ -1,0 +1,112 @@
+/** Applies the CustomResourceDefinitions of modules, unless that would lose data. */
+import type { Transport } from "../kube/transport.ts";
+import { isNotFound } from "../kube/api-error.ts";
+import type { Log } from "../observe/log.ts";
+import { type Clock, sleep } from "../platform/clock.ts";
+import { type Crd, crdOf } from "../resource/crd.ts";
+import type { Resource } from "../resource/handle.ts";
+import { losses, type StoredCrd } from "./crd-changes.ts";
+
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/** How often a new kind is asked whether it is served, and for how long, in milliseconds. */
+const ASK_EVERY = 25;
+const ESTABLISHED_WITHIN = 30_000;
+
+export interface InstallOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** A change of a CustomResourceDefinition that would lose data. */
+export class CrdRefused extends Error {
+  override readonly name = "CrdRefused" as const;
+}
+
+/**
+ * Applies the definitions of these resources with server-side apply and waits until they are served.
+ *
+ * @throws CrdRefused when a change would lose data, ApiError, the signal's reason.
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
+ */
+export async function installCrds(resources: readonly Resource[], options: InstallOptions): Promise<void> {
+  await Promise.all(resources.map((resource) => install(crdOf(resource), options)));
+}
+
+async function install(crd: Crd, options: InstallOptions): Promise<void> {
+  const { transport, log, signal } = options;
+  const { name } = crd.metadata;
+  const path = `${CRDS}/${name}`;
+  const stored = await find(path, options);
+  if (stored !== undefined) {
+    const { outright, withObjects } = losses(stored, crd);
+    const lost = outright.length > 0 || !(await hasObjects(stored, options)) ? outright : [...outright, ...withObjects];
+    if (lost.length > 0) {
+      throw new CrdRefused(
+        `Cannot change the CustomResourceDefinition ${name}: ${lost.join("; ")}. ` +
+          "Keep what is there, or add a new version beside it and migrate the objects first",
+      );
+    }
+  }
+  const applied = await transport.request<StoredCrd>({
+    method: "PATCH",
+    path,
+    query: "fieldManager=binnacle&force=true",
+    contentType: "application/apply-patch+yaml",
+    body: crd,
+    signal,
+  });
+  await established(path, { applied, options });
+  if (stored?.metadata.resourceVersion !== applied.metadata.resourceVersion) {
+    log.info("CustomResourceDefinition applied", { name });
+  }
+}
+
+async function find(path: string, { transport, signal }: InstallOptions): Promise<StoredCrd | undefined> {
+  for (;;) {
+    try {
+      return await transport.request<StoredCrd>({ method: "GET", path, signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      if (transport.reachability.reachable) throw error;
+      await transport.reachability.wait(signal);
+    }
+  }
+}
+
+async function hasObjects(crd: StoredCrd, { transport, signal }: InstallOptions): Promise<boolean> {
+  const { group, names, versions } = crd.spec;
+  const served = versions.find((version) => version.served);
+  if (served === undefined) return true; // cannot be known: rather refuse
+  const path = `/apis/${group}/${served.name}/${names.plural}`;
+  try {
+    const list = await transport.request<{ items: readonly unknown[] }>({ method: "GET", path, query: "limit=1", signal });
+    return list.items.length > 0;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+async function established(path: string, wait: { applied: StoredCrd; options: InstallOptions }): Promise<void> {
+  const { transport, clock, signal } = wait.options;
+  const deadline = clock.now() + ESTABLISHED_WITHIN;
+  let crd = wait.applied;
+  while (condition(crd, "Established")?.status !== "True") {
+    const refused = condition(crd, "NamesAccepted");
+    if (refused?.status === "False") {
+      throw new CrdRefused(`Cannot install the CustomResourceDefinition ${crd.metadata.name}: ${refused.message ?? refused.reason}`);
+    }
+    if (clock.now() > deadline) {
+      throw new CrdRefused(`Cannot install the CustomResourceDefinition ${crd.metadata.name}: the server does not serve it after 30 s`);
+    }
+    await sleep(ASK_EVERY, { clock, signal });
+    crd = await transport.request<StoredCrd>({ method: "GET", path, signal });
+  }
+}
+
+function condition(crd: StoredCrd, type: string) {
+  return crd.status?.conditions?.find((one) => one.type === type);
+}

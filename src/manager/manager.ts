@@ -1,0 +1,213 @@
+/**
+ * Puts a process together: what starts in which order, and what stops in which order, with the reason of each step.
+ */
+import { hostname } from "node:os";
+import { InformerRegistry } from "../cache/registry.ts";
+import { openGate } from "../client/write-gate.ts";
+import type { Runtime } from "../controller/runtime.ts";
+import { createEventRecorder } from "../events/recorder.ts";
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+import { RestMapper } from "../kube/mapper.ts";
+import { createTransport, type Transport } from "../kube/transport.ts";
+import { ModuleRegistry } from "../module/registry.ts";
+import type { LoadedModule } from "../module/loaded-module.ts";
+import type { Log } from "../observe/log.ts";
+import { createMetrics, type Metrics } from "../observe/metrics.ts";
+import { hostBound } from "../platform/as-host.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import { healthApp } from "../server/health-app.ts";
+import { HealthChecks } from "../server/health-checks.ts";
+import { type Listeners, startListeners } from "../server/listeners.ts";
+import { metricsApp } from "../server/metrics-app.ts";
+import { informerReading } from "./informer-reading.ts";
+import { installCrds } from "./install-crds.ts";
+import { isolate } from "./isolation.ts";
+import { notReady } from "./readiness.ts";
+
+export interface ManagerOptions {
+  readonly cluster: ClusterConfig;
+  readonly log: Log;
+  /** `:8081`, `127.0.0.1:0` for a free port, `0` for none. */
+  readonly healthAddress: string;
+  readonly metricsAddress: string;
+  /** That controllers see when they do not say; empty means all. @default [] */
+  readonly namespaces?: readonly string[] | undefined;
+  /** Runs in parallel for controllers that do not say. @default 4 */
+  readonly concurrency?: number | undefined;
+  /** Milliseconds that runs get to finish at the end. @default 30_000 */
+  readonly grace?: number | undefined;
+  /** A module that is broken, waiting or unavailable fails `/readyz`. @default false */
+  readonly strict?: boolean | undefined;
+  /** Applies the modules' CustomResourceDefinitions before their controllers start. @default false */
+  readonly installCrds?: boolean | undefined;
+  /** Freezes cached objects and warns about undeclared calls. @default false */
+  readonly development?: boolean | undefined;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+/** One process: a cluster, listeners, and modules that come and go. */
+export class Manager implements AsyncDisposable {
+  readonly modules: ModuleRegistry;
+  readonly metrics: Metrics;
+  readonly #options: ManagerOptions;
+  readonly #health = { healthz: new HealthChecks(), livez: new HealthChecks(), readyz: new HealthChecks() };
+  readonly #transport: Transport;
+  readonly #runtime: Runtime;
+  readonly #stopping = new AbortController();
+  readonly #isolation: Disposable;
+  readonly #reachability: Disposable;
+  #listeners: Listeners | undefined;
+  #loaded = false;
+  #stopped: Promise<void> | undefined;
+
+  /** Nothing is listened on or sent before {@link start}. */
+  constructor(options: ManagerOptions) {
+    const { cluster, log, namespaces = [], grace = 30_000, strict, development = false } = options;
+    this.#options = options;
+    this.metrics = createMetrics({ host: new URL(cluster.server).host });
+    this.#isolation = isolate({ log, metrics: this.metrics });
+    // Modules call the SDK in their own context; what it opens for them must outlive them.
+    const clock = hostBound(options.clock ?? systemClock);
+    this.#transport = createTransport(cluster, {
+      clock,
+      onWarning: (text) => log.warn("The API server warns", { warning: text }),
+      onRequest: (method, code) => this.metrics.requests.observe(method, code),
+    });
+    const transport = hostBound(this.#transport);
+    const mapper = new RestMapper(transport);
+    this.#runtime = {
+      transport,
+      mapper,
+      informers: new InformerRegistry({ transport: this.#transport, mapper, log, clock, freeze: development }),
+      events: createEventRecorder({ transport, gate: openGate, clock, log, metrics: this.metrics, instance: hostname() }),
+      gate: openGate,
+      clock,
+      log,
+      metrics: this.metrics,
+      namespaces,
+      concurrency: options.concurrency,
+      warnUndeclared: development,
+    };
+    this.modules = new ModuleRegistry(this.#runtime, { grace, strict, health: this.#health });
+    this.metrics.informersFrom(() => this.#runtime.informers.all().map((informer) => informerReading(informer, clock.now())));
+    this.metrics.modulesFrom(() => this.modules.statuses().map(({ name, file, state }) => ({ module: name, file, state })));
+    this.#health.readyz.add("controllers", () =>
+      notReady({
+        loaded: this.#loaded,
+        stopping: this.#stopping.signal.aborted,
+        controllers: this.modules.controllers,
+        stats: this.#transport.stats,
+      }),
+    );
+    this.#reachability = this.#transport.reachability.onChange((reachable) => {
+      if (reachable) log.info("The API server answers again", { server: cluster.server });
+      else log.warn("Cannot reach the API server: trying again until it answers", { server: cluster.server });
+    });
+  }
+
+  /**
+   * 1. Listeners: probes and scrapers get an answer while the rest starts, and a port in use is known before any work.
+   * 2. Modules, each by {@link add}: its CustomResourceDefinitions (its controllers would only wait for them), its
+   *    plugins (its controllers may use what they set up), its controllers, its runnables.
+   * 3. {@link loaded}: from here on `/readyz` asks only whether the controllers have synced.
+   *
+   * @throws Error naming the flag and the address that cannot be listened on.
+   */
+  async start(): Promise<void> {
+    const { healthAddress, metricsAddress, log } = this.#options;
+    const health = healthApp(this.#health).all("/plugins/:plugin/*", (context) => this.#plugin(context.req.raw));
+    this.#listeners = await startListeners([
+      { name: "health-probe", address: healthAddress, app: health },
+      { name: "metrics", address: metricsAddress, app: metricsApp(this.metrics) },
+    ]);
+    log.info("Listening", { health: this.address("health-probe") ?? "off", metrics: this.address("metrics") ?? "off" });
+  }
+
+  /** Where a listener listens, such as `127.0.0.1:8081`. */
+  address(name: "health-probe" | "metrics"): string | undefined {
+    return this.#listeners?.address(name);
+  }
+
+  /** Starts a module. @throws what keeps it from running; then the caller disposes of it. */
+  async add(module: LoadedModule): Promise<void> {
+    await this.#install(module);
+    await this.modules.add(module);
+  }
+
+  /** Starts a new version of a module after the old one drained. @throws as {@link add}. */
+  async replace(module: LoadedModule): Promise<void> {
+    await this.#install(module);
+    await this.modules.replace(module);
+  }
+
+  /** All modules that were found at start have been added, or are known to be broken. */
+  loaded(): void {
+    this.#loaded = true;
+  }
+
+  /** Ends everything, in this order. Never throws; a step that fails is logged and the next one follows. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #stop(): Promise<void> {
+    const { log } = this.#options;
+    const steps: readonly { readonly what: string; readonly why: string; readonly run: () => unknown }[] = [
+      {
+        what: "readiness",
+        why: "no traffic comes to a process that leaves; a start that still installs something gives up",
+        run: () => this.#stopping.abort(new Error("The process is stopping")),
+      },
+      {
+        what: "modules",
+        why: "runs under way finish while caches, client and events still work",
+        run: () => this.modules.stop(),
+      },
+      { what: "events", why: "the last runs recorded some, and no run records more", run: () => this.#runtime.events.close() },
+      { what: "informers", why: "nobody reads them any more", run: () => this.#runtime.informers.stop() },
+      {
+        what: "connections",
+        why: "events and informers have sent all they had to",
+        run: async () => {
+          this.#reachability[Symbol.dispose]();
+          await this.#transport.close();
+        },
+      },
+      {
+        what: "listeners",
+        why: "probes must find the process alive until its work is done, and the last numbers can be read",
+        run: () => this.#listeners?.stop(),
+      },
+      { what: "isolation", why: "errors of every step before are still logged", run: () => this.#isolation[Symbol.dispose]() },
+    ];
+    for (const { what, why, run } of steps) {
+      log.debug(`Stopping ${what}`, { why });
+      try {
+        await run();
+      } catch (error) {
+        log.error(`Cannot stop ${what} in order`, { error });
+      }
+    }
+  }
+
+  async #install(module: LoadedModule): Promise<void> {
+    if (this.#options.installCrds !== true) return;
+    const { transport, clock, log } = this.#runtime;
+    await installCrds(module.definitions.resources, { transport, clock, log, signal: this.#stopping.signal });
+  }
+
+  /** Routes of plugins, without the prefix under which they are mounted. */
+  async #plugin(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    const [, prefix, plugin = ""] = /^(\/plugins\/([^/]+))/.exec(url.pathname) ?? [];
+    url.pathname = url.pathname.slice(prefix!.length) || "/";
+    return (await this.modules.answer(plugin, new Request(url, request))) ?? new Response("404 page not found\n", { status: 404 });
+  }
+}
+
