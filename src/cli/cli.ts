@@ -26,7 +26,7 @@ export async function cli(args: readonly string[], host: Host): Promise<number> 
 }
 
 function report(error: unknown, host: Host): number {
-  if (error instanceof UsageError) {
+  if (error instanceof UsageError || (error instanceof Error && error.name === "YError")) {
     host.err(`binnacle: ${error.message}\n`);
     return 2;
   }
@@ -58,7 +58,7 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
     .completion("completion", "Print a completion script for bash or zsh")
     .demandCommand(1, "")
     .fail((message, error) => {
-      throw error !== undefined && error.name !== "YError" ? error : new UsageError(message || error?.message || "Say what to do, such as `binnacle run`; `binnacle --help` lists the commands");
+      throw error ?? new UsageError(message || "Say what to do, such as `binnacle run`; `binnacle --help` lists the commands");
     });
   for (const entry of commands) {
     parser.command(

@@ -1,6 +1,6 @@
 /** What two modules cannot both have: a controller name, and a kind with two schemas. */
 import { controllerName } from "../controller/declarations.ts";
-import { type DefinedIn, sameSchema } from "../resource/crd.ts";
+import { crdOf } from "../resource/crd.ts";
 import { groupKind } from "../resource/handle.ts";
 import type { ModuleDefinitions } from "./module-definitions.ts";
 
@@ -21,12 +21,12 @@ function places(a: string, b: string): string {
 /**
  * Checks that modules can run beside each other.
  *
- * @throws ModuleConflict, or a TypeError for a kind, that names both files.
+ * @throws ModuleConflict that names both files.
  */
 export function checkConflicts(modules: Iterable<Claimant>): void {
   const names = new Map<string, string>();
   const plugins = new Map<string, string>();
-  const kinds = new Map<string, DefinedIn>();
+  const kinds = new Map<string, { readonly file: string; readonly crd: string }>();
   for (const { file, definitions } of modules) {
     for (const controller of definitions.controllers) {
       const name = controllerName(controller);
@@ -42,9 +42,15 @@ export function checkConflicts(modules: Iterable<Claimant>): void {
       plugins.set(name, file);
     }
     for (const resource of definitions.resources) {
+      const crd = JSON.stringify(crdOf(resource)); // equal definitions give equal text
       const other = kinds.get(groupKind(resource));
-      if (other === undefined) kinds.set(groupKind(resource), { resource, file });
-      else sameSchema(other, { resource, file }); // throws when they differ
+      if (other === undefined) kinds.set(groupKind(resource), { file, crd });
+      else if (other.crd !== crd) {
+        throw new ModuleConflict(
+          `The kind ${resource.kind} of ${resource.group} is defined differently, ${places(other.file, file)}: ` +
+            "define it once and import it, from a file that begins with '_' or from the other module",
+        );
+      }
     }
   }
 }

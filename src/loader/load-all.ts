@@ -1,0 +1,31 @@
+/** Loads every module of the controllers folders. */
+import { offerModules } from "../platform/module-host.ts";
+import { type LoadOptions, type LoadResult, loadModule } from "./load.ts";
+import { type FoundModule, FolderError, scanFolders } from "./scan.ts";
+
+export interface Loaded {
+  readonly found: FoundModule;
+  readonly result: LoadResult;
+}
+
+/**
+ * The modules of the folders.
+ *
+ * @throws FolderError when a folder does not exist, cannot be read, or when there is no module in any of them.
+ */
+export function findModules(folders: readonly string[]): readonly FoundModule[] {
+  const found = scanFolders(folders);
+  if (found.length === 0) {
+    throw new FolderError(
+      `Cannot find a module in ${folders.map((folder) => `'${folder}'`).join(" or ")}: put a .ts or .js file, or a folder with an ` +
+        "index.ts, into it (names that begin with '_' or '.', *.test.ts and *.d.ts do not count)",
+    );
+  }
+  return found;
+}
+
+/** Offers the binary's packages and loads modules, all at the same time; what is broken says why. */
+export async function loadAll(found: readonly FoundModule[], options: LoadOptions): Promise<readonly Loaded[]> {
+  offerModules(options.offered);
+  return Promise.all(found.map(async (one) => ({ found: one, result: await loadModule(one, options) })));
+}
