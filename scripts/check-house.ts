@@ -1,15 +1,26 @@
 /** The rules of this house that no general tool knows. Each line printed says where, what, and the rule. */
 
 import { join } from "node:path";
+import { checkEntries } from "./house/check-entries.ts";
 import { checkExports } from "./house/check-exports.ts";
 import { checkImports } from "./house/check-imports.ts";
 import { checkPlatform } from "./house/check-platform.ts";
 import { checkReadme } from "./house/check-readme.ts";
 import { checkLock, checkPaths } from "./house/check-repository.ts";
+import { checkShape } from "./house/check-shape.ts";
 import { format } from "./house/finding.ts";
 
 const root = join(import.meta.dirname, "..");
-const checks = [checkImports, checkPlatform, checkExports, checkReadme, checkLock, checkPaths];
+const checks = [
+  checkImports,
+  checkPlatform,
+  checkExports,
+  checkEntries,
+  checkReadme,
+  checkShape,
+  checkLock,
+  checkPaths,
+];
 const findings = (await Promise.all(checks.map((check) => check(root)))).flat();
 for (const finding of findings) console.error(format(finding));
 if (findings.length > 0) {

@@ -2,11 +2,13 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { checkEntries } from "./check-entries.ts";
 import { checkExports } from "./check-exports.ts";
 import { checkImports } from "./check-imports.ts";
 import { checkPlatform } from "./check-platform.ts";
 import { blocksOf, checkReadme } from "./check-readme.ts";
 import { checkLock, checkPaths } from "./check-repository.ts";
+import { checkShape } from "./check-shape.ts";
 import type { Check } from "./finding.ts";
 import { parseModule } from "./module.ts";
 import { tokens } from "./tokens.ts";
@@ -93,6 +95,37 @@ test("checkExports names what only tests use, not what the package exports or a 
   expect(await found(checkExports, files)).toEqual([
     "src/x/a.ts:2 exports lonely, which nobody uses",
     "src/x/e.ts:1 exports Renamed, which nobody uses",
+  ]);
+});
+
+test("checkEntries names entries that only one of the two knows", async () => {
+  const tsconfig = (paths: object) => JSON.stringify({ compilerOptions: { paths } });
+  const manifest = JSON.stringify({ name: "b", exports: { ".": "./src/index.ts", "./c": "./src/c.ts" } });
+  const right = tsconfig({ b: ["./src/index.ts"], "b/c": ["./src/c.ts"] });
+  expect(await found(checkEntries, { "package.json": manifest, "tsconfig.json": right })).toEqual([]);
+  const wrong = tsconfig({ b: ["./src/main.ts"], "b/d": ["./src/d.ts"] });
+  expect(await found(checkEntries, { "package.json": manifest, "tsconfig.json": wrong })).toEqual([
+    'tsconfig.json:1 "b" is ./src/main.ts here and ./src/index.ts in package.json',
+    'tsconfig.json:1 "b/c" is nothing here and ./src/c.ts in package.json',
+    'tsconfig.json:1 "b/d" is ./src/d.ts here and nothing in package.json',
+  ]);
+});
+
+test("checkShape names long files, heaps, and what is left open", async () => {
+  const [open, focused] = [["TO", "DO"].join(""), ["test", "only("].join(".")];
+  const files = {
+    "src/a.ts": "x\n".repeat(401),
+    "src/a.test.ts": "x\n".repeat(401),
+    "src/resource/builtin/core.ts": "x\n".repeat(401),
+    "src/kube/utils.ts": "",
+    "scripts/b.ts": `\n// ${open} later\n${focused}"x")`,
+    "src/c.ts": "x\n".repeat(400),
+  };
+  expect(await found(checkShape, files)).toEqual([
+    `scripts/b.ts:2 says ${open}`,
+    `scripts/b.ts:3 says ${focused}`,
+    "src/a.ts:400 has 401 lines",
+    "src/kube/utils.ts:1 has a name that tells nothing",
   ]);
 });
 
