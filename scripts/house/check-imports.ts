@@ -7,8 +7,8 @@ import type { Module } from "./module.ts";
 /** From the bottom up: a folder imports those of any level below its own, never one beside it. */
 const levels: readonly (readonly string[])[] = [
   ["platform", "observe"],
-  ["resource", "queue"],
-  ["kube", "apiserver"],
+  ["resource"],
+  ["kube", "queue", "apiserver"],
   ["cache"],
   ["client"],
   ["events"],

@@ -188,6 +188,7 @@ test("parseModule reads every form of import and export", () => {
     export abstract class P {}
     export const q = \`\${(() => { return "import { x } from 'y'"; })()}\`, r = 1;
     export type S = typeof import("t").u;
+    export declare const T: number;
     export default q;
   `);
   expect(imports.map(({ from, names }) => `${from}: ${names.join(",")}`)).toEqual([
@@ -201,7 +202,7 @@ test("parseModule reads every form of import and export", () => {
     "o: *",
     "t: *",
   ]);
-  expect(exports.map(({ name }) => name)).toEqual(["n", "P", "q", "S", "default"]);
+  expect(exports.map(({ name }) => name)).toEqual(["n", "P", "q", "S", "T", "default"]);
 });
 
 test("tokens tells patterns from divisions and counts lines", () => {

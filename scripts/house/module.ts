@@ -23,7 +23,18 @@ export interface Module {
   readonly words: ReadonlyMap<string, number>;
 }
 
-const declarations = new Set(["const", "let", "var", "function", "class", "interface", "type", "abstract", "async"]);
+const declarations = new Set([
+  "const",
+  "let",
+  "var",
+  "function",
+  "class",
+  "interface",
+  "type",
+  "abstract",
+  "async",
+  "declare",
+]);
 
 export function parseModule(source: string): Module {
   const list = tokens(source);
