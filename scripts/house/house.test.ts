@@ -45,11 +45,11 @@ test("checkImports names imports up, aside, outside and of index.ts", async () =
     "src/controller/b.ts": `export { serve } from "../server/serve.ts";`,
     "src/cache/c.ts": `await import("../../scripts/x.ts");`,
     "src/cli/d.ts": `import { z } from "../index.ts";`,
-    "src/apiserver/e.ts": `import { q } from "../queue/q.ts";`,
+    "src/apiserver/e.ts": `import { q } from "../kube/q.ts";`,
     "src/odd/f.ts": `const x = 1;`,
   };
   expect(await found(checkImports, files)).toEqual([
-    "src/apiserver/e.ts:1 apiserver imports queue: it may import resource, platform, observe only",
+    "src/apiserver/e.ts:1 apiserver imports kube, which stands beside it",
     "src/cache/c.ts:1 imports scripts/x.ts, outside src",
     "src/cli/d.ts:1 cli imports index.ts: only cluster, testing, main.ts may",
     "src/controller/b.ts:1 controller imports server, which stands beside it",
