@@ -37,7 +37,7 @@ const Versioned = defineResource({
       toHub(old) {
         expectTypeOf(old.spec.large).toEqualTypeOf<boolean>();
         // @ts-expect-error a field of the hub
-        old.spec.size;
+        void old.spec.size;
         return { spec: { size: old.spec.large ? 2 : 1 } };
       },
       fromHub: (hub) => ({ spec: { large: hub.spec.size > 1 } }),
@@ -71,7 +71,7 @@ test("a versioned handle is the hub's", () => {
 /** Only for the compiler. */
 export function mistakes(guestbook: Guestbook): void {
   // @ts-expect-error unknown field
-  guestbook.spec.replica;
+  void guestbook.spec.replica;
   // @ts-expect-error read objects are readonly
   guestbook.spec.message = "x";
   // @ts-expect-error also their arrays
@@ -82,27 +82,16 @@ export function mistakes(guestbook: Guestbook): void {
   defineResource({ group: "a.b", version: "v1", kind: "A", spec: z.object({}), finalizer: true });
   // @ts-expect-error spec is missing
   defineResource({ group: "a.b", version: "v1", kind: "A" });
+  const spec = z.object({});
+  const names = { group: "a.b", kind: "A" } as const;
   // @ts-expect-error not a type of column
-  defineResource({
-    group: "a.b",
-    version: "v1",
-    kind: "A",
-    spec: z.object({}),
-    columns: [{ name: "a", type: "text", path: ".spec.a" }],
-  });
+  defineResource({ ...names, version: "v1", spec, columns: [{ name: "a", type: "text", path: ".spec.a" }] });
   // @ts-expect-error a version that does not exist
-  defineResource({ group: "a.b", kind: "A", versions: { v1: { spec: z.object({}) } }, hub: "v2", storage: "v1" });
+  defineResource({ ...names, versions: { v1: { spec } }, hub: "v2", storage: "v1" });
+  const none = () => ({ spec: {} });
+  const versions = { v1: { spec: z.object({ size: z.int() }) }, v2: { spec, toHub: none, fromHub: none } };
   // @ts-expect-error the conversion does not give the hub's spec
-  defineResource({
-    group: "a.b",
-    kind: "A",
-    versions: {
-      v1: { spec: z.object({ a: z.int() }) },
-      v2: { spec: z.object({}), toHub: () => ({ spec: {} }), fromHub: () => ({ spec: {} }) },
-    },
-    hub: "v1",
-    storage: "v1",
-  });
+  defineResource({ ...names, versions, hub: "v1", storage: "v1" });
   // @ts-expect-error not a list type
   z.array(z.string()).meta({ listType: "bag" });
   edit(guestbook, (draft) => {

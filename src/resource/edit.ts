@@ -1,14 +1,32 @@
-/** Changing an object that is shared with others. */
+/** Changed copies of objects that are shared and frozen. */
 import type { Draft } from "./meta.ts";
 
 /**
- * A changed copy of an object; the object itself stays as it is.
+ * A changed copy of an object; the object itself, frozen or not, stays as it is.
  *
+ * @throws TypeError when the function returns something: it changes the draft, and a promise would come too late.
  * @example
- * const bigger = edit(deployment, (draft) => { draft.spec.replicas = 3; });
+ * const paused = edit(deployment, (draft) => { draft.spec.paused = true; });
  */
 export function edit<T extends object>(object: T, change: (draft: Draft<T>) => void): T {
-  const draft = structuredClone(object);
-  change(draft as Draft<T>);
+  const draft = copyOf(object);
+  const returned: unknown = change(draft as Draft<T>);
+  if (returned !== undefined) {
+    throw new TypeError("Cannot edit: the function must change the draft, return nothing and not be async");
+  }
   return draft;
+}
+
+/** A deep copy of JSON data. */
+function copyOf<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyOf) as T;
+  const copy: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    // Assigning would set the prototype instead of a field of this name.
+    if (key === "__proto__")
+      Object.defineProperty(copy, key, { value: copyOf(item), configurable: true, enumerable: true, writable: true });
+    else copy[key] = copyOf(item);
+  }
+  return copy as T;
 }

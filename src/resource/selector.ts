@@ -126,7 +126,7 @@ export function labelSelector(
   const keys = Object.keys(input);
   const standard = keys.length > 0 && keys.every((key) => key === "matchLabels" || key === "matchExpressions");
   const requirements = standard
-    ? fromStandard(input as LabelSelectorObject, source)
+    ? fromStandard(input, source)
     : Object.entries(input as { readonly [label: string]: LabelMatch }).flatMap(([key, match]) =>
         fromMatch(key, match, source),
       );

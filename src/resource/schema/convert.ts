@@ -12,7 +12,7 @@ import { numberSchema } from "./number.ts";
 import { intersectionSchema, objectSchema, recordSchema } from "./object.ts";
 import { coerced, stringSchema } from "./string.ts";
 import { type Field, SchemaProblem, type StructuralSchema } from "./structural.ts";
-import { nullableSchema, unionField } from "./union.ts";
+import { unionField } from "./union.ts";
 
 /** What to do instead of the types that JSON or the API server does not have. */
 const advice: Readonly<Record<string, string>> = {
@@ -34,7 +34,25 @@ const advice: Readonly<Record<string, string>> = {
 
 /** The structural schema of a field; an error says where the schema is wrong and what to write. */
 export function convertField(schema: z.core.$ZodType, path: string): Field {
-  return new Converter().convert(schema, path);
+  const field = new Converter().convert(schema, path);
+  return { ...field, schema: withNullableEnums(field.schema) };
+}
+
+/** The API server refuses `null` where `enum` stands, even when it lists it; within `allOf` it lets it pass. */
+function withNullableEnums(schema: StructuralSchema): StructuralSchema {
+  const { properties, items, additionalProperties, enum: values, ...rest } = schema;
+  const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, withNullableEnums(field)] as const);
+  return {
+    ...rest,
+    ...(properties === undefined ? {} : { properties: Object.fromEntries(fields) }),
+    ...(items === undefined ? {} : { items: withNullableEnums(items) }),
+    ...(additionalProperties === undefined ? {} : { additionalProperties: withNullableEnums(additionalProperties) }),
+    ...(values === undefined
+      ? {}
+      : rest.nullable
+        ? { allOf: [...(rest.allOf ?? []), { enum: values }] }
+        : { enum: values }),
+  };
 }
 
 class Converter {
@@ -68,7 +86,7 @@ class Converter {
         return this.#inner(schema, (schema as z.core.$ZodLazy)._zod.innerType, path);
       case "nullable": {
         const inner = this.#inner(schema, def.innerType, path);
-        return { ...inner, schema: nullableSchema(inner.schema) };
+        return { ...inner, schema: { ...inner.schema, nullable: true } };
       }
       case "default":
       case "prefault": {
@@ -145,6 +163,9 @@ function defaultValue(
     throw new SchemaProblem(path, "a default must be one JSON value: the API server cannot call a function");
   }
   const value: unknown = JSON.parse(text);
+  if (value === null) {
+    throw new SchemaProblem(path, "the API server does not set a default of null: use .nullable().optional()");
+  }
   const result = def.innerType["~standard"].validate(value);
   if (!(result instanceof Promise) && result.issues !== undefined) {
     throw new SchemaProblem(path, `the default ${text} does not fit the schema: ${result.issues[0]?.message}`);

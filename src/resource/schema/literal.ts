@@ -12,7 +12,7 @@ export function valuesSchema(values: Iterable<unknown>, path: string): Structura
   if (types.size !== 1 || type === undefined) {
     throw new SchemaProblem(path, "the values of a literal or enum must all be strings, all numbers or all booleans");
   }
-  return all.length === some.length ? { type, enum: some } : { type, nullable: true, enum: all };
+  return all.length === some.length ? { type, enum: some } : { type, nullable: true, enum: some };
 }
 
 function typeOf(value: unknown): "string" | "integer" | "number" | "boolean" | undefined {

@@ -11,7 +11,7 @@ interface Bound {
 
 /**
  * `z.int()` is `format: int64` without the bounds of safe integers: they would stand in every schema and say nothing.
- * `z.int32()` and `z.uint32()` keep theirs, because the API server does not check formats of integers.
+ * `z.uint32()` keeps its bounds, because the API server does not know its format.
  */
 export function numberSchema(schema: z.core.$ZodNumber, path: string): StructuralSchema {
   if (schema._zod.def.coerce) throw coerced(path, "z.number() or z.int()");
@@ -26,8 +26,10 @@ export function numberSchema(schema: z.core.$ZodNumber, path: string): Structura
     else if (check.check === "number_format") formats.add(check.format);
     else throw unknownCheck(path, check.check);
   }
-  if (formats.has("int32")) [min, max] = within(min, max, -2147483648, 2147483647);
-  if (formats.has("uint32")) [min, max] = within(min, max, 0, 4294967295);
+  if (formats.has("uint32")) {
+    min = tighter(min, { value: 0, inclusive: true }, 1);
+    max = tighter(max, { value: 4294967295, inclusive: true }, -1);
+  }
   const integer = formats.has("int32") || formats.has("uint32") || formats.has("safeint");
   const format = formats.has("int32") ? "int32" : integer ? "int64" : formats.has("float32") ? "float" : undefined;
   const [step, ...more] = steps;
@@ -53,13 +55,4 @@ function tighter(a: Bound | undefined, b: Bound | undefined, sign: 1 | -1): Boun
   if (a === undefined || b === undefined) return a ?? b;
   const difference = (a.value - b.value) * sign;
   return difference > 0 || (difference === 0 && !a.inclusive) ? a : b;
-}
-
-function within(
-  min: Bound | undefined,
-  max: Bound | undefined,
-  low: number,
-  high: number,
-): [Bound | undefined, Bound | undefined] {
-  return [tighter(min, { value: low, inclusive: true }, 1), tighter(max, { value: high, inclusive: true }, -1)];
 }

@@ -14,7 +14,7 @@ export function objectSchema(schema: z.core.$ZodObject, path: string, convert: C
   const required: string[] = [];
   for (const [name, field] of Object.entries(shape)) {
     if (name === "__proto__") throw new SchemaProblem(path, 'a field cannot be named "__proto__"');
-    const { schema: property, optional } = convert(field as z.core.$ZodType, `${path}.${name}`);
+    const { schema: property, optional } = convert(field, `${path}.${name}`);
     properties[name] = property;
     if (!optional) required.push(name);
   }
@@ -44,7 +44,7 @@ export function recordSchema(schema: z.core.$ZodRecord, path: string, convert: C
   refuseChecks(schema, path);
   const { keyType, valueType, mode, partial } = schema._zod.def;
   const key = keyType as unknown as z.core.$ZodTypes;
-  const value = convert(valueType as z.core.$ZodType, `${path}.*`);
+  const value = convert(valueType, `${path}.*`);
   const names = key._zod.values;
   if (names !== undefined) {
     const keys = [...names].map(String);

@@ -8,7 +8,7 @@ import { type Field, SchemaProblem, type StructuralSchema } from "./structural.t
 
 export function unionField(schema: z.core.$ZodUnion, path: string, convert: Convert): Field {
   refuseChecks(schema, path);
-  const all = schema._zod.def.options as readonly z.core.$ZodType[];
+  const all = schema._zod.def.options;
   const typeOf = (option: z.core.$ZodType) => option._zod.def.type;
   const options = all.filter((option) => typeOf(option) !== "null" && typeOf(option) !== "undefined");
   const fields = options.map((option) => convert(option, path));
@@ -23,13 +23,7 @@ export function unionField(schema: z.core.$ZodUnion, path: string, convert: Conv
           options.map((option, index) => branch(option, fields[index]?.schema ?? {})),
           path,
         );
-  return { schema: nullable ? nullableSchema(merged) : merged, optional };
-}
-
-/** The same schema with `null` allowed; an enum has to list it. */
-export function nullableSchema(schema: StructuralSchema): StructuralSchema {
-  if (schema.enum === undefined || schema.enum.includes(null)) return { ...schema, nullable: true };
-  return { ...schema, nullable: true, enum: [...schema.enum, null] };
+  return { schema: nullable ? { ...merged, nullable: true } : merged, optional };
 }
 
 function merge(fields: readonly Field[], path: string): StructuralSchema {
