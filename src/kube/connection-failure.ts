@@ -5,6 +5,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused: nothing listens there",
   ECONNRESET: "the connection was lost",
   EPIPE: "the connection was lost",
+  HTTP2RefusedStream: "it took no more requests on the connection",
   ENOTFOUND: "the host name is not known",
   EAI_AGAIN: "the host name could not be looked up",
   ETIMEDOUT: "no answer in time",
@@ -27,13 +28,18 @@ export function unreachable(server: string, error: unknown): UnreachableError {
   return new UnreachableError(server, { code, message, cause: error });
 }
 
-/** The code of a platform's error; `ECONNRESET` when it has none, because every failure but a reset has one. */
+/** The server says that it did not begin to work on the request. */
+export const REFUSED_STREAM = "HTTP2RefusedStream";
+
+/**
+ * The code of a platform's error. What HTTP/2 reports of a connection that ended is `ECONNRESET`, as over HTTP/1.1, and
+ * so is an error without a code: every other failure has one.
+ */
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (typeof code !== "string") return "ECONNRESET";
-  return code.startsWith("ERR_HTTP2_") || code === "ERR_STREAM_PREMATURE_CLOSE" || code === "ConnectionClosed"
-    ? "ECONNRESET"
-    : code;
+  if (typeof code !== "string" || code === "ERR_STREAM_PREMATURE_CLOSE") return "ECONNRESET";
+  if (code === REFUSED_STREAM) return code;
+  return code.startsWith("ERR_HTTP2_") || code.startsWith("HTTP2") ? "ECONNRESET" : code;
 }
 
 /** The server's side of TLS was not accepted, or it did not accept ours: new credentials may help. */

@@ -29,7 +29,7 @@ export async function probeServer(options: ProbeOptions): Promise<void> {
   const timer = clock.setTimeout(() => controller.abort(new Error("No answer in time")), PROBE_MS);
   const { generation } = reload;
   try {
-    const sent = { ...PROBE, headers: headers.of(PROBE, await config.headers()), signal: controller.signal };
+    const sent = { ...PROBE, headers: headers.of({}, await config.headers()), signal: controller.signal };
     const response = await path.sendAlone(sent);
     await response.arrayBuffer();
     if (!response.ok && !ALIVE.has(response.status)) throw new Error(`Not ready: HTTP ${response.status}`);

@@ -1,5 +1,6 @@
 /** Whether and when a request is sent again. */
 import { isApiError, isUnreachable } from "./api-error.ts";
+import { REFUSED_STREAM } from "./connection-failure.ts";
 
 /** @see https://pkg.go.dev/k8s.io/client-go/rest#Request.MaxRetries */
 const MOST_RETRIES = 10;
@@ -18,7 +19,8 @@ export interface Attempts {
 /**
  * Says how long to wait before another attempt.
  *
- * 429 and 5xx only with `Retry-After`; lost connections only for GET; a refused connection never.
+ * 429 and 5xx only with `Retry-After`; lost connections only for GET, unless the server
+ * says that it did not begin; a refused connection never.
  *
  * @param attempts is counted up.
  * @returns milliseconds, or undefined when the error is final.
@@ -31,14 +33,14 @@ export function retryDelay(error: unknown, options: { method: string; attempts: 
     attempts.refused++;
     return Math.min(error.retryAfter * 1_000, LONGEST_DELAY_MS);
   }
-  if (isUnreachable(error) && method === "GET" && isLost(error.code) && attempts.reset < MOST_RESETS) {
+  if (isUnreachable(error) && mayRepeat(error.code, method) && attempts.reset < MOST_RESETS) {
     return RESET_DELAYS_MS[attempts.reset++];
   }
   return undefined;
 }
 
-function isLost(code: string): boolean {
-  return code === "ECONNRESET" || code === "EPIPE";
+function mayRepeat(code: string, method: string): boolean {
+  return code === REFUSED_STREAM || (method === "GET" && (code === "ECONNRESET" || code === "EPIPE"));
 }
 
 /** Reads a `Retry-After` header of whole seconds. */

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import {
+  ApiError,
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isForbidden,
+  isGone,
+  isInvalid,
+  isNotFound,
+  isTooManyRequests,
+  isUnauthorized,
+  isUnreachable,
+  UnreachableError,
+} from "./api-error.ts";
+
+function failed(code: number, reason?: string): ApiError {
+  return new ApiError({ method: "GET", path: "/api/v1/pods", code, status: { reason, message: "why" } });
+}
+
+test("ApiError names verb, kind, key, reason and the server's message", () => {
+  const path = "/apis/apps/v1/namespaces/shop/deployments/web";
+  const error = new ApiError({ method: "GET", path, status: { code: 404, reason: "NotFound", message: "not found" } });
+  expect(error.message).toBe("Cannot get deployments.apps shop/web: NotFound (404): not found");
+  expect(error).toMatchObject({ name: "ApiError", code: 404, reason: "NotFound", verb: "get" });
+});
+
+test("ApiError 403 says which rule would allow it", () => {
+  const path = "/apis/apps/v1/namespaces/shop/deployments/web/status";
+  const error = new ApiError({ method: "PATCH", path, code: 403, status: { message: 'User "jane" cannot patch' } });
+  expect(error.message).toEndWith(
+    'User "jane" cannot patch. Grant it in a Role: apiGroups ["apps"], resources ["deployments/status"], verbs ["patch"]',
+  );
+  expect(failed(403).message).toContain('Grant it in a ClusterRole: apiGroups [""], resources ["pods"], verbs ["list"]');
+});
+
+test("ApiError makes a reason of the code when the server gives none", () => {
+  expect(failed(503).reason).toBe("ServiceUnavailable");
+  expect(failed(418).reason).toBe("HTTP418");
+});
+
+test("ApiError takes retryAfter from the header, else from the details", () => {
+  const status = { details: { retryAfterSeconds: 7 } };
+  expect(new ApiError({ method: "GET", path: "/", code: 429, status }).retryAfter).toBe(7);
+  expect(new ApiError({ method: "GET", path: "/", code: 429, status, retryAfter: 2 }).retryAfter).toBe(2);
+});
+
+test.each([
+  [404, undefined, isNotFound],
+  [409, "Conflict", isConflict],
+  [409, "AlreadyExists", isAlreadyExists],
+  [403, undefined, isForbidden],
+  [422, undefined, isInvalid],
+  [410, undefined, isGone],
+  [410, "Expired", isGone],
+  [500, "Expired", isGone],
+  [429, undefined, isTooManyRequests],
+  [401, undefined, isUnauthorized],
+] as const)("guards recognise %p %p and nothing else does", (code, reason, guard) => {
+  const guards = [isNotFound, isConflict, isAlreadyExists, isForbidden, isInvalid, isGone, isTooManyRequests, isUnauthorized];
+  expect(guards.filter((one) => one(failed(code, reason)))).toEqual([guard]);
+  expect(guards.filter((one) => one(new Error("other")))).toEqual([]);
+});
+
+test("isApiError recognises an error of another copy of the class", () => {
+  const copy = Object.assign(new Error("x"), { name: "ApiError", code: 404, reason: "NotFound" });
+  expect(isApiError(copy)).toBe(true);
+  expect(isApiError(new UnreachableError("https://a", { code: "ECONNRESET", message: "lost" }))).toBe(false);
+  expect([isApiError(undefined), isApiError("ApiError"), isApiError({})]).toEqual([false, false, false]);
+});
+
+test("isUnreachable recognises only UnreachableError", () => {
+  expect(isUnreachable(new UnreachableError("https://a", { code: "ECONNRESET", message: "lost" }))).toBe(true);
+  expect(isUnreachable(failed(503))).toBe(false);
+});

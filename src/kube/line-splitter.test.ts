@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { LineSplitter } from "./line-splitter.ts";
+
+function split(chunks: readonly Uint8Array[]): string[] {
+  const lines: string[] = [];
+  const splitter = new LineSplitter((line) => lines.push(line));
+  for (const chunk of chunks) splitter.push(chunk);
+  return lines;
+}
+
+test("LineSplitter gives the same lines wherever the bytes are cut", () => {
+  const line = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).filter((text) => !text.includes("\n"));
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 20 }), fc.array(fc.nat(2_000), { maxLength: 20 }), (lines, cuts) => {
+      const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(""));
+      const at = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort((a, b) => a - b);
+      const chunks = at.slice(1).map((end, index) => bytes.subarray(at[index], end));
+      expect(split(chunks)).toEqual(lines);
+    }),
+  );
+});
+
+test("LineSplitter joins a line of several MiB and passes over empty lines", () => {
+  const long = "é".repeat(2 ** 20);
+  const bytes = Buffer.from(`\n${long}\n\nb\nrest`);
+  const chunks = Array.from({ length: Math.ceil(bytes.length / 65_537) }, (_, i) => bytes.subarray(i * 65_537, (i + 1) * 65_537));
+  expect(split(chunks)).toEqual([long, "b"]);
+});
