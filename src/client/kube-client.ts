@@ -176,7 +176,7 @@ export class KubeClient implements Client {
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, options.signal));
     const path = collectionPath(mapping, options.namespace);
     const stop = new AbortController();
-    const signals = [stop.signal, options.signal, this.#run.signal].filter((signal) => signal !== undefined);
+    const signals = [stop.signal, options.signal, this.#run.requestSignal].filter((signal) => signal !== undefined);
     const signal = AbortSignal.any(signals);
     let resourceVersion = options.resourceVersion;
     if (resourceVersion === undefined) {
@@ -227,7 +227,7 @@ export class KubeClient implements Client {
 
   /** A deletion asked for by the author counts as foreign: it is an event like any other, also for this run's key. */
   #foreign(): RunScope {
-    return { gate: this.#run.gate, signal: this.#run.signal, origin: "" };
+    return { gate: this.#run.gate, requestSignal: this.#run.requestSignal, origin: "" };
   }
 }
 

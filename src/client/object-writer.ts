@@ -255,8 +255,8 @@ export interface DeleteCollection extends DeleteOptions {
 }
 
 function signalOf(call: Call, run: RunScope): AbortSignal | undefined {
-  if (call.signal === undefined) return run.signal;
-  return run.signal === undefined ? call.signal : AbortSignal.any([call.signal, run.signal]);
+  if (call.signal === undefined) return run.requestSignal;
+  return run.requestSignal === undefined ? call.signal : AbortSignal.any([call.signal, run.requestSignal]);
 }
 
 function identified(mapping: Mapping, object: Body): object {

@@ -24,8 +24,8 @@ export interface ClientScope {
 /** One run: what it writes counts as its own, and its end closes its gate. */
 export interface RunScope {
   readonly gate: WriteGate;
-  /** Cancels requests of the run; `undefined` where the run cannot be cancelled. */
-  readonly signal: AbortSignal | undefined;
+  /** Cancels requests of the run; `undefined` while nobody would, which spares each request its listener. */
+  readonly requestSignal: AbortSignal | undefined;
   /** `controller:key`, which the controller recognises in the events that the run's writes cause. */
   readonly origin: string;
 }

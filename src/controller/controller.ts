@@ -105,7 +105,7 @@ class ControllerEngine implements RunningController, EventSink {
 
     const declared = new Map<string, SharedInformer[]>();
     const parts = clientParts(this.#scope(declared));
-    this.client = new KubeClient(parts, { gate: this.#gate, signal: this.#stopping.signal, origin: "" });
+    this.client = new KubeClient(parts, { gate: this.#gate, requestSignal: this.#stopping.signal, origin: "" });
     this.#environment = {
       controller: this.name,
       parts,

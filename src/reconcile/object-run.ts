@@ -94,6 +94,10 @@ export class KeyRun implements RunContext, RunScope {
     return this.#abort.signal;
   }
 
+  get requestSignal(): AbortSignal | undefined {
+    return this.#abort?.signal;
+  }
+
   get client(): Client {
     return (this.#client ??= new KubeClient(this.environment.parts, this));
   }

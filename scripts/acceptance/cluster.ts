@@ -1,0 +1,107 @@
+/** What the acceptance tests ask of a real control plane. */
+import { assets, type ControlPlane, startControlPlane } from "../controlplane/controlplane.ts";
+import { sample, until } from "./binary.ts";
+
+/** Whether a real control plane can be started; CI never goes without. */
+export const available: boolean = (await assets()) !== undefined;
+if (!available) console.log("Skipped: tests that need a real control plane (neither KUBEBUILDER_ASSETS nor Go is there)");
+
+export interface Json {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly finalizers?: readonly string[];
+    readonly deletionTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly namespace?: string;
+  };
+  // What a test looks at differs with the kind.
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>> & {
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+  };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly items?: readonly Json[];
+}
+
+export class Cluster {
+  readonly plane: ControlPlane;
+
+  private constructor(plane: ControlPlane) {
+    this.plane = plane;
+  }
+
+  static async start(options: Parameters<typeof startControlPlane>[0] = {}): Promise<Cluster> {
+    return new Cluster(await startControlPlane({ controllers: true, ...options }));
+  }
+
+  get kubeconfig(): string {
+    return this.plane.kubeconfig;
+  }
+
+  /** The object at a path of the API; undefined when there is none. */
+  async get(path: string): Promise<Json | undefined> {
+    const response = await this.plane.request(path);
+    if (response.status === 404) return void (await response.text());
+    if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Json;
+  }
+
+  async send(method: string, path: string, options: { body?: unknown; type?: string } = {}): Promise<Json> {
+    const { body, type = "application/json" } = options;
+    const init: RequestInit = { method, headers: { "content-type": type } };
+    if (body !== undefined) init.body = JSON.stringify(body);
+    const response = await this.plane.request(path, init);
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Json;
+  }
+
+  patch(path: string, body: unknown): Promise<Json> {
+    return this.send("PATCH", path, { body, type: "application/merge-patch+json" });
+  }
+
+  /** `kubectl …`; throws with its words when it fails. */
+  async kubectl(...args: string[]): Promise<string> {
+    const { stdout, stderr, exitCode } = await this.plane.kubectl(...args);
+    if (exitCode !== 0) throw new Error(`kubectl ${args.join(" ")} ended with ${exitCode}: ${stderr}`);
+    return stdout;
+  }
+
+  /** Waits until an object exists and passes. */
+  exists(path: string, passes: (object: Json) => boolean = () => true, within = 15_000): Promise<Json> {
+    let seen: Json | undefined;
+    return until(
+      async () => {
+        seen = await this.get(path);
+        return seen !== undefined && passes(seen) ? seen : undefined;
+      },
+      { within, what: () => `${path}, last seen ${JSON.stringify(seen)}` },
+    );
+  }
+
+  gone(path: string, within = 15_000): Promise<true> {
+    return until(async () => (await this.get(path)) === undefined, { within, what: `${path} gone` }) as Promise<true>;
+  }
+
+  /** Watches open at the API server now, by resource. */
+  async watches(): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    for (const line of (await this.plane.metrics()).split("\n")) {
+      if (!line.startsWith("apiserver_longrunning_requests{") || !line.includes('verb="WATCH"')) continue;
+      const resource = /[{,]resource="([^"]*)"/.exec(line)?.[1] ?? "";
+      counts.set(resource, (counts.get(resource) ?? 0) + Number(line.slice(line.lastIndexOf(" ") + 1)));
+    }
+    return counts;
+  }
+
+  /** Requests that the API server has answered, by labels. */
+  async requests(labels: Readonly<Record<string, string>>): Promise<number> {
+    return sample(await this.plane.metrics(), "apiserver_request_total", labels);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.plane.stop();
+  }
+}

@@ -1,0 +1,196 @@
+import { describe, expect, test } from "bun:test";
+import type { AnyObject, Scope } from "../resource/handle.ts";
+import { handle } from "../resource/handle.ts";
+import { type EventSink, LOW_PRIORITY, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
+import { changed } from "./predicate.ts";
+import { kindWatch, watch } from "./watch.ts";
+
+const Thing = handle({ apiVersion: "acme.io/v1", kind: "Thing", scope: "Namespaced", plural: "things" });
+const Part = handle({ apiVersion: "v1", kind: "Part", scope: "Namespaced", plural: "parts" });
+const LIVE = { isInInitialList: false };
+
+/** Collects what the handlers enqueue. */
+class Collected implements EventSink {
+  readonly controller = "thing";
+  readonly finalizers = ["acme.io/thing"];
+  readonly client = { find: () => Promise.reject(), list: () => Promise.reject() } as unknown as EventSink["client"];
+  readonly keys: string[] = [];
+  readonly priorities: (number | undefined)[] = [];
+  readonly left: string[] = [];
+  readonly errors: unknown[] = [];
+  readonly objects = new Map<string, AnyObject>();
+  work: Promise<unknown> = Promise.resolve();
+
+  add(key: string, options: { priority?: number }): void {
+    this.keys.push(key);
+    this.priorities.push(options.priority);
+  }
+  gone(key: string): void {
+    this.left.push(key);
+  }
+  call<T>(_: string, call: () => T): T | undefined {
+    try {
+      return call();
+    } catch (error) {
+      this.errors.push(error);
+      return undefined;
+    }
+  }
+  primary(key: string): AnyObject | undefined {
+    return this.objects.get(key);
+  }
+  pending(work: Promise<unknown>): void {
+    this.work = work;
+  }
+}
+
+function thing(metadata: object = {}, rest: object = {}): AnyObject {
+  return { apiVersion: "acme.io/v1", kind: "Thing", metadata: { namespace: "ns", name: "a", uid: "u", ...metadata }, ...rest } as unknown as AnyObject;
+}
+
+function part(owner?: { name: string; uid?: string; apiVersion?: string; kind?: string; controller?: boolean }): AnyObject {
+  const reference = { apiVersion: "acme.io/v1", kind: "Thing", uid: "u", controller: true, ...owner };
+  const ownerReferences = owner === undefined ? undefined : [reference];
+  return { apiVersion: "v1", kind: "Part", metadata: { namespace: "ns", name: "p", ownerReferences } } as unknown as AnyObject;
+}
+
+describe("primaryHandler", () => {
+  test("enqueues members, with low priority from the initial list", () => {
+    const sink = new Collected();
+    const handler = primaryHandler(sink, kindWatch(Thing));
+    handler.onAdd(thing(), { isInInitialList: true });
+    handler.onUpdate(thing(), thing(), {});
+    expect(sink.keys).toEqual(["ns/a", "ns/a"]);
+    expect(sink.priorities).toEqual([LOW_PRIORITY, undefined]);
+  });
+
+  test("drops echoes of the key's own run, but not of another, nor a change of the spec", () => {
+    const sink = new Collected();
+    const handler = primaryHandler(sink, kindWatch(Thing));
+    handler.onUpdate(thing({ generation: 1 }), thing({ generation: 1 }), { origin: "thing:ns/a" });
+    expect(sink.keys).toEqual([]);
+    handler.onUpdate(thing({ generation: 1 }), thing({ generation: 1 }), { origin: "thing:ns/b" });
+    handler.onUpdate(thing({ generation: 2 }), thing({ generation: 1 }), { origin: "thing:ns/a" });
+    expect(sink.keys).toEqual(["ns/a", "ns/a"]);
+  });
+
+  test("lets objects outside `match` through only while they carry our finalizer", () => {
+    const sink = new Collected();
+    const handler = primaryHandler(sink, kindWatch(watch(Thing, { match: (object) => object.metadata.labels?.["in"] === "yes" })));
+    handler.onAdd(thing(), LIVE);
+    expect(sink.keys).toEqual([]);
+    handler.onAdd(thing({ finalizers: ["acme.io/thing"] }), LIVE);
+    handler.onAdd(thing({ labels: { in: "yes" } }), LIVE);
+    expect(sink.keys).toEqual(["ns/a", "ns/a"]);
+  });
+
+  test("`on` filters members, sees one that begins to match as created, and never hides a deletion", () => {
+    const sink = new Collected();
+    const options = { match: (object: AnyObject) => object.metadata.labels?.["in"] === "yes", on: changed.generation };
+    const handler = primaryHandler(sink, kindWatch(watch(Thing, options)));
+    const member = { labels: { in: "yes" }, generation: 1 };
+    handler.onUpdate(thing(member), thing(member), {});
+    expect(sink.keys).toEqual([]);
+    handler.onUpdate(thing(member), thing({ generation: 1 }), {});
+    expect(sink.keys).toEqual(["ns/a"]);
+    const deleting = { ...member, deletionTimestamp: "now", finalizers: ["acme.io/thing"] };
+    handler.onUpdate(thing(deleting), thing(member), {});
+    expect(sink.keys).toEqual(["ns/a", "ns/a"]);
+  });
+
+  test("ignores deleting objects without our finalizer, and forgets what is gone", () => {
+    const sink = new Collected();
+    const handler = primaryHandler(sink, kindWatch(Thing));
+    handler.onUpdate(thing({ deletionTimestamp: "now", finalizers: ["other"] }), thing(), {});
+    handler.onDelete(thing(), { stateUnknown: false });
+    expect(sink.keys).toEqual([]);
+    expect(sink.left).toEqual(["ns/a"]);
+  });
+
+  test("counts an event as handled when `match` throws", () => {
+    const sink = new Collected();
+    const handler = primaryHandler(
+      sink,
+      kindWatch(
+        watch(Thing, {
+          match: () => {
+            throw new Error("bug");
+          },
+        }),
+      ),
+    );
+    handler.onAdd(thing(), LIVE);
+    expect(sink.errors).toHaveLength(1);
+    expect(sink.keys).toEqual([]);
+  });
+});
+
+describe("ownedHandler", () => {
+  const handler = (sink: EventSink, scope: Scope = "Namespaced") =>
+    ownedHandler(sink, kindWatch(Part), handle({ apiVersion: "acme.io/v1", kind: "Thing", scope, plural: "things" }));
+
+  test("HDL-01 enqueues the owners of both states of an update, each once", () => {
+    const sink = new Collected();
+    handler(sink).onUpdate(part({ name: "b" }), part({ name: "a" }), {});
+    expect(sink.keys).toEqual(["ns/a", "ns/b"]);
+    handler(sink).onUpdate(part({ name: "c" }), part({ name: "c" }), {});
+    expect(sink.keys).toEqual(["ns/a", "ns/b", "ns/c"]);
+  });
+
+  test("HDL-02 knows the owner by group and kind, whatever the version", () => {
+    const sink = new Collected();
+    handler(sink).onAdd(part({ name: "a", apiVersion: "acme.io/v2beta1" }), LIVE);
+    expect(sink.keys).toEqual(["ns/a"]);
+    handler(sink).onAdd(part({ name: "a", kind: "Other" }), LIVE);
+    handler(sink).onAdd(part({ name: "a", apiVersion: "other.io/v1" }), LIVE);
+    handler(sink).onAdd(part({ name: "a", controller: false }), LIVE);
+    handler(sink).onAdd(part(), LIVE);
+    expect(sink.keys).toEqual(["ns/a"]);
+  });
+
+  test("HDL-04 enqueues a cluster-scoped owner without a namespace", () => {
+    const sink = new Collected();
+    handler(sink, "Cluster").onDelete(part({ name: "a" }), { stateUnknown: true });
+    expect(sink.keys).toEqual(["a"]);
+  });
+
+  test("knows an owner of the same name with another UID", () => {
+    const sink = new Collected();
+    sink.objects.set("ns/a", thing({ uid: "new" }));
+    handler(sink).onAdd(part({ name: "a", uid: "old" }), LIVE);
+    expect(sink.keys).toEqual([]);
+    handler(sink).onAdd(part({ name: "a", uid: "new" }), LIVE);
+    expect(sink.keys).toEqual(["ns/a"]);
+  });
+
+  test("follows a child that lost its owner reference", () => {
+    const sink = new Collected();
+    handler(sink).onUpdate(part(), part({ name: "a" }), {});
+    expect(sink.keys).toEqual(["ns/a"]);
+  });
+});
+
+describe("mappedHandler", () => {
+  test("HDL-05 asks for the old and the new state, and enqueues the union, each key once", () => {
+    const sink = new Collected();
+    const asked: string[] = [];
+    const target = watch(Thing, {
+      enqueue: (object) => {
+        asked.push(object.metadata.resourceVersion);
+        return [{ name: object.metadata.resourceVersion }, { name: "both", namespace: "ns" }];
+      },
+    });
+    mappedHandler(sink, kindWatch(target)).onUpdate(thing({ resourceVersion: "2" }), thing({ resourceVersion: "1" }), {});
+    expect(asked).toEqual(["1", "2"]);
+    expect(sink.keys).toEqual(["1", "ns/both", "2"]);
+  });
+
+  test("waits for an asynchronous answer, and takes objects as keys", async () => {
+    const sink = new Collected();
+    const target = watch(Thing, { enqueue: async (object) => [object] });
+    mappedHandler(sink, kindWatch(target)).onAdd(thing(), LIVE);
+    expect(sink.keys).toEqual([]);
+    await sink.work;
+    expect(sink.keys).toEqual(["ns/a"]);
+  });
+});
