@@ -8,9 +8,6 @@ import { sleep, type Clock } from "../platform/clock.ts";
 import { eventBody, seriesBody } from "./event.ts";
 import type { EventSeries } from "./event-series.ts";
 
-
-
-
 export interface EventSenderOptions {
   readonly transport: Pick<Transport, "request">;
   readonly gate: WriteGate;
@@ -47,8 +44,9 @@ export class EventSender {
   }
 
   send(series: EventSeries): void {
-    if (series.queued) return;
-    series.queued = true;
+    if (series.sending === "in flight") series.sending = "again";
+    if (series.sending !== "no") return;
+    series.sending = "waiting";
     this.#waiting.add(series);
     this.#running ??= this.#run();
   }
@@ -70,25 +68,29 @@ export class EventSender {
     await undefined;
     for (const series of this.#waiting) {
       this.#waiting.delete(series);
-      series.queued = false;
-      await this.#deliver(series);
-      if (series.sent === 1 && series.count > 1) this.send(series);
+      series.sending = "in flight";
+      const reason = await this.#deliver(series);
+      const again = series.sending !== "in flight" || series.sent === 1;
+      series.sending = "no";
+      if (reason !== undefined) this.#options.onDrop(series, reason);
+      else if (again && series.count > series.sent) this.send(series);
     }
     this.#running = undefined;
   }
 
-  /** Never throws. */
-  async #deliver(series: EventSeries): Promise<void> {
+  /** Never throws. @returns why it was given up, if it was. */
+  async #deliver(series: EventSeries): Promise<EventDropReason | undefined> {
     for (let attempt = 1; ; attempt++) {
-      if (this.#closed.signal.aborted) return this.#options.onDrop(series, "closed");
-      if (this.#options.gate.refused !== undefined) return this.#options.onDrop(series, "refused");
+      if (this.#closed.signal.aborted) return "closed";
+      if (this.#options.gate.refused !== undefined) return "refused";
       try {
-        return await this.#write(series);
+        await this.#write(series);
+        return undefined;
       } catch (error) {
         if (this.#closing.signal.aborted && !isApiError(error)) this.#closed.abort(error);
         if (attempt >= MAX_TRIES || this.#closing.signal.aborted || !isPassing(error)) {
           this.#tell(series, error);
-          return this.#options.onDrop(series, "failed");
+          return "failed";
         }
         await this.#pause(error);
       }
@@ -151,7 +153,9 @@ function isPassing(error: unknown): boolean {
 /** The namespace is gone or going, and the Event with it. */
 function isAboutNamespace(error: unknown): boolean {
   if (isNotFound(error)) return true;
-  return isApiError(error) && error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;
+  return (
+    isApiError(error) && error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true
+  );
 }
 
 function kindOf(error: unknown): string {

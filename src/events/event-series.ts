@@ -12,8 +12,8 @@ export interface EventSeries {
   /** The count that the server knows; 0 before the Event was created. */
   sent: number;
   sentAt: number;
-  /** Waiting to be sent. */
-  queued: boolean;
+  /** `again`: what happened while it was in flight is to be sent too. */
+  sending: "no" | "waiting" | "in flight" | "again";
 }
 
 /** A series that was not seen for so long is over: its count is sent a last time, and it is forgotten. */
@@ -48,7 +48,7 @@ export class SeriesCache {
 
   start(identity: EventIdentity): EventSeries {
     const now = this.#clock.now();
-    const series = { identity, first: now, last: now, count: 1, sent: 0, sentAt: now, queued: false };
+    const series: EventSeries = { identity, first: now, last: now, count: 1, sent: 0, sentAt: now, sending: "no" };
     this.#series.set(identity.key, series);
     if (this.#series.size > MAX_SERIES) this.#end(this.#series.values().next().value!);
     this.#arm();

@@ -42,7 +42,10 @@ function plainObject(value: object, at: Position): unknown {
   if (Array.isArray(value)) return value.map((item) => plain(item, { secret: at.secret, within }));
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "[invalid date]" : value.toISOString();
   if (value instanceof Map) {
-    return plainEntries([...value].map(([key, item]) => [String(key), item]), { secret: false, within });
+    return plainEntries(
+      [...value].map(([key, item]) => [String(key), item]),
+      { secret: false, within },
+    );
   }
   if (value instanceof Set) return [...value].map((item) => plain(item, { secret: false, within }));
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;

@@ -79,9 +79,14 @@ describe("controller", () => {
     expect(body).toContain('controller_runtime_reconcile_time_seconds_sum{controller="a"} 62.0101\n');
     const { buckets } = seconds!;
     // Cumulative, and a value on the bound belongs to it.
-    expect([buckets!["0.005"], buckets!["0.01"], buckets!["0.9"], buckets!["1"], buckets!["60"], buckets!["+Inf"]]).toEqual(
-      ["1", "2", "2", "3", "3", "4"],
-    );
+    expect([
+      buckets!["0.005"],
+      buckets!["0.01"],
+      buckets!["0.9"],
+      buckets!["1"],
+      buckets!["60"],
+      buckets!["+Inf"],
+    ]).toEqual(["1", "2", "2", "3", "3", "4"]);
   });
 
   test("metrics of a controller leave with it, and stay while another of its name is there", async () => {
@@ -188,7 +193,10 @@ describe("others", () => {
     metrics.eventDropped("rate");
     const families = await read(metrics);
     const [objects] = families.get("binnacle_informer_objects")!.metrics;
-    expect(objects).toEqual({ value: "12", labels: { group: "apps", version: "v1", kind: "Deployment", selector: 'a="b"\\' } });
+    expect(objects).toEqual({
+      value: "12",
+      labels: { group: "apps", version: "v1", kind: "Deployment", selector: 'a="b"\\' },
+    });
     expect(families.get("binnacle_informer_bytes")!.metrics[0]!.value).toBe("3456");
     expect(families.get("binnacle_informer_synced")!.metrics[0]!.value).toBe("1");
     expect(families.get("binnacle_informer_relists_total")!.metrics[0]).toMatchObject({

@@ -7,10 +7,13 @@ const NO_LABELS = {};
 /** Everything here is read when the metrics are; nothing runs in between. */
 export function processFamilies(eventLoopLag: () => number): ReadFamily[] {
   return [
-    one({ name: "process_cpu_seconds_total", help: "Total user and system CPU time spent in seconds.", type: "counter" }, () => {
-      const { user, system } = process.cpuUsage();
-      return (user + system) / 1e6;
-    }),
+    one(
+      { name: "process_cpu_seconds_total", help: "Total user and system CPU time spent in seconds.", type: "counter" },
+      () => {
+        const { user, system } = process.cpuUsage();
+        return (user + system) / 1e6;
+      },
+    ),
     one({ name: "process_resident_memory_bytes", help: "Resident memory size in bytes." }, () =>
       process.memoryUsage.rss(),
     ),
@@ -20,11 +23,13 @@ export function processFamilies(eventLoopLag: () => number): ReadFamily[] {
     ),
     one({ name: "process_open_fds", help: "Number of open file descriptors." }, openDescriptors),
     one({ name: "process_max_fds", help: "Maximum number of open file descriptors." }, maxDescriptors),
-    one({ name: "nodejs_heap_size_total_bytes", help: "Process heap size in bytes." }, () =>
-      process.memoryUsage().heapTotal,
+    one(
+      { name: "nodejs_heap_size_total_bytes", help: "Process heap size in bytes." },
+      () => process.memoryUsage().heapTotal,
     ),
-    one({ name: "nodejs_heap_size_used_bytes", help: "Process heap size used in bytes." }, () =>
-      process.memoryUsage().heapUsed,
+    one(
+      { name: "nodejs_heap_size_used_bytes", help: "Process heap size used in bytes." },
+      () => process.memoryUsage().heapUsed,
     ),
     one({ name: "nodejs_eventloop_lag_seconds", help: "Lag of event loop in seconds." }, eventLoopLag),
   ];

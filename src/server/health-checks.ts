@@ -42,7 +42,9 @@ export class HealthChecks {
   #put<T>(map: Map<string, T>, entry: { name: string; value: T }): Disposable {
     const { name, value } = entry;
     if (name === "" || this.#checks.has(name) || this.#notes.has(name)) {
-      throw new Error(`Cannot add the check ${JSON.stringify(name)}: ${name === "" ? "a name is needed" : "it is there"}`);
+      throw new Error(
+        `Cannot add the check ${JSON.stringify(name)}: ${name === "" ? "a name is needed" : "it is there"}`,
+      );
     }
     map.set(name, value);
     return {
