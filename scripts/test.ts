@@ -5,17 +5,22 @@
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { assets } from "./controlplane/controlplane.ts";
-import { countsOf, type Counts, closingLine, one } from "./test-counts.ts";
+import { closingLine, type Counts, countsOf, one } from "./test-counts.ts";
 
 const root = join(import.meta.dirname, "..");
 const bun = process.execPath;
-const report = join(root, "dist", "tests.xml");
 const isCi = /^(1|true)$/i.test(process.env.CI ?? "");
 
-/** In the order in which a mistake is cheapest to find; the binary comes before the tests that run it. */
+const tested = ["src", "scripts", "controllers"].filter((folder) => existsSync(join(root, folder)));
+
+/**
+ * In the order in which a mistake is cheapest to find; the binary comes before the tests that run it. Acceptance tests
+ * measure time, so each has the machine to itself.
+ */
 const steps: Readonly<Record<string, () => Promise<Counts>>> = {
   format: () => command(bun, ["fmt", "--check", "--no-script"]),
   lint: () => command(bun, [join(root, "node_modules", "oxlint", "bin", "oxlint")]),
@@ -25,7 +30,13 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
   controlplane: controlPlane,
   build: () => command(bun, ["scripts/build.ts"]),
   smoke: () => command(bun, ["scripts/smoke.ts"]),
-  tests,
+  tests: () =>
+    tests([
+      `--parallel=${Math.min(4, availableParallelism())}`,
+      "--path-ignore-patterns=scripts/acceptance/**",
+      ...tested,
+    ]),
+  acceptance: () => tests(["scripts/acceptance"]),
 };
 
 const wanted = process.argv.slice(2);
@@ -67,14 +78,23 @@ async function controlPlane(): Promise<Counts> {
   }
 }
 
-async function tests(): Promise<Counts> {
-  await mkdir(join(root, "dist"), { recursive: true });
-  await rm(report, { force: true });
-  const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
-  const status = await run(bun, ["test", "--no-orphans", ...reporter, "src", "scripts", "controllers"]);
-  if (!existsSync(report)) return one("failed");
-  const counts = countsOf(await readFile(report, "utf8"));
-  return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+async function tests(args: readonly string[]): Promise<Counts> {
+  const dir = await mkdtemp(join(tmpdir(), "binnacle-tests-"));
+  try {
+    const report = join(dir, "report.xml");
+    const status = await run(bun, [
+      "test",
+      "--no-orphans",
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+      ...args,
+    ]);
+    if (!existsSync(report)) return one("failed");
+    const counts = countsOf(await readFile(report, "utf8"));
+    return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
 }
 
 function run(path: string, args: readonly string[]): Promise<number> {
