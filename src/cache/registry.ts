@@ -2,49 +2,195 @@
 import type { RestMapper } from "../kube/mapper.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { Log } from "../observe/log.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { AnyObject, Resource } from "../resource/handle.ts";
+import { systemClock, type Clock } from "../platform/clock.ts";
+import type { Resource } from "../resource/handle.ts";
+import { parseFieldSelector } from "../resource/field-selector.ts";
+import { parseLabelSelector } from "../resource/selector.ts";
+import type { WriteResult } from "./feed.ts";
+import { ListGate } from "./list-gate.ts";
 import type { Needs } from "./projection.ts";
-import type { SharedInformer } from "./shared-informer.ts";
-
-export type CacheLog = Pick<Log, "debug" | "info" | "warn" | "error">;
+import { SharedInformer } from "./shared-informer.ts";
 
 export interface InformerRegistryOptions {
   readonly transport: Transport;
   readonly mapper: RestMapper;
-  readonly log: CacheLog;
+  readonly log: Pick<Log, "debug" | "info" | "warn" | "error">;
+  /** @default systemClock */
   readonly clock?: Clock | undefined;
+  /** Freezes cached objects: for `dev` and tests. @default false */
   readonly freeze?: boolean | undefined;
+  /** Milliseconds that an unused informer lives on, so that a reload keeps it. @default 10_000 */
   readonly grace?: number | undefined;
+  /** From 0 up to 1. @default Math.random */
   readonly random?: (() => number) | undefined;
 }
 
 export interface AcquireOptions {
+  /** Empty for all. @default [] */
   readonly namespaces?: readonly string[] | undefined;
+  /** A label selector. */
   readonly labels?: string | undefined;
+  /** A field selector. */
   readonly fields?: string | undefined;
   readonly needs: Needs;
+  /** Who it is, in the log and on the debug page. */
   readonly user: string;
 }
 
+/** One user's hold on an informer. */
 export interface InformerLease {
   readonly informer: SharedInformer;
   setNeeds(needs: Needs): void;
+  /** Also twice. */
   release(): void;
 }
 
-export interface WriteResult {
-  readonly object?: AnyObject | undefined;
-  readonly deleted?: { readonly uid: string } | undefined;
-  readonly origin: string;
+type GroupKind = Pick<Resource, "group" | "kind">;
+
+/** What is known of one kind. */
+interface KindEntry {
+  /** Replaced, never changed. */
+  informers: readonly SharedInformer[];
+  /** Writes of this process under way, by key. */
+  readonly held: Map<string, number>;
 }
 
-export declare class InformerRegistry {
-  constructor(options: InformerRegistryOptions);
-  acquire(resource: Resource, options: AcquireOptions): InformerLease;
-  informersOf(resource: { readonly group: string; readonly kind: string }): readonly SharedInformer[];
-  all(): readonly SharedInformer[];
-  beginWrite(resource: { readonly group: string; readonly kind: string }, key: string): void;
-  endWrite(resource: { readonly group: string; readonly kind: string }, key: string, result: WriteResult | undefined): void;
-  stop(): Promise<void>;
+interface Shared {
+  readonly informer: SharedInformer;
+  readonly kind: KindEntry;
+  readonly users: Map<InformerLease, { readonly name: string; needs: Needs }>;
+  /** Runs while nobody uses it. */
+  grace: Disposable | undefined;
+}
+
+const DEFAULT_GRACE_MS = 10_000;
+const NONE: readonly SharedInformer[] = Object.freeze([]);
+
+/** The informers of a process. */
+export class InformerRegistry {
+  readonly #options: InformerRegistryOptions;
+  readonly #clock: Clock;
+  readonly #gate = new ListGate();
+  readonly #shared = new Map<string, Shared>();
+  readonly #kinds = new Map<string, Map<string, KindEntry>>();
+  readonly #stopping = new Set<Promise<void>>();
+  #all: readonly SharedInformer[] = NONE;
+  #stopped = false;
+
+  constructor(options: InformerRegistryOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /**
+   * The informer of a set of objects, running. The same set gives the same informer.
+   *
+   * @throws SyntaxError for a bad selector.
+   */
+  acquire(resource: Resource, options: AcquireOptions): InformerLease {
+    if (this.#stopped) throw new Error(`Cannot watch ${resource.kind}: the informers have been stopped`);
+    const shared = this.#sharedFor(resource, options);
+    shared.grace?.[Symbol.dispose]();
+    shared.grace = undefined;
+    const user = { name: options.user, needs: options.needs };
+    const lease: InformerLease = {
+      informer: shared.informer,
+      setNeeds: (needs) => {
+        user.needs = needs;
+        if (shared.users.has(lease)) this.#need(shared);
+      },
+      release: () => {
+        if (shared.users.delete(lease) && shared.users.size === 0) this.#unused(shared);
+      },
+    };
+    shared.users.set(lease, user);
+    this.#need(shared);
+    shared.informer.start();
+    return lease;
+  }
+
+  /** The informers of a kind, in all its versions. */
+  informersOf({ group, kind }: GroupKind): readonly SharedInformer[] {
+    return this.#kinds.get(kind)?.get(group)?.informers ?? NONE;
+  }
+
+  all(): readonly SharedInformer[] {
+    return this.#all;
+  }
+
+  /** Who uses an informer, by the name they gave. */
+  usersOf(informer: SharedInformer): readonly string[] {
+    return Array.from(this.#shared.get(informer.id)?.users.values() ?? [], ({ name }) => name);
+  }
+
+  /** A write of this process to an object is under way: events of the key are held until `endWrite`. May be nested. */
+  beginWrite(resource: GroupKind, key: string): void {
+    const { held } = this.#kind(resource);
+    held.set(key, (held.get(key) ?? 0) + 1);
+  }
+
+  /**
+   * The answer to a write: it goes into every informer of the kind whose set it belongs to, at once, and handlers are
+   * told with `origin`. A write that was refused, `undefined`, leaves no trace.
+   */
+  endWrite(resource: GroupKind, key: string, result: WriteResult | undefined): void {
+    const { held, informers } = this.#kind(resource);
+    const others = (held.get(key) ?? 1) - 1;
+    if (others === 0) held.delete(key);
+    else held.set(key, others);
+    for (const informer of informers) informer.endWrite(key, result, others === 0);
+  }
+
+  /** Stops every informer; resolves when nothing is left running. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const shared of [...this.#shared.values()]) this.#remove(shared);
+    await Promise.all(this.#stopping);
+  }
+
+  #sharedFor(resource: Resource, options: AcquireOptions): Shared {
+    const { transport, mapper, log, random, freeze } = this.#options;
+    const isCluster = resource.scope === "Cluster" || mapper.known(resource)?.namespaced === false;
+    const kind = this.#kind(resource);
+    const informer = new SharedInformer(resource, {
+      ...{ transport, mapper, log, random, freeze, clock: this.#clock, gate: this.#gate, held: kind.held },
+      namespaces: isCluster ? [] : options.namespaces,
+      labels: options.labels === undefined ? undefined : parseLabelSelector(options.labels).toString(),
+      fields: options.fields === undefined ? undefined : parseFieldSelector(options.fields).toString(),
+    });
+    const existing = this.#shared.get(informer.id);
+    if (existing !== undefined) return existing;
+    const shared: Shared = { informer, kind, users: new Map(), grace: undefined };
+    this.#shared.set(informer.id, shared);
+    kind.informers = [...kind.informers, informer];
+    this.#all = [...this.#all, informer];
+    return shared;
+  }
+
+  #need({ informer, users }: Shared): void {
+    informer.setNeeds(users.values().map(({ needs }) => needs));
+  }
+
+  #unused(shared: Shared): void {
+    if (this.#stopped) return;
+    shared.grace = this.#clock.setTimeout(() => this.#remove(shared), this.#options.grace ?? DEFAULT_GRACE_MS);
+  }
+
+  #remove(shared: Shared): void {
+    const { informer, kind } = shared;
+    shared.grace?.[Symbol.dispose]();
+    this.#shared.delete(informer.id);
+    kind.informers = kind.informers.filter((other) => other !== informer);
+    this.#all = this.#all.filter((other) => other !== informer);
+    const stopping = informer.stop().finally(() => this.#stopping.delete(stopping));
+    this.#stopping.add(stopping);
+  }
+
+  #kind({ group, kind }: GroupKind): KindEntry {
+    let groups = this.#kinds.get(kind);
+    if (groups === undefined) this.#kinds.set(kind, (groups = new Map()));
+    let entry = groups.get(group);
+    if (entry === undefined) groups.set(group, (entry = { informers: NONE, held: new Map() }));
+    return entry;
+  }
 }

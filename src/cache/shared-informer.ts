@@ -1,24 +1,307 @@
 /** An informer: one set of objects, kept current, with everybody who wants to know of its changes. */
+import type { RestMapper } from "../kube/mapper.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { Log } from "../observe/log.ts";
+import { systemClock, type Clock } from "../platform/clock.ts";
+import { parseFieldSelector, type FieldSelector } from "../resource/field-selector.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
-import type { Indexer } from "./indexer.ts";
+import { compareVersions } from "../resource/meta.ts";
+import { parseLabelSelector, type LabelSelector } from "../resource/selector.ts";
+import { Feed, type WriteResult } from "./feed.ts";
+import { deepFreeze } from "./freeze.ts";
+import { Handlers } from "./handlers.ts";
+import { Indexer } from "./indexer.ts";
 import type { HandlerOptions, HandlerRegistration, InformerHandler } from "./informer-handler.ts";
-import type { InformerState } from "./informer-state.ts";
+import { worstOf, type InformerState } from "./informer-state.ts";
+import { ListGate } from "./list-gate.ts";
+import { isStub, Projection, type Needs } from "./projection.ts";
+import { Reflector } from "./reflector.ts";
+import type { ListReason } from "./reflector-state.ts";
+import { SizeEstimate } from "./size-estimate.ts";
 
-export declare class SharedInformer {
+export interface SharedInformerOptions {
+  readonly transport: Transport;
+  readonly mapper: RestMapper;
+  readonly log: Pick<Log, "debug" | "info" | "warn" | "error">;
+  /** Empty for all. @default [] */
+  readonly namespaces?: readonly string[] | undefined;
+  readonly labels?: string | undefined;
+  readonly fields?: string | undefined;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+  /** @default Math.random */
+  readonly random?: (() => number) | undefined;
+  /** Freezes cached objects. @default false */
+  readonly freeze?: boolean | undefined;
+  /** Shared by informers that must not list all at once. */
+  readonly gate?: ListGate | undefined;
+  /** Keys with a write of this process under way. */
+  readonly held?: ReadonlyMap<string, number> | undefined;
+  /** Objects of a page. @default 500 */
+  readonly pageSize?: number | undefined;
+  /** A full list has begun. */
+  readonly onList?: ((reason: ListReason) => void) | undefined;
+}
+
+interface Part {
+  readonly feed: Feed;
+  readonly reflector: Reflector;
+  status: InformerState;
+}
+
+const NOTHING_HELD: ReadonlyMap<string, number> = new Map();
+const WHOLE: readonly Needs[] = [{ bodies: "all", managers: [] }];
+/** Of a stub, about. */
+const STUB_BYTES = 200;
+
+/**
+ * The objects of one kind in some namespaces, by selectors.
+ *
+ * **Guarantees.** Handlers are called synchronously and in order, after the store has changed. A handler that throws is
+ * logged and stops nobody. A handler that comes late is first told of what is there.
+ *
+ * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#SharedIndexInformer
+ */
+export class SharedInformer {
   readonly resource: Resource;
-  /** Empty for all. */
+  /** Sorted; empty for all. */
   readonly namespaces: readonly string[];
   readonly labels: string | undefined;
   readonly fields: string | undefined;
+  /** Differs for every kind, version, set of namespaces and selectors. */
   readonly id: string;
-  readonly store: Indexer;
-  get state(): InformerState;
-  get hasSynced(): boolean;
-  get lastEventAt(): number | undefined;
-  get resourceVersion(): string;
-  get relists(): Readonly<Record<string, number>>;
-  get bytes(): number;
-  addHandler(handler: InformerHandler, options: HandlerOptions): HandlerRegistration;
-  onChange(listener: () => void): Disposable;
-  covers(object: AnyObject): boolean;
+  /** The part of `id` that tells informers of one kind apart; empty for all objects. */
+  readonly selector: string;
+  readonly store = new Indexer();
+  readonly #clock: Clock;
+  readonly #log: SharedInformerOptions["log"];
+  readonly #handlers: Handlers;
+  readonly #parts = new Map<string, Part>();
+  readonly #labelSelector: LabelSelector | undefined;
+  readonly #fieldSelector: FieldSelector | undefined;
+  readonly #freeze: boolean;
+  readonly #size = new SizeEstimate();
+  readonly #listeners = new Set<() => void>();
+  readonly #relists: Record<string, number> = {};
+  readonly #stopping = new AbortController();
+  #projection = new Projection(WHOLE);
+  #running: Promise<void> | undefined;
+  #state: InformerState = { kind: "starting" };
+  #hasSynced = false;
+  #lastEventAt: number | undefined;
+
+  constructor(resource: Resource, options: SharedInformerOptions) {
+    const { labels, fields, namespaces = [], clock = systemClock, random = Math.random, freeze = false } = options;
+    const { gate = new ListGate(), held = NOTHING_HELD, transport, mapper, pageSize } = options;
+    this.resource = resource;
+    this.namespaces = [...new Set(namespaces)].sort();
+    this.labels = labels || undefined;
+    this.fields = fields || undefined;
+    this.#labelSelector = this.labels === undefined ? undefined : parseLabelSelector(this.labels);
+    this.#fieldSelector = this.fields === undefined ? undefined : parseFieldSelector(this.fields);
+    this.selector = selectorText(this);
+    this.id = `${resource.apiVersion}/${resource.kind}${this.selector && `?${this.selector}`}`;
+    this.#clock = clock;
+    this.#log = options.log;
+    this.#freeze = freeze;
+    this.#handlers = new Handlers({ log: options.log, clock, informer: this.id, resync: () => this.#resync() });
+    for (const namespace of this.namespaces.length === 0 ? [""] : this.namespaces) {
+      const feed = new Feed({
+        ...{ store: this.store, handlers: this.#handlers, namespace, held },
+        take: (object, shared) => this.#take(object, shared),
+        covers: (object) => this.covers(object),
+        onHeard: () => this.#heard(),
+        onSynced: () => this.#synced(),
+      });
+      const reflector = new Reflector({
+        ...{ resource, namespace, labels, fields, transport, mapper, clock, random, gate, pageSize },
+        sink: feed,
+        onStatus: (status) => this.#status(part, status),
+        onList: (reason) => {
+          if (reason !== "initial") this.#relists[reason] = (this.#relists[reason] ?? 0) + 1;
+          options.onList?.(reason);
+        },
+      });
+      const part: Part = { feed, reflector, status: this.#state };
+      this.#parts.set(namespace, part);
+    }
+  }
+
+  get state(): InformerState {
+    return this.#state;
+  }
+
+  /** Every namespace has been listed; true from then on, until the kind is gone. */
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  /** When the server was last heard of, a list, event or bookmark; milliseconds since the epoch. */
+  get lastEventAt(): number | undefined {
+    return this.#lastEventAt;
+  }
+
+  /** The version up to which the store is current; with several namespaces, of the least current one. */
+  get resourceVersion(): string {
+    return this.store.resourceVersion;
+  }
+
+  /** Full lists after the first, by reason. */
+  get relists(): Readonly<Record<string, number>> {
+    return this.#relists;
+  }
+
+  /** Of the objects as JSON, estimated from some of them. Walks the store. */
+  get bytes(): number {
+    let stubs = 0;
+    for (const object of this.store.values()) if (isStub(object)) stubs++;
+    return Math.round((this.store.size - stubs) * this.#size.average + stubs * STUB_BYTES);
+  }
+
+  /** Calls of handlers that threw. */
+  get handlerFailures(): number {
+    return this.#handlers.failures;
+  }
+
+  /** Own writes that the server's stream has not shown yet. */
+  get pendingWrites(): number {
+    let pending = 0;
+    for (const { feed } of this.#parts.values()) pending += feed.pendingWrites;
+    return pending;
+  }
+
+  /** Begins to list and watch; later calls do nothing. */
+  start(): void {
+    this.#running ??= Promise.all(
+      Array.from(this.#parts.values(), ({ reflector }) => reflector.run(this.#stopping.signal)),
+    ).then(() => {});
+  }
+
+  /** Resolves when nothing of it is left running. The store stays as it is. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error("The informer is stopped"));
+    this.#handlers.stop();
+    await this.#running;
+    this.#state = { kind: "stopped" };
+    this.#tell();
+  }
+
+  /**
+   * Adds a handler, after telling it of each object that is there already.
+   *
+   * @throws when the informer is stopped.
+   */
+  addHandler(handler: InformerHandler, options: HandlerOptions): HandlerRegistration {
+    if (this.#stopping.signal.aborted) {
+      throw new Error(`Cannot add handler ${options.name} to ${this.id}: the informer has been stopped`);
+    }
+    const listener = this.#handlers.add(handler, { options, objects: this.store.values() });
+    const hasSynced = (): boolean => this.#hasSynced;
+    return {
+      get hasSynced() {
+        return hasSynced();
+      },
+      [Symbol.dispose]: () => this.#handlers.remove(listener),
+    };
+  }
+
+  /** Told when `state` or `hasSynced` changed. */
+  onChange(listener: () => void): Disposable {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(own) };
+  }
+
+  /** Whether an object belongs to this informer's set. */
+  covers(object: AnyObject): boolean {
+    const { namespace, labels } = object.metadata;
+    if (this.namespaces.length > 0 && (namespace === undefined || !this.namespaces.includes(namespace))) return false;
+    if (this.#labelSelector !== undefined && !this.#labelSelector.matches(labels)) return false;
+    return this.#fieldSelector === undefined || this.#fieldSelector.matches(object);
+  }
+
+  /** What all users need from now on. What was dropped before, and is needed now, is listed again. */
+  setNeeds(users: Iterable<Needs>): void {
+    const projection = new Projection(users);
+    const earlier = this.#projection;
+    this.#projection = projection;
+    if (!projection.widens(earlier)) return;
+    for (const { feed, reflector } of this.#parts.values()) if (feed.hasTaken) reflector.relist("needs");
+  }
+
+  /** A write of this process was answered; `undefined` when it was refused. Events are let go when `isLast`. */
+  endWrite(key: string, result: WriteResult | undefined, isLast: boolean): void {
+    const part = this.#parts.get(this.namespaces.length === 0 ? "" : key.slice(0, Math.max(0, key.indexOf("/"))));
+    if (part === undefined) return;
+    const { object } = result ?? {};
+    // The answer in another version of the API has another shape; the event comes in ours.
+    const isOurs = object === undefined || object.apiVersion === this.resource.apiVersion;
+    if (result !== undefined && isOurs) part.feed.wrote(key, result);
+    if (isLast) part.feed.release(key);
+  }
+
+  #take(object: AnyObject, shared: boolean): AnyObject {
+    const taken = shared ? this.#projection.takeCopy(object) : this.#projection.take(object);
+    if (!isStub(taken)) this.#size.take(taken);
+    return this.#freeze ? deepFreeze(taken) : taken;
+  }
+
+  #heard(): void {
+    this.#lastEventAt = this.#clock.now();
+    let least: string | undefined;
+    for (const { feed } of this.#parts.values()) {
+      if (least === undefined || compareVersions(feed.resourceVersion, least) < 0) least = feed.resourceVersion;
+    }
+    this.store.resourceVersion = least ?? "";
+  }
+
+  #synced(): void {
+    let all = true;
+    for (const { feed } of this.#parts.values()) all &&= feed.synced;
+    if (all === this.#hasSynced) return;
+    this.#hasSynced = all;
+    this.#tell();
+  }
+
+  #status(part: Part, status: InformerState): void {
+    part.status = status;
+    const before = this.#state;
+    const state = worstOf(this.#parts.values().map((other) => other.status));
+    if (isSame(state, before)) return;
+    this.#state = state;
+    this.#logChange(before, state);
+    this.#tell();
+  }
+
+  #logChange(before: InformerState, state: InformerState): void {
+    const informer = this.id;
+    if (state.kind === "waiting") this.#log.info("Waiting for a kind to appear", { informer, message: state.message });
+    else if (state.kind === "unavailable") this.#log.warn("Cannot watch", { informer, message: state.message });
+    else if (state.kind === "watching" && before.kind !== "listing") this.#log.info("Watching again", { informer });
+    else this.#log.debug("Informer state", { informer, state: state.kind });
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #resync(): void {
+    for (const { feed } of this.#parts.values()) feed.resync();
+  }
+}
+
+function isSame(a: InformerState, b: InformerState): boolean {
+  if (a.kind !== b.kind) return false;
+  const { message } = a as { message?: string };
+  return message === (b as { message?: string }).message;
+}
+
+/** Such as `a,b;app=web;status.phase=Running`; empty for all objects. */
+function selectorText(set: {
+  readonly namespaces: readonly string[];
+  readonly labels: string | undefined;
+  readonly fields: string | undefined;
+}): string {
+  const parts = [set.namespaces.join(","), set.labels ?? "", set.fields ?? ""];
+  return parts.join(";").replace(/;+$/, "");
 }

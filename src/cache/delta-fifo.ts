@@ -1,0 +1,201 @@
+/** What has happened to objects, in order, until it is applied to the store. */
+import type { AnyObject } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+
+export type DeltaType = "Added" | "Updated" | "Deleted" | "Replaced" | "Sync";
+
+/** One list, as the deltas that come from it know it. */
+export interface ListMark {
+  readonly resourceVersion: string;
+  /** Rises with each list of a reflector. */
+  readonly sequence: number;
+  /** Objects of a version that is known already are taken again: more of them is needed than before. */
+  readonly refresh?: boolean;
+  /** The server's versions went back, as after a restored backup: older ones count as newer. */
+  readonly reset?: boolean;
+}
+
+/** A change of one object; `next` is the one after it of the same object. */
+export class Delta {
+  readonly type: DeltaType;
+  /** For a deletion that was not seen, the last known state. */
+  readonly object: AnyObject;
+  /** The list that showed the object, or that no longer showed it. */
+  readonly list: ListMark | undefined;
+  next: Delta | undefined = undefined;
+
+  constructor(type: DeltaType, object: AnyObject, list?: ListMark) {
+    this.type = type;
+    this.object = object;
+    this.list = list;
+  }
+}
+
+/** What the consumer has already. */
+export interface KnownObjects {
+  keys(): Iterable<string>;
+  get(key: string): AnyObject | undefined;
+}
+
+export interface DeltaFifoOptions {
+  readonly known: KnownObjects;
+  /** Applied once to each object on its way in; not to last known states. */
+  readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
+  /** Keys whose watch events are kept back until `release`. */
+  readonly held?: { readonly size: number; has(key: string): boolean } | undefined;
+}
+
+/**
+ * Deltas by key, keys in the order of their first delta.
+ *
+ * **Guarantees.** Two deletions in a row become one. A list produces a deletion for every object that is known or queued
+ * and that it does not show, before the objects of its last page.
+ *
+ * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#DeltaFIFO
+ */
+export class DeltaFifo {
+  readonly #options: DeltaFifoOptions;
+  readonly #queue = new Map<string, Delta>();
+  readonly #kept = new Map<string, Delta>();
+  #seen = new Set<string>();
+  /** The last page waits for the deletions, which come first. */
+  #page: AnyObject[] = [];
+
+  constructor(options: DeltaFifoOptions) {
+    this.#options = options;
+  }
+
+  /** Keys with deltas, those kept back included. */
+  get size(): number {
+    return this.#queue.size + this.#kept.size;
+  }
+
+  add(object: AnyObject): void {
+    this.#event(new Delta("Added", this.#transformed(object)));
+  }
+
+  update(object: AnyObject): void {
+    this.#event(new Delta("Updated", this.#transformed(object)));
+  }
+
+  delete(object: AnyObject): void {
+    this.#event(new Delta("Deleted", this.#transformed(object)));
+  }
+
+  /** Begins a list; what an unfinished one gave before is forgotten. */
+  beginReplace(): void {
+    this.#seen = new Set();
+    this.#page = [];
+  }
+
+  replacePage(objects: readonly AnyObject[], list: ListMark): void {
+    const earlier = this.#page;
+    this.#page = objects.map((object) => this.#transformed(object));
+    for (const object of this.#page) this.#seen.add(keyString(object.metadata));
+    this.#replaced(earlier, list);
+  }
+
+  /** The list is complete. */
+  endReplace(list: ListMark): void {
+    const { known } = this.#options;
+    for (const key of known.keys()) {
+      if (this.#seen.has(key)) continue;
+      this.#vanished(key, this.#last(key)?.object ?? known.get(key), list);
+    }
+    for (const chains of [this.#queue, this.#kept]) {
+      for (const key of chains.keys()) if (!this.#seen.has(key)) this.#vanished(key, this.#last(key)?.object, list);
+    }
+    const last = this.#page;
+    this.beginReplace();
+    this.#replaced(last, list);
+  }
+
+  /** A whole list at once. */
+  replace(objects: readonly AnyObject[], list: ListMark): void {
+    this.beginReplace();
+    this.replacePage(objects, list);
+    this.endReplace(list);
+  }
+
+  /** Queues a `Sync` for each known object that has nothing queued. */
+  resync(): void {
+    const { known } = this.#options;
+    for (const key of known.keys()) {
+      const object = known.get(key);
+      if (object !== undefined && !this.#queue.has(key) && !this.#kept.has(key)) {
+        this.#queue.set(key, new Delta("Sync", object));
+      }
+    }
+  }
+
+  /** Hands over everything that is not kept back, key by key. */
+  drain(apply: (key: string, delta: Delta) => void): void {
+    for (const [key, first] of this.#queue) {
+      this.#queue.delete(key);
+      for (let delta: Delta | undefined = first; delta !== undefined; delta = delta.next) apply(key, delta);
+    }
+  }
+
+  /** Whether deltas of the key are kept back. */
+  isKept(key: string): boolean {
+    return this.#kept.has(key);
+  }
+
+  /** Hands over what was kept back of one key. */
+  release(key: string, apply: (key: string, delta: Delta) => void): void {
+    const first = this.#kept.get(key);
+    if (first === undefined) return;
+    this.#kept.delete(key);
+    for (let delta: Delta | undefined = first; delta !== undefined; delta = delta.next) apply(key, delta);
+  }
+
+  clear(): void {
+    this.#queue.clear();
+    this.#kept.clear();
+    this.beginReplace();
+  }
+
+  #transformed(object: AnyObject): AnyObject {
+    const { transform } = this.#options;
+    return transform === undefined ? object : transform(object);
+  }
+
+  #event(delta: Delta): void {
+    const key = keyString(delta.object.metadata);
+    const { held } = this.#options;
+    const keep = held !== undefined && held.size > 0 && held.has(key);
+    append(keep ? this.#kept : this.#queue, key, delta);
+  }
+
+  /** Lists are not kept back, or an informer could be synced without an object; unless events before them are. */
+  #listed(key: string, delta: Delta): void {
+    append(this.#kept.has(key) ? this.#kept : this.#queue, key, delta);
+  }
+
+  #replaced(objects: readonly AnyObject[], list: ListMark): void {
+    for (const object of objects) this.#listed(keyString(object.metadata), new Delta("Replaced", object, list));
+  }
+
+  #vanished(key: string, object: AnyObject | undefined, list: ListMark): void {
+    if (object === undefined || this.#last(key)?.type === "Deleted") return;
+    this.#listed(key, new Delta("Deleted", object, list));
+  }
+
+  #last(key: string): Delta | undefined {
+    let last = this.#kept.get(key) ?? this.#queue.get(key);
+    while (last?.next !== undefined) last = last.next;
+    return last;
+  }
+}
+
+function append(chains: Map<string, Delta>, key: string, delta: Delta): void {
+  let last = chains.get(key);
+  if (last === undefined) {
+    chains.set(key, delta);
+    return;
+  }
+  while (last.next !== undefined) last = last.next;
+  // The deletion that is queued was seen, or is as good as the new one.
+  if (last.type === "Deleted" && delta.type === "Deleted") return;
+  last.next = delta;
+}

@@ -1,0 +1,255 @@
+/** What one reflector finds, on its way through the delta FIFO into the store and to the handlers. */
+import type { WatchType } from "../kube/watch.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import { compareVersions, keyString } from "../resource/meta.ts";
+import { DeltaFifo, type Delta, type ListMark } from "./delta-fifo.ts";
+import type { Handlers } from "./handlers.ts";
+import type { Indexer } from "./indexer.ts";
+import type { AddEvent, DeleteEvent, UpdateEvent } from "./informer-handler.ts";
+import { OwnWrites } from "./own-writes.ts";
+import { isStub } from "./projection.ts";
+
+/** The answer to a write of this process. */
+export interface WriteResult {
+  /** The object as it is now. */
+  readonly object?: AnyObject | undefined;
+  /** The object that is gone. */
+  readonly deleted?: { readonly uid: string } | undefined;
+  /** Who wrote; handlers are told. */
+  readonly origin: string;
+}
+
+export interface FeedOptions {
+  readonly store: Indexer;
+  readonly handlers: Handlers;
+  /** Empty for all. */
+  readonly namespace: string;
+  /** Keys with a write of this process under way. */
+  readonly held: ReadonlyMap<string, number>;
+  /** Reduces an object on its way in; `shared` when others hold it too. */
+  readonly take: (object: AnyObject, shared: boolean) => AnyObject;
+  readonly covers: (object: AnyObject) => boolean;
+  /** The server has shown something, and it is in the store. */
+  readonly onHeard: () => void;
+  /** `synced` may have changed. */
+  readonly onSynced: () => void;
+}
+
+const ADDED: AddEvent = Object.freeze({ isInInitialList: false });
+const INITIAL: AddEvent = Object.freeze({ isInInitialList: true });
+const UPDATED: UpdateEvent = Object.freeze({});
+const DELETED: DeleteEvent = Object.freeze({ stateUnknown: false });
+const VANISHED: DeleteEvent = Object.freeze({ stateUnknown: true });
+
+export class Feed {
+  readonly #options: FeedOptions;
+  readonly #store: Indexer;
+  readonly #handlers: Handlers;
+  readonly #fifo: DeltaFifo;
+  readonly #own = new OwnWrites();
+  readonly #apply = (key: string, delta: Delta): void => this.#applyDelta(key, delta);
+  #sequence = 0;
+  #refresh = false;
+  #list: ListMark | undefined;
+  #bookmarked = false;
+  /** Of the last list, event or bookmark. */
+  resourceVersion = "";
+  /** A list has been taken in completely, since the kind exists. */
+  synced = false;
+  /** Objects of the list under way, or of an earlier one, have been taken in. */
+  hasTaken = false;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.#store = options.store;
+    this.#handlers = options.handlers;
+    this.#fifo = new DeltaFifo({
+      known: { keys: () => this.#keys(), get: (key) => this.#store.get(key) },
+      held: options.held,
+      transform: (object) => options.take(object, false),
+    });
+  }
+
+  /** Own writes that the stream has not shown yet. */
+  get pendingWrites(): number {
+    return this.#own.size;
+  }
+
+  /** @param refresh whether objects of a known version are taken again, since more of them is needed. */
+  beginList(refresh: boolean): void {
+    this.#sequence++;
+    this.#refresh = refresh;
+    this.#list = undefined;
+    this.hasTaken = false;
+    this.#fifo.beginReplace();
+  }
+
+  page(objects: readonly AnyObject[], resourceVersion: string): void {
+    const list = this.#mark(resourceVersion);
+    this.hasTaken = true;
+    this.#fifo.replacePage(objects, list);
+    this.#fifo.drain(this.#apply);
+  }
+
+  endList(resourceVersion: string): void {
+    this.#fifo.endReplace(this.#mark(resourceVersion));
+    this.#fifo.drain(this.#apply);
+    this.#own.listed(this.#sequence);
+    this.synced = true;
+    this.resourceVersion = resourceVersion;
+    this.#sweep();
+    this.#options.onHeard();
+    this.#options.onSynced();
+  }
+
+  /** Takes an event; it reaches the store with `flush`. */
+  event(type: WatchType, object: AnyObject): void {
+    if (type === "ADDED") this.#fifo.add(object);
+    else if (type === "MODIFIED") this.#fifo.update(object);
+    else if (type === "DELETED") this.#fifo.delete(object);
+    else this.#bookmarked = true;
+    this.resourceVersion = object.metadata.resourceVersion;
+  }
+
+  flush(): void {
+    this.#fifo.drain(this.#apply);
+    if (this.#bookmarked || this.#own.isCrowded) this.#sweep();
+    this.#options.onHeard();
+  }
+
+  /** Sends every object again to the handlers whose resync is due. */
+  resync(): void {
+    this.#fifo.resync();
+    this.#fifo.drain(this.#apply);
+  }
+
+  /** The kind is gone, and all its objects with it. */
+  vanish(): void {
+    this.synced = false;
+    this.hasTaken = false;
+    this.resourceVersion = "";
+    this.#fifo.clear();
+    this.#own.clear();
+    for (const key of this.#keys()) this.#remove(key, this.#store.get(key)!, VANISHED);
+    this.#options.onSynced();
+  }
+
+  /** The answer to a write of this process. */
+  wrote(key: string, result: WriteResult): void {
+    const { object, deleted, origin } = result;
+    if (object !== undefined) this.#wroteObject(key, object, origin);
+    else if (deleted !== undefined) {
+      const stored = this.#store.get(key);
+      const version = stored?.metadata.uid === deleted.uid ? stored.metadata.resourceVersion : "";
+      this.#own.deleted(key, { uid: deleted.uid, version, list: this.#sequence });
+      if (stored !== undefined && version !== "") this.#remove(key, stored, { stateUnknown: false, origin });
+    }
+  }
+
+  /** No write of the key is under way any more. */
+  release(key: string): void {
+    this.#fifo.release(key, this.#apply);
+  }
+
+  #wroteObject(key: string, object: AnyObject, origin: string): void {
+    const stored = this.#store.get(key);
+    const version = object.metadata.resourceVersion;
+    const order = stored === undefined ? 1 : compareVersions(version, stored.metadata.resourceVersion);
+    const about = { before: stored, outside: !this.#options.covers(object) };
+    // A write that changed nothing answers with the version that is there.
+    if (order === 0) return;
+    if (order < 0) {
+      if (this.#own.size > 0 && stored?.metadata.uid === object.metadata.uid) this.#own.late(key, version);
+      return;
+    }
+    // The stream has been here already: what it does not show was deleted since.
+    const isPast = this.resourceVersion !== "" && compareVersions(version, this.resourceVersion) <= 0;
+    if (stored === undefined && isPast && !this.#fifo.isKept(key)) return;
+    const taken = this.#options.take(object, true);
+    this.#own.wrote(key, taken, about);
+    if (about.outside) {
+      if (stored !== undefined) this.#remove(key, stored, { stateUnknown: false, origin });
+    } else if (stored === undefined) this.#add(key, taken, { isInInitialList: false, origin });
+    else if (stored.metadata.uid === object.metadata.uid) this.#update(key, taken, { old: stored, event: { origin } });
+    else {
+      this.#remove(key, stored, VANISHED);
+      this.#add(key, taken, { isInInitialList: false, origin });
+    }
+  }
+
+  #applyDelta(key: string, delta: Delta): void {
+    const { type, object, list } = delta;
+    const stored = this.#store.get(key);
+    if (type === "Sync") {
+      if (stored !== undefined) this.#handlers.resynced(stored);
+      return;
+    }
+    let old = stored;
+    if (this.#own.size > 0) {
+      const verdict = this.#own.judge(key, delta, stored);
+      if (verdict.kind === "drop") return;
+      if (verdict.kind === "tell") {
+        this.#handlers.updated(stored!, verdict.old, UPDATED);
+        return;
+      }
+      old = verdict.old ?? stored;
+    }
+    if (stored === undefined) {
+      if (type !== "Deleted") this.#add(key, object, this.synced ? ADDED : INITIAL);
+      return;
+    }
+    const isSame = stored.metadata.uid === object.metadata.uid;
+    const order = compareVersions(object.metadata.resourceVersion, stored.metadata.resourceVersion);
+    if (type === "Deleted") {
+      if (list !== undefined) this.#remove(key, stored, VANISHED);
+      else if (isSame || order > 0) this.#remove(key, isSame ? object : stored, isSame ? DELETED : VANISHED);
+    } else if (!isSame) {
+      if (order <= 0 && !list?.reset) return;
+      this.#remove(key, stored, VANISHED);
+      this.#add(key, object, this.synced ? ADDED : INITIAL);
+    } else if (order > 0 || (order < 0 && list?.reset)) this.#update(key, object, { old: old!, event: UPDATED });
+    else if (order === 0 && list?.refresh && !isStub(object)) {
+      if (isStub(stored)) this.#update(key, object, { old: stored, event: UPDATED });
+      else this.#store.set(key, object);
+    }
+  }
+
+  #add(key: string, object: AnyObject, event: AddEvent): void {
+    this.#store.set(key, object);
+    this.#handlers.added(object, event);
+  }
+
+  #update(key: string, object: AnyObject, about: { old: AnyObject; event: UpdateEvent }): void {
+    this.#store.set(key, object);
+    this.#handlers.updated(object, about.old, about.event);
+  }
+
+  #remove(key: string, object: AnyObject, event: DeleteEvent): void {
+    this.#store.delete(key);
+    this.#handlers.deleted(object, event);
+  }
+
+  #sweep(): void {
+    this.#bookmarked = false;
+    if (this.#own.size > 0) {
+      const { held } = this.#options;
+      this.#own.passed(this.resourceVersion, (key) => held.has(key) || this.#fifo.isKept(key));
+    }
+  }
+
+  #mark(resourceVersion: string): ListMark {
+    if (this.#list === undefined) {
+      const reset = this.resourceVersion !== "" && compareVersions(resourceVersion, this.resourceVersion) < 0;
+      if (reset) this.#own.clear();
+      this.#list = { resourceVersion, sequence: this.#sequence, refresh: this.#refresh, reset };
+    }
+    return this.#list;
+  }
+
+  /** The store may hold other namespaces too, from other feeds. */
+  *#keys(): Generator<string> {
+    const { namespace } = this.#options;
+    const prefix = `${namespace}/`;
+    for (const key of this.#store.keys()) if (namespace === "" || key.startsWith(prefix)) yield key;
+  }
+}

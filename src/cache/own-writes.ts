@@ -1,0 +1,197 @@
+/** What this process has written and an informer's stream has not shown yet. */
+import type { AnyObject } from "../resource/handle.ts";
+import { compareVersions } from "../resource/meta.ts";
+import type { Delta } from "./delta-fifo.ts";
+
+interface Deletion {
+  readonly uid: string;
+  /** The last version known of the deleted object; empty when it was never seen. */
+  readonly version: string;
+  /** The list that was the last to begin before the deletion. */
+  readonly list: number;
+}
+
+interface Written {
+  /** Answers that the stream has not shown, in order. */
+  versions: string[];
+  /** What the stream has shown last; for an object that we created, our first answer. */
+  base: AnyObject | undefined;
+  /** The last write took the object out of the informer's set. */
+  outside: boolean;
+  deletions: readonly Deletion[];
+}
+
+/** What to do with a delta. */
+export type Verdict =
+  /** It counts; `old` is what handlers have last been told of from outside, when that is not what the store holds. */
+  | { readonly kind: "apply"; readonly old?: AnyObject | undefined }
+  | { readonly kind: "drop" }
+  /** The store has newer, but this change came from outside and nobody has been told of it. */
+  | { readonly kind: "tell"; readonly old: AnyObject };
+
+const APPLY: Verdict = { kind: "apply" };
+const DROP: Verdict = { kind: "drop" };
+
+/** Deletions of objects that were never seen here may never be confirmed; so many are remembered. */
+const MAX_UNSEEN = 1_000;
+/** Writes outside an informer's set are never shown by its stream: from so many on they are looked through. */
+const SWEEP_AT = 1_000;
+
+/**
+ * Own writes by key, from the answer until the stream has passed them. No clock is involved: only resource versions,
+ * uids and the order of lists decide.
+ */
+export class OwnWrites {
+  readonly #written = new Map<string, Written>();
+  readonly #unseen = new Set<string>();
+  #sweepAt = SWEEP_AT;
+
+  get size(): number {
+    return this.#written.size;
+  }
+
+  /** A write was answered; `before` is what the store held. */
+  wrote(key: string, object: AnyObject, about: { before: AnyObject | undefined; outside: boolean }): void {
+    const written = this.#of(key, about.before ?? object);
+    const { resourceVersion } = object.metadata;
+    if (written.versions.includes(resourceVersion)) return;
+    written.versions.push(resourceVersion);
+    written.versions.sort(compareVersions);
+    if (written.versions.at(-1) === resourceVersion) written.outside = about.outside;
+  }
+
+  /** A write was answered after a later one of the same object. */
+  late(key: string, version: string): void {
+    const written = this.#written.get(key);
+    if (written === undefined || written.versions.length === 0 || written.versions.includes(version)) return;
+    written.versions.push(version);
+    written.versions.sort(compareVersions);
+  }
+
+  /** A deletion was answered; `version` is the last one known of the object, `list` the last list begun before. */
+  deleted(key: string, deletion: Deletion): void {
+    const written = this.#of(key, undefined);
+    written.versions = [];
+    written.base = undefined;
+    written.outside = false;
+    written.deletions = [...written.deletions, deletion];
+    if (deletion.version !== "") return;
+    this.#unseen.add(key);
+    if (this.#unseen.size <= MAX_UNSEEN) return;
+    const [oldest] = this.#unseen;
+    this.#forget(oldest!);
+  }
+
+  /** Judges a delta of a key by what was written; `stored` is what the store holds. */
+  judge(key: string, delta: Delta, stored: AnyObject | undefined): Verdict {
+    const written = this.#written.get(key);
+    if (written === undefined) return APPLY;
+    if (delta.type === "Deleted" && delta.list !== undefined) {
+      if (stored !== undefined && compareVersions(stored.metadata.resourceVersion, delta.list.resourceVersion) > 0) {
+        return DROP;
+      }
+      written.versions = [];
+      this.#tidy(key, written);
+      return APPLY;
+    }
+    if (written.deletions.length > 0 && this.#isOfDeleted(key, written, delta)) return DROP;
+    if (written.versions.length === 0) return APPLY;
+    return this.#compared(key, written, { delta, stored });
+  }
+
+  /** The stream has come to this version: writes up to it will not be shown any more. */
+  passed(version: string, isHeld: (key: string) => boolean): void {
+    for (const [key, written] of this.#written) {
+      const last = written.versions.at(-1);
+      if (last === undefined || compareVersions(last, version) > 0 || isHeld(key)) continue;
+      // What we wrote after a deletion came after it.
+      this.#forget(key);
+    }
+    this.#sweepAt = Math.max(SWEEP_AT, 2 * this.#written.size);
+  }
+
+  /** Whether it is time to call `passed`. */
+  get isCrowded(): boolean {
+    return this.#written.size >= this.#sweepAt;
+  }
+
+  /** A list has ended: deletions before its beginning are settled. */
+  listed(sequence: number): void {
+    for (const [key, written] of this.#written) {
+      if (written.deletions.length === 0) continue;
+      written.deletions = written.deletions.filter(({ list }) => list >= sequence);
+      this.#tidy(key, written);
+    }
+  }
+
+  clear(): void {
+    this.#written.clear();
+    this.#unseen.clear();
+  }
+
+  #compared(key: string, written: Written, at: { delta: Delta; stored: AnyObject | undefined }): Verdict {
+    const { delta, stored } = at;
+    const { uid, resourceVersion: version } = delta.object.metadata;
+    const last = written.versions.at(-1)!;
+    if (stored === undefined || written.outside) {
+      if (compareVersions(version, last) < 0) return DROP;
+      this.#forget(key);
+      return version === last ? DROP : APPLY;
+    }
+    const order = compareVersions(version, stored.metadata.resourceVersion);
+    if (order > 0 || (order === 0 && delta.type === "Deleted")) {
+      // Without the echoes something was skipped: compare with what was known before.
+      const { base } = written;
+      this.#forget(key);
+      return base === undefined || base.metadata.uid !== uid ? APPLY : { kind: "apply", old: base };
+    }
+    if (uid !== stored.metadata.uid) return DROP;
+    const { base } = written;
+    const isEcho = written.versions.includes(version);
+    const isNews = base !== undefined && compareVersions(version, base.metadata.resourceVersion) > 0;
+    if (isEcho || isNews) {
+      written.base = delta.object;
+      written.versions = written.versions.filter((own) => compareVersions(own, version) > 0);
+      this.#tidy(key, written);
+    }
+    // A list shows no changes in between: there may have been some from outside.
+    return isNews && (!isEcho || delta.list !== undefined) ? { kind: "tell", old: base } : DROP;
+  }
+
+  /** Whether a delta is about an object that this process has deleted. */
+  #isOfDeleted(key: string, written: Written, delta: Delta): boolean {
+    const { uid, resourceVersion: version } = delta.object.metadata;
+    const deletion = written.deletions.find((candidate) => candidate.uid === uid);
+    if (deletion === undefined) {
+      // Another object of the name, and not one from before: the stream has passed the deletions.
+      if (written.deletions.every((earlier) => compareVersions(version, earlier.version) > 0)) written.deletions = [];
+      this.#tidy(key, written);
+      return false;
+    }
+    const survived = delta.list !== undefined && delta.list.sequence > deletion.list;
+    if (survived || delta.type === "Deleted") {
+      written.deletions = written.deletions.filter((other) => other !== deletion);
+      this.#tidy(key, written);
+    }
+    return !survived;
+  }
+
+  #of(key: string, base: AnyObject | undefined): Written {
+    let written = this.#written.get(key);
+    if (written === undefined) {
+      written = { versions: [], base, outside: false, deletions: [] };
+      this.#written.set(key, written);
+    } else if (written.versions.length === 0) written.base = base;
+    return written;
+  }
+
+  #tidy(key: string, written: Written): void {
+    if (written.versions.length === 0 && written.deletions.length === 0) this.#forget(key);
+    else if (written.deletions.length === 0) this.#unseen.delete(key);
+  }
+
+  #forget(key: string): void {
+    this.#written.delete(key);
+    this.#unseen.delete(key);
+  }
+}

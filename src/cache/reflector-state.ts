@@ -1,0 +1,202 @@
+/** What a reflector does next: its states, and the step from one to another, without effects. */
+import { isApiError, isForbidden, isGone, isNotFound, isTooManyRequests, isUnreachable } from "../kube/api-error.ts";
+import type { InformerState } from "./informer-state.ts";
+
+/** Why everything is listed. */
+export type ListReason = "initial" | "gone" | "closed" | "needs" | "appeared" | "error";
+
+interface Record {
+  /** In a row, until two minutes went well. */
+  readonly failures: number;
+  /** Watches in a row that the server closed within a second. */
+  readonly quickCloses: number;
+}
+
+export interface Listing extends Record {
+  readonly kind: "listing";
+  readonly reason: ListReason;
+}
+
+export interface Watching extends Record {
+  readonly kind: "watching";
+  readonly resourceVersion: string;
+}
+
+/** Waits for a time. */
+export interface Pausing {
+  readonly kind: "pausing";
+  /** Milliseconds; shortened at random to no less than half, unless it is exact. */
+  readonly delay: number;
+  readonly exact: boolean;
+  readonly next: Listing | Watching;
+  readonly status: InformerState;
+}
+
+/** Waits for the server to answer again. */
+export interface Disconnected {
+  readonly kind: "disconnected";
+  /** Milliseconds to wait after that, for connections that break again and again. */
+  readonly delay: number;
+  readonly next: Listing | Watching;
+  readonly status: InformerState;
+}
+
+export type ReflectorState = Listing | Watching | Pausing | Disconnected;
+
+export type Failure =
+  /** The version is too old, or from the future: list again. */
+  | { readonly kind: "gone"; readonly message: string }
+  /** The kind does not exist. */
+  | { readonly kind: "missing"; readonly message: string }
+  /** Refused by the server's rules. */
+  | { readonly kind: "forbidden"; readonly message: string; readonly code: number }
+  /** 429 and 5xx. */
+  | { readonly kind: "busy"; readonly message: string; readonly code: number; readonly retryAfter: number | undefined }
+  | { readonly kind: "unreachable"; readonly message: string }
+  | { readonly kind: "other"; readonly message: string; readonly code: number | undefined };
+
+export type ReflectorEvent =
+  | { readonly type: "listed"; readonly resourceVersion: string }
+  /** The server ended the watch in order, `elapsed` milliseconds after it began. */
+  | { readonly type: "closed"; readonly resourceVersion: string; readonly elapsed: number }
+  | {
+      readonly type: "failed";
+      readonly failure: Failure;
+      /** The last one of the watch; `undefined` for a list. */
+      readonly resourceVersion?: string | undefined;
+      readonly elapsed: number;
+    }
+  /** The wait is over. */
+  | { readonly type: "resume" }
+  /** Somebody needs everything again. */
+  | { readonly type: "relist"; readonly reason: ListReason };
+
+export const START: ReflectorState = { kind: "listing", reason: "initial", failures: 0, quickCloses: 0 };
+
+const FIRST_DELAY_MS = 800;
+const MAX_DELAY_MS = 30_000;
+const HEALTHY_MS = 120_000;
+const QUICK_MS = 1_000;
+const QUICK_CLOSES = 3;
+/** An absent kind is looked for often: somebody has just applied the manifest that needs it. */
+const FIRST_LOOK_MS = 1_000;
+const MAX_LOOK_MS = 3_000;
+
+export function next(state: ReflectorState, event: ReflectorEvent): ReflectorState {
+  switch (event.type) {
+    case "resume":
+      return state.kind === "pausing" || state.kind === "disconnected" ? state.next : state;
+    case "relist": {
+      const attempt = attemptOf(state);
+      const listing = listingFor(event.reason, attempt);
+      return state === attempt ? listing : { ...(state as Pausing | Disconnected), next: listing };
+    }
+    case "listed": {
+      const { failures, quickCloses } = attemptOf(state);
+      const appeared = state.kind === "listing" && state.reason === "appeared";
+      const { resourceVersion } = event;
+      return { kind: "watching", resourceVersion, failures: appeared ? 0 : failures, quickCloses };
+    }
+    case "closed":
+      return afterClose(attemptOf(state), event);
+    case "failed":
+      return afterFailure(attemptOf(state), event);
+  }
+}
+
+function attemptOf(state: ReflectorState): Listing | Watching {
+  return state.kind === "pausing" || state.kind === "disconnected" ? state.next : state;
+}
+
+function listingFor(reason: ListReason, { failures, quickCloses }: Record): Listing {
+  return { kind: "listing", reason, failures, quickCloses };
+}
+
+function afterClose(
+  state: Listing | Watching,
+  { resourceVersion, elapsed }: { resourceVersion: string; elapsed: number },
+): ReflectorState {
+  const failures = elapsed >= HEALTHY_MS ? 0 : state.failures;
+  const quickCloses = elapsed >= QUICK_MS ? 0 : state.quickCloses + 1;
+  if (quickCloses < QUICK_CLOSES) return { kind: "watching", resourceVersion, failures, quickCloses };
+  // Some servers close at once instead of saying that the version is too old.
+  const listing = listingFor("closed", { failures, quickCloses });
+  if (quickCloses === QUICK_CLOSES) return listing;
+  const delay = backOff(quickCloses - QUICK_CLOSES - 1);
+  const status: InformerState = { kind: "unavailable", message: "The server closes each watch at once" };
+  return { kind: "pausing", delay, exact: false, next: listing, status };
+}
+
+function afterFailure(
+  state: Listing | Watching,
+  event: { failure: Failure; resourceVersion?: string | undefined; elapsed: number },
+): ReflectorState {
+  const { failure, resourceVersion } = event;
+  const before = state.kind === "watching" && event.elapsed >= HEALTHY_MS ? 0 : state.failures;
+  const counted: Record = { failures: before + 1, quickCloses: event.elapsed >= QUICK_MS ? 0 : state.quickCloses };
+  const again: Listing | Watching =
+    state.kind === "watching"
+      ? { kind: "watching", resourceVersion: resourceVersion ?? state.resourceVersion, ...counted }
+      : { kind: "listing", reason: state.reason, ...counted };
+  const { message } = failure;
+  const pause = { kind: "pausing", delay: backOff(before), exact: false } as const;
+  switch (failure.kind) {
+    case "gone": {
+      const listing = listingFor(state.kind === "listing" ? state.reason : "gone", counted);
+      return before === 0 ? listing : { ...pause, next: listing, status: { kind: "unavailable", message, code: 410 } };
+    }
+    case "missing":
+      return {
+        kind: "pausing",
+        delay: Math.min(MAX_LOOK_MS, FIRST_LOOK_MS * 1.5 ** before),
+        exact: true,
+        next: listingFor("appeared", counted),
+        status: { kind: "waiting", message },
+      };
+    case "forbidden":
+      return { ...pause, next: again, status: { kind: "unavailable", message, code: failure.code } };
+    case "busy": {
+      const status: InformerState = { kind: "unavailable", message, code: failure.code };
+      if (failure.retryAfter === undefined) return { ...pause, next: again, status };
+      return { kind: "pausing", delay: failure.retryAfter * 1000, exact: true, next: again, status };
+    }
+    case "unreachable":
+      return {
+        kind: "disconnected",
+        delay: before < 3 ? 0 : Math.min(backOff(before - 3), FIRST_DELAY_MS * 4),
+        next: again,
+        status: { kind: "unavailable", message },
+      };
+    case "other":
+      return {
+        ...pause,
+        next: listingFor(state.kind === "listing" ? state.reason : "error", counted),
+        status: { kind: "unavailable", message, code: failure.code },
+      };
+  }
+}
+
+function backOff(failures: number): number {
+  return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures);
+}
+
+/** What an error of a list or watch means. */
+export function failureOf(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  if (isUnreachable(error)) return { kind: "unreachable", message };
+  if (!isApiError(error)) return { kind: "other", message, code: undefined };
+  const { code, retryAfter } = error;
+  if (isGone(error) || isTooLarge(error)) return { kind: "gone", message };
+  if (isNotFound(error)) return { kind: "missing", message };
+  if (isForbidden(error)) return { kind: "forbidden", message, code };
+  if (isTooManyRequests(error) || code >= 500) return { kind: "busy", message, code, retryAfter };
+  return { kind: "other", message, code };
+}
+
+/** The server has not come as far as the version, after a failover: three shapes in the history of Kubernetes. */
+function isTooLarge({ code, status }: { code: number; status: { message?: string | undefined; details?: { causes?: readonly { reason?: string | undefined; message?: string | undefined }[] | undefined } | undefined } }): boolean {
+  if (code !== 504) return false;
+  const says = (text: string | undefined): boolean => text?.includes("Too large resource version") === true;
+  const causes = status.details?.causes ?? [];
+  return says(status.message) || causes.some(({ reason, message }) => reason === "ResourceVersionTooLarge" || says(message));
+}

@@ -1,0 +1,201 @@
+/** Lists and watches one collection, for ever. */
+import { isNotFound } from "../kube/api-error.ts";
+import { listPages } from "../kube/list.ts";
+import { collectionPath, type RestMapper } from "../kube/mapper.ts";
+import type { Transport } from "../kube/transport.ts";
+import { watch, type WatchType } from "../kube/watch.ts";
+import { sleep, type Clock } from "../platform/clock.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
+import type { InformerState } from "./informer-state.ts";
+import type { ListGate } from "./list-gate.ts";
+import { failureOf, next, START, type ListReason, type ReflectorEvent, type ReflectorState } from "./reflector-state.ts";
+
+/** What takes in what a reflector finds. */
+export interface ReflectorSink {
+  /** Of the last list, event or bookmark. */
+  readonly resourceVersion: string;
+  beginList(refresh: boolean): void;
+  page(objects: readonly AnyObject[], resourceVersion: string): void;
+  endList(resourceVersion: string): void;
+  event(type: WatchType, object: AnyObject): void;
+  /** Events have been told, and the next ones are not there yet. */
+  flush(): void;
+  /** The kind does not exist any more. */
+  vanish(): void;
+}
+
+export interface ReflectorOptions {
+  readonly resource: Resource;
+  /** Empty for all. */
+  readonly namespace: string;
+  readonly labels?: string | undefined;
+  readonly fields?: string | undefined;
+  readonly transport: Transport;
+  readonly mapper: RestMapper;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly gate: ListGate;
+  readonly sink: ReflectorSink;
+  /** Objects of a page. @default 500 */
+  readonly pageSize?: number | undefined;
+  onStatus(status: InformerState): void;
+  /** A full list has begun. */
+  onList(reason: ListReason): void;
+}
+
+/** Watches are renewed after 180 to 220 seconds: before load balancers cut them, and not all at once. */
+const WATCH_SECONDS = 180;
+const WATCH_SPREAD_SECONDS = 40;
+/** A watch that outlives its time by this much is dead. */
+const IDLE_GRACE_MS = 10_000;
+/** Reflectors that waited for one server come back spread over this. */
+const STAGGER_MS = 500;
+
+export class Reflector {
+  readonly #options: ReflectorOptions;
+  #state: ReflectorState = START;
+  #step: AbortController | undefined;
+  #relist: ListReason | undefined;
+
+  constructor(options: ReflectorOptions) {
+    this.#options = options;
+  }
+
+  get state(): ReflectorState {
+    return this.#state;
+  }
+
+  /** Runs until the signal aborts; every failure is part of it. */
+  async run(signal: AbortSignal): Promise<void> {
+    const onAbort = (): void => this.#step?.abort(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      while (!signal.aborted) {
+        this.#step = new AbortController();
+        const event = await this.#perform(this.#state, this.#step.signal);
+        if (signal.aborted) return;
+        const reason = this.#relist;
+        this.#relist = undefined;
+        this.#state = next(this.#state, reason === undefined ? event : { type: "relist", reason });
+      }
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Lists everything again: at once, or where it waits as soon as that is over. */
+  relist(reason: ListReason): void {
+    const { kind } = this.#state;
+    if (kind === "pausing" || kind === "disconnected") this.#state = next(this.#state, { type: "relist", reason });
+    else {
+      this.#relist = reason;
+      this.#step?.abort(new Error("The reflector lists again"));
+    }
+  }
+
+  async #perform(state: ReflectorState, signal: AbortSignal): Promise<ReflectorEvent> {
+    const { clock, sink } = this.#options;
+    let began = clock.now();
+    try {
+      switch (state.kind) {
+        case "listing":
+          return { type: "listed", resourceVersion: await this.#list(state.reason, signal) };
+        case "watching":
+          await this.#watch(state.resourceVersion, signal, () => {
+            began = clock.now();
+          });
+          return { type: "closed", resourceVersion: sink.resourceVersion, elapsed: clock.now() - began };
+        case "pausing":
+          await this.#pause(state, signal);
+          return { type: "resume" };
+        case "disconnected":
+          await this.#reconnect(state, signal);
+          return { type: "resume" };
+      }
+    } catch (error) {
+      return this.#caught(error, clock.now() - began);
+    }
+  }
+
+  #caught(error: unknown, elapsed: number): ReflectorEvent {
+    const { mapper, sink } = this.#options;
+    if (isNotFound(error)) {
+      mapper.invalidate();
+      sink.vanish();
+    }
+    const resourceVersion = this.#state.kind === "watching" ? sink.resourceVersion : undefined;
+    return { type: "failed", failure: failureOf(error), resourceVersion, elapsed };
+  }
+
+  async #list(reason: ListReason, signal: AbortSignal): Promise<string> {
+    const { transport, gate, sink, labels, fields, pageSize, onStatus, onList } = this.#options;
+    using _turn = await gate.enter(signal);
+    onStatus({ kind: "listing" });
+    const path = await this.#path(signal);
+    onList(reason);
+    sink.beginList(reason === "needs");
+    const { resourceVersion } = await listPages<AnyObject>(transport, {
+      path,
+      labels,
+      fields,
+      limit: pageSize,
+      signal,
+      fullListIfExpired: true,
+      onRestart: () => sink.beginList(reason === "needs"),
+      onPage: (objects, page) => {
+        signal.throwIfAborted();
+        sink.page(objects, page.resourceVersion);
+      },
+    });
+    signal.throwIfAborted();
+    sink.endList(resourceVersion);
+    return resourceVersion;
+  }
+
+  async #watch(resourceVersion: string, signal: AbortSignal, onOpen: () => void): Promise<void> {
+    const { transport, sink, labels, fields, random, onStatus } = this.#options;
+    const timeoutSeconds = WATCH_SECONDS + Math.floor(random() * (WATCH_SPREAD_SECONDS + 1));
+    try {
+      await watch(transport, {
+        path: await this.#path(signal),
+        resourceVersion,
+        labels,
+        fields,
+        timeoutSeconds,
+        idleTimeout: timeoutSeconds * 1000 + IDLE_GRACE_MS,
+        signal,
+        onOpen: () => {
+          onOpen();
+          onStatus({ kind: "watching" });
+        },
+        onEvent: (type, object) => sink.event(type, object),
+        onBatch: () => sink.flush(),
+      });
+    } finally {
+      // An error event ends a batch before its time.
+      sink.flush();
+    }
+  }
+
+  async #path(signal: AbortSignal): Promise<string> {
+    const { mapper, resource, namespace } = this.#options;
+    const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));
+    if (namespace !== "" && !mapping.namespaced) {
+      throw new Error(`Cannot watch ${resource.kind} in namespace ${namespace}: the kind is cluster-scoped`);
+    }
+    return collectionPath(mapping, namespace);
+  }
+
+  async #pause(state: ReflectorState & { kind: "pausing" }, signal: AbortSignal): Promise<void> {
+    const { clock, random, onStatus } = this.#options;
+    onStatus(state.status);
+    await sleep(state.exact ? state.delay : (state.delay * (1 + random())) / 2, { clock, signal });
+  }
+
+  async #reconnect(state: ReflectorState & { kind: "disconnected" }, signal: AbortSignal): Promise<void> {
+    const { transport, clock, random, onStatus } = this.#options;
+    onStatus(state.status);
+    await transport.reachability.wait(signal);
+    await sleep(state.delay + random() * STAGGER_MS, { clock, signal });
+  }
+}
