@@ -2,9 +2,6 @@
 import { cli } from "./cli/cli.ts";
 import project from "../package.json" with { type: "json" };
 
-/** The build puts it in, with the commit. */
-declare const BUILD_VERSION: string | undefined;
-
 /** The version and its commit, put in place by the build. */
 declare const BUILD_VERSION: string | undefined;
 

@@ -1,1 +1,69 @@
-import { command } from "./command.ts"; export const checkCommand = command({ options: [], run: async () => 0 });
+/** `binnacle check` */
+import { declarationsOf } from "../controller/declarations.ts";
+import type { KindWatch } from "../controller/watch.ts";
+import { typeErrors } from "../loader/type-check.ts";
+import type { LoadedModule } from "../module/loaded-module.ts";
+import type { KeySource } from "../controller/source.ts";
+import { command } from "./command.ts";
+import { loadModules } from "./loaded-modules.ts";
+import { type Rule, rulesOf } from "./rbac-rules.ts";
+import { controllersOption } from "./shared-options.ts";
+
+export const checkCommand = command({
+  options: [
+    controllersOption,
+    { name: "types", type: "boolean", default: true, describe: "Check the modules' types too" },
+  ],
+  async run({ controllers, types }, host) {
+    const { modules, problems, files } = await loadModules(controllers, host);
+    for (const module of modules) host.out(describeModule(module));
+    const asset = types ? await host.embedded.sdkTypes() : undefined;
+    if (types && asset === undefined) host.err("Types are not checked: this binnacle was built without them\n");
+    const errors = asset === undefined ? "" : await typeErrors(files, { types: asset, env: host.env });
+    for (const problem of problems) host.err(`error: ${problem}\n`);
+    if (errors !== "") host.err(`${errors}\n`);
+    return problems.length > 0 || errors !== "" ? 1 : 0;
+  },
+});
+
+function describeModule({ file, definitions }: LoadedModule): string {
+  const lines = [file];
+  for (const resource of definitions.resources) lines.push(`  resource ${resource.kind} (${resource.apiVersion})`);
+  for (const { name } of definitions.plugins) lines.push(`  plugin ${name}`);
+  for (const controller of definitions.controllers) {
+    const { name, for: primary, owns, watches, reads, sources, finalizers, permissions } = declarationsOf(controller);
+    lines.push(`  controller ${name}`);
+    const row = (title: string, values: readonly string[]): void => {
+      if (values.length > 0) lines.push(`    ${title.padEnd(12)}${values.join(", ")}`);
+    };
+    row("for", primary === undefined ? [] : [shown(primary)]);
+    row("owns", owns.map(shown));
+    row("watches", [...watches.map(shown), ...sources.map(shownSource)]);
+    row("reads", reads.map(shown));
+    row("finalizer", finalizers);
+    const rules = rulesOf([permissions]);
+    rules.forEach((rule, index) => row(index === 0 ? "permissions" : "", [shownRule(rule)]));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function shown({ resource, options }: KindWatch): string {
+  const narrowed = [
+    options.namespaces === undefined ? "" : `namespaces ${options.namespaces.join(" ")}`,
+    options.labels === undefined ? "" : `labels ${options.labels}`,
+    options.fields === undefined ? "" : `fields ${options.fields}`,
+    options.match === undefined ? "" : "match",
+  ].filter((part) => part !== "");
+  const kind = `${resource.kind} (${resource.apiVersion})`;
+  return narrowed.length === 0 ? kind : `${kind} [${narrowed.join("; ")}]`;
+}
+
+function shownSource(source: KeySource): string {
+  if (source.source === "every") return `every ${source.interval / 1000} s`;
+  return source.source === "cron" ? `cron ${source.expression}` : "an iterable";
+}
+
+function shownRule({ apiGroup, resources, verbs }: Rule): string {
+  const names = resources.map((resource) => (apiGroup === "" ? resource : `${resource}.${apiGroup}`));
+  return `${names.join(" ")}: ${verbs.join(" ")}`;
+}

@@ -1,0 +1,34 @@
+/** The modules of the controllers folders, loaded without a cluster: for `check` and `manifests`. */
+import { findModules, loadAll } from "../loader/load-all.ts";
+import { checkConflicts } from "../module/conflicts.ts";
+import type { LoadedModule } from "../module/loaded-module.ts";
+import type { Host } from "./command.ts";
+
+export interface LoadedModules {
+  readonly modules: readonly LoadedModule[];
+  /** What is wrong, one message per module. */
+  readonly problems: readonly string[];
+  /** Every module's file, broken ones included. */
+  readonly files: readonly string[];
+}
+
+/** @throws FolderError when there is nothing to load. */
+export async function loadModules(folders: readonly string[], { embedded }: Pick<Host, "embedded">): Promise<LoadedModules> {
+  const found = findModules(folders);
+  const problems: string[] = [];
+  const onError = (module: string, error: unknown): void => {
+    problems.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);
+  };
+  const loaded = await loadAll(found, { offered: await embedded.offered(), onError });
+  const modules: LoadedModule[] = [];
+  for (const { found: { file }, result } of loaded) {
+    if ("module" in result) modules.push(result.module);
+    else problems.push(result.broken.startsWith(file) ? result.broken : `${file}: ${result.broken}`);
+  }
+  try {
+    checkConflicts(modules);
+  } catch (error) {
+    problems.push(error instanceof Error ? error.message : String(error));
+  }
+  return { modules, problems, files: found.map(({ file }) => file) };
+}

@@ -1,0 +1,47 @@
+/** RBAC rules from what controllers declare: nothing more, and no wildcard. */
+import type { Permissions } from "../client/permissions.ts";
+import { pluralOf } from "../resource/names.ts";
+
+export interface Rule {
+  readonly apiGroup: string;
+  /** Plurals, with subresources as in `deployments/status`. */
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const ORDER = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+
+export interface RuleOptions {
+  /** Only kinds of this scope. @default both */
+  readonly scope?: "Namespaced" | "Cluster" | undefined;
+}
+
+/** The rules for all these permissions together: one per group and set of verbs, in a stable order. */
+export function rulesOf(all: Iterable<Permissions>, { scope }: RuleOptions = {}): readonly Rule[] {
+  const verbsOf = new Map<string, { apiGroup: string; name: string; verbs: Set<string> }>();
+  for (const permissions of all) {
+    for (const { resource, subresource, verbs } of permissions) {
+      if (scope !== undefined && resource.scope !== scope) continue;
+      // A handle of `resource()` does not know its plural without a cluster: by convention it follows from the kind.
+      const plural = resource.plural ?? pluralOf(resource.kind.toLowerCase());
+      const name = subresource === undefined ? plural : `${plural}/${subresource}`;
+      const id = `${resource.group}/${name}`;
+      const entry = verbsOf.get(id) ?? { apiGroup: resource.group, name, verbs: new Set() };
+      for (const verb of verbs) entry.verbs.add(verb);
+      verbsOf.set(id, entry);
+    }
+  }
+  const rules = new Map<string, { apiGroup: string; resources: string[]; verbs: readonly string[] }>();
+  for (const { apiGroup, name, verbs } of [...verbsOf.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const sorted = ORDER.filter((verb) => verbs.has(verb));
+    const id = `${apiGroup} ${sorted.join(" ")}`;
+    const rule = rules.get(id);
+    if (rule === undefined) rules.set(id, { apiGroup, resources: [name], verbs: sorted });
+    else rule.resources.push(name);
+  }
+  return [...rules.values()].sort((a, b) => compare(a.apiGroup, b.apiGroup) || compare(a.resources[0]!, b.resources[0]!));
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

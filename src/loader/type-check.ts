@@ -1,0 +1,28 @@
+/** Type errors of modules, found with nothing but this executable. */
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { selfAsBun } from "../platform/self.ts";
+import { unpack } from "../platform/unpack.ts";
+
+export interface TypeCheckOptions {
+  /** The packed types of the SDK. */
+  readonly types: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** @returns the errors as the compiler prints them, with paths as seen from the working directory; empty when there are none. */
+export async function typeErrors(files: readonly string[], { types, env }: TypeCheckOptions): Promise<string> {
+  const sdk = await unpack(types, env);
+  const folder = await mkdtemp(join(await realpath(tmpdir()), "binnacle-check-"));
+  try {
+    const config = join(folder, "tsconfig.json");
+    const include = files.map((file) => resolve(file));
+    await writeFile(config, JSON.stringify({ extends: join(sdk, "tsconfig.json"), compilerOptions: { allowJs: true }, files: include }));
+    const { status, stdout, stderr } = await selfAsBun(["check", "--no-script", "--no-pretty", "-p", config], process.cwd());
+    if (status === 0) return "";
+    return stdout.trim() === "" ? stderr.trim() : stdout.trim();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,22 @@
+/** This executable as the tools of its runtime: type checker, test runner. */
+
+export interface ToolResult {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `bun <args>` with nothing but this executable. */
+export async function selfAsBun(args: readonly string[], cwd: string): Promise<ToolResult> {
+  const child = Bun.spawn([process.execPath, ...args], {
+    cwd,
+    env: { ...process.env, BUN_BE_BUN: "1", NO_COLOR: "1" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, status] = await Promise.all([new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,]);
+  return { status, stdout, stderr };
+}
