@@ -1,0 +1,63 @@
+/** The end of the process: runs finish, and a second signal does not wait for them. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Bench, until } from "./binary.ts";
+import { available, Cluster } from "./cluster.ts";
+
+const SLOW = `
+import { defineController, watch } from "binnacle";
+import { ConfigMap } from "binnacle/resources";
+export const slow = defineController({
+  name: "slow",
+  for: watch(ConfigMap, { labels: "slow=yes" }),
+  uses: [],
+  async reconcile(config, { log }) {
+    log.info("begins");
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    log.info("ends");
+  },
+});`;
+
+describe.skipIf(!available)("signals", () => {
+  let cluster: Cluster;
+  let bench: Bench;
+
+  beforeAll(async () => {
+    [cluster, bench] = await Promise.all([Cluster.start({ controllers: false }), Bench.create()]);
+    await bench.write("controllers/slow.ts", SLOW);
+    await cluster.send("POST", "/api/v1/namespaces/default/configmaps", { body: { metadata: { name: "s", labels: { slow: "yes" } } } });
+  }, 180_000);
+
+  afterAll(async () => {
+    await bench?.[Symbol.asyncDispose]();
+    await cluster?.[Symbol.asyncDispose]();
+  });
+
+  test("SIGTERM lets a slow reconcile finish, then exits 0 without an error", async () => {
+    await using operator = await bench.run({ kubeconfig: cluster.kubeconfig });
+    await until(() => operator.log.some(({ msg }) => msg === "begins"), { what: "a run", every: 5 });
+    operator.signal();
+    await until(async () => (await operator.health("/readyz")).status === 500, { what: "not ready while it stops", every: 5 });
+    expect(await operator.child.exited).toBe(0);
+    expect(operator.log.some(({ msg }) => msg === "ends")).toBe(true);
+    expect(operator.log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  test("a second SIGTERM exits at once", async () => {
+    await using operator = await bench.run({ kubeconfig: cluster.kubeconfig });
+    await until(() => operator.log.some(({ msg }) => msg === "begins"), { what: "a run", every: 5 });
+    operator.signal();
+    await until(() => operator.log.some(({ msg }) => msg.startsWith("Stopping")), { what: "the first signal is heard", every: 5 });
+    const began = performance.now();
+    operator.signal();
+    await operator.child.exited;
+    expect(performance.now() - began).toBeLessThan(500);
+    expect(operator.log.some(({ msg }) => msg === "ends")).toBe(false);
+  });
+
+  test("SIGINT is the same as SIGTERM", async () => {
+    await using operator = await bench.run({ kubeconfig: cluster.kubeconfig });
+    await operator.ready();
+    operator.signal("SIGINT");
+    expect(await operator.child.exited).toBe(0);
+  });
+});
