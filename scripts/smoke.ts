@@ -2,13 +2,23 @@
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { binary } from "./build.ts";
 import { blocksOf } from "./house/check-readme.ts";
 
 const root = join(import.meta.dirname, "..");
+/** Everything that is offered to a module, in one. */
+const offered = `import { defineController, z } from "binnacle";
+import { Pod } from "binnacle/resources";
+import { Hono } from "hono";
+import * as zod from "zod";
+
+export const app = new Hono().get("/", (context) => context.text(zod.string().parse("x")));
+export const same: boolean = zod.string === z.string;
+export const pods = defineController({ for: Pod, async reconcile() {} });
+`;
 const dir = await mkdtemp(join(tmpdir(), "binnacle-smoke-"));
 try {
   startsAlone();
@@ -27,44 +37,24 @@ function startsAlone(): void {
     throw new Error(`binnacle version ended with ${status}: ${stdout}${stderr}`);
 }
 
-/** The packed types accept README's modules and refuse a wrong one, with the compiler that is in the binary. */
+/** `check` accepts README's modules and refuses a wrong one, with the compiler and the types that are in the binary. */
 async function checksModules(): Promise<void> {
-  await unpack(join(dir, "types"));
   const readme = join(root, "README.md");
   const blocks = existsSync(readme) ? blocksOf(readFileSync(readme, "utf8")) : [];
   const modules = blocks.filter(({ language, text }) => language === "ts" && text.includes("export "));
-  await mkdir(join(dir, "right"));
-  for (const { line, text } of modules) await writeFile(join(dir, "right", `readme-${line}.ts`), text);
-  await writeFile(
-    join(dir, "right", "offered.ts"),
-    'export { z } from "binnacle";\nexport { Pod } from "binnacle/resources";\n',
-  );
-  const right = await check("right");
+  for (const [index, { text }] of modules.entries()) await Bun.write(join(dir, "right", `readme-${index}.ts`), text);
+  await Bun.write(join(dir, "right", "offered.ts"), offered);
+  const right = run(["check", "--controllers", "right"]);
   if (right.status !== 0)
-    throw new Error(`README's modules do not pass the binary's own check:\n${right.stdout}${right.stderr}`);
-  await mkdir(join(dir, "wrong"));
-  await writeFile(
-    join(dir, "wrong", "wrong.ts"),
-    'import { z } from "binnacle";\nexport const wrong: string = z.int();\n',
-  );
-  const wrong = await check("wrong");
-  if (!wrong.stdout.includes("wrong.ts(2,14): error TS2322")) {
-    throw new Error(`The binary's own check did not find the error in wrong.ts:\n${wrong.stdout}${wrong.stderr}`);
+    throw new Error(`README's modules do not pass binnacle check:\n${right.stdout}${right.stderr}`);
+  await Bun.write(join(dir, "wrong", "wrong.ts"), `${offered}\nexport const wrong: string = z.int();\n`);
+  const wrong = run(["check", "--controllers", "wrong"]);
+  const error = "wrong.ts(10,14): error TS2322";
+  if (wrong.status !== 1 || !`${wrong.stdout}${wrong.stderr}`.includes(error)) {
+    throw new Error(`binnacle check did not answer ${error}:\n${wrong.stdout}${wrong.stderr}`);
   }
 }
 
-async function unpack(folder: string): Promise<void> {
-  const packed = Bun.zstdDecompressSync(await Bun.file(join(dirname(binary), "sdk.json.zst")).bytes());
-  const files = JSON.parse(new TextDecoder().decode(packed)) as Record<string, string>;
-  for (const [path, text] of Object.entries(files)) await Bun.write(join(folder, path), text);
-}
-
-async function check(folder: string) {
-  const config = join(dir, "types", `${folder}.json`);
-  await writeFile(config, JSON.stringify({ extends: "./tsconfig.json", include: [join(dir, folder)] }));
-  return run(["check", "--no-script", "--no-pretty", "-p", config], { BUN_BE_BUN: "1" });
-}
-
-function run(args: readonly string[], env: Record<string, string> = {}) {
-  return spawnSync(binary, args, { cwd: dir, encoding: "utf8", env: { HOME: dir, PATH: "", ...env } });
+function run(args: readonly string[]) {
+  return spawnSync(binary, args, { cwd: dir, encoding: "utf8", env: { HOME: dir, PATH: "" } });
 }
