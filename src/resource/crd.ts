@@ -56,9 +56,15 @@ function versionOf(version: VersionDefinition, definition: ResourceDefinition): 
             },
           }),
     },
-    ...(columns.length === 0 ? {} : { additionalPrinterColumns: columns.map(columnOf) }),
+    ...(columns.length === 0 ? {} : { additionalPrinterColumns: withAge(columns).map(columnOf) }),
     ...(selectableFields.length === 0 ? {} : { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) }),
   };
+}
+
+/** kubectl shows the age by itself only where there are no other columns. */
+function withAge(columns: readonly Column[]): readonly Column[] {
+  if (columns.some(({ name }) => name.toLowerCase() === "age")) return columns;
+  return [...columns, { name: "Age", type: "date", path: ".metadata.creationTimestamp" }];
 }
 
 function columnOf({ name, type, path, format, description, priority }: Column): PrinterColumn {

@@ -119,7 +119,10 @@ describe("crdOf", () => {
     });
     const [version] = crd.spec.versions;
     expect(version).toMatchObject({ name: "v1", served: true, storage: true, subresources: { status: {} } });
-    expect(version?.additionalPrinterColumns).toEqual([{ name: "Ready", type: "integer", jsonPath: ".status.ready" }]);
+    expect(version?.additionalPrinterColumns).toEqual([
+      { name: "Ready", type: "integer", jsonPath: ".status.ready" },
+      { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    ]);
     const schema = version?.schema?.openAPIV3Schema;
     expect(schema?.required).toEqual(["spec"]);
     expect(schema?.["x-kubernetes-validations"]).toEqual([{ message: "some", rule: "self.spec.replicas > 0" }]);

@@ -108,7 +108,7 @@ export interface DefinedShape<
     readonly kind: K;
     readonly metadata: ObjectMeta;
     readonly spec: DeepReadonly<z.output<Spec>>;
-    readonly status?: DeepReadonly<z.output<Status>> | undefined;
+    readonly status?: DeepReadonly<z.output<Status>>;
   };
   readonly write: { readonly metadata: MetaInput; readonly spec: DeepReadonly<z.input<Spec>> };
   readonly status: DeepReadonly<z.input<Status>>;

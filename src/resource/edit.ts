@@ -4,15 +4,16 @@ import type { Draft } from "./meta.ts";
 /**
  * A changed copy of an object; the object itself, frozen or not, stays as it is.
  *
- * @throws TypeError when the function returns something: it changes the draft, and a promise would come too late.
+ * @throws TypeError when the function is async: its changes would come too late.
  * @example
  * const paused = edit(deployment, (draft) => { draft.spec.paused = true; });
  */
 export function edit<T extends object>(object: T, change: (draft: Draft<T>) => void): T {
   const draft = copyOf(object);
   const returned: unknown = change(draft as Draft<T>);
-  if (returned !== undefined) {
-    throw new TypeError("Cannot edit: the function must change the draft, return nothing and not be async");
+  if (returned instanceof Promise) {
+    returned.catch(() => undefined);
+    throw new TypeError("Cannot edit: the function must not be async, read what you need before");
   }
   return draft;
 }

@@ -10,7 +10,7 @@ export interface VersionOptions<Spec extends z.ZodType, Status extends z.ZodType
   readonly spec: Spec;
   /** `observedGeneration` is added to it. @default no fields besides it */
   readonly status?: Status;
-  /** Columns of `kubectl get`. @default name and age */
+  /** Columns of `kubectl get`, between the name and the age. @default none */
   readonly columns?: readonly Column[];
   /** CEL rules on the whole object: `self.spec`, `oldSelf.spec`. */
   readonly rules?: readonly ValidationRule[];
@@ -89,11 +89,10 @@ function fieldOf(schema: unknown, path: string): Field {
     throw new SchemaProblem(path, 'must be a zod schema, such as z.object({ … }) with `import { z } from "binnacle"`');
   }
   const field = convertField(schema as z.core.$ZodType, path);
-  const { type, nullable } = field.schema;
-  if (nullable || (type !== "object" && field.schema["x-kubernetes-preserve-unknown-fields"] === undefined)) {
-    throw new SchemaProblem(path, "must be an object: z.object({ … })");
+  if (field.schema.nullable || field.schema.type !== "object") {
+    throw new SchemaProblem(path, "must be an object: z.object({ … }), or z.looseObject({}) for any fields");
   }
-  return { ...field, schema: { ...field.schema, type: "object" } };
+  return field;
 }
 
 /** A spec that may be left empty may be left out: then the server fills it in, so that it is always there on read. */

@@ -48,11 +48,11 @@ export function annotate(schema: z.core.$ZodType, inner: StructuralSchema, path:
     ...(meta.listType === undefined ? {} : { "x-kubernetes-list-type": meta.listType }),
     ...(meta.listMapKeys === undefined ? {} : { "x-kubernetes-list-map-keys": [...meta.listMapKeys] }),
     ...(meta.mapType === undefined ? {} : { "x-kubernetes-map-type": meta.mapType }),
-    ...(meta.embeddedResource ? { "x-kubernetes-embedded-resource": true } : {}),
+    ...(meta.embeddedResource ? { type: "object", "x-kubernetes-embedded-resource": true } : {}),
     ...(meta.preserveUnknownFields ? { "x-kubernetes-preserve-unknown-fields": true } : {}),
     ...(rules.length === 0 ? {} : { "x-kubernetes-validations": rules }),
   };
-  checkExtensions(result, path);
+  checkExtensions(result, inner, path);
   return result;
 }
 
@@ -81,7 +81,7 @@ export function validationRules(rules: unknown, path: string): ValidationRule[] 
   });
 }
 
-function checkExtensions(schema: StructuralSchema, path: string): void {
+function checkExtensions(schema: StructuralSchema, inner: StructuralSchema, path: string): void {
   const listType = schema["x-kubernetes-list-type"];
   const keys = schema["x-kubernetes-list-map-keys"];
   if (listType !== undefined && schema.type !== "array") throw new SchemaProblem(path, "'listType' is for arrays");
@@ -89,7 +89,7 @@ function checkExtensions(schema: StructuralSchema, path: string): void {
     throw new SchemaProblem(path, "'mapType' is for objects");
   }
   if ((schema["x-kubernetes-embedded-resource"] ?? schema["x-kubernetes-preserve-unknown-fields"]) !== undefined) {
-    if (schema.type !== undefined && schema.type !== "object") {
+    if ((inner.type ?? "object") !== "object") {
       throw new SchemaProblem(path, "'embeddedResource' and 'preserveUnknownFields' are for objects");
     }
   }

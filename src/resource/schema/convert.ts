@@ -135,7 +135,7 @@ class Converter {
         return templateSchema(schema as z.core.$ZodTemplateLiteral, path);
       case "any":
       case "unknown":
-        return { "x-kubernetes-preserve-unknown-fields": true };
+        return { nullable: true, "x-kubernetes-preserve-unknown-fields": true };
       default:
         throw new SchemaProblem(path, `JSON has no ${def.type}: use another type`);
     }

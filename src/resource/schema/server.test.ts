@@ -33,7 +33,7 @@ const rows: Readonly<Record<string, Row>> = {
       named: z.string().regex(/^(?<year>\d{4})-(?:x|y)$/),
       unicode: z.string().regex(/^\u{e9}\p{L}\P{Nd}\p{Script=Greek}\u{1F600}$/u),
       brackets: z.string().regex(/^[[\]\-/\b\w]+[^\d\u0041][^]$/),
-      escapes: z.string().regex(/^\a\/\.\_\x41\cJ\t{2}a{b$/),
+      escapes: z.string().regex(new RegExp(String.raw`^\a\/\.\_\x41\cJ\t{2}a{b$`)),
       lines: z.string().regex(/^a.b$/ms),
     }),
     right: [{ named: "2026-x", unicode: "éÄxλ😀", brackets: "[]-/ax\n", escapes: "a/._A\n\t\ta{b", lines: "x\na\nb" }],
@@ -158,6 +158,47 @@ const rows: Readonly<Record<string, Row>> = {
     right: [{ a: null }, {}, null],
     wrong: [{ a: "y" }],
   },
+  nullableUnknown: { schema: z.unknown().nullable(), right: [{ a: null }, null, 1], wrong: [] },
+  unknownWithin: { schema: z.object({ a: z.unknown() }), right: [{ a: { b: null } }, { a: null }], wrong: [] },
+  nullableIntOrString: { schema: z.union([z.int(), z.string(), z.null()]), right: [1, "a", null], wrong: [true] },
+  defaultUnion: {
+    schema: z.object({
+      a: z.union([z.int(), z.string()]).default("25%"),
+      b: z.enum(["x", "y"]).nullable().default("y"),
+    }),
+    right: [{}, { a: 1, b: null }],
+    stored: { a: "25%", b: "y" },
+    wrong: [{ a: 1.5 }, { b: "z" }],
+  },
+  nullsWithin: {
+    schema: z.object({ a: z.array(z.string().nullable()), b: z.record(z.string(), z.int().nullable()) }),
+    right: [{ a: ["x", null], b: { c: null, d: 1 } }],
+    wrong: [{ a: [1], b: {} }],
+  },
+  nullableUnion: {
+    schema: z
+      .discriminatedUnion("t", [z.object({ t: z.literal("a") }), z.object({ t: z.literal("b"), x: z.int() })])
+      .nullable(),
+    right: [{ t: "a" }, null],
+    wrong: [{ t: "b" }],
+  },
+  defaultBranch: {
+    schema: z.object({
+      u: z
+        .discriminatedUnion("t", [z.object({ t: z.literal("a") }), z.object({ t: z.literal("b"), x: z.int() })])
+        .default({ t: "a" }),
+    }),
+    right: [{}],
+    stored: { u: { t: "a" } },
+    wrong: [{ u: { t: "c" } }],
+  },
+  listOfUnions: {
+    schema: z.array(
+      z.discriminatedUnion("t", [z.object({ t: z.literal("a") }), z.object({ t: z.literal("b"), x: z.int() })]),
+    ),
+    right: [[{ t: "a" }, { t: "b", x: 1 }]],
+    wrong: [[{ t: "b" }]],
+  },
   readonly: { schema: z.object({ a: z.int() }).readonly(), right: [{ a: 1 }], wrong: [{}] },
   lazy: { schema: z.lazy(() => z.object({ a: z.int() })), right: [{ a: 1 }], wrong: [{}] },
   described: { schema: z.string().describe("A word.").meta({ title: "Word" }), right: ["a"], wrong: [1] },
@@ -168,6 +209,16 @@ const rows: Readonly<Record<string, Row>> = {
     wrong: [{}],
   },
   immutable: { schema: z.string().max(10).meta({ immutable: true }), right: ["a"], wrong: [1] },
+  embedded: {
+    schema: z.looseObject({}).meta({ embeddedResource: true }),
+    right: [{ apiVersion: "v1", kind: "Pod", metadata: { name: "x" }, spec: {} }],
+    wrong: [1],
+  },
+  embeddedUnknown: {
+    schema: z.unknown().meta({ embeddedResource: true }),
+    right: [{ apiVersion: "v1", kind: "Pod", metadata: { name: "x" }, spec: {} }],
+    wrong: [],
+  },
   conditions: {
     schema: conditions("Ready").unwrap(),
     right: [
@@ -326,7 +377,7 @@ describe.skipIf(!bin)("defineResource on a real API server", () => {
     const scale = await send("GET", `${objects}/galleries/a/scale`);
     expect([scale.spec, scale.status]).toEqual([{ replicas: 1 }, { replicas: 1 }]);
     const listed = await server.kubectl("get", "gal", "--field-selector=spec.colour=red", "-o", "wide");
-    expect(listed.stdout).toMatch(/^NAME +READY +REPLICAS\na +1\n$/);
+    expect(listed.stdout).toMatch(/^NAME +READY +REPLICAS +AGE\na +1 +\d+s\n$/);
   });
 
   test("several versions make one CustomResourceDefinition", async () => {
