@@ -17,7 +17,14 @@ export interface RefusedAnswer {
 /** Makes the error of an answer other than success. */
 export function refusal(answer: RefusedAnswer): ApiError {
   const { method, path, code, watch } = answer;
-  return new ApiError({ method, path, code, watch, status: statusOf(answer.body), retryAfter: retryAfterOf(answer.retryAfter) });
+  return new ApiError({
+    method,
+    path,
+    code,
+    watch,
+    status: statusOf(answer.body),
+    retryAfter: retryAfterOf(answer.retryAfter),
+  });
 }
 
 function statusOf(body: string): Status {

@@ -31,7 +31,9 @@ test("ApiError 403 says which rule would allow it", () => {
   expect(error.message).toEndWith(
     'User "jane" cannot patch. Grant it in a Role: apiGroups ["apps"], resources ["deployments/status"], verbs ["patch"]',
   );
-  expect(failed(403).message).toContain('Grant it in a ClusterRole: apiGroups [""], resources ["pods"], verbs ["list"]');
+  expect(failed(403).message).toContain(
+    'Grant it in a ClusterRole: apiGroups [""], resources ["pods"], verbs ["list"]',
+  );
 });
 
 test("ApiError makes a reason of the code when the server gives none", () => {
@@ -57,7 +59,16 @@ test.each([
   [429, undefined, isTooManyRequests],
   [401, undefined, isUnauthorized],
 ] as const)("guards recognise %p %p and nothing else does", (code, reason, guard) => {
-  const guards = [isNotFound, isConflict, isAlreadyExists, isForbidden, isInvalid, isGone, isTooManyRequests, isUnauthorized];
+  const guards = [
+    isNotFound,
+    isConflict,
+    isAlreadyExists,
+    isForbidden,
+    isInvalid,
+    isGone,
+    isTooManyRequests,
+    isUnauthorized,
+  ];
   expect(guards.filter((one) => one(failed(code, reason)))).toEqual([guard]);
   expect(guards.filter((one) => one(new Error("other")))).toEqual([]);
 });

@@ -133,7 +133,9 @@ function adviceFor(target: RequestTarget, code: number): string {
 
 /** @returns true for an {@link ApiError} of this or another copy of the class. */
 export function isApiError(error: unknown): error is ApiError {
-  return error instanceof Object && "name" in error && error.name === "ApiError" && "reason" in error && "code" in error;
+  return (
+    error instanceof Object && "name" in error && error.name === "ApiError" && "reason" in error && "code" in error
+  );
 }
 
 /** There is no such object, kind or path. */

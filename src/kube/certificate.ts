@@ -45,7 +45,9 @@ export function checkValidity(pem: string, options: { what: string; now: number;
     throw new ConfigError(`Cannot use the ${options.what}: it expired on ${day(until)}. ${options.advice}`);
   }
   if (from > options.now) {
-    throw new ConfigError(`Cannot use the ${options.what}: it is not valid before ${day(from)}. Check this machine's clock`);
+    throw new ConfigError(
+      `Cannot use the ${options.what}: it is not valid before ${day(from)}. Check this machine's clock`,
+    );
   }
 }
 

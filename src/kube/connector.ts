@@ -55,7 +55,13 @@ async function openTunnel(server: URL, proxy: URL): Promise<Socket> {
     const timer = setTimeout(() => request.destroy(timeout(proxy.origin)), CONNECT_MS);
     request.once("error", (error) => {
       clearTimeout(timer);
-      reject(new UnreachableError(server.origin, { code: "EPROXY", message: `through the proxy ${proxy.host}: ${error.message}`, cause: error }));
+      reject(
+        new UnreachableError(server.origin, {
+          code: "EPROXY",
+          message: `through the proxy ${proxy.host}: ${error.message}`,
+          cause: error,
+        }),
+      );
     });
     request.once("connect", (response, socket) => {
       clearTimeout(timer);

@@ -24,13 +24,17 @@ export interface PluginOptions {
 
 /** The part of client-node's authenticators that is used here. */
 interface Authenticator {
-  applyAuthentication(user: User, options: { headers?: Record<string, unknown>; cert?: unknown; key?: unknown }): Promise<void>;
+  applyAuthentication(
+    user: User,
+    options: { headers?: Record<string, unknown>; cert?: unknown; key?: unknown },
+  ): Promise<void>;
 }
 
 /** @throws ConfigError for an auth provider that is not known. */
 export async function loadPlugin(options: PluginOptions): Promise<CredentialPlugin> {
   const { entry, name } = options;
-  const make = entry.exec === undefined ? await providerClass(entry["auth-provider"]?.name ?? "", name) : await execClass();
+  const make =
+    entry.exec === undefined ? await providerClass(entry["auth-provider"]?.name ?? "", name) : await execClass();
   return new CredentialPlugin(options, make);
 }
 

@@ -79,7 +79,9 @@ export class H2Session {
   }
 
   close(): void {
-    this.#end(new UnreachableError(this.#options.server, { code: "ECONNABORTED", message: "the transport was closed" }));
+    this.#end(
+      new UnreachableError(this.#options.server, { code: "ECONNABORTED", message: "the transport was closed" }),
+    );
   }
 
   async #connect(): Promise<ClientHttp2Session | undefined> {

@@ -87,7 +87,14 @@ export async function readKubeconfig(
     read.push(file);
     const from = dirname(resolve(file));
     currentContext ||= textIn(content, "current-context");
-    collect(content, { file, list: "clusters", item: "cluster", into: clusters, paths: ["certificate-authority"], from });
+    collect(content, {
+      file,
+      list: "clusters",
+      item: "cluster",
+      into: clusters,
+      paths: ["certificate-authority"],
+      from,
+    });
     collect(content, {
       file,
       list: "users",
@@ -139,7 +146,8 @@ interface Collection<T> {
 function collect<T>(content: Record<string, unknown>, options: Collection<T>): void {
   const list = content[options.list];
   if (list === undefined || list === null) return;
-  if (!Array.isArray(list)) throw new ConfigError(`Cannot use the kubeconfig ${options.file}: ${options.list} is not a list`);
+  if (!Array.isArray(list))
+    throw new ConfigError(`Cannot use the kubeconfig ${options.file}: ${options.list} is not a list`);
   list.forEach((element: unknown, index) => {
     const named = element as Record<string, unknown> | null;
     const name = typeof named?.["name"] === "string" ? named["name"] : undefined;

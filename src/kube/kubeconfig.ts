@@ -37,7 +37,9 @@ export async function loadKubeconfig(options: LoadOptions = {}): Promise<Cluster
   const place = kubeconfig.files.join(", ");
   const contextName = options.context ?? kubeconfig.currentContext;
   if (contextName === undefined) {
-    throw new ConfigError(`Cannot choose a cluster: ${place} has no current-context. Pass --context (${names(kubeconfig.contexts)})`);
+    throw new ConfigError(
+      `Cannot choose a cluster: ${place} has no current-context. Pass --context (${names(kubeconfig.contexts)})`,
+    );
   }
   const context = kubeconfig.contexts.get(contextName);
   if (!context) {
@@ -96,7 +98,9 @@ async function find(options: LoadOptions, env: Readonly<Record<string, string | 
   if (listed.length > 0) {
     const merged = await readKubeconfig(listed, { skipMissing: true });
     if (merged.files.length === 0) {
-      throw new ConfigError(`Cannot read the kubeconfig ${listed.join(", ")} that $KUBECONFIG names: there is no such file`);
+      throw new ConfigError(
+        `Cannot read the kubeconfig ${listed.join(", ")} that $KUBECONFIG names: there is no such file`,
+      );
     }
     return merged;
   }

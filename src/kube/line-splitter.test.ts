@@ -24,6 +24,8 @@ test("LineSplitter gives the same lines wherever the bytes are cut", () => {
 test("LineSplitter joins a line of several MiB and passes over empty lines", () => {
   const long = "é".repeat(2 ** 20);
   const bytes = Buffer.from(`\n${long}\n\nb\nrest`);
-  const chunks = Array.from({ length: Math.ceil(bytes.length / 65_537) }, (_, i) => bytes.subarray(i * 65_537, (i + 1) * 65_537));
+  const chunks = Array.from({ length: Math.ceil(bytes.length / 65_537) }, (_, i) =>
+    bytes.subarray(i * 65_537, (i + 1) * 65_537),
+  );
   expect(split(chunks)).toEqual([long, "b"]);
 });

@@ -34,7 +34,12 @@ const path = "/api/v1/pods";
 test("listPages PAGE-01 lists 21 objects in three pages of 10, with the version of the first", async () => {
   await using kit = await start(21);
   const got: Item[] = [];
-  const result = await listPages<Item>(kit.transport, { path, limit: 10, labels: "a=b", onPage: (items) => void got.push(...items) });
+  const result = await listPages<Item>(kit.transport, {
+    path,
+    limit: 10,
+    labels: "a=b",
+    onPage: (items) => void got.push(...items),
+  });
   expect(result).toEqual({ resourceVersion: "100", pages: 3 });
   expect(got.map(({ metadata }) => metadata.name)).toEqual(Array.from({ length: 21 }, (_, i) => `p${i}`));
   expect(got[20]).toMatchObject({ apiVersion: "v1", kind: "Pod" });
@@ -47,7 +52,10 @@ test("listPages PAGE-01 lists 21 objects in three pages of 10, with the version 
 
 test("listPages PAGE-01 lists 10 objects with one request", async () => {
   await using kit = await start(10);
-  expect(await listPages(kit.transport, { path, limit: 10, onPage() {} })).toEqual({ resourceVersion: "100", pages: 1 });
+  expect(await listPages(kit.transport, { path, limit: 10, onPage() {} })).toEqual({
+    resourceVersion: "100",
+    pages: 1,
+  });
 });
 
 test("listPages PAGE-02 tells that the token expired, or lists everything again", async () => {

@@ -35,7 +35,10 @@ test("RestMapper finds a kind with one request for its group and version", async
   const { mapper, server } = kit;
   const deployment = resource("apps/v1", "Deployment");
   expect(mapper.known(deployment)).toBeUndefined();
-  const [mapping, other] = await Promise.all([mapper.resolve(deployment), mapper.resolve(resource("apps/v1", "ClusterThing"))]);
+  const [mapping, other] = await Promise.all([
+    mapper.resolve(deployment),
+    mapper.resolve(resource("apps/v1", "ClusterThing")),
+  ]);
   expect(mapping).toEqual({
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -52,8 +55,19 @@ test("RestMapper finds a kind with one request for its group and version", async
 
 test("RestMapper asks nothing for a handle that knows its plural", async () => {
   await using kit = await start();
-  const pod: Resource = handle({ apiVersion: "v1", kind: "Pod", scope: "Namespaced", plural: "pods", subresources: ["log"] });
-  expect(await kit.mapper.resolve(pod)).toMatchObject({ plural: "pods", group: "", version: "v1", subresources: ["log"] });
+  const pod: Resource = handle({
+    apiVersion: "v1",
+    kind: "Pod",
+    scope: "Namespaced",
+    plural: "pods",
+    subresources: ["log"],
+  });
+  expect(await kit.mapper.resolve(pod)).toMatchObject({
+    plural: "pods",
+    group: "",
+    version: "v1",
+    subresources: ["log"],
+  });
   expect(kit.mapper.known(pod)).toBe(await kit.mapper.resolve(pod));
   expect(kit.server.lines).toEqual([]);
 });
@@ -96,14 +110,24 @@ test("RestMapper resolve ends with the signal, for that caller only", async () =
   expect((await kept).plural).toBe("deployments");
 });
 
-const namespaced = { apiVersion: "apps/v1", kind: "D", group: "apps", version: "v1", plural: "ds", namespaced: true, subresources: [] };
+const namespaced = {
+  apiVersion: "apps/v1",
+  kind: "D",
+  group: "apps",
+  version: "v1",
+  plural: "ds",
+  namespaced: true,
+  subresources: [],
+};
 const cluster = { ...namespaced, apiVersion: "v1", group: "", namespaced: false };
 
 test("collectionPath and objectPath encode names and leave out what does not belong", () => {
   expect(collectionPath(namespaced)).toBe("/apis/apps/v1/ds");
   expect(collectionPath(namespaced, "a b")).toBe("/apis/apps/v1/namespaces/a%20b/ds");
   expect(collectionPath(cluster, "a")).toBe("/api/v1/ds");
-  expect(objectPath(namespaced, { namespace: "a", name: "b/../c" }, "status")).toBe("/apis/apps/v1/namespaces/a/ds/b%2F..%2Fc/status");
+  expect(objectPath(namespaced, { namespace: "a", name: "b/../c" }, "status")).toBe(
+    "/apis/apps/v1/namespaces/a/ds/b%2F..%2Fc/status",
+  );
   expect(objectPath(cluster, { name: "system:node" })).toBe("/api/v1/ds/system%3Anode");
 });
 

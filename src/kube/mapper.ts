@@ -1,4 +1,5 @@
 /** Discovery: from a kind to its path. */
+import { abortable } from "../platform/abortable.ts";
 import { groupOf, type Resource } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
 import { ApiError, isNotFound } from "./api-error.ts";
@@ -33,7 +34,7 @@ export class RestMapper {
   readonly #fromHandles = new WeakMap<Resource, Mapping>();
   readonly #discovered = new Map<string, Discovered>();
   readonly #running = new Map<string, Promise<ReadonlyMap<string, Mapping>>>();
-  #now: () => number;
+  readonly #now: () => number;
 
   constructor(transport: Pick<Transport, "request">, options: { now?: () => number } = {}) {
     this.#transport = transport;
@@ -63,7 +64,8 @@ export class RestMapper {
     if (known) return known;
     const { apiVersion, kind } = resource;
     const recent = this.#discovered.get(apiVersion);
-    const byKind = recent && this.#now() - recent.at < MISS_MS ? recent.byKind : await this.#discover(apiVersion, signal);
+    const byKind =
+      recent && this.#now() - recent.at < MISS_MS ? recent.byKind : await this.#discover(apiVersion, signal);
     const mapping = byKind.get(kind);
     if (mapping) return mapping;
     throw new ApiError({
@@ -91,6 +93,7 @@ export class RestMapper {
       });
       this.#running.set(apiVersion, running);
     }
+    // Others may wait for the same answer: the signal ends the waiting, not the request.
     return signal ? abortable(running, signal) : running;
   }
 
@@ -127,21 +130,6 @@ function discoveryPath(apiVersion: string): string {
   return apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 }
 
-/** Others may wait for the same answer: the signal ends the waiting, not the request. */
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let onAbort: (() => void) | undefined;
-  try {
-    return await new Promise<T>((resolve, reject) => {
-      onAbort = () => reject(signal.reason);
-      signal.addEventListener("abort", onAbort, { once: true });
-      promise.then(resolve, reject);
-    });
-  } finally {
-    if (onAbort) signal.removeEventListener("abort", onAbort);
-  }
-}
-
 /** Such as `/apis/apps/v1/namespaces/shop/deployments`; over all namespaces when none is given. */
 export function collectionPath(mapping: Mapping, namespace?: string): string {
   const { apiVersion, plural, namespaced } = mapping;
@@ -159,7 +147,9 @@ export function collectionPath(mapping: Mapping, namespace?: string): string {
 export function objectPath(mapping: Mapping, key: Key, subresource?: string): string {
   if (!key.name) throw new TypeError(`Cannot make the path of a ${mapping.kind}: the key has no name`);
   if (mapping.namespaced && !key.namespace) {
-    throw new TypeError(`Cannot make the path of ${mapping.kind} ${key.name}: it is namespaced, and the key has no namespace`);
+    throw new TypeError(
+      `Cannot make the path of ${mapping.kind} ${key.name}: it is namespaced, and the key has no namespace`,
+    );
   }
   const path = `${collectionPath(mapping, key.namespace)}/${encodeURIComponent(key.name)}`;
   return subresource === undefined ? path : `${path}/${subresource}`;

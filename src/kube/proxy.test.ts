@@ -10,7 +10,12 @@ test.each([
   ["HTTP_PROXY for another scheme", server, { HTTP_PROXY: "http://p" }, undefined],
   ["loopback", "https://127.0.0.1:6443", { HTTPS_PROXY: "http://p" }, undefined],
   ["NO_PROXY suffix", server, { HTTPS_PROXY: "http://p", NO_PROXY: "a.b, .example.com" }, undefined],
-  ["NO_PROXY of a longer name", "https://notexample.com", { HTTPS_PROXY: "http://p", NO_PROXY: "example.com" }, "http://p"],
+  [
+    "NO_PROXY of a longer name",
+    "https://notexample.com",
+    { HTTPS_PROXY: "http://p", NO_PROXY: "example.com" },
+    "http://p",
+  ],
   ["NO_PROXY port", server, { HTTPS_PROXY: "http://p", NO_PROXY: "api.example.com:443" }, "http://p"],
   ["NO_PROXY range", "https://10.1.2.3", { HTTPS_PROXY: "http://p", NO_PROXY: "10.0.0.0/8" }, undefined],
   ["outside the range", "https://11.1.2.3", { HTTPS_PROXY: "http://p", NO_PROXY: "10.0.0.0/8" }, "http://p"],

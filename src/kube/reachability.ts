@@ -1,4 +1,5 @@
 /** Whether a cluster can be reached: one probe stands in for everybody who waits. */
+import { abortable } from "../platform/abortable.ts";
 import { sleep, type Clock } from "../platform/clock.ts";
 
 /** Between probes: 1–2 s, so that many processes do not ask in step. */
@@ -54,18 +55,7 @@ export class ReachabilityProbe implements Reachability {
 
   async wait(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const probing = this.#probing;
-    if (!probing) return;
-    let onAbort: (() => void) | undefined;
-    try {
-      await new Promise<void>((resolve, reject) => {
-        onAbort = () => reject(signal.reason);
-        signal.addEventListener("abort", onAbort, { once: true });
-        probing.then(resolve, reject);
-      });
-    } finally {
-      if (onAbort) signal.removeEventListener("abort", onAbort);
-    }
+    if (this.#probing) await abortable(this.#probing, signal);
   }
 
   onChange(listener: (reachable: boolean) => void): Disposable {

@@ -39,7 +39,12 @@ export function describeRequest(method: string, path: string, watch = false): Re
   const [resource = "", name, subresource] = rest;
   const collection: Record<string, string> = { get: watch ? "watch" : "list", delete: "deletecollection" };
   const kind = `${resource}${group && `.${group}`}${subresource ? `/${subresource}` : ""}`;
-  const where = name === undefined ? (namespace === undefined ? "" : ` in ${namespace}`) : ` ${namespace === undefined ? "" : `${namespace}/`}${name}`;
+  const where =
+    name === undefined
+      ? namespace === undefined
+        ? ""
+        : ` in ${namespace}`
+      : ` ${namespace === undefined ? "" : `${namespace}/`}${name}`;
   return {
     verb: name === undefined ? (collection[verb] ?? verb) : verb,
     group,

@@ -54,5 +54,12 @@ test("retryDelay repeats a write that the server did not begin", () => {
 });
 
 test("retryAfterOf reads seconds and nothing else", () => {
-  expect(["3", "0", "-1", "soon", "", null].map((value) => retryAfterOf(value))).toEqual([3, 0, undefined, undefined, undefined, undefined]);
+  expect(["3", "0", "-1", "soon", "", null].map((value) => retryAfterOf(value))).toEqual([
+    3,
+    0,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });

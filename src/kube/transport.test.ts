@@ -62,7 +62,11 @@ describe.each([
     expect(opened).toBe(1);
     for (const request of server.requests) {
       expect(request.httpVersion).toBe(version);
-      expect(request.headers).toMatchObject({ authorization: "Bearer t", "user-agent": "test/1", accept: "application/json" });
+      expect(request.headers).toMatchObject({
+        authorization: "Bearer t",
+        "user-agent": "test/1",
+        accept: "application/json",
+      });
     }
     expect(server.requests[0]?.headers["content-type"]).toBe("application/json");
     expect(server.lines.slice(0, 2)).toEqual(["PUT /x?a=%C3%A4+b", "PUT /x?a=%C3%A4+b"]);
@@ -92,13 +96,15 @@ describe.each([
     const { server, transport } = await start((_, reply) => void reply.writeHead(200).write(" "), { protocol });
     const controller = new AbortController();
     const { signal } = controller;
-    const request = transport.request({ ...get, signal });
-    const stream = transport.stream({ ...get, signal, onChunk() {} });
-    const lease = transport.request({ ...get, signal, traffic: "lease" });
+    const ends = [
+      transport.request({ ...get, signal }),
+      transport.stream({ ...get, signal, onChunk() {} }),
+      transport.request({ ...get, signal, traffic: "lease" }),
+    ].map((promise) => promise.catch((error: unknown) => error));
     await until(() => server.requests.length === 3);
     const reason = new Error("enough");
     controller.abort(reason);
-    for (const promise of [request, stream, lease]) expect(await promise.catch((error: unknown) => error)).toBe(reason);
+    for (const end of ends) expect(await end).toBe(reason);
     expect(transport.stats).toMatchObject({ streams: 0, inFlight: 0 });
     expect(transport.reachability.reachable).toBe(true);
   });
@@ -115,7 +121,9 @@ test("transport REST-01 waits as long as Retry-After says, REST-05 not less", as
   const clock = new ManualClock();
   const { server, transport } = await start(
     (_, reply) =>
-      server.requests.length === 1 ? sendStatus(reply, 429, { headers: { "retry-after": "2" } }) : sendJson(reply, { ok: 1 }),
+      server.requests.length === 1
+        ? sendStatus(reply, 429, { headers: { "retry-after": "2" } })
+        : sendJson(reply, { ok: 1 }),
     { transport: { clock } },
   );
   const answer = transport.request<unknown>({ method: "POST", path: "/x", body: {} });
@@ -218,7 +226,10 @@ test("transport tells each warning once and counts answers", async () => {
   const warnings: string[] = [];
   const counted: string[] = [];
   const { transport } = await start((_, reply) => sendJson(reply, {}, { headers: { warning: '299 - "old"' } }), {
-    transport: { onWarning: (text) => warnings.push(text), onRequest: (method, code) => counted.push(`${method} ${code}`) },
+    transport: {
+      onWarning: (text) => warnings.push(text),
+      onRequest: (method, code) => counted.push(`${method} ${code}`),
+    },
   });
   await transport.request(get);
   await transport.request({ ...get, traffic: "lease" });
@@ -245,7 +256,9 @@ test("transport opens 200 watches on three sessions and answers requests meanwhi
   const controller = new AbortController();
   let open = 0;
   const streams = Array.from({ length: 200 }, () =>
-    transport.stream({ ...get, query: "watch=1", signal: controller.signal, onChunk: () => void open++ }).catch(() => {}),
+    transport
+      .stream({ ...get, query: "watch=1", signal: controller.signal, onChunk: () => void open++ })
+      .catch(() => {}),
   );
   await until(() => open === 200);
   expect(transport.stats).toMatchObject({ sessions: 3, streams: 200 });
@@ -267,7 +280,9 @@ test("transport fails a watch when pings stay unanswered, and not before", async
   const transport = createTransport({ ...server.config, server: `https://127.0.0.1:${link.port}` }, { clock });
   cleanup.defer(() => transport.close());
   let open = false;
-  const failure = transport.stream({ ...get, query: "watch=1", onChunk: () => void (open = true) }).catch((error: unknown) => error);
+  const failure = transport
+    .stream({ ...get, query: "watch=1", onChunk: () => void (open = true) })
+    .catch((error: unknown) => error);
   let failed = false;
   void failure.then(() => (failed = true));
   await until(() => open);
@@ -293,7 +308,9 @@ test("transport fails a stream that is silent for its idle timeout", async () =>
     { transport: { clock }, protocol: "http/1.1" },
   );
   let chunks = 0;
-  const failure = transport.stream({ ...get, idleTimeout: 1_000, onChunk: () => void chunks++ }).catch((error: unknown) => error);
+  const failure = transport
+    .stream({ ...get, idleTimeout: 1_000, onChunk: () => void chunks++ })
+    .catch((error: unknown) => error);
   await until(() => chunks === 1);
   await clock.advance(900);
   write?.();
@@ -323,7 +340,9 @@ test("transport says what is wrong with the server's certificate", async () => {
   const transport = createTransport(config);
   cleanup.defer(() => transport.close());
   for (const traffic of ["request", "lease"] as const) {
-    expect(transport.request({ ...get, traffic })).rejects.toThrow("its certificate is for another host name: set tls-server-name");
+    expect(transport.request({ ...get, traffic })).rejects.toThrow(
+      "its certificate is for another host name: set tls-server-name",
+    );
   }
   const insecure = createTransport({ ...config, tls: { ...config.tls, ca: undefined, rejectUnauthorized: false } });
   cleanup.defer(() => insecure.close());

@@ -1,4 +1,5 @@
 /** How requests reach the API server: each kind of traffic on connections of its own, so that none waits for another. */
+import { abortable } from "../platform/abortable.ts";
 import { sleep, systemClock, type Clock } from "../platform/clock.ts";
 import { AnswerLog } from "./answer-log.ts";
 import { isApiError, isUnauthorized, isUnreachable, UnreachableError } from "./api-error.ts";
@@ -181,7 +182,8 @@ class KubeTransport implements Transport {
     const log = this.#log;
     try {
       const credentials = this.#config.headers();
-      const headers = this.#headers.of(request, credentials instanceof Promise ? await credentials : credentials);
+      const known = credentials instanceof Promise ? await abortable(credentials, signal) : credentials;
+      const headers = this.#headers.of(request, known);
       const sending = { headers, json, signal };
       if (request.traffic === "lease") return await sendByExchange(request, sending, { path: this.#leases, log });
       if (this.#headers.severalValues) return await sendByExchange(request, sending, { path: this.#watches, log });
@@ -199,8 +201,8 @@ class KubeTransport implements Transport {
     const { controller, leave } = this.#enter(request.signal);
     const { signal } = controller;
     try {
-      const headers = this.#headers.of(request, await this.#config.headers());
-      signal.throwIfAborted();
+      const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
+      const headers = this.#headers.of(request, credentials);
       await runStream(request, {
         path: this.#watches,
         exchange: { method: request.method, path: pathOf(request), headers, body: bodyOf(request) },

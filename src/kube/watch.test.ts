@@ -57,7 +57,10 @@ test("watch asks for a streaming list", async () => {
 test("watch throws the Status of an ERROR event, after the events before it", async () => {
   const status = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version" };
   const { events, error } = await run(
-    (_, reply) => void reply.end(`${event("ADDED", "a")}${JSON.stringify({ type: "ERROR", object: status })}\n${event("ADDED", "b")}`),
+    (_, reply) =>
+      void reply.end(
+        `${event("ADDED", "a")}${JSON.stringify({ type: "ERROR", object: status })}\n${event("ADDED", "b")}`,
+      ),
   );
   expect(isGone(error)).toBe(true);
   expect(String(error)).toBe("ApiError: Cannot watch pods: Expired (410): too old resource version");
@@ -75,13 +78,16 @@ test("watch throws ApiError for a refusal before the stream, without retrying", 
 test("watch tells nothing after an abort in the middle of a batch", async () => {
   const controller = new AbortController();
   const seen: string[] = [];
-  const { error } = await run((_, reply) => void reply.writeHead(200).write(event("ADDED", "a") + event("ADDED", "b")), {
-    signal: controller.signal,
-    onEvent: (_, object) => {
-      seen.push(object.metadata.name);
-      controller.abort("enough");
+  const { error } = await run(
+    (_, reply) => void reply.writeHead(200).write(event("ADDED", "a") + event("ADDED", "b")),
+    {
+      signal: controller.signal,
+      onEvent: (_, object) => {
+        seen.push(object.metadata.name);
+        controller.abort("enough");
+      },
     },
-  });
+  );
   expect(error).toBe("enough");
   expect(seen).toEqual(["a"]);
 });
