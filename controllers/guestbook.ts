@@ -20,7 +20,10 @@ export const Guestbook = defineResource({
 });
 type Guestbook = ObjectOf<typeof Guestbook>;
 
-const labels = (guestbook: Guestbook) => ({ "app.kubernetes.io/name": "guestbook", guestbook: guestbook.metadata.name });
+const labels = (guestbook: Guestbook) => ({
+  "app.kubernetes.io/name": "guestbook",
+  guestbook: guestbook.metadata.name,
+});
 
 const deploymentFor = (guestbook: Guestbook) =>
   of(Deployment, {

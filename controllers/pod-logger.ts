@@ -11,6 +11,10 @@ export const podLogger = defineController({
     if (pod.metadata.annotations?.["pod-logger/fail"] === "true") {
       throw new Error(`Pod ${pod.metadata.name} asks to fail`);
     }
-    log.info(`Sync of pod ${pod.metadata.name}`, { phase: pod.status?.phase ?? "Unknown", node: pod.spec.nodeName, attempt });
+    log.info(`Sync of pod ${pod.metadata.name}`, {
+      phase: pod.status?.phase ?? "Unknown",
+      node: pod.spec.nodeName,
+      attempt,
+    });
   },
 });

@@ -75,7 +75,9 @@ describe.skipIf(!available)("bad input", () => {
     const file = await bench.write("away.yaml", text.replace(/https:\/\/127\.0\.0\.1:\d+/, "https://127.0.0.1:1"));
     await using operator = await bench.run({ kubeconfig: file });
     await until(() => operator.text.includes("127.0.0.1:1"), { what: "it says which server" });
-    await until(async () => (await operator.health("/readyz?verbose")).body.includes("127.0.0.1:1"), { what: "/readyz says so" });
+    await until(async () => (await operator.health("/readyz?verbose")).body.includes("127.0.0.1:1"), {
+      what: "/readyz says so",
+    });
     expect(operator.child.exitCode).toBeNull();
     expect(await operator.stop()).toBe(0);
   });
@@ -84,9 +86,15 @@ describe.skipIf(!available)("bad input", () => {
     await bench.write("twice/a.ts", CONFIGS("same"));
     await bench.write("twice/b.ts", CONFIGS("same"));
     await using operator = await bench.run({ kubeconfig: cluster.kubeconfig, args: ["--controllers", "twice"] });
-    await until(() => operator.log.some(({ level, msg, error }) => level === "error" && /same/.test(`${msg} ${JSON.stringify(error)}`)), {
-      what: () => `an error that names it:\n${operator.text}`,
-    });
+    await until(
+      () =>
+        operator.log.some(
+          ({ level, msg, error }) => level === "error" && /same/.test(`${msg} ${JSON.stringify(error)}`),
+        ),
+      {
+        what: () => `an error that names it:\n${operator.text}`,
+      },
+    );
     expect(operator.text).toMatch(/a\.ts/);
     expect(operator.text).toMatch(/b\.ts/);
   });
@@ -94,7 +102,16 @@ describe.skipIf(!available)("bad input", () => {
   test("names the port that is in use", async () => {
     const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
     const address = `127.0.0.1:${taken.port}`;
-    const { code, line } = await complaint("--kubeconfig", cluster.kubeconfig, "--health-probe-bind-address", address, "--metrics-bind-address", "0", "--log-level", "error");
+    const { code, line } = await complaint(
+      "--kubeconfig",
+      cluster.kubeconfig,
+      "--health-probe-bind-address",
+      address,
+      "--metrics-bind-address",
+      "0",
+      "--log-level",
+      "error",
+    );
     expect(code).toBe(1);
     expect(line).toContain(address);
     await taken.stop(true);
@@ -118,22 +135,31 @@ roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: read-${
 `;
     await cluster.plane.apply(role("configmaps"));
     await using operator = await bench.run({ kubeconfig, args: ["--controllers", "rbac"] });
-    await until(async () => /secrets.*(403|[Ff]orbidden)/.test((await operator.health("/readyz?verbose")).body), { what: "unavailable is shown" });
-    await cluster.send("POST", "/api/v1/namespaces/default/configmaps", { body: { metadata: { name: "r", labels: { x: "one" } } } });
+    await until(async () => /secrets.*(403|[Ff]orbidden)/.test((await operator.health("/readyz?verbose")).body), {
+      what: "unavailable is shown",
+    });
+    await cluster.send("POST", "/api/v1/namespaces/default/configmaps", {
+      body: { metadata: { name: "r", labels: { x: "one" } } },
+    });
     await until(() => operator.log.some(({ msg }) => msg === "ran one"), { what: "the other controller works" });
     await operator.ready(); // one that is unavailable does not hold the others back
     await Bun.sleep(3_000); // far enough into the back-off
     await cluster.send("POST", "/api/v1/namespaces/default/secrets", { body: { metadata: { name: "r" } } });
     await cluster.plane.apply(role("secrets"));
     const granted = performance.now();
-    await until(() => operator.log.some(({ msg }) => msg === "ran secrets"), { within: 35_000, what: "it goes on by itself" });
+    await until(() => operator.log.some(({ msg }) => msg === "ran secrets"), {
+      within: 35_000,
+      what: "it goes on by itself",
+    });
     console.log(`available ${Math.round(performance.now() - granted)} ms after the role was granted`);
   }, 90_000);
 
   test("a kind that does not exist yet is waited for, and a controller pauses when it goes", async () => {
     await bench.write("late/late.ts", LATE);
     await using operator = await bench.run({ kubeconfig: cluster.kubeconfig, args: ["--controllers", "late"] });
-    await until(async () => /late.*waiting/i.test((await operator.health("/readyz?verbose")).body), { what: () => `waiting is shown:\n${operator.text}` });
+    await until(async () => /late.*waiting/i.test((await operator.health("/readyz?verbose")).body), {
+      what: () => `waiting is shown:\n${operator.text}`,
+    });
     const crd = (await bench.exec("manifests", "crds", "--controllers", "late")).stdout;
     const object = { apiVersion: "late.binnacle.dev/v1", kind: "Late", spec: {} };
     const LATES = "/apis/late.binnacle.dev/v1/namespaces/default/lates";
@@ -141,9 +167,13 @@ roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: read-${
       await cluster.plane.apply(crd);
       await until(async () => (await cluster.get(LATES)) !== undefined, { what: "the kind is served" });
       await cluster.send("POST", LATES, { body: { ...object, metadata: { name } } });
-      await until(() => operator.log.some(({ msg }) => msg === `ran late ${name}`), { what: () => `${name} is reconciled:\n${operator.text}` });
+      await until(() => operator.log.some(({ msg }) => msg === `ran late ${name}`), {
+        what: () => `${name} is reconciled:\n${operator.text}`,
+      });
       await cluster.kubectl("delete", "crd", "lates.late.binnacle.dev", "--timeout=30s");
-      await until(async () => /late.*waiting/i.test((await operator.health("/readyz?verbose")).body), { what: "waiting again" });
+      await until(async () => /late.*waiting/i.test((await operator.health("/readyz?verbose")).body), {
+        what: "waiting again",
+      });
     }
   }, 90_000);
 });

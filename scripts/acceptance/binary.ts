@@ -29,7 +29,10 @@ export class Bench {
 
   /** Copies one of the examples into the controllers folder. */
   async example(name: string, to = "controllers"): Promise<void> {
-    await this.write(`${to}/${name}.ts`, await readFile(join(import.meta.dirname, "../../controllers", `${name}.ts`), "utf8"));
+    await this.write(
+      `${to}/${name}.ts`,
+      await readFile(join(import.meta.dirname, "../../controllers", `${name}.ts`), "utf8"),
+    );
   }
 
   async remove(path: string): Promise<void> {
@@ -39,7 +42,11 @@ export class Bench {
   /** Runs a command to its end. */
   async exec(...args: string[]): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
     const child = this.#spawn(args);
-    const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    const [stdout, stderr, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
     return { code, stdout, stderr };
   }
 
@@ -47,7 +54,12 @@ export class Bench {
   async run(options: { readonly kubeconfig: string; readonly args?: readonly string[] }): Promise<Operator> {
     const [health, metrics] = [await freePort(), await freePort()];
     const own = ["--kubeconfig", options.kubeconfig, "--log-format", "json"];
-    const addresses = ["--health-probe-bind-address", `127.0.0.1:${health}`, "--metrics-bind-address", `127.0.0.1:${metrics}`];
+    const addresses = [
+      "--health-probe-bind-address",
+      `127.0.0.1:${health}`,
+      "--metrics-bind-address",
+      `127.0.0.1:${metrics}`,
+    ];
     const child = this.#spawn(["run", ...own, ...addresses, ...(options.args ?? [])]);
     return new Operator(child, { health, metrics });
   }
@@ -120,7 +132,10 @@ export class Operator {
 
   /** Milliseconds from the start to the first 200 of /readyz. */
   async ready(): Promise<number> {
-    await until(async () => (await this.health("/readyz")).status === 200, { what: () => `ready:\n${this.text}`, every: 2 });
+    await until(async () => (await this.health("/readyz")).status === 200, {
+      what: () => `ready:\n${this.text}`,
+      every: 2,
+    });
     return performance.now() - this.started;
   }
 
@@ -128,8 +143,13 @@ export class Operator {
   async usage(): Promise<{ readonly cpu: number; readonly rss: number; readonly peak: number }> {
     const stat = await readFile(`/proc/${this.child.pid}/stat`, "utf8");
     const status = await readFile(`/proc/${this.child.pid}/status`, "utf8");
-    const [user, system] = stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 13).map(Number);
-    const mebibytes = (field: string): number => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(11, 13)
+      .map(Number);
+    const mebibytes = (field: string): number =>
+      Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
     return { cpu: ((user ?? 0) + (system ?? 0)) / 100, rss: mebibytes("VmRSS"), peak: mebibytes("VmHWM") };
   }
 
@@ -169,7 +189,10 @@ export interface UntilOptions {
 }
 
 /** Looks again and again until the answer is not false or undefined; gives that answer. */
-export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, options: UntilOptions): Promise<T> {
+export async function until<T>(
+  look: () => Promise<T | undefined | false> | T | undefined | false,
+  options: UntilOptions,
+): Promise<T> {
   const deadline = performance.now() + (options.within ?? 15_000);
   while (true) {
     const answer = await look();

@@ -4,7 +4,8 @@ import { sample, until } from "./binary.ts";
 
 /** Whether a real control plane can be started; CI never goes without. */
 export const available: boolean = (await assets()) !== undefined;
-if (!available) console.log("Skipped: tests that need a real control plane (neither KUBEBUILDER_ASSETS nor Go is there)");
+if (!available)
+  console.log("Skipped: tests that need a real control plane (neither KUBEBUILDER_ASSETS nor Go is there)");
 
 export interface Json {
   readonly metadata: {

@@ -14,7 +14,8 @@ const guestbook = (name: string, spec: object): object => ({
   spec,
 });
 const container = (deployment: Json): { env: { value: string }[] } =>
-  (deployment.spec as unknown as { template: { spec: { containers: { env: { value: string }[] }[] } } }).template.spec.containers[0]!;
+  (deployment.spec as unknown as { template: { spec: { containers: { env: { value: string }[] }[] } } }).template.spec
+    .containers[0]!;
 
 describe.skipIf(!available)("guestbook", () => {
   let cluster: Cluster;
@@ -76,12 +77,18 @@ describe.skipIf(!available)("guestbook", () => {
     const deployment = await cluster.exists(`${DEPLOYMENTS}/hello`, ({ spec }) => spec?.["replicas"] === 2);
     expect(container(deployment).env[0]!.value).toBe("bye");
     expect(deployment.metadata.labels).toMatchObject({ team: "web", guestbook: "hello" });
-    await cluster.exists(`${GUESTBOOKS}/hello`, ({ status, metadata }) => status?.["observedGeneration"] === metadata.generation);
+    await cluster.exists(
+      `${GUESTBOOKS}/hello`,
+      ({ status, metadata }) => status?.["observedGeneration"] === metadata.generation,
+    );
   });
 
   test("sets a field back that somebody else changed", async () => {
     await cluster.kubectl("scale", "deployment", "hello", "--replicas=5");
-    await cluster.exists(`${DEPLOYMENTS}/hello`, ({ spec, metadata }) => spec?.["replicas"] === 2 && metadata.generation! > 3);
+    await cluster.exists(
+      `${DEPLOYMENTS}/hello`,
+      ({ spec, metadata }) => spec?.["replicas"] === 2 && metadata.generation! > 3,
+    );
   });
 
   test("deletes a child that leaves the set", async () => {
@@ -95,7 +102,10 @@ describe.skipIf(!available)("guestbook", () => {
     const foreign = { metadata: { name: "taken" }, spec: { ports: [{ port: 1234 }] } };
     const before = await cluster.send("POST", SERVICES, { body: foreign });
     await cluster.send("POST", GUESTBOOKS, { body: guestbook("taken", { message: "m" }) });
-    await cluster.exists("/apis/demo.binnacle.dev/v1/namespaces/default/guestbooks/taken", ({ metadata }) => metadata.finalizers !== undefined);
+    await cluster.exists(
+      "/apis/demo.binnacle.dev/v1/namespaces/default/guestbooks/taken",
+      ({ metadata }) => metadata.finalizers !== undefined,
+    );
     await Bun.sleep(300);
     const after = await cluster.exists(`${SERVICES}/taken`);
     expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
@@ -110,7 +120,9 @@ describe.skipIf(!available)("guestbook", () => {
     await cluster.send("DELETE", `${GUESTBOOKS}/hello`);
     await cluster.gone(`${GUESTBOOKS}/hello`);
     await cluster.gone(`${DEPLOYMENTS}/hello`, 30_000);
-    expect(operator.log.filter(({ msg, key }) => msg === "The guestbook closes" && key === "default/hello")).toHaveLength(1);
+    expect(
+      operator.log.filter(({ msg, key }) => msg === "The guestbook closes" && key === "default/hello"),
+    ).toHaveLength(1);
   });
 
   test("makes no child again during a foreground deletion", async () => {

@@ -59,22 +59,34 @@ describe.skipIf(!available)("modules", () => {
       return Object.fromEntries(kinds.map((kind) => [kind, (now.get(kind) ?? 0) - (idle.get(kind) ?? 0)]));
     };
     const one = Object.fromEntries(kinds.map((kind) => [kind, 1]));
-    expect(await until(async () => Bun.deepEquals(await counts(), one) && (await counts()), { what: "one watch each" })).toEqual(one);
+    expect(
+      await until(async () => Bun.deepEquals(await counts(), one) && (await counts()), { what: "one watch each" }),
+    ).toEqual(one);
     await bench.write("controllers/deployments.ts", DEPLOYMENTS);
     await bench.write("controllers/secrets.ts", SECRETS);
-    await until(() => operator.log.some(({ msg }) => msg === "read"), { what: () => `the new module reads:\n${operator.text}` });
+    await until(() => operator.log.some(({ msg }) => msg === "read"), {
+      what: () => `the new module reads:\n${operator.text}`,
+    });
     expect(await counts()).toEqual(one);
     await bench.remove("controllers/deployments.ts");
     await bench.remove("controllers/secrets.ts");
-    await until(async () => !(await operator.metrics()).includes('controller="secret-reader"'), { what: "its metrics leave" });
+    await until(async () => !(await operator.metrics()).includes('controller="secret-reader"'), {
+      what: "its metrics leave",
+    });
     expect(await counts()).toEqual(one);
     expect(await operator.stop()).toBe(0);
   });
 
   test("fail alone: back-off, metrics, and a broken file beside", async () => {
     await bench.write("alone/counter.ts", COUNTER);
-    await bench.write("alone/other.ts", COUNTER.replaceAll("counter", "other").replace("labels: \"other=yes\"", "labels: \"other=yes\""));
-    await bench.write("alone/broken.ts", 'import { defineController } from "binnacle";\nexport const x = defineController({{');
+    await bench.write(
+      "alone/other.ts",
+      COUNTER.replaceAll("counter", "other").replace('labels: "other=yes"', 'labels: "other=yes"'),
+    );
+    await bench.write(
+      "alone/broken.ts",
+      'import { defineController } from "binnacle";\nexport const x = defineController({{',
+    );
     await bench.write("alone/nothing.ts", "export const nothing = 1;");
     await using operator = await bench.run({ kubeconfig: cluster.kubeconfig, args: ["--controllers", "alone"] });
     await operator.ready();
@@ -84,8 +96,11 @@ describe.skipIf(!available)("modules", () => {
     expect(operator.text).toContain("broken.ts");
     expect(await operator.metric("binnacle_module_state", { module: "broken", state: "broken" })).toBe(1);
 
-    await cluster.send("POST", CONFIGMAPS, { body: { metadata: { name: "bad", labels: { counter: "yes" } }, data: { fail: "yes" } } });
-    const failures = () => operator.log.filter(({ msg, controller }) => msg === "Reconcile failed" && controller === "counter");
+    await cluster.send("POST", CONFIGMAPS, {
+      body: { metadata: { name: "bad", labels: { counter: "yes" } }, data: { fail: "yes" } },
+    });
+    const failures = () =>
+      operator.log.filter(({ msg, controller }) => msg === "Reconcile failed" && controller === "counter");
     await until(() => failures().length >= 8, { what: "8 failures" });
     const times = failures().map(({ ts }) => Date.parse(String(ts)));
     const gaps = times.slice(1, 8).map((time, index) => time - times[index]!);
@@ -94,9 +109,16 @@ describe.skipIf(!available)("modules", () => {
     expect(gaps.reduce((sum, gap) => sum + gap, 0)).toBeLessThan(635 + 400);
 
     await cluster.send("POST", CONFIGMAPS, { body: { metadata: { name: "fine", labels: { other: "yes" } } } });
-    await until(() => operator.log.some(({ msg, controller }) => msg === "counted" && controller === "other"), { what: "the neighbour works" });
+    await until(() => operator.log.some(({ msg, controller }) => msg === "counted" && controller === "other"), {
+      what: "the neighbour works",
+    });
     await cluster.patch(`${CONFIGMAPS}/bad`, { data: { fail: "no" } });
-    await until(async () => (await operator.metric("controller_runtime_reconcile_total", { controller: "counter", result: "success" })) === 1, { what: "success" });
+    await until(
+      async () =>
+        (await operator.metric("controller_runtime_reconcile_total", { controller: "counter", result: "success" })) ===
+        1,
+      { what: "success" },
+    );
 
     // What the metrics say is what the module counted itself.
     const counted = operator.log.findLast(({ msg, controller }) => msg === "counted" && controller === "counter")!;
@@ -106,7 +128,9 @@ describe.skipIf(!available)("modules", () => {
         .filter((metric) => Object.entries(labels).every(([label, wanted]) => metric.labels?.[label] === wanted))
         .reduce((sum, metric) => sum + Number((metric as { value?: string }).value ?? 0), 0);
     expect(value("controller_runtime_reconcile_total", { controller: "counter" })).toBe(counted["runs"] as number);
-    expect(value("controller_runtime_reconcile_errors_total", { controller: "counter" })).toBe(counted["errors"] as number);
+    expect(value("controller_runtime_reconcile_errors_total", { controller: "counter" })).toBe(
+      counted["errors"] as number,
+    );
     expect(value("controller_runtime_reconcile_errors_total", { controller: "other" })).toBe(0);
     expect(value("workqueue_depth", { controller: "counter" })).toBe(0);
     expect(value("rest_client_requests_total", { method: "GET", code: "200" })).toBeGreaterThan(0);
@@ -117,9 +141,14 @@ describe.skipIf(!available)("modules", () => {
     await bench.example("pod-logger", "parked");
     await using operator = await bench.run({ kubeconfig: cluster.kubeconfig, args: ["--controllers", "parked"] });
     await operator.ready();
-    const pod = { metadata: { name: "p", annotations: { "pod-logger/fail": "true" } }, spec: { containers: [{ name: "c", image: "i" }] } };
+    const pod = {
+      metadata: { name: "p", annotations: { "pod-logger/fail": "true" } },
+      spec: { containers: [{ name: "c", image: "i" }] },
+    };
     await cluster.send("POST", "/api/v1/namespaces/default/pods", { body: pod });
-    await until(() => operator.log.some(({ msg }) => msg.startsWith("Parked after 6 failures")), { what: () => `parked:\n${operator.text}` });
+    await until(() => operator.log.some(({ msg }) => msg.startsWith("Parked after 6 failures")), {
+      what: () => `parked:\n${operator.text}`,
+    });
     expect(await operator.metric("binnacle_queue_parked", { controller: "pod-logger" })).toBe(1);
     const events = await until(
       async () => {

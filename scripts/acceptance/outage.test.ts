@@ -33,7 +33,9 @@ describe.skipIf(!available)("outage", () => {
       await using operator = await bench.run({ kubeconfig: cluster.kubeconfig, args: ["--install-crds"] });
       await operator.ready();
       const note = (name: string, text: string) =>
-        cluster.send("POST", NOTES, { body: { apiVersion: "demo.binnacle.dev/v1", kind: "Note", metadata: { name }, spec: { text } } });
+        cluster.send("POST", NOTES, {
+          body: { apiVersion: "demo.binnacle.dev/v1", kind: "Note", metadata: { name }, spec: { text } },
+        });
       const copied = (name: string, text: string, within = 15_000) =>
         cluster.exists(`${CONFIGMAPS}/${name}`, ({ data }) => data?.["text"] === text, within);
       for (const name of ["kept", "changed", "deleted", "tampered"]) await note(name, "before");

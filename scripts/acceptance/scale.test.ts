@@ -30,73 +30,84 @@ async function pool(count: number, work: (index: number) => Promise<unknown>): P
 }
 
 describe.skipIf(!available)("scale", () => {
-  test(
-    `${COUNT} objects created before the start`,
-    async () => {
-      await using cluster = await Cluster.start({ controllers: false });
-      await using bench = await Bench.create();
-      await bench.write("controllers/widget.ts", MODULE);
-      await cluster.plane.apply((await bench.exec("manifests", "crds")).stdout);
-      await cluster.kubectl("wait", "--for=condition=Established", "crd/widgets.demo.binnacle.dev", "--timeout=20s");
-      await until(async () => (await cluster.get(WIDGETS)) !== undefined, { what: "the kind is served" });
-      await pool(COUNT, (index) =>
-        cluster.send("POST", WIDGETS, {
-          body: { apiVersion: "demo.binnacle.dev/v1", kind: "Widget", metadata: { name: `w${index}` }, spec: { size: index } },
-        }),
-      );
-      const writes = async () => ({
-        created: await cluster.requests({ verb: "APPLY", resource: "configmaps", code: "201" }),
-        statuses: await cluster.requests({ verb: "APPLY", resource: "widgets", subresource: "status", code: "200" }),
-        applied: await cluster.requests({ verb: "APPLY", code: "200" }),
-        conflicts: await cluster.requests({ code: "409" }),
-      });
-      const idle = await writes();
+  test(`${COUNT} objects created before the start`, async () => {
+    await using cluster = await Cluster.start({ controllers: false });
+    await using bench = await Bench.create();
+    await bench.write("controllers/widget.ts", MODULE);
+    await cluster.plane.apply((await bench.exec("manifests", "crds")).stdout);
+    await cluster.kubectl("wait", "--for=condition=Established", "crd/widgets.demo.binnacle.dev", "--timeout=20s");
+    await until(async () => (await cluster.get(WIDGETS)) !== undefined, { what: "the kind is served" });
+    await pool(COUNT, (index) =>
+      cluster.send("POST", WIDGETS, {
+        body: {
+          apiVersion: "demo.binnacle.dev/v1",
+          kind: "Widget",
+          metadata: { name: `w${index}` },
+          spec: { size: index },
+        },
+      }),
+    );
+    const writes = async () => ({
+      created: await cluster.requests({ verb: "APPLY", resource: "configmaps", code: "201" }),
+      statuses: await cluster.requests({ verb: "APPLY", resource: "widgets", subresource: "status", code: "200" }),
+      applied: await cluster.requests({ verb: "APPLY", code: "200" }),
+      conflicts: await cluster.requests({ code: "409" }),
+    });
+    const idle = await writes();
 
-      await using operator = await bench.run({ kubeconfig: cluster.kubeconfig });
-      await operator.ready();
-      const reconciled = () => operator.metric("controller_runtime_reconcile_total", { controller: "widget", result: "success" });
-      await until(async () => (await reconciled()) >= COUNT, { what: "all reconciled", within: 120_000, every: 50 });
-      const seconds = (performance.now() - operator.started) / 1_000;
-      const { cpu, peak } = await operator.usage();
-      console.log(`${COUNT} objects: ${seconds.toFixed(2)} s, ${cpu.toFixed(2)} CPU s, peak ${Math.round(peak)} MiB`);
-      await Bun.sleep(500); // late echoes would come now
-      const { created, statuses, applied, conflicts } = await writes();
-      expect({ created: created - idle.created, statuses: statuses - idle.statuses, applied: applied - idle.applied }).toEqual({
-        created: COUNT,
-        statuses: COUNT,
-        applied: COUNT,
-      });
-      expect(conflicts - idle.conflicts).toBe(0);
-      expect(await reconciled()).toBe(COUNT);
+    await using operator = await bench.run({ kubeconfig: cluster.kubeconfig });
+    await operator.ready();
+    const reconciled = () =>
+      operator.metric("controller_runtime_reconcile_total", { controller: "widget", result: "success" });
+    await until(async () => (await reconciled()) >= COUNT, { what: "all reconciled", within: 120_000, every: 50 });
+    const seconds = (performance.now() - operator.started) / 1_000;
+    const { cpu, peak } = await operator.usage();
+    console.log(`${COUNT} objects: ${seconds.toFixed(2)} s, ${cpu.toFixed(2)} CPU s, peak ${Math.round(peak)} MiB`);
+    await Bun.sleep(500); // late echoes would come now
+    const { created, statuses, applied, conflicts } = await writes();
+    expect({
+      created: created - idle.created,
+      statuses: statuses - idle.statuses,
+      applied: applied - idle.applied,
+    }).toEqual({
+      created: COUNT,
+      statuses: COUNT,
+      applied: COUNT,
+    });
+    expect(conflicts - idle.conflicts).toBe(0);
+    expect(await reconciled()).toBe(COUNT);
 
-      const items = async (path: string): Promise<readonly Json[]> => (await cluster.get(path))!.items!;
-      const children = new Map((await items(CONFIGMAPS)).map((child) => [child.metadata.name, child]));
-      const widgets = await items(WIDGETS);
-      expect(widgets).toHaveLength(COUNT);
-      for (const { metadata, spec, status } of widgets) {
-        const child = children.get(`w-${metadata.name}`);
-        expect(child?.data).toEqual({ size: String(spec!["size"]) });
-        expect(status).toMatchObject({ ready: true, child: `w-${metadata.name}`, observedGeneration: 1 });
-      }
-      expect(await operator.stop()).toBe(0);
+    const items = async (path: string): Promise<readonly Json[]> => (await cluster.get(path))!.items!;
+    const children = new Map((await items(CONFIGMAPS)).map((child) => [child.metadata.name, child]));
+    const widgets = await items(WIDGETS);
+    expect(widgets).toHaveLength(COUNT);
+    for (const { metadata, spec, status } of widgets) {
+      const child = children.get(`w-${metadata.name}`);
+      expect(child?.data).toEqual({ size: String(spec!["size"]) });
+      expect(status).toMatchObject({ ready: true, child: `w-${metadata.name}`, observedGeneration: 1 });
+    }
+    expect(await operator.stop()).toBe(0);
 
-      const versions = async (): Promise<string> =>
-        [...(await items(WIDGETS)), ...(await items(CONFIGMAPS))].map(({ metadata }) => metadata.resourceVersion).join();
-      const before = await versions();
-      const settled = await writes();
-      await using again = await bench.run({ kubeconfig: cluster.kubeconfig });
-      await again.ready();
-      await until(async () => (await again.metric("controller_runtime_reconcile_total", { controller: "widget", result: "success" })) >= COUNT, {
+    const versions = async (): Promise<string> =>
+      [...(await items(WIDGETS)), ...(await items(CONFIGMAPS))].map(({ metadata }) => metadata.resourceVersion).join();
+    const before = await versions();
+    const settled = await writes();
+    await using again = await bench.run({ kubeconfig: cluster.kubeconfig });
+    await again.ready();
+    await until(
+      async () =>
+        (await again.metric("controller_runtime_reconcile_total", { controller: "widget", result: "success" })) >=
+        COUNT,
+      {
         what: "all reconciled again",
         within: 60_000,
         every: 50,
-      });
-      const restart = await again.usage();
-      console.log(`after a restart: ${restart.cpu.toFixed(2)} CPU s, peak ${Math.round(restart.peak)} MiB`);
-      expect(await writes()).toEqual(settled);
-      expect(await versions()).toBe(before);
-      expect(await again.stop()).toBe(0);
-    },
-    300_000,
-  );
+      },
+    );
+    const restart = await again.usage();
+    console.log(`after a restart: ${restart.cpu.toFixed(2)} CPU s, peak ${Math.round(restart.peak)} MiB`);
+    expect(await writes()).toEqual(settled);
+    expect(await versions()).toBe(before);
+    expect(await again.stop()).toBe(0);
+  }, 300_000);
 });

@@ -25,10 +25,14 @@ describe.skipIf(!available)("secret-mirror", () => {
     await cluster?.[Symbol.asyncDispose]();
   });
 
-  const annotate = (to: string | null) => cluster.patch(secret("default"), { metadata: { annotations: { [ANNOTATION]: to } } });
+  const annotate = (to: string | null) =>
+    cluster.patch(secret("default"), { metadata: { annotations: { [ANNOTATION]: to } } });
 
   test("copies to the namespaces that the annotation names, also to one that comes later", async () => {
-    const body = { metadata: { name: "login", annotations: { [ANNOTATION]: "team-a, team-c" } }, data: { user: "bWU=" } };
+    const body = {
+      metadata: { name: "login", annotations: { [ANNOTATION]: "team-a, team-c" } },
+      data: { user: "bWU=" },
+    };
     await cluster.send("POST", "/api/v1/namespaces/default/secrets", { body });
     await cluster.exists(secret("team-a"), ({ data }) => data?.["user"] === "bWU=");
     expect(await cluster.get(secret("team-b"))).toBeUndefined();

@@ -24,7 +24,9 @@ describe.skipIf(!available)("signals", () => {
   beforeAll(async () => {
     [cluster, bench] = await Promise.all([Cluster.start({ controllers: false }), Bench.create()]);
     await bench.write("controllers/slow.ts", SLOW);
-    await cluster.send("POST", "/api/v1/namespaces/default/configmaps", { body: { metadata: { name: "s", labels: { slow: "yes" } } } });
+    await cluster.send("POST", "/api/v1/namespaces/default/configmaps", {
+      body: { metadata: { name: "s", labels: { slow: "yes" } } },
+    });
   }, 180_000);
 
   afterAll(async () => {
@@ -36,7 +38,10 @@ describe.skipIf(!available)("signals", () => {
     await using operator = await bench.run({ kubeconfig: cluster.kubeconfig });
     await until(() => operator.log.some(({ msg }) => msg === "begins"), { what: "a run", every: 5 });
     operator.signal();
-    await until(async () => (await operator.health("/readyz")).status === 500, { what: "not ready while it stops", every: 5 });
+    await until(async () => (await operator.health("/readyz")).status === 500, {
+      what: "not ready while it stops",
+      every: 5,
+    });
     expect(await operator.child.exited).toBe(0);
     expect(operator.log.some(({ msg }) => msg === "ends")).toBe(true);
     expect(operator.log.filter(({ level }) => level === "error")).toEqual([]);
@@ -46,7 +51,10 @@ describe.skipIf(!available)("signals", () => {
     await using operator = await bench.run({ kubeconfig: cluster.kubeconfig });
     await until(() => operator.log.some(({ msg }) => msg === "begins"), { what: "a run", every: 5 });
     operator.signal();
-    await until(() => operator.log.some(({ msg }) => msg.startsWith("Stopping")), { what: "the first signal is heard", every: 5 });
+    await until(() => operator.log.some(({ msg }) => msg.startsWith("Stopping")), {
+      what: "the first signal is heard",
+      every: 5,
+    });
     const began = performance.now();
     operator.signal();
     await operator.child.exited;

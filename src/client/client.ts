@@ -16,9 +16,8 @@ type InNamespace<S extends Shape> = [S["scope"]] extends ["Cluster"]
 /** `deleteAll` cannot be called without saying where. */
 export type Everything<S extends Shape> = [S["scope"]] extends ["Cluster"]
   ? { readonly labels: string } | { readonly all: true }
-  :
-      | { readonly namespace: string; readonly labels?: string | undefined }
-      | { readonly allNamespaces: true; readonly labels?: string | undefined };
+  : | { readonly namespace: string; readonly labels?: string | undefined }
+    | { readonly allNamespaces: true; readonly labels?: string | undefined };
 
 /** Status is written through `status`, never by `update` or `edit`. */
 export type Updated<S extends Shape> = Omit<S["read"], "status">;
@@ -53,7 +52,8 @@ export interface DeleteOptions extends WriteOptions {
   readonly propagation?: "Background" | "Foreground" | "Orphan" | undefined;
   readonly gracePeriodSeconds?: number | undefined;
   /** Refused with 409 unless the object is still this one. */
-  readonly preconditions?: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined } | undefined;
+  readonly preconditions?:
+    { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined } | undefined;
 }
 
 export type ListOptions<S extends Shape> = InNamespace<S> &
@@ -110,7 +110,12 @@ export interface Client extends Reader {
   create<S extends Shape>(resource: Resource<S>, object: Created<S>, options?: WriteOptions): Promise<S["read"]>;
   /** Replaces the object; refused with 409 when it changed since it was read. */
   update<S extends Shape>(resource: Resource<S>, object: Updated<S>, options?: WriteOptions): Promise<S["read"]>;
-  patch<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, patch: Patch, options?: WriteOptions): Promise<S["read"]>;
+  patch<S extends Shape>(
+    resource: Resource<S>,
+    key: KeyOf<S>,
+    patch: Patch,
+    options?: WriteOptions,
+  ): Promise<S["read"]>;
   /** Server-side apply with the controller as field manager. */
   apply<S extends Shape>(resource: Resource<S>, object: S["write"], options?: ApplyOptions): Promise<S["read"]>;
   /** Succeeds when the object is gone already, unless preconditions are given. */

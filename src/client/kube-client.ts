@@ -69,7 +69,7 @@ export class KubeClient implements Client {
   }
 
   update<S extends Shape>(resource: Resource<S>, object: Updated<S>, options?: WriteOptions): Promise<S["read"]> {
-    return this.#parts.writer.update(resource, object as unknown as AnyObject, this.#run, options);
+    return this.#parts.writer.update(resource, object, this.#run, options);
   }
 
   patch<S extends Shape>(
@@ -122,7 +122,7 @@ export class KubeClient implements Client {
       const draft = { apiVersion: resource.apiVersion, kind: resource.kind, metadata };
       mutate(draft as unknown as Draft<S["write"]>);
       sameName(resource, key, draft.metadata);
-      await this.create(resource, draft as unknown as S["write"], options);
+      await this.create(resource, draft, options);
       return "created";
     }
     const changed = edit(found, mutate as (draft: Draft<S["read"]>) => void);
@@ -162,8 +162,10 @@ export class KubeClient implements Client {
         const object = { ...body, metadata: { ...(body as Partial<AnyObject>).metadata, ...key } };
         return writer.update(resource, object as unknown as AnyObject, run, { ...options, subresource: name });
       },
-      patch: (resource, key, patch, options) => writer.patch(resource, key, patch, run, { ...options, subresource: name }),
-      create: (resource, key, body, options) => writer.createSubresource(resource, key, { name, body }, { run, options }),
+      patch: (resource, key, patch, options) =>
+        writer.patch(resource, key, patch, run, { ...options, subresource: name }),
+      create: (resource, key, body, options) =>
+        writer.createSubresource(resource, key, { name, body }, { run, options }),
     };
   }
 
@@ -253,6 +255,8 @@ class LiveReader implements Reader {
 
 function sameName(resource: Resource, key: Key, metadata: Key): void {
   if (metadata.name !== key.name || (metadata.namespace ?? key.namespace) !== key.namespace) {
-    throw new TypeError(`Cannot change ${resource.kind} '${key.name}': the function must not change its name or namespace`);
+    throw new TypeError(
+      `Cannot change ${resource.kind} '${key.name}': the function must not change its name or namespace`,
+    );
   }
 }

@@ -62,7 +62,11 @@ export class ObjectReader {
     }
   }
 
-  async getLive(resource: Resource, key: Key, options: CallOptions & { subresource?: string } = {}): Promise<AnyObject> {
+  async getLive(
+    resource: Resource,
+    key: Key,
+    options: CallOptions & { subresource?: string } = {},
+  ): Promise<AnyObject> {
     const { mapper, transport } = this.#scope;
     this.#declared(resource, "get", options.subresource);
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, options.signal));
@@ -159,6 +163,10 @@ function notFound(resource: Resource, key: Key): ApiError {
   return new ApiError({
     method: "GET",
     path,
-    status: { code: 404, reason: "NotFound", message: `${plural}${resource.group && `.${resource.group}`} "${key.name}" not found` },
+    status: {
+      code: 404,
+      reason: "NotFound",
+      message: `${plural}${resource.group && `.${resource.group}`} "${key.name}" not found`,
+    },
   });
 }

@@ -83,7 +83,13 @@ export class ObjectWriter {
     });
   }
 
-  async patch(resource: Resource, key: Key, patch: Patch, run: RunScope, options: UpdateOptions = {}): Promise<AnyObject> {
+  async patch(
+    resource: Resource,
+    key: Key,
+    patch: Patch,
+    run: RunScope,
+    options: UpdateOptions = {},
+  ): Promise<AnyObject> {
     const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
     return this.#object(resource, run, {
       ...options,

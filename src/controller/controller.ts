@@ -134,7 +134,10 @@ class ControllerEngine implements RunningController, EventSink {
       log: runtime.log.with({ module: this.module, controller: this.name }),
       metrics: controllerMetrics,
       retryLimit: limit,
-      limit: runLimit(controller.timeout === undefined ? undefined : parseDuration(controller.timeout, "timeout"), clock),
+      limit: runLimit(
+        controller.timeout === undefined ? undefined : parseDuration(controller.timeout, "timeout"),
+        clock,
+      ),
       begin: (item) => {
         if (reconciler === undefined) return new KeyRun(this.#environment, item);
         const object = environment.latest(item.key);
@@ -156,7 +159,10 @@ class ControllerEngine implements RunningController, EventSink {
 
   get state(): ControllerState {
     if (this.#stopping.signal.aborted) return STOPPED;
-    return stateOf(this.#leases.map(({ informer }) => informer), this.#working);
+    return stateOf(
+      this.#leases.map(({ informer }) => informer),
+      this.#working,
+    );
   }
 
   get hasSynced(): boolean {
@@ -247,7 +253,10 @@ class ControllerEngine implements RunningController, EventSink {
     };
   }
 
-  #watchKinds(declarations: Declarations, parts: { declared: Map<string, SharedInformer[]>; owned: OwnedKind[] }): void {
+  #watchKinds(
+    declarations: Declarations,
+    parts: { declared: Map<string, SharedInformer[]>; owned: OwnedKind[] },
+  ): void {
     const managers = [this.name, ...declarations.formerly];
     const { declared, owned } = parts;
     const lease = (watch: KindWatch, needs: InformerLeaseNeeds): SharedInformer => {
@@ -285,7 +294,9 @@ class ControllerEngine implements RunningController, EventSink {
       this.#handle(informer, {
         ...handler,
         onAdd: (object, event) =>
-          this.#deferred === undefined ? handler.onAdd(object, event) : void this.#deferred.push(() => handler.onAdd(object, event)),
+          this.#deferred === undefined
+            ? handler.onAdd(object, event)
+            : void this.#deferred.push(() => handler.onAdd(object, event)),
       });
     }
     for (const watch of declarations.reads) lease(watch, EVERYTHING);

@@ -24,7 +24,12 @@ export interface Declarations {
 const READ = ["get", "list", "watch"] as const;
 
 /** Kinds whose objects hold Kubernetes Events. */
-const Event: Resource = handle({ apiVersion: "events.k8s.io/v1", kind: "Event", scope: "Namespaced", plural: "events" });
+const Event: Resource = handle({
+  apiVersion: "events.k8s.io/v1",
+  kind: "Event",
+  scope: "Namespaced",
+  plural: "events",
+});
 
 export function isObjectController(controller: AnyController): controller is AnyObjectController {
   return "for" in controller;

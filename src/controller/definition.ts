@@ -63,7 +63,10 @@ export interface ObjectController<S extends Shape, Owns extends readonly Target<
   /** Called for an existing member that is not being deleted. */
   reconcile(object: S["read"], context: ObjectContext<S, ShapeOf<Owns[number]>>): Promise<void | Result>;
   /** Its presence adds a finalizer before the first reconcile and removes it after it succeeded. */
-  finalize?(object: S["read"], context: Omit<ObjectContext<S, ShapeOf<Owns[number]>>, "children">): Promise<void | Result>;
+  finalize?(
+    object: S["read"],
+    context: Omit<ObjectContext<S, ShapeOf<Owns[number]>>, "children">,
+  ): Promise<void | Result>;
 }
 
 export interface KeyController extends CommonOptions {

@@ -45,13 +45,28 @@ class Collected implements EventSink {
 }
 
 function thing(metadata: object = {}, rest: object = {}): AnyObject {
-  return { apiVersion: "acme.io/v1", kind: "Thing", metadata: { namespace: "ns", name: "a", uid: "u", ...metadata }, ...rest } as unknown as AnyObject;
+  return {
+    apiVersion: "acme.io/v1",
+    kind: "Thing",
+    metadata: { namespace: "ns", name: "a", uid: "u", ...metadata },
+    ...rest,
+  } as unknown as AnyObject;
 }
 
-function part(owner?: { name: string; uid?: string; apiVersion?: string; kind?: string; controller?: boolean }): AnyObject {
+function part(owner?: {
+  name: string;
+  uid?: string;
+  apiVersion?: string;
+  kind?: string;
+  controller?: boolean;
+}): AnyObject {
   const reference = { apiVersion: "acme.io/v1", kind: "Thing", uid: "u", controller: true, ...owner };
   const ownerReferences = owner === undefined ? undefined : [reference];
-  return { apiVersion: "v1", kind: "Part", metadata: { namespace: "ns", name: "p", ownerReferences } } as unknown as AnyObject;
+  return {
+    apiVersion: "v1",
+    kind: "Part",
+    metadata: { namespace: "ns", name: "p", ownerReferences },
+  } as unknown as AnyObject;
 }
 
 describe("primaryHandler", () => {
@@ -76,7 +91,10 @@ describe("primaryHandler", () => {
 
   test("lets objects outside `match` through only while they carry our finalizer", () => {
     const sink = new Collected();
-    const handler = primaryHandler(sink, kindWatch(watch(Thing, { match: (object) => object.metadata.labels?.["in"] === "yes" })));
+    const handler = primaryHandler(
+      sink,
+      kindWatch(watch(Thing, { match: (object) => object.metadata.labels?.["in"] === "yes" })),
+    );
     handler.onAdd(thing(), LIVE);
     expect(sink.keys).toEqual([]);
     handler.onAdd(thing({ finalizers: ["acme.io/thing"] }), LIVE);
@@ -180,7 +198,11 @@ describe("mappedHandler", () => {
         return [{ name: object.metadata.resourceVersion }, { name: "both", namespace: "ns" }];
       },
     });
-    mappedHandler(sink, kindWatch(target)).onUpdate(thing({ resourceVersion: "2" }), thing({ resourceVersion: "1" }), {});
+    mappedHandler(sink, kindWatch(target)).onUpdate(
+      thing({ resourceVersion: "2" }),
+      thing({ resourceVersion: "1" }),
+      {},
+    );
     expect(asked).toEqual(["1", "2"]);
     expect(sink.keys).toEqual(["1", "ns/both", "2"]);
   });

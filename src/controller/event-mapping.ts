@@ -45,9 +45,19 @@ function matches(sink: EventSink, watch: KindWatch, object: AnyObject): boolean 
   return match === undefined || sink.call("match", () => match(object)) === true;
 }
 
-function enqueue(sink: EventSink, key: string, event: { type: Type; object: AnyObject; source: string; told: Told }): void {
+function enqueue(
+  sink: EventSink,
+  key: string,
+  event: { type: Type; object: AnyObject; source: string; told: Told },
+): void {
   const { type, object, source, told } = event;
-  const cause = { source, type, kind: object.kind, key: object.metadata, resourceVersion: object.metadata.resourceVersion };
+  const cause = {
+    source,
+    type,
+    kind: object.kind,
+    key: object.metadata,
+    resourceVersion: object.metadata.resourceVersion,
+  };
   sink.add(key, told.isInInitialList === true ? { priority: LOW_PRIORITY, cause } : { cause });
 }
 
@@ -65,7 +75,8 @@ export function primaryHandler(sink: EventSink, watch: KindWatch): InformerHandl
       if (hasFinalizer(object, sink.finalizers)) enqueue(sink, key, { type, object, source: "for", told });
       return;
     }
-    const joined = type === "create" || (old !== undefined && watch.options.match !== undefined && !matches(sink, watch, old));
+    const joined =
+      type === "create" || (old !== undefined && watch.options.match !== undefined && !matches(sink, watch, old));
     const change: Change<AnyObject> = joined ? { type: "create", object } : { type: "update", object, old };
     if (passes(sink, watch, change)) enqueue(sink, key, { type: change.type, object, source: "for", told });
   };

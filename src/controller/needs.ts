@@ -12,7 +12,8 @@ export function bodiesOwnedBy(owner: Resource, watch: KindWatch): (object: AnyOb
   const labelled = watch.options.track === "label";
   return (object) => {
     const controller = controllerOf(object);
-    if (controller !== undefined) return controller.kind === owner.kind && groupOf(controller.apiVersion) === owner.group;
+    if (controller !== undefined)
+      return controller.kind === owner.kind && groupOf(controller.apiVersion) === owner.group;
     const { labels } = object.metadata;
     return labelled && labels !== undefined && Object.hasOwn(labels, OWNER_UID_LABEL);
   };

@@ -23,11 +23,19 @@ const RESULT_KEYS = new Set(["requeueAfter", "priority"]);
 export function outcomeOf(result: void | Result): Outcome {
   if (result === undefined) return DONE;
   if (typeof result !== "object" || result === null) {
-    return { kind: "fail", error: new TypeError(`Cannot read the result of reconcile: expected an object, got ${typeof result}`) };
+    return {
+      kind: "fail",
+      error: new TypeError(`Cannot read the result of reconcile: expected an object, got ${typeof result}`),
+    };
   }
   for (const name of Object.keys(result)) {
     if (!RESULT_KEYS.has(name)) {
-      return { kind: "fail", error: new TypeError(`Cannot read the result of reconcile: unknown key '${name}', allowed are requeueAfter and priority`) };
+      return {
+        kind: "fail",
+        error: new TypeError(
+          `Cannot read the result of reconcile: unknown key '${name}', allowed are requeueAfter and priority`,
+        ),
+      };
     }
   }
   const { requeueAfter, priority } = result;

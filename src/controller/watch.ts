@@ -59,7 +59,9 @@ export function watch<S extends Shape>(resource: Resource<S>, options: WatchOpti
 export function watch(resource: Resource, options: Partial<MapOptions<AnyObject>>): unknown {
   for (const name of Object.keys(options)) {
     if (!known.has(name)) {
-      throw new TypeError(`Cannot watch ${resource.kind}: unknown option '${name}', allowed are ${[...known].join(", ")}`);
+      throw new TypeError(
+        `Cannot watch ${resource.kind}: unknown option '${name}', allowed are ${[...known].join(", ")}`,
+      );
     }
   }
   return Object.freeze({ watch: 1, resource, options } satisfies KindWatch);

@@ -94,7 +94,9 @@ export class Workers {
       metrics.timeout();
       metrics.stuck(this.stuck.length);
       run.close(`the run took longer than ${limit.text}`);
-      run.log.error("The run took too long: its writes are refused, and its key stays locked until it settles", { timeout: limit.text });
+      run.log.error("The run took too long: its writes are refused, and its key stays locked until it settles", {
+        timeout: limit.text,
+      });
     });
     let outcome: Outcome;
     try {
@@ -186,5 +188,10 @@ const RETRIED = Object.freeze({ source: "retry", type: "generic" });
 
 /** Bugs rather than answers: what JavaScript itself throws. */
 function isPanic(error: unknown): boolean {
-  return !(error instanceof Error) || error.name === "TypeError" || error.name === "ReferenceError" || error.name === "RangeError";
+  return (
+    !(error instanceof Error) ||
+    error.name === "TypeError" ||
+    error.name === "ReferenceError" ||
+    error.name === "RangeError"
+  );
 }

@@ -41,10 +41,16 @@ export function planChild(run: ObjectRun, name: string, desired: DesiredObject):
   const what = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${metadata.name}`;
   const { name: childName, namespace: _, labels, annotations, ...meta } = metadata;
   const key: Key = { name: childName, namespace };
-  const content = { ...rest, metadata: { ...meta, ...ownership(run, owned, { name, namespace, what, labels, annotations }) } };
+  const content = {
+    ...rest,
+    metadata: { ...meta, ...ownership(run, owned, { name, namespace, what, labels, annotations }) },
+  };
   const identity = namespace === undefined ? { name: childName } : { name: childName, namespace };
   const { informer } = owned;
-  if (informer.labels !== undefined && !informer.covers({ ...desired, metadata: { ...content.metadata, ...identity } } as unknown as AnyObject)) {
+  if (
+    informer.labels !== undefined &&
+    !informer.covers({ ...desired, metadata: { ...content.metadata, ...identity } } as unknown as AnyObject)
+  ) {
     throw new TypeError(
       `Cannot sync children: ${what} is outside the selector '${informer.labels}' of its \`owns\` entry; give it those labels, or widen the selector`,
     );
@@ -95,7 +101,8 @@ function ownership(run: ObjectRun, kind: OwnedKind, child: Ownership): object {
   const owner = run.object;
   const labels = child.labels === undefined ? {} : { labels: child.labels };
   const annotations = { ...child.annotations, [CHILD_ANNOTATION]: child.name };
-  if (canReference(owner, child.namespace)) return { ...labels, annotations, ownerReferences: [controllerReference(owner)] };
+  if (canReference(owner, child.namespace))
+    return { ...labels, annotations, ownerReferences: [controllerReference(owner)] };
   if (kind.track === "label") {
     return {
       labels: { ...child.labels, [OWNER_UID_LABEL]: owner.metadata.uid },

@@ -27,7 +27,8 @@ export class ChildSet {
     const plans = new Map<string, PlannedChild[]>();
     const wanted = new Set<string>();
     for (const [name, given] of Object.entries(desired)) {
-      const objects = given === undefined ? [] : Array.isArray(given) ? (given as DesiredObject[]) : [given as DesiredObject];
+      const objects =
+        given === undefined ? [] : Array.isArray(given) ? (given as DesiredObject[]) : [given as DesiredObject];
       const planned = objects.map((object) => planChild(this.#run, name, object));
       for (const child of planned) {
         if (wanted.has(child.id)) throw new TypeError(`Cannot sync children: ${child.what} is in the set twice`);
@@ -65,7 +66,9 @@ export class ChildSet {
     const { deleting, environment } = this.#run;
     if (deleting) throw new TypeError("Cannot sync children: the object is being deleted");
     if (this.#synced) {
-      throw new TypeError("Cannot sync children twice in one run: a set is complete, so a second one would prune the first");
+      throw new TypeError(
+        "Cannot sync children twice in one run: a set is complete, so a second one would prune the first",
+      );
     }
     if (environment.owned.length === 0) throw new TypeError("Cannot sync children: the controller declares no `owns`");
     this.#synced = true;
@@ -74,7 +77,7 @@ export class ChildSet {
   /** The object of the child's name, when it is this owner's child or may be adopted. */
   async #ours(child: PlannedChild, adopt: boolean): Promise<AnyObject | undefined> {
     const { informer } = child.kind;
-    let object = informer.store.get(keyString(child.key)) as AnyObject | undefined;
+    let object = informer.store.get(keyString(child.key));
     // A selector hides foreign objects of the name, and a stub their owner.
     const hidden = object === undefined && (informer.labels !== undefined || informer.fields !== undefined);
     if (hidden || (object !== undefined && isStub(object))) {
@@ -84,7 +87,9 @@ export class ChildSet {
     if (ownerUid(object) === this.#run.object.metadata.uid) return object;
     const controller = controllerOf(object);
     if (controller !== undefined) {
-      throw new AlreadyOwned(`Cannot take over ${child.what}: it is controlled by ${controller.kind} ${controller.name}`);
+      throw new AlreadyOwned(
+        `Cannot take over ${child.what}: it is controlled by ${controller.kind} ${controller.name}`,
+      );
     }
     if (adopt) return object;
     throw new NotOwned(
@@ -105,7 +110,9 @@ export class ChildSet {
       const wave: PlannedChild[] = [];
       for (const name of ready) {
         open.delete(name);
-        const waits = after[name]?.some((earlier) => plans.get(earlier)?.some(({ live }) => live === undefined || !isReady(live)));
+        const waits = after[name]?.some((earlier) =>
+          plans.get(earlier)?.some(({ live }) => live === undefined || !isReady(live)),
+        );
         if (waits) waiting = true;
         else wave.push(...plans.get(name)!);
       }
@@ -135,7 +142,10 @@ export class ChildSet {
     for (const former of managers) {
       if (former === controller || appliedFields(answer, former) === undefined) continue;
       // What an earlier name of this controller applied, and the new one does not want, goes with its last claim.
-      child.live = await parts.writer.apply(child.kind.resource, child.identity(), this.#run, { force: true, manager: former });
+      child.live = await parts.writer.apply(child.kind.resource, child.identity(), this.#run, {
+        force: true,
+        manager: former,
+      });
     }
   }
 
@@ -144,7 +154,8 @@ export class ChildSet {
     const prune: Surplus[] = [];
     let kept = 0;
     for (const kind of this.#run.environment.owned) {
-      if (!kind.informer.hasSynced) throw new Error(`Cannot sync children: the cache of ${kind.resource.kind} is not synced`);
+      if (!kind.informer.hasSynced)
+        throw new Error(`Cannot sync children: the cache of ${kind.resource.kind} is not synced`);
       for (const object of this.#existing(kind)) {
         if (wanted.has(childId(kind.resource, keyString(object.metadata)))) continue;
         if (!isAppliedBy(object, this.#run.environment.managers)) continue;

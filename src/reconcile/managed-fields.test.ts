@@ -41,7 +41,13 @@ const desired = {
 };
 
 const live = {
-  metadata: { labels: { app: "x", foreign: "y" }, ownerReferences: [{ uid: "u1", name: "o" }, { uid: "u2", name: "p" }] },
+  metadata: {
+    labels: { app: "x", foreign: "y" },
+    ownerReferences: [
+      { uid: "u1", name: "o" },
+      { uid: "u2", name: "p" },
+    ],
+  },
   spec: {
     replicas: 2,
     strategy: { type: "RollingUpdate" },

@@ -3,7 +3,9 @@ import type { AnyObject } from "../resource/handle.ts";
 
 interface Workload {
   readonly spec?: { readonly replicas?: number; readonly completions?: number };
-  readonly status?: Readonly<Record<string, unknown>> & { readonly conditions?: readonly { type: string; status: string }[] };
+  readonly status?: Readonly<Record<string, unknown>> & {
+    readonly conditions?: readonly { type: string; status: string }[];
+  };
 }
 
 /**
@@ -18,7 +20,11 @@ export function isReady(object: AnyObject): boolean {
   const observed = number("observedGeneration") >= (object.metadata.generation ?? 0);
   switch (`${object.kind}.${object.apiVersion}`) {
     case "Deployment.apps/v1":
-      return observed && number("updatedReplicas") >= (spec?.replicas ?? 1) && number("availableReplicas") >= (spec?.replicas ?? 1);
+      return (
+        observed &&
+        number("updatedReplicas") >= (spec?.replicas ?? 1) &&
+        number("availableReplicas") >= (spec?.replicas ?? 1)
+      );
     case "StatefulSet.apps/v1":
     case "ReplicaSet.apps/v1":
       return observed && number("readyReplicas") >= (spec?.replicas ?? 1);
