@@ -1,6 +1,6 @@
 /** Sends Events one after the other, in the background. */
 import type { WriteGate } from "../client/write-gate.ts";
-import { isAlreadyExists, isApiError, isNotFound, type ApiError } from "../kube/api-error.ts";
+import { isAlreadyExists, isApiError, isNotFound } from "../kube/api-error.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { EventDropReason } from "../observe/metrics.ts";
@@ -65,7 +65,7 @@ export class EventSender {
 
   async #run(): Promise<void> {
     // A burst that is recorded in one go is complete before the first of it is sent.
-    await undefined;
+    await Promise.resolve();
     for (const series of this.#waiting) {
       this.#waiting.delete(series);
       series.sending = "in flight";
@@ -159,5 +159,5 @@ function isAboutNamespace(error: unknown): boolean {
 }
 
 function kindOf(error: unknown): string {
-  return isApiError(error) ? `${(error as ApiError).verb} ${error.code}` : "unreachable";
+  return isApiError(error) ? `${error.verb} ${error.code}` : "unreachable";
 }

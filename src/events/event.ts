@@ -121,7 +121,7 @@ function eventName(objectName: string): string {
 }
 
 /** At most so many bytes of UTF-8, without half a character. */
-function cut(value: string, bytes: number): string {
+function cut(value: unknown, bytes: number): string {
   // Modules without types may hand over anything, and recording never throws.
   const text = String(value);
   if (text.length * 3 <= bytes) return text;

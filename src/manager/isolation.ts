@@ -1,7 +1,6 @@
 /** What nobody caught is logged and counted; it never stops the process. */
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
-import { ReadFamily } from "../observe/series.ts";
 
 /** Takes over uncaught exceptions and unhandled rejections of the process, until disposed of. */
 export function isolate({ log, metrics }: { log: Log; metrics: Metrics }): Disposable {
@@ -14,14 +13,15 @@ export function isolate({ log, metrics }: { log: Log; metrics: Metrics }): Dispo
   const onRejection = taker("unhandledRejection");
   process.on("uncaughtException", onException);
   process.on("unhandledRejection", onRejection);
-  const family = new ReadFamily(
-    { name: "binnacle_uncaught_errors_total", help: "Errors that nobody caught, by kind", type: "counter" },
-    () => Object.entries(counts).map(([kind, value]) => ({ labels: { kind }, value })),
-  );
-  // The registry asks no more of a metric than its name and `get`.
-  metrics.registry.registerMetric(family as unknown as Parameters<typeof metrics.registry.registerMetric>[0]);
+  const metric = metrics.add({
+    name: "binnacle_uncaught_errors_total",
+    help: "Errors that nobody caught, by kind",
+    type: "counter",
+    read: () => Object.entries(counts).map(([kind, value]) => ({ labels: { kind }, value })),
+  });
   return {
     [Symbol.dispose]: () => {
+      metric[Symbol.dispose]();
       process.off("uncaughtException", onException);
       process.off("unhandledRejection", onRejection);
     },

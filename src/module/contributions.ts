@@ -1,7 +1,6 @@
 /** What the plugins of one module registered; it leaves in one go with the module. */
 import type { Hono } from "hono";
 import type { Log } from "../observe/log.ts";
-import { ReadFamily } from "../observe/series.ts";
 import type { Resource } from "../resource/handle.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { HealthChecks } from "../server/health-checks.ts";
@@ -30,7 +29,7 @@ export class Contributions {
   readonly #options: ContributionsOptions;
   readonly #added: (Definition | Resource)[] = [];
   readonly #runnables: { readonly plugin: string; readonly runnable: Runnable }[] = [];
-  readonly #metrics: string[] = [];
+  readonly #metrics: Disposable[] = [];
   readonly #leaving = new AbortController();
   #running: readonly Promise<void>[] = [];
   #open = true;
@@ -72,7 +71,7 @@ export class Contributions {
     this.#open = false;
     this.routes.clear();
     for (const check of this.#checks) check[Symbol.dispose]();
-    for (const name of this.#metrics) this.#options.metrics.registry.removeSingleMetric(name);
+    for (const metric of this.#metrics) metric[Symbol.dispose]();
     this.#leaving.abort(new Error(`The module ${this.#module.name} is leaving`));
     await Promise.all(this.#running);
   }
@@ -123,21 +122,14 @@ export class Contributions {
   }
 
   #addMetric({ name, help, type = "gauge", value }: PluginMetric): void {
-    const { registry } = this.#options.metrics;
-    if (!/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name)) {
-      throw new Error(`Cannot add the metric '${name}': its name takes letters, digits and underscores`);
-    }
-    if (registry.getSingleMetric(name) !== undefined) throw new Error(`Cannot add the metric '${name}': there is one of this name`);
-    const family = new ReadFamily({ name, help, type }, () => {
+    const read = () => {
       try {
         return [{ labels: {}, value: this.#module.invoke(value) }];
       } catch (error) {
         this.#options.onError(error, `the metric ${name}`);
         return [];
       }
-    });
-    // The registry asks no more of a metric than its name and `get`.
-    registry.registerMetric(family as unknown as Parameters<typeof registry.registerMetric>[0]);
-    this.#metrics.push(name);
+    };
+    this.#metrics.push(this.#options.metrics.add({ name, help, type, read }));
   }
 }

@@ -1,4 +1,9 @@
-/** Structured log lines on standard error. */
+/**
+ * Structured log lines on standard error.
+ *
+ * Not on a library: LogTape's one global configuration would be shared with the modules, a line below the level costs
+ * fifteen times as much there and a written one four times, and Secrets have to be found in the fields anyway.
+ */
 import { jsonLine, prettyLine, type Line } from "./log-line.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -109,11 +114,9 @@ class LineLog implements RootLog {
 
   /** Children are made per run and mostly write nothing: their fields are merged only here. */
   #merged(fields: object | undefined): object | undefined {
-    let merged = fields;
-    for (let log: LineLog | undefined = this; log !== undefined; log = log.#parent) {
-      if (log.#fields !== undefined) merged = merged === undefined ? log.#fields : { ...log.#fields, ...merged };
-    }
-    return merged;
+    const own =
+      this.#fields === undefined || fields === undefined ? (fields ?? this.#fields) : { ...this.#fields, ...fields };
+    return this.#parent === undefined ? own : this.#parent.#merged(own);
   }
 }
 
@@ -122,5 +125,5 @@ function writeToStandardError(line: string): void {
 }
 
 function colorOnStandardError(): boolean {
-  return process.stderr.isTTY === true && !process.env["NO_COLOR"];
+  return process.stderr.isTTY && !process.env["NO_COLOR"];
 }

@@ -1,6 +1,4 @@
 /** The metrics of the process, with the names and labels of controller-runtime and client-go. */
-import type { Metric, Registry as PrometheusRegistry } from "@prometheus-io/client";
-import Registry from "@prometheus-io/client/lib/registry.js";
 import { ControllerFamilies, type ControllerMetrics } from "./controller-metrics.ts";
 import { InformerFamilies } from "./informer-metrics.ts";
 import { measureEventLoopLag, processFamilies } from "./process-metrics.ts";
@@ -8,11 +6,9 @@ import { QueueFamilies, type QueueMetrics } from "./queue-metrics.ts";
 import type { InformerReading, ModuleReading } from "./readings.ts";
 import { RequestFamily, type RequestMetrics } from "./request-metrics.ts";
 import { NumberFamily, ReadFamily, type Labels, type Series } from "./series.ts";
-import { exposition, type Exposition } from "./exposition.ts";
+import { exposition, type Exposition, type Readable } from "./exposition.ts";
 
 export interface Metrics {
-  /** Prometheus' own registry: metrics of plugins are registered here. */
-  readonly registry: PrometheusRegistry;
   /** What `/metrics` answers: Prometheus text, or OpenMetrics when `accept` asks for it. */
   text(accept?: string): Promise<Exposition>;
   /** The series of one controller, at 0, until it is disposed of. */
@@ -47,7 +43,7 @@ export interface ReadMetric {
 /** `full`: too many waited; `rate`: too many about one object; `failed`: the server; `refused`: writes are not allowed. */
 export type EventDropReason = "full" | "rate" | "failed" | "refused" | "closed";
 
-const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+const METRIC_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 export interface MetricsOptions {
   /** The label `host` of requests: the API server's host and port. @default "" */
@@ -59,7 +55,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
 }
 
 class ProcessMetrics implements Metrics {
-  readonly registry: PrometheusRegistry = new Registry();
+  readonly #families = new Map<string, Readable>();
   readonly requests: RequestFamily;
   readonly #controllers = new ControllerFamilies();
   readonly #queues = new QueueFamilies();
@@ -94,12 +90,12 @@ class ProcessMetrics implements Metrics {
       this.#events,
       ...processFamilies(() => this.#eventLoopLag),
     ];
-    for (const family of families) this.#register(family);
+    for (const family of families) this.#families.set(family.name, family);
   }
 
   async text(accept?: string): Promise<Exposition> {
     this.#eventLoopLag = await measureEventLoopLag();
-    return exposition(this.registry, accept);
+    return exposition(this.#families.values(), accept);
   }
 
   controller(name: string, concurrency: number): ControllerMetrics {
@@ -117,26 +113,24 @@ class ProcessMetrics implements Metrics {
   add(metric: ReadMetric): Disposable {
     const { name, help, type = "gauge", read } = metric;
     if (!METRIC_NAME.test(name)) {
-      throw new Error(`Cannot add the metric ${JSON.stringify(name)}: a name is letters, digits, "_" and ":"`);
+      throw new Error(`Cannot add the metric '${name}': its name takes letters, digits and underscores`);
     }
-    if (this.registry.getSingleMetric(name) !== undefined) {
-      throw new Error(`Cannot add the metric ${name}: there is one of this name already, choose another`);
+    if (this.#families.has(name)) {
+      throw new Error(`Cannot add the metric '${name}': there is one of this name, choose another`);
     }
-    this.#register(
-      new ReadFamily({ name, help, type }, () => {
-        try {
-          return [...read()];
-        } catch {
-          return [];
-        }
-      }),
-    );
-    return { [Symbol.dispose]: () => this.registry.removeSingleMetric(name) };
-  }
-
-  #register(family: object): void {
-    // The registry asks no more of a metric than its name, `get` and what that answers.
-    this.registry.registerMetric(family as Metric<string>);
+    const family = new ReadFamily({ name, help, type }, () => {
+      try {
+        return [...read()];
+      } catch {
+        return [];
+      }
+    });
+    this.#families.set(name, family);
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#families.get(name) === family) this.#families.delete(name);
+      },
+    };
   }
 
   informersFrom(read: () => Iterable<InformerReading>): void {

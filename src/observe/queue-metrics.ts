@@ -16,7 +16,7 @@ export interface QueueMetrics extends Disposable {
 }
 
 /** Seconds: 10 ns × 10ⁿ, as client-go's. */
-export const QUEUE_BOUNDS: readonly number[] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
+const QUEUE_BOUNDS: readonly number[] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
 
 /** Distinct values of the label `priority` of one queue, as in controller-runtime. */
 const MAX_PRIORITIES = 25;
