@@ -9,7 +9,11 @@ import { environmentName, type Option, resolveOptions } from "./option.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Given with every command. */
-const configOption: Option = { name: "config", type: "string", describe: "YAML file with options, by their flags' names" };
+const configOption: Option = {
+  name: "config",
+  type: "string",
+  describe: "YAML file with options, by their flags' names",
+};
 
 /**
  * Runs a command line.
@@ -58,7 +62,10 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
     .completion("completion", "Print a completion script for bash or zsh")
     .demandCommand(1, "")
     .fail((message, error) => {
-      throw error ?? new UsageError(message || "Say what to do, such as `binnacle run`; `binnacle --help` lists the commands");
+      throw (
+        error ??
+        new UsageError(message || "Say what to do, such as `binnacle run`; `binnacle --help` lists the commands")
+      );
     });
   for (const entry of commands) {
     parser.command(
@@ -90,8 +97,14 @@ function declare(builder: Argv, { options }: Command): Argv {
       describe: option.default === undefined ? describe : `${describe} [default: ${String(option.default)}]`,
       type: option.type === "boolean" ? ("boolean" as const) : ("string" as const),
     };
-    if (option.positional === true) builder.positional(name, { ...shared, type: "string", ...(choices && { choices }) });
-    else builder.option(name, { ...shared, ...(option.type === "list" && { array: true, nargs: 1 }), requiresArg: option.type !== "boolean" });
+    if (option.positional === true)
+      builder.positional(name, { ...shared, type: "string", ...(choices && { choices }) });
+    else
+      builder.option(name, {
+        ...shared,
+        ...(option.type === "list" && { array: true, nargs: 1 }),
+        requiresArg: option.type !== "boolean",
+      });
   }
   return builder;
 }
@@ -105,7 +118,8 @@ async function values(
   for (const flag of Object.keys(argv)) {
     if (known.includes(flag) || flag === "_" || flag === "$0") continue;
     const meant = nearest(flag, known);
-    const advice = meant === undefined ? `; \`binnacle ${entry.name} --help\` lists the flags` : `, did you mean --${meant}?`;
+    const advice =
+      meant === undefined ? `; \`binnacle ${entry.name} --help\` lists the flags` : `, did you mean --${meant}?`;
     throw new UsageError(`Unknown flag ${flag.length === 1 ? "-" : "--"}${flag}${advice}`);
   }
   const extra = (argv["_"] as readonly unknown[])[1];
@@ -126,7 +140,9 @@ async function readConfig(file: string): Promise<Readonly<Record<string, unknown
   try {
     parsed = Bun.YAML.parse(text);
   } catch (error) {
-    throw new UsageError(`Cannot read --config '${file}': it is not YAML: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(
+      `Cannot read --config '${file}': it is not YAML: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   if (parsed === null || parsed === undefined) return {};
   if (typeof parsed !== "object" || Array.isArray(parsed)) {

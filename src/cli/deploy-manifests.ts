@@ -32,7 +32,16 @@ export function deployManifests(options: DeployOptions): readonly object[] {
     ...(namespace === "default" ? [] : [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]),
     { apiVersion: "v1", kind: "ServiceAccount", metadata },
     ...rbac,
-    ...(files === undefined ? [] : [{ apiVersion: "v1", kind: "ConfigMap", metadata, data: Object.fromEntries(files.map((file) => [file.key, file.text])) }]),
+    ...(files === undefined
+      ? []
+      : [
+          {
+            apiVersion: "v1",
+            kind: "ConfigMap",
+            metadata,
+            data: Object.fromEntries(files.map((file) => [file.key, file.text])),
+          },
+        ]),
     deployment(options, files),
   ];
 }
@@ -41,7 +50,10 @@ function labels(name: string): Readonly<Record<string, string>> {
   return { "app.kubernetes.io/name": name, "app.kubernetes.io/managed-by": "binnacle" };
 }
 
-function deployment({ account, namespaces, image, baseImage }: DeployOptions, files: readonly MountedFile[] | undefined): object {
+function deployment(
+  { account, namespaces, image, baseImage }: DeployOptions,
+  files: readonly MountedFile[] | undefined,
+): object {
   const { name, namespace } = account;
   const selector = { "app.kubernetes.io/name": name };
   const annotations = files === undefined ? undefined : { "binnacle.dev/modules": hashOf(files) };
@@ -78,7 +90,11 @@ function deployment({ account, namespaces, image, baseImage }: DeployOptions, fi
           terminationGracePeriodSeconds: 45,
           securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: "RuntimeDefault" } },
           containers: [container],
-          ...(files !== undefined && { volumes: [{ name: "controllers", configMap: { name, items: files.map(({ key, path }) => ({ key, path })) } }] }),
+          ...(files !== undefined && {
+            volumes: [
+              { name: "controllers", configMap: { name, items: files.map(({ key, path }) => ({ key, path })) } },
+            ],
+          }),
         },
       },
     },
@@ -108,7 +124,9 @@ function configMapFiles(folders: readonly string[]): readonly MountedFile[] {
           );
         }
         if (files.has(inside) && files.get(inside) !== text) {
-          throw new UserError(`Cannot put two files called '${inside}' into one ConfigMap: rename one, or build an image and pass --image`);
+          throw new UserError(
+            `Cannot put two files called '${inside}' into one ConfigMap: rename one, or build an image and pass --image`,
+          );
         }
         files.set(inside, text);
       }
@@ -116,7 +134,9 @@ function configMapFiles(folders: readonly string[]): readonly MountedFile[] {
   }
   const size = [...files].reduce((sum, [path, text]) => sum + Buffer.byteLength(text) + 2 * path.length, 0);
   if (size > LIMIT) {
-    throw new UserError(`Cannot put the modules into a ConfigMap: they take ${size} bytes of ${LIMIT}; build an image and pass --image`);
+    throw new UserError(
+      `Cannot put the modules into a ConfigMap: they take ${size} bytes of ${LIMIT}; build an image and pass --image`,
+    );
   }
   return [...files]
     .map(([path, text]) => ({ key: path.replaceAll("/", "__").replaceAll(/[^-._a-zA-Z0-9]/g, "-"), path, text }))

@@ -13,7 +13,10 @@ export interface LoadedModules {
 }
 
 /** @throws FolderError when there is nothing to load. */
-export async function loadModules(folders: readonly string[], { embedded }: Pick<Host, "embedded">): Promise<LoadedModules> {
+export async function loadModules(
+  folders: readonly string[],
+  { embedded }: Pick<Host, "embedded">,
+): Promise<LoadedModules> {
   const found = findModules(folders);
   const problems: string[] = [];
   const onError = (module: string, error: unknown): void => {
@@ -21,7 +24,10 @@ export async function loadModules(folders: readonly string[], { embedded }: Pick
   };
   const loaded = await loadAll(found, { offered: await embedded.offered(), onError });
   const modules: LoadedModule[] = [];
-  for (const { found: { file }, result } of loaded) {
+  for (const {
+    found: { file },
+    result,
+  } of loaded) {
     if ("module" in result) modules.push(result.module);
     else problems.push(result.broken.startsWith(file) ? result.broken : `${file}: ${result.broken}`);
   }

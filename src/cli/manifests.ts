@@ -13,7 +13,13 @@ import { UsageError, UserError } from "./usage-error.ts";
 
 export const manifestsCommand = command({
   options: [
-    { name: "what", type: "string", positional: true, choices: ["crds", "rbac", "deploy"], describe: "crds, rbac or deploy" },
+    {
+      name: "what",
+      type: "string",
+      positional: true,
+      choices: ["crds", "rbac", "deploy"],
+      describe: "crds, rbac or deploy",
+    },
     controllersOption,
     { ...namespaceOption, describe: "Namespace to work in; repeatable; a Role in each instead of a ClusterRole" },
     {
@@ -22,15 +28,25 @@ export const manifestsCommand = command({
       default: "binnacle-system/binnacle",
       describe: "Namespace and name of the service account, and of what else is deployed",
     },
-    { name: "image", type: "string", describe: "deploy: image that holds the binary and, in /controllers, the modules; else a ConfigMap holds them" },
-    { name: "base-image", type: "string", describe: "deploy from a ConfigMap: image that holds the binary [default: binnacle:<version>]" },
+    {
+      name: "image",
+      type: "string",
+      describe: "deploy: image that holds the binary and, in /controllers, the modules; else a ConfigMap holds them",
+    },
+    {
+      name: "base-image",
+      type: "string",
+      describe: "deploy from a ConfigMap: image that holds the binary [default: binnacle:<version>]",
+    },
   ],
   async run(values, host) {
     const { controllers, namespace: namespaces = [], image } = values;
     const { modules, problems } = await loadModules(controllers, host);
     if (problems.length > 0) throw new UserError(problems.join("\n"));
     const account = serviceAccount(values["service-account"]);
-    const permissions = modules.flatMap(({ definitions }) => definitions.controllers.map((one) => declarationsOf(one).permissions));
+    const permissions = modules.flatMap(({ definitions }) =>
+      definitions.controllers.map((one) => declarationsOf(one).permissions),
+    );
     const rbac = rbacManifests(permissions, { account, namespaces });
     const [version = ""] = host.embedded.version.split("+");
     const baseImage = values["base-image"] ?? `binnacle:${version}`;

@@ -59,8 +59,13 @@ export function resolveOptions(options: readonly Option[], given: Given): Record
   const { config } = given;
   for (const name of Object.keys(config?.values ?? {})) {
     if (options.some((option) => option.name === name)) continue;
-    const meant = nearest(name, options.map((option) => option.name));
-    throw new UsageError(`Unknown option '${name}' in ${config?.file}${meant === undefined ? "" : `, did you mean '${meant}'?`}`);
+    const meant = nearest(
+      name,
+      options.map((option) => option.name),
+    );
+    throw new UsageError(
+      `Unknown option '${name}' in ${config?.file}${meant === undefined ? "" : `, did you mean '${meant}'?`}`,
+    );
   }
   const values: Record<string, unknown> = {};
   for (const option of options) {

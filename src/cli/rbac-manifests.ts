@@ -22,7 +22,10 @@ const RBAC = "rbac.authorization.k8s.io";
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/
  */
-export function rbacManifests(permissions: readonly Permissions[], { account, namespaces }: RbacOptions): readonly object[] {
+export function rbacManifests(
+  permissions: readonly Permissions[],
+  { account, namespaces }: RbacOptions,
+): readonly object[] {
   if (namespaces.length === 0) return grant(rulesOf(permissions), { account });
   const namespaced = rulesOf(permissions, { scope: "Namespaced" });
   return [
@@ -31,7 +34,10 @@ export function rbacManifests(permissions: readonly Permissions[], { account, na
   ];
 }
 
-function grant(rules: readonly Rule[], { account, namespace }: { account: ServiceAccount; namespace?: string }): readonly object[] {
+function grant(
+  rules: readonly Rule[],
+  { account, namespace }: { account: ServiceAccount; namespace?: string },
+): readonly object[] {
   if (rules.length === 0) return [];
   const prefix = namespace === undefined ? "Cluster" : "";
   const metadata = { name: account.name, ...(namespace !== undefined && { namespace }) };

@@ -39,7 +39,9 @@ export function rulesOf(all: Iterable<Permissions>, { scope }: RuleOptions = {})
     if (rule === undefined) rules.set(id, { apiGroup, resources: [name], verbs: sorted });
     else rule.resources.push(name);
   }
-  return [...rules.values()].sort((a, b) => compare(a.apiGroup, b.apiGroup) || compare(a.resources[0]!, b.resources[0]!));
+  return [...rules.values()].sort(
+    (a, b) => compare(a.apiGroup, b.apiGroup) || compare(a.resources[0]!, b.resources[0]!),
+  );
 }
 
 function compare(a: string, b: string): number {

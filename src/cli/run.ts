@@ -13,19 +13,48 @@ import { UsageError, UserError } from "./usage-error.ts";
 
 const options = [
   controllersOption,
-  { name: "kubeconfig", type: "string", describe: "Path of a kubeconfig; else $KUBECONFIG, the pod's service account, ~/.kube/config" },
+  {
+    name: "kubeconfig",
+    type: "string",
+    describe: "Path of a kubeconfig; else $KUBECONFIG, the pod's service account, ~/.kube/config",
+  },
   { name: "context", type: "string", describe: "Context of the kubeconfig" },
   namespaceOption,
-  { name: "health-probe-bind-address", type: "string", default: ":8081", describe: "Address of /healthz, /livez, /readyz; 0 for none" },
+  {
+    name: "health-probe-bind-address",
+    type: "string",
+    default: ":8081",
+    describe: "Address of /healthz, /livez, /readyz; 0 for none",
+  },
   { name: "metrics-bind-address", type: "string", default: ":8080", describe: "Address of /metrics; 0 for none" },
   { name: "webhook-bind-address", type: "string", default: "0", describe: "Address of webhooks: only 0, none" },
-  { name: "install-crds", type: "boolean", default: false, describe: "Apply the modules' CustomResourceDefinitions; refuses changes that lose data" },
-  { name: "log-level", type: "string", default: "info", choices: ["debug", "info", "warn", "error"], describe: "debug, info, warn or error" },
+  {
+    name: "install-crds",
+    type: "boolean",
+    default: false,
+    describe: "Apply the modules' CustomResourceDefinitions; refuses changes that lose data",
+  },
+  {
+    name: "log-level",
+    type: "string",
+    default: "info",
+    choices: ["debug", "info", "warn", "error"],
+    describe: "debug, info, warn or error",
+  },
   { name: "log-format", type: "string", choices: ["json", "pretty"], describe: "json or pretty; pretty on a terminal" },
   { name: "watch", type: "boolean", default: false, describe: "Reload modules when their files change" },
   { name: "grace-period", type: "duration", default: "30s", describe: "Time for runs under way to finish at the end" },
-  { name: "concurrency", type: "number", describe: "Runs in parallel for controllers that do not say; 4 when left out" },
-  { name: "strict", type: "boolean", default: false, describe: "A module that cannot be loaded ends the process; one that waits or is unavailable fails /readyz" },
+  {
+    name: "concurrency",
+    type: "number",
+    describe: "Runs in parallel for controllers that do not say; 4 when left out",
+  },
+  {
+    name: "strict",
+    type: "boolean",
+    default: false,
+    describe: "A module that cannot be loaded ends the process; one that waits or is unavailable fails /readyz",
+  },
 ] as const;
 
 type Values = ValuesOf<typeof options>;
@@ -42,10 +71,13 @@ export const runCommand = command({
       level: values["log-level"],
       format: values["log-format"] ?? (process.stderr.isTTY === true ? "pretty" : "json"),
     });
-    const signalled = whenSignalled((signal) => log.info("Stopping: runs under way finish; signal again to exit at once", { signal }));
+    const signalled = whenSignalled((signal) =>
+      log.info("Stopping: runs under way finish; signal again to exit at once", { signal }),
+    );
     const found = findModules(values.controllers);
     // What a module throws while it loads is told with the module; what comes later is the running registry's.
-    let report = (module: string, error: unknown): void => log.error("A module's code outside of a run failed", { module, error });
+    let report = (module: string, error: unknown): void =>
+      log.error("A module's code outside of a run failed", { module, error });
     const loading = host.embedded.offered().then(async (offered) => {
       const load = { offered, onError: (module: string, error: unknown) => report(module, error) };
       return { load, loaded: await loadAll(found, load) };
@@ -67,7 +99,12 @@ export const runCommand = command({
     await manager.start().catch((error: unknown) => {
       throw new UserError(error instanceof Error ? error.message : String(error), { cause: error });
     });
-    log.info("Running", { version: host.embedded.version, server: cluster.server, context: cluster.context, modules: found.length });
+    log.info("Running", {
+      version: host.embedded.version,
+      server: cluster.server,
+      context: cluster.context,
+      modules: found.length,
+    });
     const { load, loaded } = await loading;
     await Promise.race([signalled, addAll(loaded, { manager, values })]);
     manager.loaded();
@@ -111,4 +148,3 @@ async function start(module: LoadedModule, manager: Manager): Promise<string | u
     return error instanceof Error ? error.message : String(error);
   }
 }
-

@@ -37,7 +37,9 @@ function isBuildMessage(error: unknown): error is { readonly message: string; re
   return typeof error === "object" && error !== null && "position" in error && "message" in error;
 }
 
-function isResolveMessage(error: unknown): error is { readonly specifier: string; readonly referrer: string; readonly message: string } {
+function isResolveMessage(
+  error: unknown,
+): error is { readonly specifier: string; readonly referrer: string; readonly message: string } {
   return typeof error === "object" && error !== null && "specifier" in error && "referrer" in error;
 }
 

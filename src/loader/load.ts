@@ -19,8 +19,7 @@ export interface LoadOptions {
 }
 
 export type LoadResult =
-  | { readonly module: LoadedModule; readonly hash: string }
-  | { readonly broken: string; readonly hash: string };
+  { readonly module: LoadedModule; readonly hash: string } | { readonly broken: string; readonly hash: string };
 
 /** Loads a module; what is wrong with it comes back as a message, it never throws. */
 export async function loadModule(found: FoundModule, options: LoadOptions): Promise<LoadResult> {

@@ -85,9 +85,11 @@ export class ModuleWatcher implements AsyncDisposable {
   }
 
   #look(): void {
-    this.#work = this.#work.then(() => this.#sync()).catch((error: unknown) => {
-      this.#options.log.error("Cannot look at the controllers folder", { error });
-    });
+    this.#work = this.#work
+      .then(() => this.#sync())
+      .catch((error: unknown) => {
+        this.#options.log.error("Cannot look at the controllers folder", { error });
+      });
   }
 
   async #sync(): Promise<void> {

@@ -54,11 +54,17 @@ function entriesOf(folder: string): Dirent[] {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT") {
-      throw new FolderError(`Cannot find the controllers folder '${folder}': create it, or name another with --controllers`);
+      throw new FolderError(
+        `Cannot find the controllers folder '${folder}': create it, or name another with --controllers`,
+      );
     }
     if (code === "ENOTDIR") {
-      throw new FolderError(`Cannot use '${folder}' as a controllers folder: it is a file; name the folder that holds ${basename(folder)}`);
+      throw new FolderError(
+        `Cannot use '${folder}' as a controllers folder: it is a file; name the folder that holds ${basename(folder)}`,
+      );
     }
-    throw new FolderError(`Cannot read the controllers folder '${folder}': ${error instanceof Error ? error.message : String(error)}`);
+    throw new FolderError(
+      `Cannot read the controllers folder '${folder}': ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }

@@ -18,8 +18,14 @@ export async function typeErrors(files: readonly string[], { types, env }: TypeC
   try {
     const config = join(folder, "tsconfig.json");
     const include = files.map((file) => resolve(file));
-    await writeFile(config, JSON.stringify({ extends: join(sdk, "tsconfig.json"), compilerOptions: { allowJs: true }, files: include }));
-    const { status, stdout, stderr } = await selfAsBun(["check", "--no-script", "--no-pretty", "-p", config], process.cwd());
+    await writeFile(
+      config,
+      JSON.stringify({ extends: join(sdk, "tsconfig.json"), compilerOptions: { allowJs: true }, files: include }),
+    );
+    const { status, stdout, stderr } = await selfAsBun(
+      ["check", "--no-script", "--no-pretty", "-p", config],
+      process.cwd(),
+    );
     if (status === 0) return "";
     return stdout.trim() === "" ? stderr.trim() : stdout.trim();
   } finally {

@@ -27,7 +27,12 @@ export interface StoredCrd {
   readonly status?: {
     readonly storedVersions?: readonly string[] | undefined;
     readonly conditions?:
-      | readonly { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }[]
+      | readonly {
+          readonly type: string;
+          readonly status: string;
+          readonly reason?: string;
+          readonly message?: string;
+        }[]
       | undefined;
   };
 }
@@ -45,16 +50,19 @@ export function losses(stored: StoredCrd, wanted: Crd): Losses {
   const withObjects: string[] = [];
   const { scope, names, versions } = stored.spec;
   if (scope !== wanted.spec.scope) outright.push(`its scope is ${scope} and would become ${wanted.spec.scope}`);
-  if (names.kind !== wanted.spec.names.kind) outright.push(`its kind is ${names.kind} and would become ${wanted.spec.names.kind}`);
+  if (names.kind !== wanted.spec.names.kind)
+    outright.push(`its kind is ${names.kind} and would become ${wanted.spec.names.kind}`);
   const storedVersions = stored.status?.storedVersions ?? [];
   for (const version of versions) {
     const next = wanted.spec.versions.find(({ name }) => name === version.name);
     if (next === undefined) {
-      if (storedVersions.includes(version.name)) outright.push(`version ${version.name}, in which objects may be stored, would go`);
+      if (storedVersions.includes(version.name))
+        outright.push(`version ${version.name}, in which objects may be stored, would go`);
       else if (version.served) withObjects.push(`version ${version.name} would go while there are objects`);
       continue;
     }
-    if (version.served && !next.served) withObjects.push(`version ${version.name} would no longer be served while there are objects`);
+    if (version.served && !next.served)
+      withObjects.push(`version ${version.name} would no longer be served while there are objects`);
     for (const path of removed(version.schema?.openAPIV3Schema, next.schema?.openAPIV3Schema as Schema | undefined)) {
       withObjects.push(`the field ${path} of ${version.name} would go while there are objects`);
     }

@@ -82,7 +82,12 @@ async function hasObjects(crd: StoredCrd, { transport, signal }: InstallOptions)
   if (served === undefined) return true; // cannot be known: rather refuse
   const path = `/apis/${group}/${served.name}/${names.plural}`;
   try {
-    const list = await transport.request<{ items: readonly unknown[] }>({ method: "GET", path, query: "limit=1", signal });
+    const list = await transport.request<{ items: readonly unknown[] }>({
+      method: "GET",
+      path,
+      query: "limit=1",
+      signal,
+    });
     return list.items.length > 0;
   } catch (error) {
     if (isNotFound(error)) return false;
@@ -97,10 +102,14 @@ async function established(path: string, wait: { applied: StoredCrd; options: In
   while (condition(crd, "Established")?.status !== "True") {
     const refused = condition(crd, "NamesAccepted");
     if (refused?.status === "False") {
-      throw new CrdRefused(`Cannot install the CustomResourceDefinition ${crd.metadata.name}: ${refused.message ?? refused.reason}`);
+      throw new CrdRefused(
+        `Cannot install the CustomResourceDefinition ${crd.metadata.name}: ${refused.message ?? refused.reason}`,
+      );
     }
     if (clock.now() > deadline) {
-      throw new CrdRefused(`Cannot install the CustomResourceDefinition ${crd.metadata.name}: the server does not serve it after 30 s`);
+      throw new CrdRefused(
+        `Cannot install the CustomResourceDefinition ${crd.metadata.name}: the server does not serve it after 30 s`,
+      );
     }
     await sleep(ASK_EVERY, { clock, signal });
     crd = await transport.request<StoredCrd>({ method: "GET", path, signal });

@@ -80,7 +80,14 @@ export class Manager implements AsyncDisposable {
       transport,
       mapper,
       informers: new InformerRegistry({ transport: this.#transport, mapper, log, clock, freeze: development }),
-      events: createEventRecorder({ transport, gate: openGate, clock, log, metrics: this.metrics, instance: hostname() }),
+      events: createEventRecorder({
+        transport,
+        gate: openGate,
+        clock,
+        log,
+        metrics: this.metrics,
+        instance: hostname(),
+      }),
       gate: openGate,
       clock,
       log,
@@ -90,8 +97,18 @@ export class Manager implements AsyncDisposable {
       warnUndeclared: development,
     };
     this.modules = new ModuleRegistry(this.#runtime, { grace, strict, health: this.#health });
-    this.metrics.informersFrom(() => this.#runtime.informers.all().map((informer) => informerReading(informer, clock.now())));
-    this.metrics.modulesFrom(() => this.modules.statuses().map(({ name, file, state }) => ({ module: name, file, state })));
+    this.metrics.informersFrom(() =>
+      this.#runtime.informers.all().map((informer) => informerReading(informer, clock.now())),
+    );
+    this.metrics.modulesFrom(() =>
+      this.modules.statuses().map(({ name, file, state }) => ({ module: name, file, state })),
+    );
+    this.metrics.add({
+      name: "binnacle_module_errors_total",
+      help: "Failures of a module's code outside of runs",
+      type: "counter",
+      read: () => this.modules.statuses().map(({ name, errors }) => ({ labels: { module: name }, value: errors })),
+    });
     this.#health.readyz.add("controllers", () =>
       notReady({
         loaded: this.#loaded,
@@ -169,7 +186,11 @@ export class Manager implements AsyncDisposable {
         why: "runs under way finish while caches, client and events still work",
         run: () => this.modules.stop(),
       },
-      { what: "events", why: "the last runs recorded some, and no run records more", run: () => this.#runtime.events.close() },
+      {
+        what: "events",
+        why: "the last runs recorded some, and no run records more",
+        run: () => this.#runtime.events.close(),
+      },
       { what: "informers", why: "nobody reads them any more", run: () => this.#runtime.informers.stop() },
       {
         what: "connections",
@@ -184,7 +205,11 @@ export class Manager implements AsyncDisposable {
         why: "probes must find the process alive until its work is done, and the last numbers can be read",
         run: () => this.#listeners?.stop(),
       },
-      { what: "isolation", why: "errors of every step before are still logged", run: () => this.#isolation[Symbol.dispose]() },
+      {
+        what: "isolation",
+        why: "errors of every step before are still logged",
+        run: () => this.#isolation[Symbol.dispose](),
+      },
     ];
     for (const { what, why, run } of steps) {
       log.debug(`Stopping ${what}`, { why });
@@ -207,7 +232,9 @@ export class Manager implements AsyncDisposable {
     const url = new URL(request.url);
     const [, prefix, plugin = ""] = /^(\/plugins\/([^/]+))/.exec(url.pathname) ?? [];
     url.pathname = url.pathname.slice(prefix!.length) || "/";
-    return (await this.modules.answer(plugin, new Request(url, request))) ?? new Response("404 page not found\n", { status: 404 });
+    return (
+      (await this.modules.answer(plugin, new Request(url, request))) ??
+      new Response("404 page not found\n", { status: 404 })
+    );
   }
 }
-

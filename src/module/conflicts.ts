@@ -32,13 +32,16 @@ export function checkConflicts(modules: Iterable<Claimant>): void {
       const name = controllerName(controller);
       const other = names.get(name);
       if (other !== undefined) {
-        throw new ModuleConflict(`Two controllers are called '${name}', ${places(other, file)}: give one of them another 'name'`);
+        throw new ModuleConflict(
+          `Two controllers are called '${name}', ${places(other, file)}: give one of them another 'name'`,
+        );
       }
       names.set(name, file);
     }
     for (const { name } of definitions.plugins) {
       const other = plugins.get(name);
-      if (other !== undefined) throw new ModuleConflict(`Two plugins are called '${name}', ${places(other, file)}: rename one of them`);
+      if (other !== undefined)
+        throw new ModuleConflict(`Two plugins are called '${name}', ${places(other, file)}: rename one of them`);
       plugins.set(name, file);
     }
     for (const resource of definitions.resources) {

@@ -96,7 +96,8 @@ export class Contributions {
       },
       route: (app) => {
         this.#mustBeOpen(plugin);
-        if (this.routes.has(plugin)) throw new Error(`Cannot add routes of plugin '${plugin}': it has some; add to that Hono app`);
+        if (this.routes.has(plugin))
+          throw new Error(`Cannot add routes of plugin '${plugin}': it has some; add to that Hono app`);
         this.routes.set(plugin, app);
       },
       healthCheck: (name, ask) => check([healthz, livez], { name, ask }),

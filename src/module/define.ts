@@ -1,5 +1,11 @@
 /** How an author defines what runs. Definitions are checked here and stay inert until a registry starts them. */
-import { allowedVerbs, type AnyObjectController, type KeyController, type ObjectController, type Permission } from "../controller/definition.ts";
+import {
+  allowedVerbs,
+  type AnyObjectController,
+  type KeyController,
+  type ObjectController,
+  type Permission,
+} from "../controller/definition.ts";
 import { kindWatch, type Target } from "../controller/watch.ts";
 import type { Shape } from "../resource/handle.ts";
 import { branded, type Definition } from "./definition.ts";
@@ -9,7 +15,7 @@ import * as is from "./option-table.ts";
 const permission = (value: unknown): string | undefined =>
   typeof value === "object" && value !== null && Array.isArray(allowedVerbs(value as Permission).verbs)
     ? undefined
-    : "expected allow(kind, \"verb\", …)";
+    : 'expected allow(kind, "verb", …)';
 
 const retry: readonly is.Option[] = [
   { name: "first", check: is.isDuration },
@@ -54,7 +60,8 @@ function subject(what: string, options: { readonly name?: unknown; readonly for?
 }
 
 function mustBeObject(options: unknown, call: string): asserts options is object {
-  if (typeof options !== "object" || options === null) throw new TypeError(`Cannot call ${call}: expected an object of options`);
+  if (typeof options !== "object" || options === null)
+    throw new TypeError(`Cannot call ${call}: expected an object of options`);
 }
 
 /**
@@ -79,7 +86,10 @@ export function defineController<S extends Shape, const Owns extends readonly Ta
     table: objectOptions,
     advice: { for: "name the kind it reconciles, or use defineKeyController for keys without an object" },
   });
-  return branded({ type: "controller", controller: Object.freeze({ ...controller }) as unknown as AnyObjectController });
+  return branded({
+    type: "controller",
+    controller: Object.freeze({ ...controller }) as unknown as AnyObjectController,
+  });
 }
 
 /**

@@ -36,8 +36,11 @@ export function asDefinition(value: unknown): Defined | undefined {
   const version = (value as { readonly [brand]?: unknown })[brand];
   if (version === undefined) return undefined;
   if (version !== API_VERSION) {
-    const advice = typeof version === "number" && version > API_VERSION ? "use a newer binnacle" : "import its SDK from 'binnacle'";
-    throw new TypeError(`Cannot use a definition of contract version ${String(version)}: this binnacle has ${API_VERSION}; ${advice}`);
+    const advice =
+      typeof version === "number" && version > API_VERSION ? "use a newer binnacle" : "import its SDK from 'binnacle'";
+    throw new TypeError(
+      `Cannot use a definition of contract version ${String(version)}: this binnacle has ${API_VERSION}; ${advice}`,
+    );
   }
   return value as Defined;
 }

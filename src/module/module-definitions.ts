@@ -42,7 +42,8 @@ export function collectDefinitions(values: Iterable<unknown>): ModuleDefinitions
  */
 export function definitionsOf(exports: Readonly<Record<string, unknown>>): ModuleDefinitions {
   const definitions = collectDefinitions(Object.values(exports));
-  if (definitions.controllers.length + definitions.resources.length + definitions.plugins.length > 0) return definitions;
+  if (definitions.controllers.length + definitions.resources.length + definitions.plugins.length > 0)
+    return definitions;
   const names = Object.keys(exports);
   const found = names.length === 0 ? "it exports nothing" : `its exports (${names.join(", ")}) are none`;
   throw new TypeError(

@@ -29,7 +29,8 @@ export function statusOf({ name, file, controllers, errors, broken }: StatusInpu
   const waiting = withState("waiting");
   const status = (state: ModuleState, message?: string): ModuleStatus => ({ name, file, state, message, errors });
   if (broken !== undefined) return status("broken", broken);
-  if (unavailable !== undefined) return status("unavailable", `${unavailable.name}: ${unavailable.state.message ?? "unavailable"}`);
+  if (unavailable !== undefined)
+    return status("unavailable", `${unavailable.name}: ${unavailable.state.message ?? "unavailable"}`);
   if (waiting !== undefined) return status("waiting", `${waiting.name}: ${waiting.state.message ?? "waiting"}`);
   if (controllers.some(({ hasSynced }) => !hasSynced)) return status("loading");
   return status("running", stuckMessage(controllers));

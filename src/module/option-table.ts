@@ -33,7 +33,11 @@ function expected(what: string, value: unknown): string {
  */
 export function checkOptions(
   given: object,
-  { subject, table, advice = {} }: { subject: string; table: readonly Option[]; advice?: Readonly<Record<string, string>> },
+  {
+    subject,
+    table,
+    advice = {},
+  }: { subject: string; table: readonly Option[]; advice?: Readonly<Record<string, string>> },
 ): void {
   const names = table.map((option) => option.name);
   for (const name of Object.keys(given)) {
@@ -46,7 +50,9 @@ export function checkOptions(
     const value = Object.hasOwn(given, name) ? (given as Readonly<Record<string, unknown>>)[name] : undefined;
     if (value === undefined) {
       if (required !== true) continue;
-      throw new TypeError(`Cannot define ${subject}: option '${name}' is missing${advice[name] === undefined ? "" : `: ${advice[name]}`}`);
+      throw new TypeError(
+        `Cannot define ${subject}: option '${name}' is missing${advice[name] === undefined ? "" : `: ${advice[name]}`}`,
+      );
     }
     const problem = check(value);
     if (problem !== undefined) throw new TypeError(`Cannot define ${subject}: option '${name}': ${problem}`);
@@ -65,7 +71,10 @@ export function isName(value: unknown): string | undefined {
 }
 
 export function isWholeNumber(least: number): (value: unknown) => string | undefined {
-  return (value) => (Number.isInteger(value) && (value as number) >= least ? undefined : expected(`a whole number of at least ${least}`, value));
+  return (value) =>
+    Number.isInteger(value) && (value as number) >= least
+      ? undefined
+      : expected(`a whole number of at least ${least}`, value);
 }
 
 /** A duration; `what` reads as in "expected more than 0". */

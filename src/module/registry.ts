@@ -64,7 +64,8 @@ export class ModuleRegistry {
    */
   add(module: LoadedModule): Promise<void> {
     return this.#inTurn(async () => {
-      if (this.#running.has(module.name)) throw new Error(`Cannot add the module ${module.name}: there is one of this name`);
+      if (this.#running.has(module.name))
+        throw new Error(`Cannot add the module ${module.name}: there is one of this name`);
       checkConflicts([...this.#claims(), module]);
       await this.#begin(module);
     });
@@ -127,7 +128,13 @@ export class ModuleRegistry {
   /** Every module, by name. */
   statuses(): readonly ModuleStatus[] {
     const running = [...this.#running.values()].map(({ module, controllers, errors }) =>
-      statusOf({ name: module.name, file: module.file, controllers, errors, broken: this.#broken.get(module.name)?.message }),
+      statusOf({
+        name: module.name,
+        file: module.file,
+        controllers,
+        errors,
+        broken: this.#broken.get(module.name)?.message,
+      }),
     );
     const broken = [...this.#broken.values()]
       .filter(({ name }) => !this.#running.has(name))
@@ -205,7 +212,11 @@ export class ModuleRegistry {
       const { state } = started;
       if (state.kind === before) return;
       before = state.kind;
-      const fields = { module: module.name, controller: started.name, ...(state.message !== undefined && { reason: state.message }) };
+      const fields = {
+        module: module.name,
+        controller: started.name,
+        ...(state.message !== undefined && { reason: state.message }),
+      };
       if (state.kind === "unavailable") this.#runtime.log.warn("Controller unavailable", fields);
       else if (state.kind === "waiting") this.#runtime.log.info("Controller waits", fields);
       else if (state.kind === "running") this.#runtime.log.info("Controller runs", fields);

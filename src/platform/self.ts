@@ -15,8 +15,10 @@ export async function selfAsBun(args: readonly string[], cwd: string): Promise<T
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [stdout, stderr, status] = await Promise.all([new Response(child.stdout).text(),
+  const [stdout, stderr, status] = await Promise.all([
+    new Response(child.stdout).text(),
     new Response(child.stderr).text(),
-    child.exited,]);
+    child.exited,
+  ]);
   return { status, stdout, stderr };
 }
