@@ -35,7 +35,7 @@ export const REFUSED_STREAM = "HTTP2RefusedStream";
  * The code of a platform's error. What HTTP/2 reports of a connection that ended is `ECONNRESET`, as over HTTP/1.1, and
  * so is an error without a code: every other failure has one.
  */
-export function codeOf(error: unknown): string {
+function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (typeof code !== "string" || code === "ERR_STREAM_PREMATURE_CLOSE") return "ECONNRESET";
   if (code === REFUSED_STREAM) return code;

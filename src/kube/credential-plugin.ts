@@ -137,7 +137,7 @@ export class CredentialPlugin {
 
 function userOf(options: PluginOptions): User {
   const { name, entry, cluster } = options;
-  if (entry.exec === undefined) return { name, authProvider: structuredClone(entry["auth-provider"]) } as User;
+  if (entry.exec === undefined) return { name, authProvider: structuredClone(entry["auth-provider"]) };
   // client-node does not tell plugins what the protocol promises them, and some refuse to run without it.
   const info = {
     apiVersion: entry.exec.apiVersion ?? "client.authentication.k8s.io/v1",
@@ -158,5 +158,5 @@ function userOf(options: PluginOptions): User {
     },
   };
   const env = [...(entry.exec.env ?? []), { name: "KUBERNETES_EXEC_INFO", value: JSON.stringify(info) }];
-  return { name, exec: { ...entry.exec, args: [...(entry.exec.args ?? [])], env } } as User;
+  return { name, exec: { ...entry.exec, args: [...(entry.exec.args ?? [])], env } };
 }

@@ -73,7 +73,7 @@ export class FetchPath {
       redirect: "manual",
       proxy: proxy ?? false,
       protocol,
-    } as BunFetchRequestInit);
+    });
   }
 
   #mayHttp2(): boolean {

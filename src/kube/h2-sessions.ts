@@ -41,7 +41,7 @@ export class H2Sessions {
   }
 
   close(): void {
-    for (const session of [...this.#sessions]) session.close();
+    for (const session of this.#sessions) session.close();
   }
 
   #find(): H2Session | undefined {

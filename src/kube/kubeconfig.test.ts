@@ -86,7 +86,7 @@ describe("loadKubeconfig answers what client-node answers for", () => {
     const theirs = new KubeConfig();
     theirs.loadFromFile(file);
     const options: Record<string, unknown> & { headers: Record<string, string> } = { headers: {} };
-    await theirs.applyToHTTPSOptions(options as never);
+    await theirs.applyToHTTPSOptions(options);
     const text = (value: unknown) => (value === undefined || value === null ? undefined : String(value));
     const headers = Object.fromEntries(
       Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), value]),

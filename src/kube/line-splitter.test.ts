@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
+import { array, assert, nat, property, string } from "fast-check";
 import { LineSplitter } from "./line-splitter.ts";
 
 function split(chunks: readonly Uint8Array[]): string[] {
@@ -10,9 +10,9 @@ function split(chunks: readonly Uint8Array[]): string[] {
 }
 
 test("LineSplitter gives the same lines wherever the bytes are cut", () => {
-  const line = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).filter((text) => !text.includes("\n"));
-  fc.assert(
-    fc.property(fc.array(line, { maxLength: 20 }), fc.array(fc.nat(2_000), { maxLength: 20 }), (lines, cuts) => {
+  const line = string({ unit: "grapheme", minLength: 1, maxLength: 40 }).filter((text) => !text.includes("\n"));
+  assert(
+    property(array(line, { maxLength: 20 }), array(nat(2_000), { maxLength: 20 }), (lines, cuts) => {
       const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(""));
       const at = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort((a, b) => a - b);
       const chunks = at.slice(1).map((end, index) => bytes.subarray(at[index], end));

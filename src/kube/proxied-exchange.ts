@@ -33,7 +33,7 @@ async function run(
     redirect: "manual",
     proxy,
     protocol: "http1.1",
-  } as BunFetchRequestInit);
+  });
   if (signal.aborted) return;
   handlers.onResponse(response.status, (name) => response.headers.get(name) ?? undefined);
   for await (const chunk of response.body ?? []) {

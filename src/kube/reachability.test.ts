@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../platform/manual-clock.ts";
+import { ManualClock } from "../../scripts/manual-clock.ts";
 import { ReachabilityProbe } from "./reachability.ts";
 
 function start(answers: boolean[]) {

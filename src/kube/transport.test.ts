@@ -9,7 +9,7 @@ import {
   type LoopbackOptions,
   type LoopbackServer,
 } from "../../scripts/loopback-server.ts";
-import { ManualClock } from "../platform/manual-clock.ts";
+import { ManualClock } from "../../scripts/manual-clock.ts";
 import { isNotFound, isTooManyRequests, isUnauthorized, isUnreachable } from "./api-error.ts";
 import { createTransport, type Transport, type TransportOptions } from "./transport.ts";
 

@@ -137,7 +137,7 @@ class KubeTransport implements Transport {
     this.#closed = true;
     this.#reachability.close();
     const reason = this.#closedError();
-    for (const controller of [...this.#open]) controller.abort(reason);
+    for (const controller of this.#open) controller.abort(reason);
     this.#fetches.close();
     this.#watches.close();
     this.#leases.close();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sleep, systemClock } from "./clock.ts";
-import { ManualClock } from "./manual-clock.ts";
+import { ManualClock } from "../../scripts/manual-clock.ts";
 
 test("systemClock calls back once, and not after it was disposed", async () => {
   let calls = 0;

@@ -1,5 +1,5 @@
 /** A clock that tests move by hand. */
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../src/platform/clock.ts";
 
 interface Pending {
   readonly at: number;
