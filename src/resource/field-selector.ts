@@ -54,7 +54,7 @@ export function parseFieldSelector(text: string): FieldSelector {
   const terms = new Map<string, Term>();
   for (const part of text.match(/(?:\\.|[^\\,]|\\$)+/gs) ?? []) {
     const operator = /!=|==|=/.exec(part);
-    const path = part.slice(0, operator?.index).trim();
+    const path = part.slice(0, operator?.index);
     if (operator === null || !/^[^\s.\\()]+(?:\.[^\s.\\()]+)*$/.test(path)) {
       throw new SyntaxError(
         `Cannot use field selector ${JSON.stringify(text)}: "${part}" must be <field>=<value> or <field>!=<value>`,

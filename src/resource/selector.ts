@@ -72,21 +72,24 @@ function meets(labels: Labels | undefined, { key, operator, values }: Requiremen
     case "!":
       return value === undefined;
     default: {
-      if (value === undefined || !integer.test(value)) return false;
+      if (value === undefined || !isInteger(value)) return false;
       const bound = BigInt(values[0] ?? "0");
       return operator === ">" ? BigInt(value) > bound : BigInt(value) < bound;
     }
   }
 }
 
-const integer = /^-?[0-9]+$/;
+/** What Go reads as an int64. */
+function isInteger(text: string): boolean {
+  return /^[-+]?[0-9]+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+}
 
 function check({ key, operator, values }: Requirement, source: string): void {
   let problem = labelKeyProblem(key);
   if (problem === undefined && (operator === "in" || operator === "notin") && values.length === 0) {
     problem = `"${key} ${operator} ()" needs at least one value`;
   }
-  if (problem === undefined && (operator === ">" || operator === "<") && !integer.test(values[0] ?? "")) {
+  if (problem === undefined && (operator === ">" || operator === "<") && !isInteger(values[0] ?? "")) {
     problem = `"${key} ${operator} ${values[0]}" compares integers`;
   }
   for (const value of values) problem ??= labelValueProblem(value);
@@ -245,12 +248,8 @@ class Parser {
     const open = this.#next();
     if (open !== "(") throw this.#unexpected(open, '"("');
     const values: string[] = [];
-    if (this.#peek() === ")") {
-      this.#at++;
-      return values;
-    }
     for (;;) {
-      // `(a,)` and `(,a)` hold the empty value, as the server reads them.
+      // `()`, `(a,)` and `(,a)` hold the empty value, as the server reads them.
       const token = this.#peek();
       if (isWord(token)) this.#at++;
       values.push(isWord(token) ? token : "");
