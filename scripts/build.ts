@@ -1,10 +1,9 @@
 /** Builds the one executable: dist/binnacle. */
 
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { projectFiles } from "./house/files.ts";
 import { packSdk } from "./pack-sdk.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -47,10 +46,14 @@ export async function build(): Promise<void> {
 export function isBuilt(): boolean {
   if (!existsSync(binary)) return false;
   const built = statSync(binary).mtimeMs;
-  const sources = projectFiles(root).filter((file) =>
-    /^(src\/|scripts\/(build|pack-sdk)|package\.json|bun\.lock)/.test(file),
+  const folders = ["src", "scripts"].flatMap((folder) => {
+    const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
+    return files.map((file) => join(folder, file));
+  });
+  const sources = folders.filter(
+    (file) => /^src\/|^scripts\/(build|pack-sdk)\.ts$/.test(file) && !file.endsWith(".test.ts"),
   );
-  return sources.every((file) => statSync(join(root, file)).mtimeMs < built);
+  return [...sources, "package.json", "bun.lock"].every((file) => statSync(join(root, file)).mtimeMs < built);
 }
 
 /** The version, with the commit where there is one: `0.1.0+3663180`. */

@@ -11,17 +11,20 @@ export interface ProgramOptions {
   readonly cwd: string;
   /** Appended to. */
   readonly log: string;
+  /** A folder that goes when the starting process dies without a word. */
+  readonly remove?: string | undefined;
   /** The program outlives the process that started it. @default false */
   readonly detached?: boolean | undefined;
 }
 
 /**
  * The shell becomes the program, so that its process id and signals are the program's; a shell beside it waits for the
- * end of the pipe that only the starting process holds open, and kills the program when that process is gone, however
- * it went.
+ * end of the pipe that only the starting process holds open. When that process is gone, however it went, it kills the
+ * program and removes what the process can no longer remove; a program that is gone already was stopped in order.
  */
 const tether = `exec 3<&0
-(cat <&3 >/dev/null; kill -9 $$) 2>/dev/null &
+remove=$1; shift
+(cat <&3 >/dev/null; kill -9 $$ && [ -n "$remove" ] && sleep 1 && rm -rf "$remove") 2>/dev/null &
 exec "$@" </dev/null 3<&-`;
 
 /** In a process group of its own, so that Ctrl-C reaches only the one who stops it in order. */
@@ -46,9 +49,9 @@ export class Program {
   }
 
   start(): void {
-    const { path, args, cwd, log, detached = false } = this.#options;
+    const { path, args, cwd, log, remove = "", detached = false } = this.#options;
     const out = openSync(log, "a");
-    const [command, ...rest] = detached ? [path] : ["/bin/sh", "-c", tether, "sh", path];
+    const [command, ...rest] = detached ? [path] : ["/bin/sh", "-c", tether, "sh", remove, path];
     const stdin = detached ? "ignore" : "pipe";
     const child = spawn(command ?? path, [...rest, ...args], { cwd, detached: true, stdio: [stdin, out, out] });
     closeSync(out);

@@ -81,7 +81,9 @@ function programsFor(dir: string, { bin, ports, options }: Programs): Map<Progra
   ];
   const make = (name: ProgramName) => {
     const log = join(dir, `${name}.log`);
-    return new Program({ name, path: join(bin, name), args: flags[name], cwd: dir, log, detached: options.detached });
+    const remove = options.dir === undefined && name === "etcd" ? dir : undefined;
+    const { detached } = options;
+    return new Program({ name, path: join(bin, name), args: flags[name], cwd: dir, log, remove, detached });
   };
   return new Map(names.map((name) => [name, make(name)]));
 }
