@@ -5,6 +5,7 @@
  * fifteen times as much there and a written one four times, and Secrets have to be found in the fields anyway.
  */
 import { jsonLine, prettyLine, type Line } from "./log-line.ts";
+import { writeToStandardError } from "./standard-error.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -118,10 +119,6 @@ class LineLog implements RootLog {
       this.#fields === undefined || fields === undefined ? (fields ?? this.#fields) : { ...this.#fields, ...fields };
     return this.#parent === undefined ? own : this.#parent.#merged(own);
   }
-}
-
-function writeToStandardError(line: string): void {
-  process.stderr.write(line);
 }
 
 function colorOnStandardError(): boolean {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Clock } from "../platform/clock.ts";
 import { healthApp } from "./health-app.ts";
 import { HealthChecks } from "./health-checks.ts";
 
@@ -93,6 +94,23 @@ describe("healthApp", () => {
       ["rejects", "throws", "waits"].map((name) => `[-]${name} failed: reason withheld\n`).join("") +
         "readyz check failed\n",
     ]);
+  });
+
+  test("healthApp counts a check that does not answer within 5 s as failed", async () => {
+    const readyz = new HealthChecks();
+    readyz.add("hangs", () => new Promise(() => {}));
+    const waits: number[] = [];
+    const clock: Clock = {
+      now: () => 0,
+      setTimeout(callback, ms) {
+        waits.push(ms);
+        queueMicrotask(callback);
+        return { [Symbol.dispose]() {} };
+      },
+    };
+    const app = healthApp({ healthz: new HealthChecks(), livez: new HealthChecks(), readyz, clock });
+    expect(await answer(app, "/readyz/hangs")).toEqual([500, "internal server error: no answer within 5 s\n"]);
+    expect(waits).toEqual([5000]);
   });
 
   test("healthApp lists notes with ?verbose only, and they do not fail it", async () => {

@@ -1,6 +1,7 @@
 /** `/healthz`, `/livez` and `/readyz`, as the API server answers them. */
 import { Hono, type Context } from "hono";
-import type { HealthCheck, HealthChecks } from "./health-checks.ts";
+import { systemClock, type Clock } from "../platform/clock.ts";
+import type { HealthCheck, HealthChecks, HealthNote } from "./health-checks.ts";
 
 /** Milliseconds after which a check that does not answer has failed. */
 const CHECK_TIMEOUT = 5000;
@@ -9,6 +10,15 @@ export interface HealthAppOptions {
   readonly healthz: HealthChecks;
   readonly livez: HealthChecks;
   readonly readyz: HealthChecks;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+/** One of the endpoints. */
+interface Endpoint {
+  readonly endpoint: "healthz" | "livez" | "readyz";
+  readonly checks: HealthChecks;
+  readonly clock: Clock;
 }
 
 /**
@@ -17,14 +27,15 @@ export interface HealthAppOptions {
  * @see https://kubernetes.io/docs/reference/using-api/health-checks/
  */
 export function healthApp(options: HealthAppOptions): Hono {
+  const { clock = systemClock } = options;
   const app = new Hono({ strict: false });
   for (const endpoint of ["healthz", "livez", "readyz"] as const) {
-    const checks = options[endpoint];
-    app.get(`/${endpoint}`, (context) => answerAll(context, { endpoint, checks }));
+    const of: Endpoint = { endpoint, checks: options[endpoint], clock };
+    app.get(`/${endpoint}`, (context) => answerAll(context, of));
     // Names of checks may contain slashes.
     app.get(`/${endpoint}/:name{.+}`, (context) => {
       const name = context.req.param("name").replace(/\/$/, "");
-      return name === "" ? answerAll(context, { endpoint, checks }) : answerOne(context, checkOf(checks, name));
+      return name === "" ? answerAll(context, of) : answerOne(name, of);
     });
   }
   return app;
@@ -38,18 +49,14 @@ function checksOf(checks: HealthChecks): (readonly [string, HealthCheck])[] {
   return all.length === 0 ? [["ping", ping]] : all;
 }
 
-function checkOf(checks: HealthChecks, name: string): HealthCheck | undefined {
-  return checksOf(checks).find(([one]) => one === name)?.[1];
-}
-
-async function answerAll(context: Context, of: { endpoint: string; checks: HealthChecks }): Promise<Response> {
-  const { endpoint, checks } = of;
+async function answerAll(context: Context, of: Endpoint): Promise<Response> {
+  const { endpoint, checks, clock } = of;
   const excluded = new Set(context.req.queries("exclude")?.flatMap((names) => names.split(",")) ?? []);
   excluded.delete("");
   const results = await Promise.all(
     checksOf(checks).map(async ([name, check]) => {
       if (excluded.delete(name)) return { line: `[+]${name} excluded: ok\n`, failed: false };
-      const reason = await reasonOf(check);
+      const reason = await reasonOf(check, clock);
       return reason === undefined
         ? { line: `[+]${name} ok\n`, failed: false }
         : { line: `[-]${name} failed: reason withheld\n`, failed: true };
@@ -68,9 +75,10 @@ async function answerAll(context: Context, of: { endpoint: string; checks: Healt
   return plain(body, failed ? 500 : 200);
 }
 
-async function answerOne(context: Context, check: HealthCheck | undefined): Promise<Response> {
+async function answerOne(name: string, { checks, clock }: Endpoint): Promise<Response> {
+  const check = checksOf(checks).find(([one]) => one === name)?.[1];
   if (check === undefined) return plain("404 page not found\n", 404);
-  const reason = await reasonOf(check);
+  const reason = await reasonOf(check, clock);
   return reason === undefined ? plain("ok", 200) : plain(`internal server error: ${reason}\n`, 500);
 }
 
@@ -78,26 +86,34 @@ function notesOf(checks: HealthChecks): string {
   let lines = "";
   for (const [name, note] of checks.notes()) {
     // One line each, whatever the note says.
-    lines += `[ ]${name} ${note().replace(/\s*\n\s*/g, " ")}\n`;
+    lines += `[ ]${name} ${textOf(note).replace(/\s*\n\s*/g, " ")}\n`;
   }
   return lines;
 }
 
-/** `undefined` when all is well; never rejects, and never waits longer than a probe would. */
-async function reasonOf(check: HealthCheck): Promise<string | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+function textOf(note: HealthNote): string {
+  try {
+    return note();
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** `undefined` when all is well; never rejects, and waits for no check longer than 5 s. */
+async function reasonOf(check: HealthCheck, clock: Clock): Promise<string | undefined> {
   try {
     const answer = check();
     if (answer === undefined || typeof answer === "string") return answer;
-    const timeout = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`no answer within ${CHECK_TIMEOUT / 1000} s`), CHECK_TIMEOUT);
-    });
-    return await Promise.race([answer, timeout]);
+    const timeout = Promise.withResolvers<string>();
+    using _timer = clock.setTimeout(() => timeout.resolve(`no answer within ${CHECK_TIMEOUT / 1000} s`), CHECK_TIMEOUT);
+    return await Promise.race([answer, timeout.promise]);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  } finally {
-    clearTimeout(timer);
+    return messageOf(error);
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function plain(body: string, status: number): Response {

@@ -25,10 +25,6 @@ export class HealthChecks {
     return this.#put(this.#notes, { name, value: supplier });
   }
 
-  get(name: string): HealthCheck | undefined {
-    return this.#checks.get(name);
-  }
-
   /** Sorted by name. */
   checks(): (readonly [string, HealthCheck])[] {
     return sorted(this.#checks);
