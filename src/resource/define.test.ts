@@ -80,7 +80,15 @@ describe("defineResource", () => {
     ],
     "a hub that is no version": [
       { group: "a.b", kind: "A", versions: { v1: { spec } }, hub: "v2", storage: "v1" },
-      "'versions.v1.toHub' must be a function",
+      `'hub' must be one of v1: current value is "v2"`,
+    ],
+    "a version without conversion": [
+      { group: "a.b", kind: "A", versions: { v1: { spec }, v2: { spec } }, hub: "v2", storage: "v1" },
+      "'versions.v1.toHub' must be a function, every version but the hub converts",
+    ],
+    "a hub that converts": [
+      { group: "a.b", kind: "A", versions: { v1: { spec, toHub: () => ({}) } }, hub: "v1", storage: "v1" },
+      "'versions.v1.toHub' must not stand on the hub",
     ],
     "a storage that is no version": [
       { group: "a.b", kind: "A", versions: { v1: { spec } }, hub: "v1", storage: "v2" },

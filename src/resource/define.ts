@@ -170,6 +170,7 @@ const kindKeys = ["group", "kind", "scope", "names"];
 const versionKeys = ["spec", "status", "columns", "rules", "scale", "selectableFields", "served", "deprecated"];
 
 function checkedHandle(options: AnyResourceOptions): Resource {
+  if (typeof options !== "object" || options === null) throw new TypeError("it needs { group, version, kind, spec }");
   const several = options.versions !== undefined;
   checkKeys(options, several ? [...kindKeys, "versions", "hub", "storage"] : [...kindKeys, "version", ...versionKeys]);
   for (const option of several ? ["group", "kind", "hub", "storage"] : ["group", "kind", "version"]) {
@@ -211,6 +212,15 @@ function oneVersion(options: AnyResourceOptions): Versions {
 }
 
 function manyVersions({ versions: given = {}, hub = "", storage = "" }: AnyResourceOptions): Versions {
+  for (const [option, name] of [
+    ["hub", hub],
+    ["storage", storage],
+  ] as const) {
+    if (Object.hasOwn(given, name)) continue;
+    throw new TypeError(
+      `'${option}' must be one of ${Object.keys(given).join(", ")}: current value is ${JSON.stringify(name)}`,
+    );
+  }
   const versions = Object.entries(given).map(([name, options]) => {
     checkVersion(name);
     checkKeys(options, [...versionKeys, "toHub", "fromHub"], `versions.${name}`);
@@ -224,15 +234,6 @@ function manyVersions({ versions: given = {}, hub = "", storage = "" }: AnyResou
     }
     return versionDefinition(name, options, `versions.${name}.`);
   });
-  for (const [option, name] of [
-    ["hub", hub],
-    ["storage", storage],
-  ] as const) {
-    if (Object.hasOwn(given, name)) continue;
-    throw new TypeError(
-      `'${option}' must be one of ${Object.keys(given).join(", ")}: current value is ${JSON.stringify(name)}`,
-    );
-  }
   if (given[hub]?.served === false) throw new TypeError("'hub' must be a version that is served");
   return { versions, hub, storage };
 }
