@@ -134,10 +134,13 @@ export class Manager implements AsyncDisposable {
   async start(): Promise<void> {
     const { healthAddress, metricsAddress, log } = this.#options;
     const health = healthApp(this.#health).all("/plugins/:plugin/*", (context) => this.#plugin(context.req.raw));
-    this.#listeners = await startListeners([
-      { name: "health-probe", address: healthAddress, app: health },
-      { name: "metrics", address: metricsAddress, app: metricsApp(this.metrics) },
-    ]);
+    this.#listeners = await startListeners(
+      [
+        { name: "health-probe", address: healthAddress, app: health },
+        { name: "metrics", address: metricsAddress, app: metricsApp(this.metrics) },
+      ],
+      { log },
+    );
     log.info("Listening", { health: this.address("health-probe") ?? "off", metrics: this.address("metrics") ?? "off" });
   }
 
