@@ -28,8 +28,8 @@ export function unreachable(server: string, error: unknown): UnreachableError {
   return new UnreachableError(server, { code, message, cause: error });
 }
 
-/** The server says that it did not begin to work on the request. */
-export const REFUSED_STREAM = "HTTP2RefusedStream";
+/** The server says that it did not begin to work on the request: too many streams, or it said goodbye just before. */
+const REFUSED_STREAM = "HTTP2RefusedStream";
 
 /**
  * The code of a platform's error. What HTTP/2 reports of a connection that ended is `ECONNRESET`, as over HTTP/1.1, and
@@ -38,8 +38,13 @@ export const REFUSED_STREAM = "HTTP2RefusedStream";
 function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (typeof code !== "string" || code === "ERR_STREAM_PREMATURE_CLOSE") return "ECONNRESET";
-  if (code === REFUSED_STREAM) return code;
+  if (code === REFUSED_STREAM || code === "ERR_HTTP2_GOAWAY_SESSION") return REFUSED_STREAM;
   return code.startsWith("ERR_HTTP2_") || code.startsWith("HTTP2") ? "ECONNRESET" : code;
+}
+
+/** Whether the request may be sent again whatever it was. */
+export function wasNotBegun(error: UnreachableError): boolean {
+  return error.code === REFUSED_STREAM;
 }
 
 /** The server's side of TLS was not accepted, or it did not accept ours: new credentials may help. */

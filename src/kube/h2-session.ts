@@ -101,7 +101,6 @@ export class H2Session {
       session.on("close", () => this.#end(new UnreachableError(server, LOST)));
       session.on("goaway", () => {
         this.#draining = true;
-        onClose(this);
       });
       this.#session = session;
       return session;
@@ -145,7 +144,8 @@ export class H2Session {
     stream.on("error", (error) => finish(this.#failure ?? unreachable(server, error)));
     // `end` also comes when the connection breaks: only an orderly close of the stream makes it a complete answer.
     stream.on("close", () => {
-      const orderly = ended && stream.rstCode === http2.constants.NGHTTP2_NO_ERROR && !this.#failure;
+      const whole = !this.#failure || this.#draining;
+      const orderly = ended && whole && stream.rstCode === http2.constants.NGHTTP2_NO_ERROR;
       finish(orderly ? undefined : (this.#failure ?? new UnreachableError(server, LOST)));
     });
     if (exchange.body !== undefined) stream.end(exchange.body);

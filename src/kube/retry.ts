@@ -1,6 +1,6 @@
 /** Whether and when a request is sent again. */
-import { isApiError, isUnreachable } from "./api-error.ts";
-import { REFUSED_STREAM } from "./connection-failure.ts";
+import { isApiError, isUnreachable, type UnreachableError } from "./api-error.ts";
+import { wasNotBegun } from "./connection-failure.ts";
 
 /** @see https://pkg.go.dev/k8s.io/client-go/rest#Request.MaxRetries */
 const MOST_RETRIES = 10;
@@ -33,14 +33,14 @@ export function retryDelay(error: unknown, options: { method: string; attempts: 
     attempts.refused++;
     return Math.min(error.retryAfter * 1_000, LONGEST_DELAY_MS);
   }
-  if (isUnreachable(error) && mayRepeat(error.code, method) && attempts.reset < MOST_RESETS) {
+  if (isUnreachable(error) && mayRepeat(error, method) && attempts.reset < MOST_RESETS) {
     return RESET_DELAYS_MS[attempts.reset++];
   }
   return undefined;
 }
 
-function mayRepeat(code: string, method: string): boolean {
-  return code === REFUSED_STREAM || (method === "GET" && (code === "ECONNRESET" || code === "EPIPE"));
+function mayRepeat(error: UnreachableError, method: string): boolean {
+  return wasNotBegun(error) || (method === "GET" && (error.code === "ECONNRESET" || error.code === "EPIPE"));
 }
 
 /** Reads a `Retry-After` header of whole seconds. */

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import type { ServerHttp2Stream } from "node:http2";
 import net from "node:net";
 import {
   loopbackTls,
@@ -269,6 +270,33 @@ test("transport opens 200 watches on three sessions and answers requests meanwhi
   await Promise.all(streams);
   expect(transport.stats.streams).toBe(0);
 });
+
+test("transport sends again, whatever it is, what the server did not begin before it said goodbye", async () => {
+  const { server, transport } = await start((request, reply) => {
+    if (request.path === "/bye") goodbye(reply);
+    if (request.path !== "/watch") return sendJson(reply, {});
+    reply.writeHead(200).write("x");
+    setTimeout(() => reply.end(), 100);
+  });
+  let chunks = 0;
+  const watching = transport.stream({ method: "GET", path: "/watch", onChunk: () => void chunks++ });
+  await until(() => chunks === 1);
+  const lease = { traffic: "lease", body: {} } as const;
+  for (const method of ["POST", "PUT", "PATCH"] as const) {
+    const bye = transport.request({ ...lease, method, path: "/bye" });
+    const others = Array.from({ length: 20 }, (_, i) => transport.request({ ...lease, method, path: `/${method}/${i}` }));
+    await Promise.all([bye, ...others]);
+  }
+  await watching;
+  expect(new Set(server.lines.filter((line) => /[0-9]$/.test(line))).size).toBe(60);
+  expect(transport.stats).toMatchObject({ streams: 0, inFlight: 0 });
+});
+
+/** GOAWAY on the connection of an answer. */
+function goodbye(reply: unknown): void {
+  const { stream } = reply as ServerHttp2Stream & { stream: ServerHttp2Stream };
+  stream.session?.goaway(0, stream.id ?? 0);
+}
 
 test("transport fails a watch when pings stay unanswered, and not before", async () => {
   const clock = new ManualClock();

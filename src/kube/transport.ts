@@ -4,7 +4,7 @@ import { sleep, systemClock, type Clock } from "../platform/clock.ts";
 import { AnswerLog } from "./answer-log.ts";
 import { isApiError, isUnauthorized, isUnreachable, UnreachableError } from "./api-error.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
-import { isTlsFailure } from "./connection-failure.ts";
+import { isTlsFailure, wasNotBegun } from "./connection-failure.ts";
 import { ExchangePath } from "./exchange-path.ts";
 import { FetchPath } from "./fetch-path.ts";
 import { bodyOf, pathOf, type KubeRequest, type StreamRequest } from "./kube-request.ts";
@@ -159,7 +159,8 @@ class KubeTransport implements Transport {
           if (await this.#reload.reload(generation)) continue;
         }
         attempts ??= { refused: 0, reset: 0 };
-        const delay = again ? retryDelay(error, { method: request.method, attempts }) : undefined;
+        const mayRetry = again || (isUnreachable(error) && wasNotBegun(error));
+        const delay = mayRetry ? retryDelay(error, { method: request.method, attempts }) : undefined;
         if (delay === undefined) {
           if (isUnreachable(error)) this.#reachability.suspect();
           throw error;
