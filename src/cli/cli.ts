@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import yargs, { type Argv } from "yargs";
 import { isConfigError, whyUnreadable } from "../kube/config-error.ts";
 import { nearest } from "../module/nearest.ts";
+import { parseYaml } from "../platform/yaml.ts";
 import type { Command, Host } from "./command.ts";
 import { type CommandEntry, commands } from "./commands.ts";
 import { environmentName, type Option, resolveOptions } from "./option.ts";
@@ -31,7 +32,7 @@ export async function cli(args: readonly string[], host: Host): Promise<number> 
 
 function report(error: unknown, host: Host): number {
   if (error instanceof UsageError || (error instanceof Error && error.name === "YError")) {
-    host.err(`binnacle: ${error.message}\n`);
+    host.err(`binnacle: ${error.message.replace(/^Not enough arguments following: (.*)$/, "--$1 needs a value")}\n`);
     return 2;
   }
   const known = error instanceof Error && (error.name === "UserError" || isConfigError(error) || isSystemError(error));
@@ -44,8 +45,13 @@ function isSystemError(error: Error): boolean {
   return "syscall" in error;
 }
 
+interface Chosen {
+  readonly entry: CommandEntry;
+  readonly argv: Readonly<Record<string, unknown>>;
+}
+
 async function dispatch(args: readonly string[], host: Host): Promise<number> {
-  let status = 0;
+  let chosen: Chosen | undefined;
   const parser = yargs(args as string[])
     .scriptName("binnacle")
     .usage("Runs Kubernetes controllers written as plain TypeScript files.\n\nbinnacle <command> [options]")
@@ -72,9 +78,9 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
       entry.usage === undefined ? entry.name : `${entry.name} ${entry.usage}`,
       entry.describe,
       async (builder: Argv) => declare(builder, await entry.load()),
-      async (argv) => {
-        const loaded = await entry.load();
-        status = await loaded.run(await values(entry, { command: loaded, argv, host }), host);
+      // Not run here: yargs renders the whole help text, 15 ms of a start, when a handler returns a promise.
+      (argv) => {
+        chosen = { entry, argv };
       },
     );
   }
@@ -87,18 +93,20 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
     );
   }
   await parser.parseAsync();
-  return status;
+  if (chosen === undefined) return 0; // yargs printed help or completions
+  const { entry, argv } = chosen as Chosen;
+  const command = await entry.load();
+  return command.run(await values(entry, { command, argv, host }), host);
 }
 
 function declare(builder: Argv, { options }: Command): Argv {
   for (const option of [...options, configOption]) {
-    const { name, describe, choices } = option;
+    const { name, describe } = option;
     const shared = {
       describe: option.default === undefined ? describe : `${describe} [default: ${String(option.default)}]`,
       type: option.type === "boolean" ? ("boolean" as const) : ("string" as const),
     };
-    if (option.positional === true)
-      builder.positional(name, { ...shared, type: "string", ...(choices && { choices }) });
+    if (option.positional === true) builder.positional(name, { ...shared, type: "string" });
     else
       builder.option(name, {
         ...shared,
@@ -138,7 +146,7 @@ async function readConfig(file: string): Promise<Readonly<Record<string, unknown
   }
   let parsed: unknown;
   try {
-    parsed = Bun.YAML.parse(text);
+    parsed = await parseYaml(text);
   } catch (error) {
     throw new UsageError(
       `Cannot read --config '${file}': it is not YAML: ${error instanceof Error ? error.message : String(error)}`,

@@ -22,7 +22,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: "manifests",
-    usage: "<what>",
+    usage: "[what]",
     describe: "Print YAML for kubectl apply: crds, rbac or deploy",
     load: async () => (await import("./manifests.ts")).manifestsCommand,
   },

@@ -40,6 +40,8 @@ export const manifestsCommand = command({
     },
   ],
   async run(values, host) {
+    if (values.what === undefined)
+      throw new UsageError("Say what to print: `binnacle manifests crds`, `rbac` or `deploy`");
     const { controllers, namespace: namespaces = [], image } = values;
     const { modules, problems } = await loadModules(controllers, host);
     if (problems.length > 0) throw new UserError(problems.join("\n"));

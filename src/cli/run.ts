@@ -69,7 +69,7 @@ export const runCommand = command({
     }
     const log = createLog({
       level: values["log-level"],
-      format: values["log-format"] ?? (process.stderr.isTTY === true ? "pretty" : "json"),
+      format: values["log-format"] ?? (process.stderr.isTTY ? "pretty" : "json"),
     });
     const signalled = whenSignalled((signal) =>
       log.info("Stopping: runs under way finish; signal again to exit at once", { signal }),

@@ -1,7 +1,7 @@
 /** Reads kubeconfig files and merges them as kubectl does: what comes first wins. */
 import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, resolve } from "node:path";
-import { parse } from "yaml";
+import { parseYaml } from "../platform/yaml.ts";
 import { ConfigError, whyUnreadable } from "./config-error.ts";
 
 export interface ClusterEntry {
@@ -118,7 +118,7 @@ async function readOne(file: string, skipMissing: boolean): Promise<Record<strin
   }
   let content: unknown;
   try {
-    content = parse(text);
+    content = await parseYaml(text);
   } catch (error) {
     const why = error instanceof Error ? (error.message.split("\n")[0] ?? "").replace(/:$/, "") : String(error);
     throw new ConfigError(`Cannot use the kubeconfig ${file}: it is not YAML: ${why}`);

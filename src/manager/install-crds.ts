@@ -21,7 +21,7 @@ export interface InstallOptions {
 }
 
 /** A change of a CustomResourceDefinition that would lose data. */
-export class CrdRefused extends Error {
+class CrdRefused extends Error {
   override readonly name = "CrdRefused" as const;
 }
 

@@ -10,7 +10,7 @@ export interface Claimant {
 }
 
 /** A module that cannot run beside another. */
-export class ModuleConflict extends Error {
+class ModuleConflict extends Error {
   override readonly name = "ModuleConflict" as const;
 }
 

@@ -8,7 +8,8 @@ import {
 } from "../controller/definition.ts";
 import { kindWatch, type Target } from "../controller/watch.ts";
 import type { Shape } from "../resource/handle.ts";
-import { branded, type Definition } from "./definition.ts";
+import { branded } from "./brand.ts";
+import type { Definition } from "./definition.ts";
 import type { Plugin } from "./plugin.ts";
 import * as is from "./option-table.ts";
 

@@ -1,46 +1,8 @@
 /** What a module exports: inert, frozen values that carry a brand. Nothing starts before the registry starts it. */
-import type { AnyObjectController, KeyController } from "../controller/definition.ts";
-import type { Plugin } from "./plugin.ts";
-
-/** Shared by every copy of the SDK, so that a definition is known across module graphs; never `instanceof`. */
-const brand = Symbol.for("binnacle.definition");
-
-/** The version of the contract between modules and the binary. */
-export const API_VERSION = 1;
 
 declare const definition: unique symbol;
 
 /** What `defineController`, `defineKeyController` and `definePlugin` return: export it, and the binary runs it. */
 export interface Definition {
   readonly [definition]: 1;
-}
-
-/** The run-time side of {@link Definition}. */
-export type Defined =
-  | { readonly type: "controller"; readonly controller: AnyObjectController }
-  | { readonly type: "key-controller"; readonly controller: KeyController }
-  | { readonly type: "plugin"; readonly plugin: Plugin };
-
-/** Brands a definition. */
-export function branded(defined: Defined): Definition {
-  return Object.freeze({ ...defined, [brand]: API_VERSION }) as unknown as Definition;
-}
-
-/**
- * The definition behind a value, `undefined` for anything else.
- *
- * @throws TypeError when the value was made for another version of the contract.
- */
-export function asDefinition(value: unknown): Defined | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const version = (value as { readonly [brand]?: unknown })[brand];
-  if (version === undefined) return undefined;
-  if (version !== API_VERSION) {
-    const advice =
-      typeof version === "number" && version > API_VERSION ? "use a newer binnacle" : "import its SDK from 'binnacle'";
-    throw new TypeError(
-      `Cannot use a definition of contract version ${String(version)}: this binnacle has ${API_VERSION}; ${advice}`,
-    );
-  }
-  return value as Defined;
 }

@@ -2,7 +2,7 @@
 import type { AnyController } from "../controller/definition.ts";
 import { definitionOf } from "../resource/definition.ts";
 import type { Resource } from "../resource/handle.ts";
-import { asDefinition } from "./definition.ts";
+import { asDefinition } from "./brand.ts";
 import type { Plugin } from "./plugin.ts";
 
 export interface ModuleDefinitions {

@@ -5,15 +5,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 const snapshot = AsyncLocalStorage.snapshot();
 
 /**
- * Calls a function in the context of the process.
+ * The same object, with every method called in the context of the process.
  *
  * Requests and timers that begin inside a module's graph belong to it: after its removal they would never settle.
  */
-export function asHost<T>(fn: () => T): T {
-  return snapshot(fn);
-}
-
-/** The same object, with every method called in the context of the process. */
 export function hostBound<T extends object>(object: T): T {
   const bound = new Map<PropertyKey, unknown>();
   return new Proxy(object, {

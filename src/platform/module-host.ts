@@ -5,9 +5,9 @@ import { type Clock, systemClock } from "./clock.ts";
 export interface LoadedGraph {
   readonly exports: Readonly<Record<string, unknown>>;
   /** Calls user code: what it opens belongs to the module, and what it fails to catch reaches `onError`. */
-  run<T>(fn: () => T): T;
+  readonly run: <T>(fn: () => T) => T;
   /** Closes timers, servers and requests of the module's code; promises that wait for them never settle. */
-  dispose(): void;
+  readonly dispose: () => void;
 }
 
 export interface LoadGraphOptions {
@@ -20,20 +20,12 @@ export interface LoadGraphOptions {
 }
 
 /** The module's top-level code did not end in time. */
-export class LoadTimeout extends Error {
+class LoadTimeout extends Error {
   override readonly name = "LoadTimeout" as const;
-}
-
-let offered: readonly string[] = [];
-
-/** The names that {@link offerModules} made importable. */
-export function offeredNames(): readonly string[] {
-  return offered;
 }
 
 /** Makes packages of the binary importable for modules, under exactly these names, before any `node_modules`. */
 export function offerModules(packages: Readonly<Record<string, object>>): void {
-  offered = Object.keys(packages);
   Bun.plugin({
     name: "binnacle",
     setup(build) {
