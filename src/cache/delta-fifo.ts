@@ -141,6 +141,13 @@ export class DeltaFifo {
     return this.#kept.has(key);
   }
 
+  /** Whether deltas of that object are kept back. */
+  keeps(key: string, uid: string): boolean {
+    let delta = this.#kept.get(key);
+    while (delta !== undefined && delta.object.metadata.uid !== uid) delta = delta.next;
+    return delta !== undefined;
+  }
+
   /** Hands over what was kept back of one key. */
   release(key: string, apply: (key: string, delta: Delta) => void): void {
     const first = this.#kept.get(key);

@@ -163,14 +163,18 @@ export class Feed {
       return;
     }
     // The stream has been here already: what it does not show was deleted since.
+    const { uid } = object.metadata;
     const isPast = this.resourceVersion !== "" && compareVersions(version, this.resourceVersion) <= 0;
-    if (stored === undefined && isPast && !this.#fifo.isKept(key)) return;
+    if (isPast && stored?.metadata.uid !== uid && !this.#fifo.keeps(key, uid)) {
+      if (stored !== undefined) this.#remove(key, stored, VANISHED);
+      return;
+    }
     const taken = this.#options.take(object, true);
     this.#own.wrote(key, taken, about);
     if (about.outside) {
       if (stored !== undefined) this.#remove(key, stored, { stateUnknown: false, origin });
     } else if (stored === undefined) this.#add(key, taken, { isInInitialList: false, origin });
-    else if (stored.metadata.uid === object.metadata.uid) this.#update(key, taken, { old: stored, event: { origin } });
+    else if (stored.metadata.uid === uid) this.#update(key, taken, { old: stored, event: { origin } });
     else {
       this.#remove(key, stored, VANISHED);
       this.#add(key, taken, { isInInitialList: false, origin });
@@ -185,14 +189,21 @@ export class Feed {
       return;
     }
     let old = stored;
+    let isNew = false;
     if (this.#own.size > 0) {
       const verdict = this.#own.judge(key, delta, stored);
       if (verdict.kind === "drop") return;
-      if (verdict.kind === "tell") {
-        this.#handlers.updated(stored!, verdict.old, UPDATED);
+      if (verdict.kind === "displace") {
+        this.#remove(key, stored!, VANISHED);
         return;
       }
-      old = verdict.old ?? stored;
+      if (verdict.kind === "tell") {
+        if (verdict.old === undefined) this.#handlers.added(stored!, ADDED);
+        else this.#handlers.updated(stored!, verdict.old, UPDATED);
+        return;
+      }
+      if (verdict.kind === "apply") old = verdict.old ?? stored;
+      else isNew = true;
     }
     if (stored === undefined) {
       if (type !== "Deleted") this.#add(key, object, this.synced ? ADDED : INITIAL);
@@ -207,7 +218,8 @@ export class Feed {
       if (order <= 0 && !list?.reset) return;
       this.#remove(key, stored, VANISHED);
       this.#add(key, object, this.synced ? ADDED : INITIAL);
-    } else if (order > 0 || (order < 0 && list?.reset)) this.#update(key, object, { old: old!, event: UPDATED });
+    } else if (isNew) this.#add(key, object, ADDED);
+    else if (order > 0 || (order < 0 && list?.reset)) this.#update(key, object, { old: old!, event: UPDATED });
     else if (order === 0 && list?.refresh && !isStub(object)) {
       if (isStub(stored)) this.#update(key, object, { old: stored, event: UPDATED });
       else this.#store.set(key, object);

@@ -11,14 +11,19 @@ interface Deletion {
   readonly list: number;
 }
 
+interface RememberedDeletion extends Deletion {
+  /** Our first write after it: a stream that has come so far has passed the deletion too. Empty as long as there is none. */
+  before: string;
+}
+
 interface Written {
   /** Answers that the stream has not shown, in order. */
   versions: string[];
-  /** What the stream has shown last; for an object that we created, our first answer. */
+  /** What the stream has shown last; `undefined` as long as it has shown nothing of the object. */
   base: AnyObject | undefined;
   /** The last write took the object out of the informer's set. */
   outside: boolean;
-  deletions: readonly Deletion[];
+  deletions: readonly RememberedDeletion[];
 }
 
 /** What to do with a delta. */
@@ -26,11 +31,17 @@ export type Verdict =
   /** It counts; `old` is what handlers have last been told of from outside, when that is not what the store holds. */
   | { readonly kind: "apply"; readonly old?: AnyObject | undefined }
   | { readonly kind: "drop" }
-  /** The store has newer, but this change came from outside and nobody has been told of it. */
-  | { readonly kind: "tell"; readonly old: AnyObject };
+  /** It is about an object that is gone, but shows that the one in the store, from before it, is gone too. */
+  | { readonly kind: "displace" }
+  /** It counts, and handlers have never been told of the object from outside: they are to see it as new. */
+  | { readonly kind: "renew" }
+  /** The store has newer, but this came from outside and nobody has been told of it; without `old` as of a new object. */
+  | { readonly kind: "tell"; readonly old: AnyObject | undefined };
 
 const APPLY: Verdict = { kind: "apply" };
 const DROP: Verdict = { kind: "drop" };
+const RENEW: Verdict = { kind: "renew" };
+const DISPLACE: Verdict = { kind: "displace" };
 
 /** Deletions of objects that were never seen here may never be confirmed; so many are remembered. */
 const MAX_UNSEEN = 1_000;
@@ -52,9 +63,10 @@ export class OwnWrites {
 
   /** A write was answered; `before` is what the store held. */
   wrote(key: string, object: AnyObject, about: { before: AnyObject | undefined; outside: boolean }): void {
-    const written = this.#of(key, about.before ?? object);
+    const written = this.#of(key, about.before);
     const { resourceVersion } = object.metadata;
     if (written.versions.includes(resourceVersion)) return;
+    for (const deletion of written.deletions) deletion.before ||= resourceVersion;
     written.versions.push(resourceVersion);
     written.versions.sort(compareVersions);
     if (written.versions.at(-1) === resourceVersion) written.outside = about.outside;
@@ -71,11 +83,13 @@ export class OwnWrites {
   /** A deletion was answered; `version` is the last one known of the object, `list` the last list begun before. */
   deleted(key: string, deletion: Deletion): void {
     const written = this.#of(key, undefined);
-    written.versions = [];
-    written.base = undefined;
-    written.outside = false;
-    written.deletions = [...written.deletions, deletion];
-    if (deletion.version !== "") return;
+    written.deletions = [...written.deletions, { ...deletion, before: "" }];
+    if (deletion.version !== "") {
+      written.versions = [];
+      written.base = undefined;
+      written.outside = false;
+      return;
+    }
     this.#unseen.add(key);
     if (this.#unseen.size <= MAX_UNSEEN) return;
     const [oldest] = this.#unseen;
@@ -94,7 +108,16 @@ export class OwnWrites {
       this.#tidy(key, written);
       return APPLY;
     }
-    if (written.deletions.length > 0 && this.#isOfDeleted(key, written, delta)) return DROP;
+    if (written.deletions.length > 0 && this.#isOfDeleted(key, written, delta)) {
+      const { uid, resourceVersion } = delta.object.metadata;
+      const isOlder =
+        stored !== undefined &&
+        stored.metadata.uid !== uid &&
+        compareVersions(stored.metadata.resourceVersion, resourceVersion) < 0;
+      if (!isOlder) return DROP;
+      this.#shown(key, written, resourceVersion);
+      return DISPLACE;
+    }
     if (written.versions.length === 0) return APPLY;
     return this.#compared(key, written, { delta, stored });
   }
@@ -104,8 +127,7 @@ export class OwnWrites {
     for (const [key, written] of this.#written) {
       const last = written.versions.at(-1);
       if (last === undefined || compareVersions(last, version) > 0 || isHeld(key)) continue;
-      // What we wrote after a deletion came after it.
-      this.#forget(key);
+      this.#shown(key, written, version);
     }
     this.#sweepAt = Math.max(SWEEP_AT, 2 * this.#written.size);
   }
@@ -135,25 +157,24 @@ export class OwnWrites {
     const last = written.versions.at(-1)!;
     if (stored === undefined || written.outside) {
       if (compareVersions(version, last) < 0) return DROP;
-      this.#forget(key);
+      this.#shown(key, written, version);
       return version === last ? DROP : APPLY;
     }
     const order = compareVersions(version, stored.metadata.resourceVersion);
     if (order > 0 || (order === 0 && delta.type === "Deleted")) {
       // Without the echoes something was skipped: compare with what was known before.
       const { base } = written;
-      this.#forget(key);
-      return base === undefined || base.metadata.uid !== uid ? APPLY : { kind: "apply", old: base };
+      this.#shown(key, written, version);
+      if (delta.type === "Deleted" || uid !== stored.metadata.uid) return APPLY;
+      return base?.metadata.uid === uid ? { kind: "apply", old: base } : RENEW;
     }
     if (uid !== stored.metadata.uid) return DROP;
-    const { base } = written;
+    const base = written.base?.metadata.uid === uid ? written.base : undefined;
     const isEcho = written.versions.includes(version);
-    const isNews = base !== undefined && compareVersions(version, base.metadata.resourceVersion) > 0;
-    if (isEcho || isNews) {
-      written.base = delta.object;
-      written.versions = written.versions.filter((own) => compareVersions(own, version) > 0);
-      this.#tidy(key, written);
-    }
+    const isNews = base === undefined || compareVersions(version, base.metadata.resourceVersion) > 0;
+    if (!isEcho && !isNews) return DROP;
+    written.base = delta.object;
+    this.#shown(key, written, version);
     // A list shows no changes in between: there may have been some from outside.
     return isNews && (!isEcho || delta.list !== undefined) ? { kind: "tell", old: base } : DROP;
   }
@@ -163,8 +184,11 @@ export class OwnWrites {
     const { uid, resourceVersion: version } = delta.object.metadata;
     const deletion = written.deletions.find((candidate) => candidate.uid === uid);
     if (deletion === undefined) {
-      // Another object of the name, and not one from before: the stream has passed the deletions.
-      if (written.deletions.every((earlier) => compareVersions(version, earlier.version) > 0)) written.deletions = [];
+      const isLater = (earlier: Deletion): boolean => compareVersions(version, earlier.version) > 0;
+      // Of an object from before the one that we deleted.
+      if (!written.deletions.every(isLater)) return true;
+      // Another object has the name now: the stream has passed the deletions, those of objects it had shown at least.
+      written.deletions = written.deletions.filter((earlier) => earlier.version === "");
       this.#tidy(key, written);
       return false;
     }
@@ -183,6 +207,17 @@ export class OwnWrites {
       this.#written.set(key, written);
     } else if (written.versions.length === 0) written.base = base;
     return written;
+  }
+
+  /** The stream has come to this version. */
+  #shown(key: string, written: Written, version: string): void {
+    written.versions = written.versions.filter((own) => compareVersions(own, version) > 0);
+    if (written.deletions.length > 0) {
+      written.deletions = written.deletions.filter(
+        ({ before }) => before === "" || compareVersions(before, version) > 0,
+      );
+    }
+    this.#tidy(key, written);
   }
 
   #tidy(key: string, written: Written): void {
