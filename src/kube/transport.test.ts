@@ -284,7 +284,9 @@ test("transport sends again, whatever it is, what the server did not begin befor
   const lease = { traffic: "lease", body: {} } as const;
   for (const method of ["POST", "PUT", "PATCH"] as const) {
     const bye = transport.request({ ...lease, method, path: "/bye" });
-    const others = Array.from({ length: 20 }, (_, i) => transport.request({ ...lease, method, path: `/${method}/${i}` }));
+    const others = Array.from({ length: 20 }, (_, i) =>
+      transport.request({ ...lease, method, path: `/${method}/${i}` }),
+    );
     await Promise.all([bye, ...others]);
   }
   await watching;
@@ -322,6 +324,33 @@ test("transport fails a watch when pings stay unanswered, and not before", async
   link.stall();
   await clock.advance(8_000);
   expect(await failure).toMatchObject({ name: "UnreachableError", code: "ETIMEDOUT" });
+});
+
+test("transport sends a GET again that waits on a dead connection while the server answers on others", async () => {
+  const clock = new ManualClock();
+  const { server } = await start((request, reply) => {
+    if (request.query.has("watch")) reply.writeHead(200).write("x");
+    else if (request.path !== "/slow") sendJson(reply, { via: "new" });
+  });
+  const link = cleanup.use(await startLink(Number(new URL(server.config.server).port)));
+  const transport = createTransport({ ...server.config, server: `https://127.0.0.1:${link.port}` }, { clock });
+  cleanup.defer(() => transport.close());
+  let open = false;
+  const failure = transport
+    .stream({ ...get, query: "watch=1", onChunk: () => void (open = true) })
+    .catch((error: unknown) => error);
+  await transport.request(get);
+  await until(() => open);
+  link.stall();
+  const read = transport.request<unknown>(get);
+  const write = transport.request({ ...get, method: "PUT", body: {} }).catch((error: unknown) => error);
+  await clock.advance(8_000);
+  expect(await failure).toMatchObject({ code: "ETIMEDOUT" });
+  await transport.reachability.wait(AbortSignal.timeout(2_000));
+  expect(transport.stats.inFlight).toBe(2);
+  await clock.advance(5_000);
+  expect(await read).toEqual({ via: "new" });
+  expect(await write).toMatchObject({ name: "UnreachableError", code: "ECONNRESET" });
 });
 
 test("transport fails a stream that is silent for its idle timeout", async () => {
@@ -389,10 +418,10 @@ test("transport close ends what is in flight and refuses what comes after", asyn
   expect(transport.stats).toMatchObject({ streams: 0, inFlight: 0 });
 });
 
-/** Forwards bytes until it is told to stall: a link that died without a word. */
+/** Forwards bytes until it is told to stall: then the connections of before are dead without a word, new ones work. */
 async function startLink(to: number): Promise<{ port: number; stall: () => void } & AsyncDisposable> {
   const sockets = new Set<net.Socket>();
-  let stalled = false;
+  const dead = new Set<net.Socket>();
   const listener = net.createServer((socket) => {
     const upstream = net.connect(to, "127.0.0.1");
     sockets.add(socket).add(upstream);
@@ -401,7 +430,7 @@ async function startLink(to: number): Promise<{ port: number; stall: () => void 
       [a, b],
       [b, a],
     ] as const) {
-      from.on("data", (chunk) => void (stalled || into.write(chunk)));
+      from.on("data", (chunk) => void (dead.has(from) || into.write(chunk)));
       from.on("error", () => {});
       from.on("close", () => into.destroy());
     }
@@ -409,7 +438,9 @@ async function startLink(to: number): Promise<{ port: number; stall: () => void 
   await new Promise<void>((resolve) => void listener.listen(0, "127.0.0.1", resolve));
   return {
     port: (listener.address() as net.AddressInfo).port,
-    stall: () => void (stalled = true),
+    stall: () => {
+      for (const socket of sockets) dead.add(socket);
+    },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       listener.close();

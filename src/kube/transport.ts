@@ -75,6 +75,8 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
 /** kube-apiserver allows 100 streams per connection; some room is left for what is just being closed. */
 const STREAMS_PER_SESSION = 90;
 const REQUEST_MS = 60_000;
+/** How long requests from before an outage may still take after it. */
+const GRACE_MS = 5_000;
 
 class KubeTransport implements Transport {
   readonly server: string;
@@ -89,7 +91,11 @@ class KubeTransport implements Transport {
   readonly #log: AnswerLog;
   /** One for each attempt in flight, streams included; close() aborts them. */
   readonly #open = new Set<AbortController>();
-  #inFlight = 0;
+  /** Those of them that are short requests. */
+  readonly #short = new Set<AbortController>();
+  /** A connection stayed silent: others may be as dead, and requests on them would wait for their deadline. */
+  #stalled = false;
+  #grace: Disposable | undefined;
   #closed = false;
 
   constructor(config: ClusterConfig, options: TransportOptions) {
@@ -114,7 +120,7 @@ class KubeTransport implements Transport {
     return {
       sessions: this.#watches.sessions,
       streams: this.#watches.streams,
-      inFlight: this.#inFlight,
+      inFlight: this.#short.size,
       answers: this.#log.answers,
       protocol: this.#fetches.protocol,
     };
@@ -136,6 +142,7 @@ class KubeTransport implements Transport {
     if (this.#closed) return;
     this.#closed = true;
     this.#reachability.close();
+    this.#grace?.[Symbol.dispose]();
     const reason = this.#closedError();
     for (const controller of this.#open) controller.abort(reason);
     this.#fetches.close();
@@ -162,10 +169,10 @@ class KubeTransport implements Transport {
         const mayRetry = again || (isUnreachable(error) && wasNotBegun(error));
         const delay = mayRetry ? retryDelay(error, { method: request.method, attempts }) : undefined;
         if (delay === undefined) {
-          if (isUnreachable(error)) this.#reachability.suspect();
+          if (isUnreachable(error)) this.#suspect(error);
           throw error;
         }
-        await sleep(delay, { clock: this.#clock, signal: request.signal });
+        if (delay > 0) await sleep(delay, { clock: this.#clock, signal: request.signal });
       }
     }
   }
@@ -179,7 +186,7 @@ class KubeTransport implements Transport {
       const message = `no answer to ${request.method} ${request.path} within ${timeout / 1_000} s`;
       controller.abort(new UnreachableError(this.server, { code: "ETIMEDOUT", message }));
     }, timeout);
-    this.#inFlight++;
+    this.#short.add(controller);
     const log = this.#log;
     try {
       const credentials = this.#config.headers();
@@ -192,7 +199,7 @@ class KubeTransport implements Transport {
     } catch (error) {
       throw this.#failure(request, error, signal);
     } finally {
-      this.#inFlight--;
+      this.#short.delete(controller);
       timer[Symbol.dispose]();
       leave();
     }
@@ -254,6 +261,23 @@ class KubeTransport implements Transport {
     });
     // Connections from before may lead nowhere although the server answers.
     for (const path of [this.#fetches, this.#watches, this.#leases]) path.renew();
+    if (this.#stalled || !this.#reachability.reachable) this.#giveUpSoon([...this.#short]);
+    this.#stalled = false;
+  }
+
+  #suspect(error: UnreachableError): void {
+    if (error.code === "ETIMEDOUT") this.#stalled = true;
+    this.#reachability.suspect();
+  }
+
+  /** The server answers again: what it was asked before is answered soon, or was lost on the way. */
+  #giveUpSoon(requests: readonly AbortController[]): void {
+    this.#grace?.[Symbol.dispose]();
+    this.#grace = this.#clock.setTimeout(() => {
+      const message = "the connection was lost while the server was out of reach";
+      const reason = new UnreachableError(this.server, { code: "ECONNRESET", message });
+      for (const controller of requests) if (this.#short.has(controller)) controller.abort(reason);
+    }, GRACE_MS);
   }
 
   #closedError(): UnreachableError {
