@@ -36,6 +36,18 @@ test("ApiError 403 says which rule would allow it", () => {
   );
 });
 
+test("ApiError of a server-side apply says how to take the fields over", () => {
+  const status = {
+    code: 409,
+    reason: "Conflict",
+    message: "Apply failed",
+    details: { causes: [{ reason: "FieldManagerConflict" }] },
+  };
+  const error = new ApiError({ method: "PATCH", path: "/api/v1/nodes/a", status });
+  expect(error.message).toEndWith("Apply failed. Leave these fields out, or take them over with force: true");
+  expect(failed(409, "Conflict").message).toEndWith(": why");
+});
+
 test("ApiError makes a reason of the code when the server gives none", () => {
   expect(failed(503).reason).toBe("ServiceUnavailable");
   expect(failed(418).reason).toBe("HTTP418");

@@ -65,7 +65,7 @@ export class ApiError extends Error {
     const code = init.code ?? init.status.code ?? 500;
     const reason = init.status.reason || (REASONS[code] ?? `HTTP${code}`);
     const target = describeRequest(init.method, init.path, init.watch);
-    super(messageOf(target, { code, reason, text: init.status.message }));
+    super(messageOf(target, { code, reason, status: init.status }));
     this.code = code;
     this.reason = reason;
     this.status = init.status;
@@ -108,13 +108,13 @@ const REASONS: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-function messageOf(target: RequestTarget, answer: { code: number; reason: string; text: string | undefined }): string {
-  const said = answer.text ? `: ${answer.text}` : "";
-  const advice = adviceFor(target, answer.code);
+function messageOf(target: RequestTarget, answer: { code: number; reason: string; status: Status }): string {
+  const said = answer.status.message ? `: ${answer.status.message}` : "";
+  const advice = adviceFor(target, answer.code, answer.status);
   return `Cannot ${target.verb} ${target.what}: ${answer.reason} (${answer.code})${said}${advice && `. ${advice}`}`;
 }
 
-function adviceFor(target: RequestTarget, code: number): string {
+function adviceFor(target: RequestTarget, code: number, status: Status): string {
   switch (code) {
     case 401:
       return "The credentials were refused: check the kubeconfig's user, or renew its token or certificate";
@@ -125,7 +125,9 @@ function adviceFor(target: RequestTarget, code: number): string {
             `verbs ["${target.verb}"]`
         : `Grant it in a ClusterRole: nonResourceURLs ["${target.what}"], verbs ["${target.verb}"]`;
     case 409:
-      return target.verb === "create" ? "" : "Read the object again and repeat the change on what it is now";
+      return status.details?.causes?.some(({ reason }) => reason === "FieldManagerConflict")
+        ? "Leave these fields out, or take them over with force: true"
+        : "";
     default:
       return "";
   }
