@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
@@ -9,6 +9,7 @@ import { assets, type ControlPlane, startControlPlane } from "./controlplane.ts"
 
 const module = join(import.meta.dirname, "controlplane.ts");
 const bin = await assets();
+setDefaultTimeout(30_000);
 
 describe.skipIf(!bin)("startControlPlane", () => {
   let controlPlane: ControlPlane;
