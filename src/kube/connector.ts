@@ -65,6 +65,7 @@ async function openTunnel(server: URL, proxy: URL): Promise<Socket> {
     });
     request.once("connect", (response, socket) => {
       clearTimeout(timer);
+      socket.on("error", () => {});
       if (response.statusCode === 200) return resolve(socket);
       socket.destroy();
       const message = `the proxy ${proxy.host} refused with HTTP ${response.statusCode}`;
@@ -80,9 +81,9 @@ function settled(socket: TLSSocket, event: string, server: string): Promise<void
     const done = (error?: Error) => {
       clearTimeout(timer);
       socket.off(event, opened).off("error", done).off("close", closed);
-      if (!error) return resolve();
-      // A socket that fails twice must not take the process with it.
+      // From here on the session listens for the end; an error that nobody listens for would end the process.
       socket.on("error", () => {});
+      if (!error) return resolve();
       socket.destroy();
       reject(error);
     };
