@@ -70,6 +70,13 @@ export class Cluster {
     return stdout;
   }
 
+  /** Whether a new kind answers: its storage begins a moment after its definition is established. */
+  async serves(path: string): Promise<boolean> {
+    const response = await this.plane.request(path);
+    await response.body?.cancel();
+    return response.ok;
+  }
+
   /** Waits until an object exists and passes. */
   exists(path: string, passes: (object: Json) => boolean = () => true, within = 15_000): Promise<Json> {
     let seen: Json | undefined;
@@ -83,7 +90,7 @@ export class Cluster {
   }
 
   gone(path: string, within = 15_000): Promise<true> {
-    return until(async () => (await this.get(path)) === undefined, { within, what: `${path} gone` }) as Promise<true>;
+    return until<true>(async () => (await this.get(path)) === undefined, { within, what: `${path} gone` });
   }
 
   /** Watches open at the API server now, by resource. */

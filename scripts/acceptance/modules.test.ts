@@ -94,7 +94,7 @@ describe.skipIf(!available)("modules", () => {
     expect(verbose).toContain("broken");
     expect(verbose).toContain("nothing");
     expect(operator.text).toContain("broken.ts");
-    expect(await operator.metric("binnacle_module_state", { module: "broken", state: "broken" })).toBe(1);
+    expect(await operator.metric("binnacle_module_state", { module: "broken.ts", state: "broken" })).toBe(1);
 
     await cluster.send("POST", CONFIGMAPS, {
       body: { metadata: { name: "bad", labels: { counter: "yes" } }, data: { fail: "yes" } },

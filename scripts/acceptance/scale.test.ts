@@ -36,7 +36,7 @@ describe.skipIf(!available)("scale", () => {
     await bench.write("controllers/widget.ts", MODULE);
     await cluster.plane.apply((await bench.exec("manifests", "crds")).stdout);
     await cluster.kubectl("wait", "--for=condition=Established", "crd/widgets.demo.binnacle.dev", "--timeout=20s");
-    await until(async () => (await cluster.get(WIDGETS)) !== undefined, { what: "the kind is served" });
+    await until(async () => await cluster.serves(WIDGETS), { what: "the kind is served" });
     await pool(COUNT, (index) =>
       cluster.send("POST", WIDGETS, {
         body: {

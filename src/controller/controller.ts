@@ -75,7 +75,7 @@ class ControllerEngine implements RunningController, EventSink {
   readonly #environment: RunEnvironment;
   readonly #memory = new AppliedMemory();
   #primary: SharedInformer | undefined;
-  #starting: Promise<void> | undefined;
+  #beginning = false;
   #pending: Promise<unknown>[] = [];
   #deferred: (() => void)[] | undefined = [];
   #hasSynced = false;
@@ -333,19 +333,20 @@ class ControllerEngine implements RunningController, EventSink {
     if (!synced || this.#stopping.signal.aborted) {
       this.#working = false;
       this.#workers.open = false;
-    } else if (!this.#working && this.#starting === undefined) {
-      this.#starting = this.#begin();
+    } else if (!this.#working && !this.#beginning) {
+      void this.#begin();
     }
     this.#changed();
   }
 
   /** Workers begin only after every handler has dealt with the initial lists. */
   async #begin(): Promise<void> {
+    this.#beginning = true;
     const deferred = this.#deferred ?? [];
     this.#deferred = undefined;
     for (const deliver of deferred) deliver();
     while (this.#pending.length > 0) await Promise.all(this.#pending.splice(0));
-    this.#starting = undefined;
+    this.#beginning = false;
     if (this.#stopping.signal.aborted || !this.#leases.every(({ informer }) => informer.hasSynced)) return;
     this.#working = true;
     this.#hasSynced = true;

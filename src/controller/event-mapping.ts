@@ -51,13 +51,9 @@ function enqueue(
   event: { type: Type; object: AnyObject; source: string; told: Told },
 ): void {
   const { type, object, source, told } = event;
-  const cause = {
-    source,
-    type,
-    kind: object.kind,
-    key: object.metadata,
-    resourceVersion: object.metadata.resourceVersion,
-  };
+  const { kind, metadata } = object;
+  const { name, namespace, resourceVersion } = metadata;
+  const cause = { source, type, kind, key: { name, namespace }, resourceVersion };
   sink.add(key, told.isInInitialList === true ? { priority: LOW_PRIORITY, cause } : { cause });
 }
 
@@ -138,7 +134,11 @@ export function mappedHandler(sink: EventSink, watch: KindWatch): InformerHandle
       sink.call("enqueue", () => map(state, { client: sink.client })),
     );
     if (results.some((result) => result instanceof Promise)) {
-      sink.pending(Promise.all(results).then((lists) => add(new Set(lists.flatMap(enqueuedKeys)))));
+      sink.pending(
+        Promise.all(results.map((result) => Promise.resolve(result))).then((lists) =>
+          add(new Set(lists.flatMap(enqueuedKeys))),
+        ),
+      );
     } else {
       add(new Set((results as (readonly Enqueued[] | undefined)[]).flatMap(enqueuedKeys)));
     }
