@@ -26,5 +26,5 @@ export interface Command<Options extends readonly Option[] = readonly Option[]> 
 
 /** Infers the values' types from the options. */
 export function command<const Options extends readonly Option[]>(definition: Command<Options>): Command {
-  return definition as unknown as Command;
+  return definition;
 }

@@ -22,7 +22,7 @@ export async function loadModules(
   const onError = (module: string, error: unknown): void => {
     problems.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);
   };
-  const loaded = await loadAll(found, { offered: await embedded.offered(), onError });
+  const loaded = await Promise.all(loadAll(found, { offered: await embedded.offered(), onError }));
   const modules: LoadedModule[] = [];
   for (const {
     found: { file },

@@ -82,7 +82,7 @@ export function resolveOptions(options: readonly Option[], given: Given): Record
   return values;
 }
 
-function read(option: Option, value: unknown, from: string): unknown {
+function read(option: Option, value: unknown, from: string): TypeOf[OptionType] {
   switch (option.type) {
     case "list": {
       const list = Array.isArray(value) ? value.map(String) : String(value).split(",");
@@ -102,15 +102,17 @@ function read(option: Option, value: unknown, from: string): unknown {
     }
     case "duration":
       return duration(value, from);
-    case "string": {
-      const text = single(value, from);
-      if (text === "") throw new UsageError(`${from} needs a value`);
-      if (option.choices !== undefined && !option.choices.includes(text)) {
-        throw new UsageError(`${from} is '${text}': expected ${option.choices.join(", ")}`);
-      }
-      return text;
-    }
+    default:
+      return text(single(value, from), { choices: option.choices, from });
   }
+}
+
+function text(value: string, { choices, from }: { choices: readonly string[] | undefined; from: string }): string {
+  if (value === "") throw new UsageError(`${from} needs a value`);
+  if (choices !== undefined && !choices.includes(value)) {
+    throw new UsageError(`${from} is '${value}': expected ${choices.join(", ")}`);
+  }
+  return value;
 }
 
 function single(value: unknown, from: string): string {

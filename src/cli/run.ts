@@ -1,14 +1,12 @@
 /** `binnacle run` */
 import { findModules, loadAll } from "../loader/load-all.ts";
-import type { LoadResult } from "../loader/load.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { Manager } from "../manager/manager.ts";
-import type { LoadedModule } from "../module/loaded-module.ts";
 import { createLog } from "../observe/log.ts";
 import { command } from "./command.ts";
-import type { ValuesOf } from "./option.ts";
 import { controllersOption, namespaceOption } from "./shared-options.ts";
 import { whenSignalled } from "./signals.ts";
+import { startModules } from "./start-modules.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
 const options = [
@@ -57,8 +55,6 @@ const options = [
   },
 ] as const;
 
-type Values = ValuesOf<typeof options>;
-
 export const runCommand = command({
   options,
   async run(values, host) {
@@ -78,9 +74,9 @@ export const runCommand = command({
     // What a module throws while it loads is told with the module; what comes later is the running registry's.
     let report = (module: string, error: unknown): void =>
       log.error("A module's code outside of a run failed", { module, error });
-    const loading = host.embedded.offered().then(async (offered) => {
+    const loading = host.embedded.offered().then((offered) => {
       const load = { offered, onError: (module: string, error: unknown) => report(module, error) };
-      return { load, loaded: await loadAll(found, load) };
+      return { load, loaded: loadAll(found, load) };
     });
     loading.catch(() => {}); // awaited below, unless something before it fails
     const cluster = await loadKubeconfig({ kubeconfig: values.kubeconfig, context: values.context, env: host.env });
@@ -105,46 +101,15 @@ export const runCommand = command({
       context: cluster.context,
       modules: found.length,
     });
-    const { load, loaded } = await loading;
-    await Promise.race([signalled, addAll(loaded, { manager, values })]);
+    const { load, loaded: modules } = await loading;
+    const loaded = await Promise.race([signalled, startModules(modules, { manager, strict: values.strict })]);
     manager.loaded();
-    if (values.watch) {
+    if (values.watch && loaded !== undefined) {
       const { ModuleWatcher } = await import("../loader/module-watcher.ts");
       await using _watcher = new ModuleWatcher(values.controllers, { ...load, loaded, log, target: manager });
       await signalled;
-    } else {
-      await signalled;
     }
+    await signalled;
     return 0;
   },
 });
-
-interface Adding {
-  readonly manager: Manager;
-  readonly values: Values;
-}
-
-async function addAll(
-  loaded: readonly { readonly found: { readonly name: string; readonly file: string }; readonly result: LoadResult }[],
-  { manager, values }: Adding,
-): Promise<void> {
-  await Promise.all(
-    loaded.map(async ({ found: { name, file }, result }) => {
-      const message = "broken" in result ? result.broken : await start(result.module, manager);
-      if (message === undefined) return;
-      if (values.strict) throw new UserError(`Cannot load ${file}: ${message}`);
-      manager.modules.markBroken(name, { file, message });
-    }),
-  );
-}
-
-/** @returns why it does not run. */
-async function start(module: LoadedModule, manager: Manager): Promise<string | undefined> {
-  try {
-    await manager.add(module);
-    return undefined;
-  } catch (error) {
-    module.dispose();
-    return error instanceof Error ? error.message : String(error);
-  }
-}

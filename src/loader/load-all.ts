@@ -24,8 +24,8 @@ export function findModules(folders: readonly string[]): readonly FoundModule[] 
   return found;
 }
 
-/** Offers the binary's packages and loads modules, all at the same time; what is broken says why. */
-export async function loadAll(found: readonly FoundModule[], options: LoadOptions): Promise<readonly Loaded[]> {
+/** Offers the binary's packages and begins to load all modules; what is broken says why. */
+export function loadAll(found: readonly FoundModule[], options: LoadOptions): readonly Promise<Loaded>[] {
   offerModules(options.offered);
-  return Promise.all(found.map(async (one) => ({ found: one, result: await loadModule(one, options) })));
+  return found.map(async (one) => ({ found: one, result: await loadModule(one, options) }));
 }

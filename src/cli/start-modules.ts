@@ -1,0 +1,52 @@
+/** Starts the modules that were found, in the order of their names, without waiting for one that is slow to load. */
+import type { Loaded } from "../loader/load-all.ts";
+import type { Manager } from "../manager/manager.ts";
+import type { LoadedModule } from "../module/loaded-module.ts";
+import { sleep } from "../platform/clock.ts";
+import { UserError } from "./usage-error.ts";
+
+/**
+ * Milliseconds in which modules are expected to load. Of two that cannot run beside each other the first by name
+ * wins, so the order must not hang on which one loads faster.
+ */
+const EXPECTED = 250;
+
+export interface StartOptions {
+  readonly manager: Manager;
+  /** Fails at the first module that cannot run, instead of remembering it as broken. */
+  readonly strict: boolean;
+}
+
+/** Resolves when each module runs or is known to be broken. @throws UserError with `strict`. */
+export async function startModules(
+  loading: readonly Promise<Loaded>[],
+  options: StartOptions,
+): Promise<readonly Loaded[]> {
+  await Promise.race([Promise.all(loading), sleep(EXPECTED)]);
+  const slow: Promise<void>[] = [];
+  for (const one of loading) {
+    const loaded = await Promise.race([one, Promise.resolve(undefined)]);
+    if (loaded === undefined) slow.push(one.then((late) => start(late, options)));
+    else await start(loaded, options);
+  }
+  await Promise.all(slow);
+  return Promise.all(loading);
+}
+
+async function start({ found: { name, file }, result }: Loaded, { manager, strict }: StartOptions): Promise<void> {
+  const message = "broken" in result ? result.broken : await add(result.module, manager);
+  if (message === undefined) return;
+  if (strict) throw new UserError(`Cannot load ${file}: ${message}`);
+  manager.modules.markBroken(name, { file, message });
+}
+
+/** @returns why it does not run. */
+async function add(module: LoadedModule, manager: Manager): Promise<string | undefined> {
+  try {
+    await manager.add(module);
+    return undefined;
+  } catch (error) {
+    module.dispose();
+    return error instanceof Error ? error.message : String(error);
+  }
+}
