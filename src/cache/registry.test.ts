@@ -1,0 +1,125 @@
+import { afterEach, expect, test } from "bun:test";
+import { RestMapper } from "../kube/mapper.ts";
+import { createTransport } from "../kube/transport.ts";
+import { handle } from "../resource/handle.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { listOf, ScriptedServer, until } from "../testing/scripted-server.ts";
+import type { Needs } from "./projection.ts";
+import { InformerRegistry } from "./registry.ts";
+
+const ConfigMap = handle({ apiVersion: "v1", kind: "ConfigMap", scope: "Namespaced", plural: "configmaps" });
+const Secret = handle({ apiVersion: "v1", kind: "Secret", scope: "Namespaced", plural: "secrets" });
+const needs: Needs = { bodies: "all", managers: [] };
+let cleanup = new AsyncDisposableStack();
+afterEach(async () => {
+  await cleanup.disposeAsync();
+  cleanup = new AsyncDisposableStack();
+});
+
+async function setUp() {
+  const server = cleanup.use(await ScriptedServer.start());
+  const transport = createTransport(server.config);
+  cleanup.defer(() => transport.close());
+  const clock = new FakeClock();
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const registry = new InformerRegistry({ transport, mapper: new RestMapper(transport), clock, log, random: () => 0 });
+  cleanup.defer(() => registry.stop());
+  return { server, clock, registry };
+}
+
+function object(version: number, namespace = "ns", labels: Record<string, string> = {}) {
+  const metadata = { name: "a", namespace, uid: "u", resourceVersion: String(version), creationTimestamp: "", labels };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata };
+}
+
+test("one informer and one watch per set, whoever asks", async () => {
+  const { server, registry } = await setUp();
+  const first = registry.acquire(ConfigMap, { needs, user: "first" });
+  const second = registry.acquire(handle({ ...ConfigMap }), { needs, user: "second", namespaces: [] });
+  const labelled = registry.acquire(ConfigMap, { needs, user: "third", labels: "b=2,a=1", namespaces: ["y", "x"] });
+  const sorted = registry.acquire(ConfigMap, { needs, user: "fourth", labels: "a=1, b=2", namespaces: ["x", "y"] });
+  expect(second.informer).toBe(first.informer);
+  expect(sorted.informer).toBe(labelled.informer);
+  expect(registry.informersOf(ConfigMap)).toEqual([first.informer, labelled.informer]);
+  expect(registry.informersOf(ConfigMap)).toBe(registry.informersOf({ group: "", kind: "ConfigMap" }));
+  expect(registry.usersOf(first.informer)).toEqual(["first", "second"]);
+  await until(() => server.watches.length === 3);
+  expect(server.lists).toHaveLength(3);
+});
+
+test("an unused informer lives on for a while, and stops when nobody comes back", async () => {
+  const { server, clock, registry } = await setUp();
+  const first = registry.acquire(ConfigMap, { needs, user: "first" });
+  await until(() => server.watches.length === 1);
+  first.release();
+  first.release();
+  clock.advance(9_999);
+  const second = registry.acquire(ConfigMap, { needs, user: "second" });
+  expect(second.informer).toBe(first.informer);
+  clock.advance(60_000);
+  expect(registry.all()).toHaveLength(1);
+  second.release();
+  clock.advance(10_000);
+  expect(registry.all()).toEqual([]);
+  expect(registry.informersOf(ConfigMap)).toEqual([]);
+  await until(() => server.watch.closed);
+  expect(registry.acquire(ConfigMap, { needs, user: "third" }).informer).not.toBe(first.informer);
+});
+
+test("at most four lists run at a time", async () => {
+  const { server, registry } = await setUp();
+  let release = (): void => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  server.onList = async () => {
+    await gate;
+    return { body: listOf([], "1") };
+  };
+  registry.acquire(ConfigMap, { needs, user: "many", namespaces: ["a", "b", "c", "d", "e", "f"] });
+  await until(() => server.lists.length === 4);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(server.lists).toHaveLength(4);
+  release();
+  await until(() => server.watches.length === 6);
+});
+
+test("an answer goes into every informer of the kind whose set it belongs to, and events wait for it", async () => {
+  const { server, registry } = await setUp();
+  const lease = (labels?: string, namespaces?: string[]) =>
+    registry.acquire(ConfigMap, { needs, user: "test", labels, namespaces }).informer;
+  const all = lease();
+  const web = lease("app=web");
+  const other = lease(undefined, ["other"]);
+  const secrets = registry.acquire(Secret, { needs, user: "test" }).informer;
+  await until(() => server.watches.length === 4 && [all, web, other, secrets].every(({ hasSynced }) => hasSynced));
+  const origins: (string | undefined)[] = [];
+  all.addHandler(
+    { onAdd: (_object, { origin }) => void origins.push(origin), onUpdate: (_object, _old, { origin }) => void origins.push(origin), onDelete() {} },
+    { name: "test" },
+  );
+  registry.beginWrite(ConfigMap, "ns/a");
+  registry.beginWrite(ConfigMap, "ns/a");
+  for (const { request, send } of server.watches.map((watch) => ({ request: watch.request, send: watch.send.bind(watch) }))) {
+    if (request.path === "/api/v1/configmaps") send(["ADDED", object(11)], ["BOOKMARK", { ...object(12), metadata: { resourceVersion: "12" } }]);
+  }
+  await until(() => all.resourceVersion === "12" && web.resourceVersion === "12");
+  expect(all.store.size).toBe(0);
+  registry.endWrite(ConfigMap, "ns/a", { object: object(15, "ns", { app: "web" }), origin: "me" });
+  expect([all, web, other, secrets].map(({ store }) => store.get("ns/a")?.metadata.resourceVersion)).toEqual(["15", "15", undefined, undefined]);
+  expect(origins).toEqual(["me"]);
+  registry.endWrite(ConfigMap, "ns/a", undefined);
+  expect(origins).toEqual(["me", undefined]);
+  registry.beginWrite(ConfigMap, "ns/a");
+  registry.endWrite(ConfigMap, "ns/a", { deleted: { uid: "u" }, origin: "me" });
+  expect([all.store.size, web.store.size]).toEqual([0, 0]);
+});
+
+test("a bad selector is refused, and nothing is watched after stop", async () => {
+  const { registry, clock } = await setUp();
+  expect(() => registry.acquire(ConfigMap, { needs, user: "x", labels: "a in" })).toThrow("a in");
+  const lease = registry.acquire(ConfigMap, { needs, user: "x" });
+  await registry.stop();
+  expect(lease.informer.state.kind).toBe("stopped");
+  expect(() => registry.acquire(ConfigMap, { needs, user: "x" })).toThrow("stopped");
+  lease.release();
+  expect(clock.timers).toBe(0);
+});

@@ -1,0 +1,429 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { RestMapper } from "../kube/mapper.ts";
+import { createTransport } from "../kube/transport.ts";
+import { handle, type AnyObject } from "../resource/handle.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { listOf, refusal, ScriptedServer, until } from "../testing/scripted-server.ts";
+import type { InformerHandler } from "./informer-handler.ts";
+import { isStub } from "./projection.ts";
+import { SharedInformer, type SharedInformerOptions } from "./shared-informer.ts";
+
+const ConfigMap = handle({ apiVersion: "v1", kind: "ConfigMap", scope: "Namespaced", plural: "configmaps" });
+let cleanup = new AsyncDisposableStack();
+afterEach(async () => {
+  await cleanup.disposeAsync();
+  cleanup = new AsyncDisposableStack();
+});
+
+function pod(name: string, version: number, more: { uid?: string; labels?: object; managedFields?: object[] } = {}) {
+  const { uid = `uid-${name}`, labels, managedFields } = more;
+  const metadata = { name, namespace: "ns", uid, resourceVersion: String(version), labels, managedFields };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata, data: { version: String(version) } };
+}
+
+interface Log {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: object | undefined;
+}
+
+async function setUp(options: Partial<SharedInformerOptions> & { systemTime?: boolean } = {}) {
+  const server = cleanup.use(await ScriptedServer.start());
+  const transport = createTransport(server.config);
+  cleanup.defer(() => transport.close());
+  const clock = new FakeClock();
+  const logged: Log[] = [];
+  const level = (name: string) => (message: string, fields?: object) => void logged.push({ level: name, message, fields });
+  const informer = new SharedInformer(ConfigMap, {
+    transport,
+    mapper: new RestMapper(transport),
+    log: { debug: level("debug"), info: level("info"), warn: level("warn"), error: level("error") },
+    random: () => 0,
+    freeze: true,
+    ...(options.systemTime ? {} : { clock }),
+    ...options,
+  });
+  cleanup.defer(() => informer.stop());
+  const told: string[] = [];
+  const recorder: InformerHandler = {
+    onAdd: (object, { isInInitialList }) => void told.push(`${isInInitialList ? "initial" : "add"} ${text(object)}`),
+    onUpdate: (object, old) => void told.push(`update ${text(object)} from ${old.metadata.resourceVersion}`),
+    onDelete: (object, { stateUnknown }) => void told.push(`delete ${text(object)}${stateUnknown ? " unknown" : ""}`),
+  };
+  const take = () => told.splice(0);
+  /** Lists these and opens the watch. */
+  const synced = async (objects: unknown[], version: number) => {
+    server.onList = () => ({ body: listOf(objects, String(version)) });
+    informer.start();
+    await until(() => server.watches.length > 0 && informer.hasSynced);
+    return server.watch;
+  };
+  return { server, clock, informer, recorder, take, told, logged, synced };
+}
+
+function text(object: AnyObject): string {
+  return `${object.metadata.name}@${object.metadata.resourceVersion}`;
+}
+
+describe("SharedInformer", () => {
+  test("lists, watches, and tells handlers with the store updated first", async () => {
+    const { informer, recorder, take, synced } = await setUp();
+    const seen: (string | undefined)[] = [];
+    const store = (name: string) => informer.store.get(`ns/${name}`)?.metadata.resourceVersion;
+    informer.addHandler(
+      {
+        onAdd: (object) => void seen.push(store(object.metadata.name)),
+        onUpdate: (object) => void seen.push(store(object.metadata.name)),
+        onDelete: (object) => void seen.push(store(object.metadata.name)),
+      },
+      { name: "store" },
+    );
+    informer.addHandler(recorder, { name: "recorder" });
+    const watch = await synced([pod("a", 1), pod("b", 2)], 10);
+    expect(take()).toEqual(["initial a@1", "initial b@2"]);
+    watch.send(["ADDED", pod("c", 11)], ["MODIFIED", pod("a", 12)], ["DELETED", pod("b", 13)]);
+    await until(() => informer.store.resourceVersion === "13");
+    expect(take()).toEqual(["add c@11", "update a@12 from 1", "delete b@13"]);
+    expect(seen).toEqual(["1", "2", "11", "12", undefined]);
+    expect(informer.state.kind).toBe("watching");
+    expect(Object.isFrozen(informer.store.get("ns/a")?.metadata)).toBe(true);
+  });
+
+  test("REFL-01 a consistent list first, without a version (upstream asks for 0), then a watch from the list's", async () => {
+    const { server, synced } = await setUp();
+    const { request } = await synced([], 10);
+    const [list] = server.lists;
+    expect([...list!.query]).toEqual([["limit", "500"]]);
+    expect(request.path).toBe("/api/v1/configmaps");
+    expect(Object.fromEntries(request.query)).toEqual({
+      watch: "true",
+      allowWatchBookmarks: "true",
+      resourceVersion: "10",
+      timeoutSeconds: "180",
+    });
+  });
+
+  test("REFL-05 lists in pages", async () => {
+    const { server, informer } = await setUp({ pageSize: 4 });
+    server.onList = ({ query }) => {
+      const page = Number(query.get("continue")?.slice(1) ?? 0);
+      const items = Array.from({ length: page < 2 ? 4 : 2 }, (_, i) => pod(`p${page * 4 + i}`, 1));
+      return { body: listOf(items, "10", page < 2 ? `C${page + 1}` : undefined) };
+    };
+    informer.start();
+    await until(() => informer.hasSynced);
+    expect(server.lists.map(({ query }) => [query.get("limit"), query.get("continue")])).toEqual([
+      ["4", null],
+      ["4", "C1"],
+      ["4", "C2"],
+    ]);
+    expect(informer.store.size).toBe(10);
+  });
+
+  test("REFL-02 lists again when the version is gone, by event or by answer, and tells what changed", async () => {
+    const { server, informer, recorder, take, synced, clock } = await setUp();
+    informer.addHandler(recorder, { name: "recorder" });
+    const watch = await synced([pod("a", 1), pod("b", 2), pod("c", 3, { uid: "old" })], 10);
+    take();
+    server.onList = () => ({ body: listOf([pod("a", 1), pod("b", 12), pod("c", 13, { uid: "new" }), pod("d", 14)], "20") });
+    watch.send(["ERROR", refusal(410, "Expired", "too old resource version").body]);
+    await until(() => server.watches.length === 2);
+    expect(take()).toEqual(["update b@12 from 2", "delete c@3 unknown", "add c@13", "add d@14"]);
+    expect(server.watch.request.query.get("resourceVersion")).toBe("20");
+    expect(informer.relists).toEqual({ gone: 1 });
+    server.onWatch = () => refusal(410, "Gone", "gone");
+    server.onList = () => ({ body: listOf([], "30") });
+    server.watch.end();
+    await until(() => server.watchRequests === 3 && clock.timers > 0);
+    server.onWatch = () => undefined;
+    clock.advance(800);
+    await until(() => server.watches.length === 3);
+    expect(take()).toEqual(["delete a@1 unknown", "delete b@12 unknown", "delete c@13 unknown", "delete d@14 unknown"]);
+    expect(informer.hasSynced).toBe(true);
+  });
+
+  test("REFL-04 lists again when the version is from the future", async () => {
+    const { server, synced } = await setUp();
+    const watch = await synced([], 10);
+    server.onWatch = ({ query }) =>
+      query.get("resourceVersion") === "20" ? refusal(504, "Timeout", "Too large resource version: 20, current: 15") : undefined;
+    watch.send(["BOOKMARK", pod("", 20)]);
+    watch.end();
+    await until(() => server.watches.length === 2);
+    expect(server.lists).toHaveLength(2);
+    expect(server.lists[1]!.query.get("resourceVersion")).toBeNull();
+  });
+
+  test("REFL-08 keeps its version when the server is busy, and waits as long as it is told", async () => {
+    const { server, clock, informer, synced } = await setUp();
+    const watch = await synced([], 10);
+    server.onWatch = () => ({ ...refusal(429, "TooManyRequests", "busy"), headers: { "retry-after": "1" } });
+    watch.end();
+    for (let i = 2; i <= 5; i++) {
+      await until(() => server.watchRequests === i && clock.timers === 1);
+      expect(informer.state).toMatchObject({ kind: "unavailable", code: 429 });
+      if (i === 5) server.onWatch = () => undefined;
+      clock.advance(999);
+      expect(clock.timers).toBe(1);
+      clock.advance(1);
+    }
+    await until(() => server.watches.length === 2);
+    expect(server.watch.request.query.get("resourceVersion")).toBe("10");
+    expect(server.lists).toHaveLength(1);
+    await until(() => informer.state.kind === "watching");
+  });
+
+  test("REFL-13 STORE-04 the version follows every event and bookmark, and a bookmark changes no object", async () => {
+    const { server, informer, synced } = await setUp();
+    const watch = await synced([], 10);
+    const events = [
+      ["ADDED", pod("a", 11)],
+      ["MODIFIED", pod("a", 20)],
+      ["BOOKMARK", pod("", 30)],
+      ["DELETED", pod("a", 40)],
+    ] as const;
+    const versions: string[] = [];
+    for (const [type, object] of events) {
+      watch.send([type, object]);
+      await until(() => informer.resourceVersion === object.metadata.resourceVersion);
+      versions.push(informer.store.resourceVersion);
+      if (type === "BOOKMARK") expect(informer.store.get("ns/a")?.metadata.resourceVersion).toBe("20");
+    }
+    expect(versions).toEqual(["11", "20", "30", "40"]);
+    watch.end();
+    await until(() => server.watches.length === 2);
+    expect(server.watch.request.query.get("resourceVersion")).toBe("40");
+    expect(server.lists).toHaveLength(1);
+  });
+
+  test("REFL-14 lists again after three watches that were closed at once, then backs off", async () => {
+    const { server, clock, informer } = await setUp();
+    let opened = 0;
+    server.onWatch = () => {
+      opened++;
+      queueMicrotask(() => server.watch.end());
+      return undefined;
+    };
+    informer.start();
+    await until(() => opened === 4 && clock.timers === 1);
+    expect(informer.relists).toEqual({ closed: 1 });
+    expect(informer.state.kind).toBe("unavailable");
+    server.onWatch = () => undefined;
+    clock.advance(400);
+    await until(() => informer.state.kind === "watching");
+    expect(informer.relists).toEqual({ closed: 2 });
+  });
+
+  test("REFL-16 stops while it watches, lists no more, and closes the watch", async () => {
+    const { server, informer, clock, synced } = await setUp();
+    const watch = await synced([], 10);
+    await informer.stop();
+    await until(() => watch.closed);
+    expect(server.lists).toHaveLength(1);
+    expect(informer.state.kind).toBe("stopped");
+    expect(clock.timers).toBe(0);
+    expect(() => informer.addHandler({ onAdd() {}, onUpdate() {}, onDelete() {} }, { name: "late" })).toThrow("stopped");
+  });
+
+  test("goes on where it was when the connection is cut", async () => {
+    const { server, informer, clock, synced } = await setUp();
+    const watch = await synced([], 10);
+    watch.send(["BOOKMARK", pod("", 15)]);
+    await until(() => informer.resourceVersion === "15");
+    watch.cut();
+    await until(() => clock.timers === 1);
+    expect(informer.state.kind).toBe("unavailable");
+    clock.advance(500);
+    await until(() => server.watches.length === 2);
+    expect(server.watch.request.query.get("resourceVersion")).toBe("15");
+    expect(server.lists).toHaveLength(1);
+  });
+
+  test("INF-08 shows a refusal, and recovers by itself", async () => {
+    const { server, informer, clock, logged } = await setUp();
+    server.onList = () => refusal(403, "Forbidden", "Access Denied");
+    informer.start();
+    let delay = 400;
+    for (let i = 1; i <= 8; i++) {
+      await until(() => server.lists.length === i && clock.timers === 1);
+      expect(informer.state).toMatchObject({ kind: "unavailable", code: 403 });
+      if (i === 8) server.onList = () => ({ body: listOf([], "1") });
+      clock.advance(delay - 1);
+      expect(clock.timers).toBe(1);
+      clock.advance(1);
+      delay = Math.min(15_000, delay * 2);
+    }
+    expect(logged.find(({ level }) => level === "warn")?.fields).toMatchObject({
+      message: expect.stringContaining("Access Denied"),
+    });
+    await until(() => informer.hasSynced);
+  });
+
+  test("waits for a kind that does not exist, and empties itself when it goes", async () => {
+    const { server, informer, clock, recorder, take } = await setUp();
+    informer.addHandler(recorder, { name: "recorder" });
+    const changes: string[] = [];
+    informer.onChange(() => void changes.push(`${informer.state.kind} ${informer.hasSynced}`));
+    server.onList = () => refusal(404, "NotFound", "the server could not find the requested resource");
+    informer.start();
+    await until(() => server.lists.length === 1 && clock.timers === 1);
+    expect(informer.state.kind).toBe("waiting");
+    clock.advance(1000);
+    await until(() => server.lists.length === 2 && clock.timers === 1);
+    server.onList = () => ({ body: listOf([pod("a", 1)], "5") });
+    clock.advance(1500);
+    await until(() => informer.state.kind === "watching");
+    expect(take()).toEqual(["initial a@1"]);
+    server.onWatch = () => refusal(404, "NotFound", "gone");
+    server.watch.end();
+    await until(() => clock.timers === 1);
+    expect(take()).toEqual(["delete a@1 unknown"]);
+    expect([informer.store.size, informer.hasSynced, informer.state.kind]).toEqual([0, false, "waiting"]);
+    server.onWatch = () => undefined;
+    clock.advance(1000);
+    await until(() => informer.state.kind === "watching");
+    expect(take()).toEqual(["initial a@1"]);
+    expect(changes).toEqual([
+      "listing false",
+      "waiting false",
+      "listing false",
+      "waiting false",
+      "listing false",
+      "listing true",
+      "watching true",
+      "watching false",
+      "waiting false",
+      "listing false",
+      "listing true",
+      "watching true",
+    ]);
+  });
+
+  test("keeps one reflector per namespace, and is synced when all are", async () => {
+    const { server, informer } = await setUp({ namespaces: ["b", "a", "a"] });
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    server.onList = async ({ path }) => {
+      if (path.includes("/b/")) await gate;
+      return { body: listOf([], "5") };
+    };
+    informer.start();
+    await until(() => server.watches.length === 1);
+    expect([informer.hasSynced, informer.state.kind]).toEqual([false, "listing"]);
+    release();
+    await until(() => server.watches.length === 2);
+    expect(informer.hasSynced).toBe(true);
+    expect(informer.namespaces).toEqual(["a", "b"]);
+    expect(server.lists.map(({ path }) => path).sort()).toEqual([
+      "/api/v1/namespaces/a/configmaps",
+      "/api/v1/namespaces/b/configmaps",
+    ]);
+    expect(informer.covers(pod("x", 1) as never)).toBe(false);
+  });
+
+  test("keeps bodies and managed fields that somebody needs, and lists again when more is needed", async () => {
+    const { server, informer, recorder, take } = await setUp();
+    const managedFields = [{ manager: "mine" }, { manager: "kubectl" }];
+    const objects = () => [pod("a", 1, { labels: { app: "x" }, managedFields }), pod("b", 2, { managedFields })];
+    const isX = (object: AnyObject) => object.metadata.labels?.["app"] === "x";
+    informer.setNeeds([{ bodies: isX, managers: ["mine"] }]);
+    server.onList = () => ({ body: listOf(objects(), "10") });
+    informer.addHandler(recorder, { name: "recorder" });
+    informer.start();
+    await until(() => server.watches.length === 1);
+    expect(informer.store.get("ns/a")?.metadata.managedFields).toEqual([{ manager: "mine" }]);
+    expect(isStub(informer.store.get("ns/b")!)).toBe(true);
+    expect(informer.store.get("ns/b")).not.toHaveProperty("data");
+    take();
+    informer.setNeeds([{ bodies: "all", managers: ["mine"] }]);
+    await until(() => server.watches.length === 2);
+    expect(informer.store.get("ns/b")).toHaveProperty("data");
+    expect(take()).toEqual(["update b@2 from 2"]);
+    informer.setNeeds([{ bodies: isX, managers: [] }]);
+    expect(informer.relists).toEqual({ needs: 1 });
+    expect(informer.bytes).toBeGreaterThan(100);
+  });
+
+  test("STORE-01 a list gives deletions first, then updates and additions", async () => {
+    const { server, informer, recorder, take, synced } = await setUp();
+    informer.addHandler(recorder, { name: "recorder" });
+    const watch = await synced([pod("pod-1", 1), pod("pod-2", 2), pod("pod-3", 3)], 3);
+    take();
+    server.onList = () => ({ body: listOf([pod("pod-1", 4), pod("pod-2", 5), pod("pod-4", 6)], "6") });
+    watch.send(["ERROR", refusal(410, "Expired", "too old").body]);
+    await until(() => server.watches.length === 2);
+    expect(take()).toEqual(["delete pod-3@3 unknown", "update pod-1@4 from 1", "update pod-2@5 from 2", "add pod-4@6"]);
+  });
+
+  test("takes older versions when the server's history went back", async () => {
+    const { server, informer, synced } = await setUp();
+    const watch = await synced([pod("a", 100), pod("b", 101)], 110);
+    server.onList = () => ({ body: listOf([pod("a", 50)], "60") });
+    watch.send(["ERROR", refusal(410, "Expired", "too old").body]);
+    await until(() => server.watches.length === 2);
+    expect([...informer.store.values()].map(text)).toEqual(["a@50"]);
+    expect(informer.resourceVersion).toBe("60");
+  });
+
+  test("INF-01 resyncs each handler in its own time", async () => {
+    const { informer, clock, synced } = await setUp();
+    const calls: string[] = [];
+    for (const resync of [0, 2000, 3000]) {
+      informer.addHandler(
+        {
+          onAdd() {},
+          onUpdate: (object, old) => void (object === old && calls.push(`${resync} ${object.metadata.name}`)),
+          onDelete() {},
+        },
+        { name: `resync ${resync}`, resync },
+      );
+    }
+    await synced([pod("a", 1), pod("b", 2)], 10);
+    clock.advance(2000);
+    expect(calls.splice(0)).toEqual(["2000 a", "2000 b"]);
+    clock.advance(1000);
+    expect(calls.splice(0)).toEqual(["3000 a", "3000 b"]);
+    await informer.stop();
+    expect(clock.timers).toBe(0);
+  });
+
+  test("INF-04 tells a handler nothing more once it is removed, also twice", async () => {
+    const { informer, recorder, take, synced } = await setUp();
+    const registration = informer.addHandler(recorder, { name: "recorder" });
+    const watch = await synced([], 10);
+    registration[Symbol.dispose]();
+    registration[Symbol.dispose]();
+    watch.send(["ADDED", pod("a", 11)]);
+    await until(() => informer.store.size === 1);
+    expect(take()).toEqual([]);
+  });
+
+  test("INF-05 tells a late handler of what is there, then of events", async () => {
+    const { informer, recorder, take, synced } = await setUp();
+    const early = informer.addHandler(recorder, { name: "early" });
+    expect(early.hasSynced).toBe(false);
+    const watch = await synced([pod("a", 1), pod("b", 2)], 10);
+    take();
+    const late = informer.addHandler(recorder, { name: "late" });
+    expect([early.hasSynced, late.hasSynced]).toEqual([true, true]);
+    expect(take()).toEqual(["initial a@1", "initial b@2"]);
+    early[Symbol.dispose]();
+    watch.send(["ADDED", pod("c", 11)]);
+    await until(() => informer.store.size === 3);
+    expect(take()).toEqual(["add c@11"]);
+  });
+
+  test("INF-07 a handler that throws stops nobody", async () => {
+    const { informer, recorder, take, logged, synced } = await setUp();
+    let calls = 0;
+    const fail = (): never => {
+      calls++;
+      throw new Error("broken");
+    };
+    informer.addHandler({ onAdd: fail, onUpdate: fail, onDelete: fail }, { name: "broken" });
+    informer.addHandler(recorder, { name: "recorder" });
+    await synced(Array.from({ length: 5 }, (_, i) => pod(`p${i}`, i)), 10);
+    expect([calls, informer.handlerFailures, take().length, informer.hasSynced]).toEqual([5, 5, 5, true]);
+    expect(logged.filter(({ level }) => level === "error")[0]?.fields).toMatchObject({ handler: "broken" });
+  });
+});

@@ -1,0 +1,142 @@
+/** An API server whose every answer a test decides: lists by a function, watches line by line. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+
+/** A request as the server saw it. */
+export interface ScriptedRequest {
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** What a list or the opening of a watch is answered with. */
+export interface ScriptedAnswer {
+  /** @default 200 */
+  readonly code?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+/** A watch that is open. */
+export class ScriptedWatch {
+  readonly request: ScriptedRequest;
+  readonly #response: ServerResponse;
+  /** The client went away. */
+  closed = false;
+
+  constructor(request: ScriptedRequest, response: ServerResponse) {
+    this.request = request;
+    this.#response = response;
+    response.on("close", () => {
+      this.closed = true;
+    });
+  }
+
+  /** Sends events in one piece. */
+  send(...events: readonly (readonly [type: string, object: unknown])[]): void {
+    this.#response.write(events.map(([type, object]) => `${JSON.stringify({ type, object })}\n`).join(""));
+  }
+
+  /** Ends the stream in order. */
+  end(): void {
+    this.#response.end();
+  }
+
+  /** Cuts the connection. */
+  cut(): void {
+    this.#response.destroy();
+  }
+}
+
+/** A loopback server; `using` or `close` stops it. */
+export class ScriptedServer implements AsyncDisposable {
+  readonly #server: Server;
+  readonly lists: ScriptedRequest[] = [];
+  readonly watches: ScriptedWatch[] = [];
+  /** Refused attempts to watch too. */
+  watchRequests = 0;
+  /** Answers lists, and whatever else is not a watch. */
+  onList: (request: ScriptedRequest) => ScriptedAnswer | Promise<ScriptedAnswer> = () => ({ body: listOf([], "1") });
+  /** Refuses a watch; `undefined` opens it. */
+  onWatch: (request: ScriptedRequest) => ScriptedAnswer | undefined = () => undefined;
+
+  constructor(server: Server) {
+    this.#server = server;
+    server.on("request", (request, response) => void this.#answer(request, response));
+  }
+
+  static async start(): Promise<ScriptedServer> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return new ScriptedServer(server);
+  }
+
+  get config(): ClusterConfig {
+    const { port } = this.#server.address() as AddressInfo;
+    return {
+      server: `http://127.0.0.1:${port}`,
+      ...{ context: "test", user: "test", namespace: "default" },
+      tls: { ca: undefined, cert: undefined, key: undefined, serverName: undefined, rejectUnauthorized: true },
+      headers: () => ({}),
+      reload: () => Promise.resolve(false),
+    };
+  }
+
+  /** The newest watch. */
+  get watch(): ScriptedWatch {
+    const watch = this.watches.at(-1);
+    if (watch === undefined) throw new Error("No watch has been opened");
+    return watch;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(message.url ?? "/", "http://localhost");
+    const request: ScriptedRequest = { path: url.pathname, query: url.searchParams };
+    if (url.pathname === "/readyz") {
+      response.end("ok");
+      return;
+    }
+    if (url.searchParams.get("watch") !== "true") {
+      this.lists.push(request);
+      send(response, await this.onList(request));
+      return;
+    }
+    this.watchRequests++;
+    const refusal = this.onWatch(request);
+    if (refusal !== undefined) send(response, refusal);
+    else {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.flushHeaders();
+      this.watches.push(new ScriptedWatch(request, response));
+    }
+  }
+}
+
+function send(response: ServerResponse, { code = 200, headers = {}, body }: ScriptedAnswer): void {
+  response.writeHead(code, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify(body));
+}
+
+/** The body of a list of ConfigMaps. */
+export function listOf(items: readonly unknown[], resourceVersion: string, next?: string): object {
+  return { apiVersion: "v1", kind: "ConfigMapList", metadata: { resourceVersion, continue: next }, items };
+}
+
+/** A refusal, as the API server words it. */
+export function refusal(code: number, reason: string, message: string): ScriptedAnswer & { readonly body: object } {
+  return { code, body: { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message } };
+}
+
+/** Waits until something is so, at most 5 seconds. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`Waited 5 seconds in vain for ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
