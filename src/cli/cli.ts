@@ -51,7 +51,7 @@ interface Chosen {
 }
 
 async function dispatch(args: readonly string[], host: Host): Promise<number> {
-  let chosen: Chosen | undefined;
+  const chosen: Chosen[] = [];
   const parser = yargs(args as string[])
     .scriptName("binnacle")
     .usage("Runs Kubernetes controllers written as plain TypeScript files.\n\nbinnacle <command> [options]")
@@ -80,7 +80,7 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
       async (builder: Argv) => declare(builder, await entry.load()),
       // Not run here: yargs renders the whole help text, 15 ms of a start, when a handler returns a promise.
       (argv) => {
-        chosen = { entry, argv };
+        chosen.push({ entry, argv });
       },
     );
   }
@@ -93,8 +93,9 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
     );
   }
   await parser.parseAsync();
-  if (chosen === undefined) return 0; // yargs printed help or completions
-  const { entry, argv } = chosen as Chosen;
+  const [only] = chosen;
+  if (only === undefined) return 0; // yargs printed help or completions
+  const { entry, argv } = only;
   const command = await entry.load();
   return command.run(await values(entry, { command, argv, host }), host);
 }

@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { hostBound } from "../platform/as-host.ts";
+import { systemClock } from "../platform/clock.ts";
+import { findModules, loadAll } from "./load-all.ts";
+import { loadModule } from "./load.ts";
+import { scanFolders } from "./scan.ts";
+
+const offered = {
+  binnacle: await import("../index.ts"),
+  "binnacle/resources": await import("../resource/builtin/index.ts"),
+  zod: await import("zod"),
+  hono: await import("hono"),
+};
+
+let folder: string;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "binnacle-loader-")));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+}
+
+const controller = (name: string) =>
+  `import { defineController } from "binnacle"; import { ConfigMap } from "binnacle/resources";
+  export default defineController({ name: "${name}", for: ConfigMap, async reconcile() {} });`;
+
+async function load(name = "m.ts", errors: unknown[] = []) {
+  const found = { name, file: join(folder, name) };
+  const [loaded] = loadAll([found], { offered, onError: (_, error) => errors.push(error), timeout: 200 });
+  const { result } = await loaded!;
+  return "broken" in result ? result.broken.replaceAll(folder, "DIR") : result.module;
+}
+
+describe("scanFolders", () => {
+  test("takes files and folders with an index, and nothing else", () => {
+    write({
+      "a.ts": "",
+      "b.js": "",
+      "shop/index.ts": "",
+      "_helper.ts": "",
+      ".hidden.ts": "",
+      "a.test.ts": "",
+      "types.d.ts": "",
+      "readme.md": "",
+      "data.json": "",
+      "lib/other.ts": "",
+      "node_modules/x.js": "",
+    });
+    symlinkSync(join(folder, "a.ts"), join(folder, "link.ts"));
+    symlinkSync(join(folder, "gone.ts"), join(folder, "broken-link.ts"));
+    expect(scanFolders([folder]).map(({ name }) => name)).toEqual(["a.ts", "b.js", "link.ts", "shop"]);
+    expect(scanFolders([folder])[3]!.file).toBe(join(folder, "shop/index.ts"));
+  });
+
+  test("names modules of several folders apart", () => {
+    write({ "x/a.ts": "", "y/a.ts": "" });
+    expect(scanFolders([join(folder, "x"), join(folder, "y")]).map(({ name }) => name)).toEqual([
+      join(folder, "x/a.ts"),
+      join(folder, "y/a.ts"),
+    ]);
+  });
+
+  test("says what to do about a folder that cannot be used", () => {
+    write({ "a.ts": "" });
+    expect(() => findModules([join(folder, "gone")])).toThrow("Cannot find the controllers folder");
+    expect(() => findModules([join(folder, "a.ts")])).toThrow("it is a file; name the folder that holds a.ts");
+    rmSync(join(folder, "a.ts"));
+    expect(() => findModules([folder])).toThrow(`Cannot find a module in '${folder}': put a .ts or .js file`);
+  });
+});
+
+describe("loadModule", () => {
+  test("gives the definitions, with the SDK of this process", async () => {
+    write({ "m.ts": `${controller("x")}\nexport { kind } from "./_kind.ts";`, "_kind.ts": "export const kind = 1;" });
+    const module = await load();
+    if (typeof module === "string") throw new Error(module);
+    expect(module.definitions.controllers.map(({ name }) => name)).toEqual(["x"]);
+    module.dispose();
+  });
+
+  const broken: readonly [string, string, string][] = [
+    ["a syntax error", "export const a = 1;\nexport const x = {{;", "DIR/m.ts:2:"],
+    ["an exception", "export const a = 1;\n\nthrow new Error('boom');", "DIR/m.ts:3:11: boom"],
+    ["a value that is no error", "throw 'text'", "it threw text"],
+    ["a missing file", 'import "./gone.ts"; export default 1;', "DIR/m.ts:1:8: Cannot find the file './gone.ts'"],
+    [
+      "a missing export",
+      'import { defineControler } from "binnacle"; export default defineControler({});',
+      "DIR/m.ts:1:10: Cannot import 'defineControler': 'binnacle' does not export it, did you mean 'defineController'?",
+    ],
+    ["nothing usable", "export const a = 1;", "Cannot find a definition: its exports (a) are none"],
+    [
+      "a wrong option",
+      'import { defineController } from "binnacle";\nexport default defineController({ reconcile() {} } as never);',
+      "DIR/m.ts:2:16: Cannot define a controller: option 'for' is missing",
+    ],
+    [
+      "a load that never ends",
+      "await new Promise(() => {}); export default 1;",
+      "its top-level code did not end within 0.2 s",
+    ],
+  ];
+  test.each(broken)("explains %s", async (_, source, message) => {
+    write({ "m.ts": source });
+    expect(await load()).toStartWith(message);
+  });
+
+  test("shows the line of a syntax error, also of a file that the module imports", async () => {
+    write({ "m.ts": 'import "./_lib.ts";', "_lib.ts": "\nconst x = ;\n" });
+    expect(await load()).toMatch(/^DIR\/_lib\.ts:2:\d+: .*\n {4}const x = ;$/);
+  });
+
+  test("offers exact names only", async () => {
+    write({ "m.ts": 'import x from "binnacle/nope"; export default x;' });
+    expect(await load()).toContain("Cannot find 'binnacle/nope': the binary offers 'binnacle', 'binnacle/resources'");
+  });
+
+  test("loads what is on disk now, not what was loaded before", async () => {
+    write({
+      "m.ts":
+        'import { name } from "./_name.ts"; import { defineKeyController } from "binnacle"; export default defineKeyController({ name, async reconcile() {} });',
+      "_name.ts": 'export const name = "one";',
+    });
+    const first = await load();
+    write({ "_name.ts": 'export const name = "two";' });
+    const second = await load();
+    if (typeof first === "string" || typeof second === "string") throw new Error("broken");
+    expect([first, second].map(({ definitions }) => definitions.controllers[0]!.name)).toEqual(["one", "two"]);
+  });
+
+  test("a rejection and a timer's exception of a module reach onError, when called through invoke", async () => {
+    write({
+      "m.ts": `${controller("x")}
+      export const list = [{ fail() { void Promise.reject(new Error("rejected")); setTimeout(() => { throw new Error("thrown"); }, 1); } }];`,
+    });
+    const errors: unknown[] = [];
+    const found = { name: "m.ts", file: join(folder, "m.ts") };
+    const { loadGraph } = await import("../platform/module-host.ts");
+    const graph = await loadGraph(found.file, { onError: (error) => errors.push(error) });
+    const [{ fail }] = graph.exports["list"] as [{ fail(): void }];
+    graph.run(fail);
+    await Bun.sleep(20);
+    expect(errors.map(String).sort()).toEqual(["Error: rejected", "Error: thrown"]);
+    graph.dispose();
+  });
+
+  test("what the SDK opens for a module outlives it", async () => {
+    write({ "m.ts": "export function call(fn) { return fn(); }" });
+    const { loadGraph } = await import("../platform/module-host.ts");
+    const graph = await loadGraph(join(folder, "m.ts"), { onError: () => {} });
+    const call = graph.exports["call"] as (fn: () => void) => void;
+    const fired: string[] = [];
+    graph.run(() =>
+      call(() => {
+        hostBound(systemClock).setTimeout(() => fired.push("of the host"), 20);
+        systemClock.setTimeout(() => fired.push("of the module"), 20);
+      }),
+    );
+    graph.dispose();
+    await Bun.sleep(50);
+    expect(fired).toEqual(["of the host"]);
+  });
+
+  test("a broken module comes back with a hash of its files", async () => {
+    write({ "m.ts": "export const a = 1;", "n.ts": "export const a = 1;" });
+    const load = (name: string) => loadModule({ name, file: join(folder, name) }, { offered, onError: () => {} });
+    const first = await load("m.ts");
+    write({ "m.ts": "export const a = 2;" });
+    expect((await load("m.ts")).hash).not.toBe(first.hash);
+  });
+});

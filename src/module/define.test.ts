@@ -1,0 +1,121 @@
+import { describe, expect, test } from "bun:test";
+import { ConfigMap, Deployment, Secret } from "../resource/builtin/index.ts";
+import { allow } from "../controller/definition.ts";
+import { changed } from "../controller/predicate.ts";
+import { source } from "../controller/source.ts";
+import { watch } from "../controller/watch.ts";
+import { asDefinition } from "./brand.ts";
+import { defineController, defineKeyController, definePlugin } from "./define.ts";
+
+const reconcile = async (): Promise<void> => {};
+
+/** As a module in JavaScript could call it. */
+const loose = defineController as (options: unknown) => unknown;
+const looseKey = defineKeyController as (options: unknown) => unknown;
+const loosePlugin = definePlugin as (options: unknown) => unknown;
+
+describe("defineController", () => {
+  test("returns a frozen, branded value", () => {
+    const definition = defineController({ for: Deployment, owns: [ConfigMap], reconcile });
+    expect(Object.isFrozen(definition)).toBe(true);
+    expect(asDefinition(definition)).toMatchObject({ type: "controller", controller: { for: Deployment } });
+  });
+
+  test("takes every option", () => {
+    defineController({
+      name: "a.b-c",
+      formerly: ["old"],
+      for: watch(Secret, { labels: "a=b", match: () => true, on: changed.annotations }),
+      owns: [Deployment, watch(ConfigMap, { track: "label" })],
+      reads: [Secret],
+      watches: [watch(ConfigMap, { enqueue: () => [] }), source.every("30s")],
+      uses: [allow(Secret, "create")],
+      concurrency: 2,
+      timeout: "1m30s",
+      retry: { first: 10, max: "1m", limit: Infinity },
+      reconcile,
+      async finalize() {},
+    });
+  });
+
+  const wrong: readonly [string, unknown, string][] = [
+    ["no options", undefined, "Cannot call defineController: expected an object of options"],
+    [
+      "no kind",
+      { reconcile },
+      "Cannot define a controller: option 'for' is missing: name the kind it reconciles, or use defineKeyController",
+    ],
+    ["no reconcile", { for: Deployment }, "Cannot define controller 'deployment': option 'reconcile' is missing"],
+    [
+      "an unknown option",
+      { for: Deployment, reconcile, reconsile: 1 },
+      "unknown option 'reconsile', did you mean 'reconcile'?",
+    ],
+    [
+      "a duration",
+      { for: Deployment, reconcile, timeout: "2 minutes" },
+      "option 'timeout': expected milliseconds or a duration such as '500ms', '30s', '1m30s', got '2 minutes'",
+    ],
+    [
+      "no time",
+      { for: Deployment, reconcile, timeout: 0 },
+      "option 'timeout': expected a duration of more than 0, got 0",
+    ],
+    [
+      "a name",
+      { name: "My Controller", for: Deployment, reconcile },
+      "option 'name': expected a name of at most 63 characters",
+    ],
+    [
+      "a concurrency",
+      { for: Deployment, reconcile, concurrency: 0 },
+      "option 'concurrency': expected a whole number of at least 1, got 0",
+    ],
+    [
+      "a retry",
+      { for: Deployment, reconcile, retry: { limits: 3 } },
+      "option 'retry': unknown field 'limits', did you mean 'limit'?",
+    ],
+    [
+      "an import that is undefined",
+      { for: Deployment, owns: [ConfigMap, undefined], reconcile },
+      "option 'owns': entry 1: expected a kind such as Deployment",
+    ],
+    [
+      "a kind as text",
+      { for: "Deployment", reconcile },
+      "option 'for': expected a kind such as Deployment, or watch(Deployment, { … }), got 'Deployment'",
+    ],
+    [
+      "a mapped watch as kind",
+      { for: watch(ConfigMap, { enqueue: () => [] }), reconcile },
+      "option 'for': a watch with 'enqueue' belongs into 'watches'",
+    ],
+    [
+      "a watch that maps nothing",
+      { for: Deployment, watches: [ConfigMap], reconcile },
+      "option 'watches': entry 0: ConfigMap needs 'enqueue'",
+    ],
+    ["a permission", { for: Deployment, uses: [Secret], reconcile }, "option 'uses': entry 0: expected allow(kind"],
+  ];
+  test.each(wrong)("refuses %s, with a message that says what", (_, options, message) => {
+    expect(() => loose(options)).toThrow(message);
+  });
+});
+
+describe("defineKeyController", () => {
+  test("needs a name and takes no object", () => {
+    expect(() => looseKey({ reconcile })).toThrow("Cannot define a key controller: option 'name' is missing");
+    expect(() => looseKey({ name: "dns", owns: [], reconcile })).toThrow(
+      "Cannot define key controller 'dns': unknown option 'owns': it needs an object: use defineController",
+    );
+    expect(asDefinition(defineKeyController({ name: "dns", reconcile }))?.type).toBe("key-controller");
+  });
+});
+
+describe("definePlugin", () => {
+  test("needs a name and setup", () => {
+    expect(() => loosePlugin({ name: "x" })).toThrow("Cannot define plugin 'x': option 'setup' is missing");
+    expect(asDefinition(definePlugin({ name: "x", setup() {} }))?.type).toBe("plugin");
+  });
+});
