@@ -19,7 +19,7 @@ export interface ReadinessParts {
 export function notReady({ loaded, stopping, controllers, stats }: ReadinessParts): string | undefined {
   if (stopping) return "stopping";
   if (!loaded) return "modules are being loaded";
-  const answered = [...stats.answers.keys()].some((answer) => !answer.endsWith(" error"));
+  const answered = [...stats.answers.keys()].some((answer) => / \d+$/.test(answer));
   for (const { name, state, hasSynced } of controllers) {
     if (hasSynced) continue;
     if (answered && (state.kind === "waiting" || state.kind === "unavailable")) continue;

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { cli } from "./cli.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "binnacle-cli-")));
+  mkdirSync(join(folder, "good/shop"), { recursive: true });
+  mkdirSync(join(folder, "bad"));
+  mkdirSync(join(folder, "empty"));
+  writeFileSync(
+    join(folder, "good/widget.ts"),
+    `import { allow, defineController, defineResource, watch, z } from "binnacle";
+    import { ConfigMap, Namespace, Secret } from "binnacle/resources";
+    import { size } from "./shop/_size.ts";
+    export const Widget = defineResource({ group: "a.b", version: "v1", kind: "Widget", spec: z.object({ size }) });
+    export default defineController({
+      for: Widget, owns: [ConfigMap], reads: [Namespace], uses: [allow(Secret, "get")],
+      watches: [watch(Secret, { labels: "a=b", enqueue: () => [] })],
+      async reconcile() {}, async finalize() {},
+    });`,
+  );
+  writeFileSync(join(folder, "good/shop/_size.ts"), 'import { z } from "binnacle"; export const size = z.int();');
+  writeFileSync(join(folder, "bad/a.ts"), "export const a = 1;");
+  writeFileSync(join(folder, "config.yaml"), `controllers: ["${folder}/good"]\n`);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(line: string, env: Record<string, string> = {}) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const offered = async () => ({
+    binnacle: await import("../index.ts"),
+    "binnacle/resources": await import("../resource/builtin/index.ts"),
+  });
+  const embedded = { version: "1.2.3+abc", offered, sdkTypes: () => Promise.resolve(undefined) };
+  const args = line
+    .replaceAll("DIR", folder)
+    .split(" ")
+    .filter((word) => word !== "");
+  const status = await cli(args, { embedded, env, out: (text) => out.push(text), err: (text) => err.push(text) });
+  return { status, out: out.join(""), err: err.join("").replaceAll(folder, "DIR") };
+}
+
+const usage: readonly [string, string][] = [
+  ["", "Say what to do, such as `binnacle run`"],
+  ["rnu", "Unknown command 'rnu', did you mean 'run'?"],
+  ["run --contrllers x", "Unknown flag --contrllers, did you mean --controllers?"],
+  ["run -x", "Unknown flag -x"],
+  ["run extra", "Unexpected argument 'extra' after 'run'"],
+  ["run --controllers", "--controllers needs a value"],
+  ["run --webhook-bind-address :9443", "this version serves no webhooks, the only value is 0"],
+  ["manifests", "Say what to print"],
+  ["manifests all", "what is 'all': expected crds, rbac, deploy"],
+  ["manifests rbac --service-account x", "--service-account is 'x': expected namespace/name"],
+  ["check --config DIR/none.yaml", "Cannot read --config 'DIR/none.yaml': there is no such file"],
+];
+test.each(usage)("`binnacle %s` is a usage error of one line", async (line, message) => {
+  const { status, err, out } = await run(line.includes("service-account") ? `${line} --controllers DIR/good` : line);
+  expect(err).toContain(message);
+  expect(err.trim().split("\n")).toHaveLength(1);
+  expect([status, out]).toEqual([2, ""]);
+});
+
+const failures: readonly [string, string][] = [
+  ["run --controllers DIR/none", "Cannot find the controllers folder 'DIR/none': create it, or name another"],
+  ["run --controllers DIR/empty", "Cannot find a module in 'DIR/empty'"],
+  ["run --controllers DIR/good --kubeconfig DIR/none", "Cannot read the kubeconfig DIR/none: there is no such file"],
+  ["manifests crds --controllers DIR/bad", "DIR/bad/a.ts: Cannot find a definition"],
+];
+test.each(failures)("`binnacle %s` fails with one line", async (line, message) => {
+  const { status, err } = await run(line);
+  expect(err).toContain(message);
+  expect(err.trim().split("\n")).toHaveLength(1);
+  expect(status).toBe(1);
+});
+
+test("version", async () => {
+  const { status, out } = await run("version");
+  expect(out).toStartWith("binnacle 1.2.3+abc (");
+  expect(status).toBe(0);
+});
+
+test("check lists controllers, what they watch, and permissions", async () => {
+  const { status, out } = await run("check --no-types --config DIR/config.yaml");
+  expect(status).toBe(0);
+  expect(out.replaceAll(folder, "DIR")).toMatchInlineSnapshot(`
+    "DIR/good/widget.ts
+      resource Widget (a.b/v1)
+      controller widget
+        for         Widget (a.b/v1)
+        owns        ConfigMap (v1)
+        watches     Secret (v1) [labels a=b]
+        reads       Namespace (v1)
+        finalizer   a.b/widget
+        permissions configmaps: get list watch create update patch delete
+                    namespaces secrets: get list watch
+                    widgets.a.b: get list watch patch
+                    widgets/finalizers.a.b: update
+                    widgets/status.a.b: get patch
+                    events.events.k8s.io: create patch
+    "
+  `);
+});
+
+test("check fails for a module that cannot be loaded", async () => {
+  const { status, err } = await run("check --no-types", { BINNACLE_CONTROLLERS: `${folder}/bad` });
+  expect(err).toContain("error: DIR/bad/a.ts: Cannot find a definition");
+  expect(status).toBe(1);
+});
+
+describe("manifests", () => {
+  type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
+  const documents = async (line: string) => {
+    const { out, status } = await run(`manifests ${line} --controllers DIR/good`);
+    expect(status).toBe(0);
+    return parseAllDocuments(out, { version: "1.1" }).map((one) => one.toJS() as Record<string, any>); // oxlint-disable-line typescript/no-explicit-any -- YAML of any kind
+  };
+
+  test("crds", async () => {
+    expect((await documents("crds")).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+      "CustomResourceDefinition widgets.a.b",
+    ]);
+  });
+
+  test("rbac grants what is declared, and nothing by wildcard", async () => {
+    const [role, binding] = await documents("rbac");
+    const rules = (role!["rules"] as Rule[]).map(
+      ({ apiGroups, resources, verbs }) => `${apiGroups.join()} ${resources.join()}: ${verbs.join(" ")}`,
+    );
+    expect(rules).toEqual([
+      " configmaps: get list watch create update patch delete",
+      " namespaces,secrets: get list watch",
+      "a.b widgets: get list watch patch",
+      "a.b widgets/finalizers: update",
+      "a.b widgets/status: get patch",
+      "events.k8s.io events: create patch",
+    ]);
+    expect(role!["kind"]).toBe("ClusterRole");
+    expect(binding!["subjects"]).toEqual([{ kind: "ServiceAccount", name: "binnacle", namespace: "binnacle-system" }]);
+  });
+
+  test("rbac with namespaces: Roles there, a ClusterRole only for kinds without a namespace", async () => {
+    const all = await documents("rbac --namespace x --namespace y");
+    expect(all.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}`.trim())).toEqual([
+      "ClusterRole",
+      "ClusterRoleBinding",
+      "Role x",
+      "RoleBinding x",
+      "Role y",
+      "RoleBinding y",
+    ]);
+    expect((all[0]!["rules"] as Rule[]).flatMap(({ resources }) => resources)).toEqual(["namespaces"]);
+  });
+
+  test("deploy from a ConfigMap holds the modules' files", async () => {
+    const all = await documents("deploy --service-account ops/shop");
+    expect(all.map(({ kind }) => kind)).toEqual([
+      "Namespace",
+      "ServiceAccount",
+      "ClusterRole",
+      "ClusterRoleBinding",
+      "ConfigMap",
+      "Deployment",
+    ]);
+    expect(Object.keys(all[4]!["data"])).toEqual(["shop___size.ts", "widget.ts"]);
+    const pod = all[5]!["spec"].template.spec;
+    expect(pod.volumes[0].configMap.items[0]).toEqual({ key: "shop___size.ts", path: "shop/_size.ts" });
+    expect(pod.containers[0]).toMatchObject({
+      image: "binnacle:1.2.3",
+      readinessProbe: { httpGet: { path: "/readyz" } },
+    });
+  });
+
+  test("deploy from an image has no ConfigMap", async () => {
+    const all = await documents("deploy --image example.com/shop:1 --namespace x");
+    expect(all.some(({ kind }) => kind === "ConfigMap")).toBe(false);
+    const [container] = all.at(-1)!["spec"].template.spec.containers;
+    expect(container).toMatchObject({
+      image: "example.com/shop:1",
+      args: ["run", "--controllers=/controllers", "--namespace=x"],
+    });
+  });
+});

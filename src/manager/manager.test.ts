@@ -1,0 +1,98 @@
+import { expect, test } from "bun:test";
+import { defineController } from "../module/define.ts";
+import type { LoadedModule } from "../module/loaded-module.ts";
+import { definitionsOf } from "../module/module-definitions.ts";
+import { createLog } from "../observe/log.ts";
+import { ConfigMap } from "../resource/builtin/index.ts";
+import { Manager } from "./manager.ts";
+
+/** A port nobody listens on. */
+function closedPort(): number {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const port = server.port!;
+  void server.stop(true);
+  return port;
+}
+
+function setUp() {
+  const lines: string[] = [];
+  const tls = { ca: undefined, cert: undefined, key: undefined, serverName: undefined, rejectUnauthorized: true };
+  const manager = new Manager({
+    cluster: {
+      server: `http://127.0.0.1:${closedPort()}`,
+      context: "test",
+      user: "test",
+      namespace: "default",
+      tls,
+      headers: () => ({}),
+      reload: () => Promise.resolve(false),
+    },
+    log: createLog({ level: "debug", format: "json", write: (line) => lines.push(line) }),
+    healthAddress: "127.0.0.1:0",
+    metricsAddress: "127.0.0.1:0",
+    grace: 100,
+  });
+  const get = async (path: string, listener: "health-probe" | "metrics" = "health-probe") => {
+    const response = await fetch(`http://${manager.address(listener)}${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+  return { manager, get, lines };
+}
+
+const module: LoadedModule = {
+  name: "a.ts",
+  file: "a.ts",
+  definitions: definitionsOf({ default: defineController({ for: ConfigMap, async reconcile() {} }) }),
+  invoke: (fn) => fn(),
+  dispose() {},
+};
+
+test("Manager answers probes while the server is out of reach, says so, and stops in order", async () => {
+  const { manager, get, lines } = setUp();
+  await manager.start();
+  expect((await get("/livez")).status).toBe(200);
+  expect(await get("/readyz/controllers")).toMatchObject({
+    status: 500,
+    text: "internal server error: modules are being loaded\n",
+  });
+  await manager.add(module);
+  manager.loaded();
+  const deadline = Date.now() + 5000;
+  while (!lines.some((line) => line.includes("Cannot reach the API server"))) {
+    if (Date.now() > deadline) throw new Error(lines.join(""));
+    await Bun.sleep(5);
+  }
+  expect((await get("/readyz")).status).toBe(500);
+  expect((await get("/readyz?verbose")).text).toContain("[ ]module/a.ts ");
+  expect((await get("/metrics", "metrics")).text).toContain('binnacle_module_errors_total{module="a.ts"} 0');
+  expect((await get("/plugins/none/x")).status).toBe(404);
+  const health = manager.address("health-probe")!;
+  await manager.stop();
+  await expect(fetch(`http://${health}/livez`)).rejects.toThrow();
+  const stops = lines.map((line) => /Stopping (\w+)/.exec(line)?.[1]).filter((step) => step !== undefined);
+  expect(stops).toEqual(["readiness", "modules", "events", "informers", "connections", "listeners", "isolation"]);
+});
+
+test("Manager names the flag of a port in use", async () => {
+  using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { manager } = setUp();
+  await using _stopped = manager;
+  const taken = new Manager({
+    cluster: {
+      server: "http://127.0.0.1:1",
+      context: "",
+      user: "",
+      namespace: "",
+      tls: {} as never,
+      headers: () => ({}),
+      reload: async () => false,
+    },
+    log: createLog({ level: "error", format: "json", write: () => {} }),
+    healthAddress: `127.0.0.1:${server.port}`,
+    metricsAddress: "0",
+  });
+  await expect(taken.start()).rejects.toThrow(
+    `Cannot listen on 127.0.0.1:${server.port} (--health-probe-bind-address)`,
+  );
+  await taken.stop();
+});

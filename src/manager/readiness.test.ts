@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { notReady, type ReadinessParts } from "./readiness.ts";
+
+type Controller = ReadinessParts["controllers"][number];
+
+const controller = (state: Controller["state"], hasSynced = false): Controller => ({ name: "x", state, hasSynced });
+const answered = { answers: new Map([["GET 403", 1]]) };
+const silent = { answers: new Map([["GET <error>", 3]]) };
+const parts: ReadinessParts = { loaded: true, stopping: false, controllers: [], stats: answered };
+
+const cases: readonly [string, Partial<ReadinessParts>, string | undefined][] = [
+  ["no controllers", {}, undefined],
+  ["not loaded", { loaded: false }, "modules are being loaded"],
+  ["stopping", { stopping: true }, "stopping"],
+  [
+    "a controller that lists",
+    { controllers: [controller({ kind: "syncing", message: "Pod is being listed" })] },
+    "controller x has not synced: Pod is being listed",
+  ],
+  ["a controller that runs", { controllers: [controller({ kind: "running" }, true)] }, undefined],
+  [
+    "one that synced and is unavailable now",
+    { controllers: [controller({ kind: "unavailable", message: "403" }, true)] },
+    undefined,
+  ],
+  [
+    "one that is forbidden from the start",
+    { controllers: [controller({ kind: "unavailable", message: "403" })] },
+    undefined,
+  ],
+  ["one whose kind does not exist", { controllers: [controller({ kind: "waiting", message: "no kind" })] }, undefined],
+  [
+    "a server that never answered",
+    { stats: silent, controllers: [controller({ kind: "unavailable", message: "unreachable" })] },
+    "controller x has not synced: unreachable",
+  ],
+];
+test.each(cases)("notReady: %s", (_, given, expected) => {
+  expect(notReady({ ...parts, ...given })).toBe(expected as never);
+});

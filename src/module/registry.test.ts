@@ -1,0 +1,210 @@
+import { expect, test } from "bun:test";
+import { Hono } from "hono";
+import type { RunningController } from "../controller/controller.ts";
+import { controllerName } from "../controller/declarations.ts";
+import type { Runtime } from "../controller/runtime.ts";
+import { createLog } from "../observe/log.ts";
+import { createMetrics } from "../observe/metrics.ts";
+import { systemClock } from "../platform/clock.ts";
+import { ConfigMap } from "../resource/builtin/index.ts";
+import { HealthChecks } from "../server/health-checks.ts";
+import { defineController, defineKeyController, definePlugin } from "./define.ts";
+import type { LoadedModule } from "./loaded-module.ts";
+import { definitionsOf } from "./module-definitions.ts";
+import type { Registry } from "./plugin.ts";
+import { ModuleRegistry } from "./registry.ts";
+
+type State = RunningController["state"];
+
+/** A registry whose controllers only say what was done to them. */
+function setUp(options: { strict?: boolean } = {}) {
+  const events: string[] = [];
+  const states = new Map<string, { state: State; hasSynced: boolean; changed: () => void }>();
+  const metrics = createMetrics();
+  const log = createLog({ level: "debug", format: "json", write: () => {} });
+  const health = { healthz: new HealthChecks(), livez: new HealthChecks(), readyz: new HealthChecks() };
+  const runtime = { log, metrics, clock: systemClock } as unknown as Runtime;
+  const registry = new ModuleRegistry(runtime, {
+    grace: 50,
+    health,
+    ...options,
+    start: (controller, _, { module }) => {
+      const name = controllerName(controller);
+      events.push(`start ${module} ${name}`);
+      const entry = { state: { kind: "syncing" } as State, hasSynced: false, changed: () => {} };
+      states.set(name, entry);
+      return {
+        name,
+        module,
+        get state() {
+          return entry.state;
+        },
+        get hasSynced() {
+          return entry.hasSynced;
+        },
+        stuck: [],
+        queue: undefined as never,
+        onChange: (listener) => {
+          entry.changed = listener;
+          return { [Symbol.dispose]() {} };
+        },
+        stop: async ({ grace }) => {
+          await Bun.sleep(1);
+          events.push(`stop ${module} ${name} ${grace}`);
+        },
+      };
+    },
+  });
+  const module = (name: string, ...definitions: unknown[]): LoadedModule => ({
+    name,
+    file: `controllers/${name}`,
+    definitions: definitionsOf({ default: definitions }),
+    invoke: (fn) => fn(),
+    dispose: () => void events.push(`dispose ${name}`),
+  });
+  const notes = () => Object.fromEntries(health.readyz.notes().map(([name, note]) => [name, note()]));
+  return { registry, module, events, states, health, metrics, notes };
+}
+
+const checkOf = (checks: HealthChecks, name: string) => checks.checks().find(([one]) => one === name)?.[1];
+
+const keyed = (name: string) => defineKeyController({ name, async reconcile() {} });
+
+test("ModuleRegistry starts a module's controllers and drains them before its code goes", async () => {
+  const { registry, module, events, notes } = setUp();
+  await registry.add(module("a.ts", keyed("one"), keyed("two")));
+  await registry.add(module("b.ts", keyed("three")));
+  expect(Object.keys(notes())).toEqual(["module/a.ts", "module/b.ts"]);
+  await registry.remove("a.ts");
+  expect(events).toEqual([
+    "start a.ts one",
+    "start a.ts two",
+    "start b.ts three",
+    "stop a.ts one 50",
+    "stop a.ts two 50",
+    "dispose a.ts",
+  ]);
+  expect(Object.keys(notes())).toEqual(["module/b.ts"]);
+  await registry.add(module("a.ts", keyed("one")));
+  await registry.stop();
+  expect(
+    events
+      .slice(-4)
+      .filter((event) => event.startsWith("dispose"))
+      .sort(),
+  ).toEqual(["dispose a.ts", "dispose b.ts"]);
+});
+
+test("ModuleRegistry refuses a controller name that is taken, and names both files", async () => {
+  const { registry, module, events } = setUp();
+  await registry.add(module("a.ts", keyed("x")));
+  const conflict = "Two controllers are called 'x', in controllers/a.ts and in controllers/b.ts";
+  await expect(registry.add(module("b.ts", keyed("y"), keyed("x")))).rejects.toThrow(conflict);
+  expect(events).toEqual(["start a.ts x"]);
+});
+
+test("ModuleRegistry replaces a module; after a conflict the old version runs on", async () => {
+  const { registry, module, events } = setUp();
+  await registry.add(module("a.ts", keyed("x")));
+  await registry.add(module("b.ts", keyed("y")));
+  await expect(registry.replace(module("a.ts", keyed("y")))).rejects.toThrow("Two controllers are called 'y'");
+  expect(registry.has("a.ts")).toBe(true);
+  expect(events).toEqual(["start a.ts x", "start b.ts y"]);
+  await registry.replace(module("a.ts", keyed("x")));
+  expect(events.slice(2)).toEqual(["stop a.ts x 50", "dispose a.ts", "start a.ts x"]);
+});
+
+test("ModuleRegistry shows what a module is doing", async () => {
+  const { registry, module, states, notes } = setUp();
+  await registry.add(module("a.ts", keyed("x")));
+  expect(notes()).toEqual({ "module/a.ts": "loading" });
+  states.get("x")!.hasSynced = true;
+  states.get("x")!.state = { kind: "running" };
+  expect(notes()).toEqual({ "module/a.ts": "running" });
+  states.get("x")!.state = { kind: "unavailable", message: "listing is forbidden" };
+  expect(notes()).toEqual({ "module/a.ts": "unavailable: x: listing is forbidden" });
+  registry.markBroken("b.ts", { file: "controllers/b.ts", message: "boom" });
+  expect(registry.statuses().map(({ name, state }) => `${name} ${state}`)).toEqual(["a.ts unavailable", "b.ts broken"]);
+  await registry.add(module("b.ts", keyed("y")));
+  expect(registry.statuses()[1]!.state).toBe("loading");
+});
+
+test("ModuleRegistry with strict fails readiness where it would only list", async () => {
+  const { registry, health } = setUp({ strict: true });
+  registry.markBroken("b.ts", { file: "controllers/b.ts", message: "boom" });
+  expect(health.readyz.notes()).toEqual([]);
+  expect(await checkOf(health.readyz, "module/b.ts")?.()).toBe("broken: boom");
+  await registry.remove("b.ts");
+  expect(health.readyz.checks()).toEqual([]);
+});
+
+test("what a plugin registers leaves with its module", async () => {
+  const { registry, module, events, health, metrics } = setUp();
+  let ran = false;
+  const plugin = definePlugin({
+    name: "web",
+    setup(facade) {
+      facade.add(defineController({ for: ConfigMap, async reconcile() {} }));
+      facade.route(new Hono().get("/hello", (context) => context.text("hello")));
+      facade.readyCheck("ready", () => {
+        throw new Error("not yet");
+      });
+      facade.healthCheck("health", () => {});
+      facade.metric({ name: "web_visits_total", help: "Visits", type: "counter", value: () => 3 });
+      facade.run(async ({ signal }) => {
+        ran = true;
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        events.push("runnable ended");
+      });
+    },
+  });
+  await registry.add(module("web.ts", plugin));
+  expect(ran).toBe(true);
+  expect(events).toEqual(["start web.ts configmap"]);
+  expect(await (await registry.answer("web", new Request("http://x/hello")))!.text()).toBe("hello");
+  const check = checkOf(health.readyz, "web/ready")!;
+  expect(Promise.resolve(check())).rejects.toThrow("not yet");
+  expect(checkOf(health.livez, "web/health")).toBeDefined();
+  expect((await metrics.text()).body).toContain("web_visits_total 3");
+  await registry.remove("web.ts");
+  expect(events.slice(1)).toEqual(["stop web.ts configmap 50", "runnable ended", "dispose web.ts"]);
+  expect(registry.answer("web", new Request("http://x/hello"))).toBeUndefined();
+  expect([...health.readyz.checks(), ...health.livez.checks(), ...health.healthz.checks()]).toEqual([]);
+  expect((await metrics.text()).body).not.toContain("web_visits_total");
+});
+
+test("a plugin whose setup throws leaves nothing behind", async () => {
+  const { registry, module, events, health } = setUp();
+  let kept: Registry | undefined;
+  const plugin = definePlugin({
+    name: "bad",
+    setup(facade) {
+      kept = facade;
+      facade.healthCheck("x", () => {});
+      throw new Error("no");
+    },
+  });
+  await expect(registry.add(module("bad.ts", plugin, keyed("k")))).rejects.toThrow("no");
+  expect(health.livez.checks()).toEqual([]);
+  expect(registry.has("bad.ts")).toBe(false);
+  expect(events).toEqual([]);
+  expect(() => kept!.run(async () => {})).toThrow("Cannot register for plugin 'bad': setup is over");
+});
+
+test("a runnable that fails is counted and stops nothing", async () => {
+  const { registry, module } = setUp();
+  const plugin = definePlugin({ name: "p", setup: (facade) => facade.run(() => Promise.reject(new Error("boom"))) });
+  await registry.add(module("p.ts", plugin, keyed("k")));
+  await Bun.sleep(1);
+  expect(registry.statuses()[0]).toMatchObject({ state: "loading", errors: 1 });
+});
+
+test("a runnable that does not end is given up after the grace period", async () => {
+  const { registry, module, events } = setUp();
+  const plugin = definePlugin({ name: "p", setup: (facade) => facade.run(() => new Promise(() => {})) });
+  await registry.add(module("p.ts", plugin));
+  const before = performance.now();
+  await registry.remove("p.ts");
+  expect(performance.now() - before).toBeLessThan(500);
+  expect(events).toEqual(["dispose p.ts"]);
+});
