@@ -145,7 +145,7 @@ describe("loadModule", () => {
     const found = { name: "m.ts", file: join(folder, "m.ts") };
     const { loadGraph } = await import("../platform/module-host.ts");
     const graph = await loadGraph(found.file, { onError: (error) => errors.push(error) });
-    const [{ fail }] = graph.exports["list"] as [{ fail(): void }];
+    const [{ fail }] = graph.exports["list"] as [{ fail: () => void }];
     graph.run(fail);
     await Bun.sleep(20);
     expect(errors.map(String).sort()).toEqual(["Error: rejected", "Error: thrown"]);

@@ -1,0 +1,240 @@
+/**
+ * The types of the SDK, as an author meets them. The type check is the test: `@ts-expect-error` marks the lines that
+ * must be errors, and a marked line that is none is an error itself.
+ */
+import { expect, test } from "bun:test";
+import {
+  all,
+  allow,
+  changed,
+  type Condition,
+  conditions,
+  defineController,
+  defineKeyController,
+  defineResource,
+  edit,
+  type Key,
+  type ObjectOf,
+  of,
+  resource,
+  source,
+  watch,
+  z,
+} from "binnacle";
+import { ConfigMap, Deployment, Namespace, Secret, Service } from "binnacle/resources";
+
+const Guestbook = defineResource({
+  group: "demo.binnacle.dev",
+  version: "v1",
+  kind: "Guestbook",
+  spec: z.object({
+    message: z.string().min(1),
+    replicas: z.int().default(1),
+    pages: z.array(z.string()).default([]),
+    expose: z.boolean().optional(),
+  }),
+  status: z.object({ readyReplicas: z.int().optional(), conditions: conditions("Ready", "Degraded") }),
+});
+type Guestbook = ObjectOf<typeof Guestbook>;
+
+const template = { spec: { containers: [{ name: "web", image: "web:1" }] } };
+
+// Helpers take the read type; readonly arrays flow into the write type without a cast.
+const deploymentFor = (guestbook: Guestbook) =>
+  of(Deployment, {
+    metadata: { name: guestbook.metadata.name },
+    spec: {
+      replicas: guestbook.spec.replicas,
+      selector: {},
+      template: { spec: { containers: guestbook.spec.pages.map((name) => ({ name, image: "page:1" })) } },
+    },
+  });
+const serviceFor = (guestbook: Guestbook) =>
+  of(Service, { metadata: { name: guestbook.metadata.name }, spec: { ports: [{ port: 80 }] } });
+
+test("right: what an author may write", () => {
+  const plain = defineController({
+    for: Guestbook,
+    owns: [Deployment, watch(Service, { labels: "app=x" })],
+    async reconcile(guestbook, { children, status, client }) {
+      const replicas: number = guestbook.spec.replicas; // default() makes it required on read
+      const { deployment, service, workers } = await children.sync(
+        {
+          deployment: deploymentFor(guestbook),
+          service: guestbook.spec.expose ? serviceFor(guestbook) : undefined,
+          workers: guestbook.spec.pages.map(() => deploymentFor(guestbook)),
+          literal: { apiVersion: "v1", kind: "Service", metadata: { name: "x" }, spec: {} }, // YAML-like literals too
+        },
+        { after: { deployment: ["service"] }, keep: ["service"] },
+      );
+      const ready: number | undefined = deployment.status?.readyReplicas;
+      const address: string | undefined = service?.spec.clusterIP;
+      const counts: (number | undefined)[] = workers.map((worker) => worker.status?.readyReplicas);
+      status.set({ readyReplicas: ready });
+      status.condition({ type: "Ready", status: ready === replicas, reason: address ?? String(counts.length) });
+      const found: readonly Condition<"Ready" | "Degraded">[] | undefined = guestbook.status?.conditions;
+      void found;
+      await client.create(Guestbook, { metadata: { name: "a" }, spec: { message: "m" } }); // optional on write
+      await client.edit(Guestbook, { namespace: "n", name: "x" }, (draft) => {
+        draft.spec.pages.push("p");
+      });
+      await client.deleteAll(ConfigMap, { namespace: "a" });
+      await client.deleteAll(Namespace, { all: true });
+      await client.get(Namespace, { name: "a" });
+      const bigger: Guestbook = edit(guestbook, (draft) => {
+        draft.spec.replicas = 2;
+      });
+      void bigger;
+      return { requeueAfter: "1m30s" };
+    },
+    async finalize(guestbook, { events }) {
+      events.normal("Gone", guestbook.spec.message);
+    },
+  });
+  const narrowed = defineController({
+    name: "secret-mirror",
+    for: watch(Secret, {
+      labels: "x",
+      match: (secret) => secret.metadata.annotations?.["mirror/to"] !== undefined,
+      on: all(changed.annotations, ({ type }) => type !== "delete"),
+    }),
+    reads: [Namespace],
+    uses: [allow(Secret, "create", "patch")],
+    retry: { first: "10ms", limit: 5 },
+    formerly: ["mirror"],
+    watches: [
+      watch(Namespace, {
+        enqueue: async (namespace, { client }) => client.list(Secret, { namespace: namespace.metadata.name }),
+      }),
+      source.every("30s"),
+      source.cron("0 * * * *"),
+    ],
+    async reconcile(secret) {
+      void secret.data?.["a"]?.length;
+    },
+  });
+  const Widget = resource("acme.io/v1", "Widget");
+  const untyped = defineController({
+    for: Widget,
+    async reconcile(widget, { client }) {
+      void widget["spec"];
+      await client.find(Widget, { name: "x" });
+    },
+  });
+  const keyed = defineKeyController({
+    name: "dns",
+    watches: [source.from((async function* (): AsyncGenerator<Key> {})())],
+    async reconcile(key: Key) {
+      void key.name;
+    },
+  });
+  expect([plain, narrowed, untyped, keyed].every((definition) => Object.isFrozen(definition))).toBe(true);
+});
+
+/** Compiled, never run. */
+function wrong(): void {
+  defineController({
+    for: Guestbook,
+    owns: [Deployment],
+    async reconcile(guestbook, { children, status, client }) {
+      // @ts-expect-error unknown field
+      void guestbook.spec.replica;
+      // @ts-expect-error cached arrays are readonly
+      guestbook.spec.pages.push("x");
+      // @ts-expect-error cached fields are readonly
+      guestbook.spec.message = "x";
+      // @ts-expect-error kind not in owns
+      await children.sync({ d: of(Service, { metadata: { name: "a" }, spec: {} }) });
+      const synced = await children.sync({
+        d: of(Deployment, { metadata: { name: "a" }, spec: { selector: {}, template } }),
+      });
+      // @ts-expect-error no such child
+      void synced.e;
+      // @ts-expect-error the result is typed
+      void synced.d.spec.replicaz;
+      // @ts-expect-error waits for a name that is not in the set
+      await children.sync({ a: undefined }, { after: { a: ["b"] } });
+      // @ts-expect-error positional array
+      await children.sync([]);
+      // @ts-expect-error unknown status field
+      status.set({ readyReplica: 1 });
+      // @ts-expect-error conditions only by condition()
+      status.set({ conditions: [] });
+      // @ts-expect-error unknown condition
+      status.condition({ type: "Raedy", status: true, reason: "X" });
+      // @ts-expect-error the API requires a reason
+      status.condition({ type: "Ready", status: true });
+      // @ts-expect-error a namespaced kind needs a namespace
+      await client.get(Guestbook, { name: "x" });
+      // @ts-expect-error a cluster-scoped kind refuses one
+      await client.get(Namespace, { namespace: "a", name: "x" });
+      // @ts-expect-error a cluster-scoped kind refuses one
+      await client.list(Namespace, { namespace: "a" });
+      // @ts-expect-error deleteAll says where
+      await client.deleteAll(ConfigMap, {});
+      // @ts-expect-error message is missing
+      await client.create(Guestbook, { metadata: { name: "a" }, spec: {} });
+      // @ts-expect-error status is not written by edit
+      await client.edit(Guestbook, { namespace: "a", name: "b" }, (draft) => void draft.status);
+      // @ts-expect-error an unknown field of a built-in kind
+      of(Deployment, { metadata: { name: "a" }, spec: { selector: {}, template, replicaz: 1 } });
+      // @ts-expect-error copies by edit are typed
+      edit(guestbook, (draft) => void (draft.spec.replicas = "2"));
+    },
+  });
+  // @ts-expect-error not a duration
+  defineController({ for: Guestbook, reconcile: async () => ({ requeueAfter: "10 minutes" }) });
+  defineController({
+    for: Guestbook,
+    // @ts-expect-error there is no requeue
+    async reconcile() {
+      return { requeue: true };
+    },
+  });
+  defineController({
+    for: Guestbook,
+    async reconcile(_, { children }) {
+      // @ts-expect-error children without owns
+      await children.sync({ d: of(Deployment, { metadata: { name: "a" }, spec: { selector: {}, template } }) });
+    },
+  });
+  // @ts-expect-error a Secret has no spec
+  defineController({ for: watch(Secret, { match: (secret) => secret.spec }), async reconcile() {} });
+  // @ts-expect-error a mapped watch is not a `for`
+  defineController({ for: watch(ConfigMap, { enqueue: () => [] }), async reconcile() {} });
+  // @ts-expect-error watches need enqueue
+  defineController({ for: Guestbook, watches: [ConfigMap], async reconcile() {} });
+  defineController({
+    for: Guestbook,
+    owns: [Deployment],
+    async reconcile() {},
+    // @ts-expect-error no sync of children while finalizing
+    async finalize(_, { children }) {
+      void children;
+    },
+  });
+  // @ts-expect-error no status without an object
+  defineKeyController({ name: "x", reconcile: async (_, { status }) => void status });
+  // @ts-expect-error for is missing
+  defineController({ async reconcile() {} });
+  // @ts-expect-error not a duration
+  defineController({ for: Guestbook, timeout: "2 minutes", async reconcile() {} });
+  defineController({
+    for: Guestbook,
+    owns: [Deployment],
+    async reconcile(_, { children }) {
+      // @ts-expect-error the empty set
+      await children.sync({});
+    },
+  });
+  // @ts-expect-error unknown option
+  defineController({ for: Guestbook, retries: 5, async reconcile() {} });
+  // @ts-expect-error unknown verb
+  allow(Secret, "read");
+  // @ts-expect-error a definition is opaque
+  void defineKeyController({ name: "x", async reconcile() {} }).reconcile;
+}
+
+test("wrong: each marked line is refused by the type check", () => {
+  expect(wrong).toBeFunction();
+});
