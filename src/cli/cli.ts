@@ -73,30 +73,36 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
         new UsageError(message || "Say what to do, such as `binnacle run`; `binnacle --help` lists the commands")
       );
     });
-  for (const entry of commands) {
-    parser.command(
-      entry.usage === undefined ? entry.name : `${entry.name} ${entry.usage}`,
-      entry.describe,
-      async (builder: Argv) => declare(builder, await entry.load()),
-      // Not run here: yargs renders the whole help text, 15 ms of a start, when a handler returns a promise.
-      (argv) => {
-        chosen.push({ entry, argv });
-      },
-    );
-  }
-  const first = args.find((argument) => !argument.startsWith("-"));
   const names = [...commands.map(({ name }) => name), "completion"];
+  const first = args[0]?.startsWith("-") ? args.find((argument) => names.includes(argument)) : args[0];
   if (first !== undefined && !names.includes(first) && !args.includes("--get-yargs-completions")) {
     const meant = nearest(first, names);
     throw new UsageError(
       `Unknown command '${first}'${meant === undefined ? "; `binnacle --help` lists the commands" : `, did you mean '${meant}'?`}`,
     );
   }
-  await parser.parseAsync();
+  // Loaded before parsing: yargs renders the whole help text, 15 ms of a start, when anything it calls returns a promise.
+  const completing = args.includes("--get-yargs-completions");
+  const loaded = new Map<CommandEntry, Command>();
+  for (const entry of commands) if (completing || entry.name === first) loaded.set(entry, await entry.load());
+  for (const entry of commands) {
+    parser.command(
+      entry.usage === undefined ? entry.name : `${entry.name} ${entry.usage}`,
+      entry.describe,
+      (builder: Argv) => {
+        const command = loaded.get(entry);
+        return command === undefined ? builder : declare(builder, command);
+      },
+      (argv) => {
+        chosen.push({ entry, argv });
+      },
+    );
+  }
+  await parser.parse();
   const [only] = chosen;
   if (only === undefined) return 0; // yargs printed help or completions
   const { entry, argv } = only;
-  const command = await entry.load();
+  const command = loaded.get(entry) ?? (await entry.load());
   return command.run(await values(entry, { command, argv, host }), host);
 }
 
