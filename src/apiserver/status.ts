@@ -1,0 +1,130 @@
+/** `Status` objects: the answers that say what went wrong. @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/ */
+import { causeReason, errorBody, errorText, type FieldError } from "./field-error.ts";
+
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+}
+
+export interface Status {
+  readonly kind: "Status";
+  readonly apiVersion: "v1";
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly status: "Success" | "Failure";
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: StatusDetails;
+  readonly code: number;
+}
+
+/** Thrown anywhere on a request's way: the request is answered with this `Status`. */
+export class StatusError extends Error {
+  readonly status: Status;
+
+  constructor(code: number, reason: string, { message, details }: { message: string; details?: StatusDetails }) {
+    super(message);
+    this.name = "StatusError";
+    const rest = reason === "" ? {} : { reason };
+    this.status = {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message,
+      ...rest,
+      ...(details === undefined ? {} : { details }),
+      code,
+    };
+  }
+}
+
+/** What a `Status` is about: the plural in most errors, the kind in `Invalid`. */
+interface Subject {
+  readonly group: string;
+  readonly plural: string;
+}
+
+export function qualified({ group, plural }: Subject): string {
+  return group === "" ? plural : `${plural}.${group}`;
+}
+
+function about(subject: Subject, name: string): StatusDetails {
+  return {
+    ...(name === "" ? {} : { name }),
+    ...(subject.group === "" ? {} : { group: subject.group }),
+    kind: subject.plural,
+  };
+}
+
+export function notFound(subject: Subject, name: string): StatusError {
+  const message = `${qualified(subject)} "${name}" not found`;
+  return new StatusError(404, "NotFound", { message, details: about(subject, name) });
+}
+
+export function alreadyExists(subject: Subject, name: string): StatusError {
+  const message = `${qualified(subject)} "${name}" already exists`;
+  return new StatusError(409, "AlreadyExists", { message, details: about(subject, name) });
+}
+
+export function conflict(subject: Subject, name: string, { why }: { readonly why: string }): StatusError {
+  const message = `Operation cannot be fulfilled on ${qualified(subject)} "${name}": ${why}`;
+  return new StatusError(409, "Conflict", { message, details: about(subject, name) });
+}
+
+export function forbidden(subject: Subject, name: string, { why }: { readonly why: string }): StatusError {
+  const what = name === "" ? `${qualified(subject)}` : `${qualified(subject)} "${name}"`;
+  return new StatusError(403, "Forbidden", { message: `${what} is forbidden: ${why}`, details: about(subject, name) });
+}
+
+export function badRequest(message: string): StatusError {
+  return new StatusError(400, "BadRequest", { message });
+}
+
+export function methodNotSupported(subject: Subject, verb: string): StatusError {
+  const message = `${verb} is not supported on resources of kind "${qualified(subject)}"`;
+  return new StatusError(405, "MethodNotAllowed", { message, details: about(subject, "") });
+}
+
+export function internalError(why: string): StatusError {
+  const message = `Internal error occurred: ${why}`;
+  return new StatusError(500, "InternalError", { message, details: { causes: [{ message: why }] } });
+}
+
+/** 410: the version that was asked for is no longer, or not any more, known. */
+export function expired(message: string): StatusError {
+  return new StatusError(410, "Expired", { message });
+}
+
+/** The 422 of an object whose fields are wrong. */
+export function invalid(
+  kind: { readonly group: string; readonly kind: string },
+  name: string,
+  { errors }: { readonly errors: readonly FieldError[] },
+): StatusError {
+  const causes = errors.map((error) => ({
+    reason: causeReason(error.type),
+    message: errorBody(error),
+    field: error.field,
+  }));
+  const texts = [...new Set(errors.map(errorText))];
+  const qualifiedKind = kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`;
+  const what = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
+  const details = {
+    ...(name === "" ? {} : { name }),
+    ...(kind.group === "" ? {} : { group: kind.group }),
+    kind: kind.kind,
+    causes,
+  };
+  const message = `${qualifiedKind} "${name}" is invalid${texts.length === 0 ? "" : `: ${what}`}`;
+  return new StatusError(422, "Invalid", { message, details });
+}
