@@ -50,7 +50,7 @@ const usage: readonly [string, string][] = [
   ["rnu", "Unknown command 'rnu', did you mean 'run'?"],
   ["run --contrllers x", "Unknown flag --contrllers, did you mean --controllers?"],
   ["run -x", "Unknown flag -x"],
-  ["run extra", "Unexpected argument 'extra' after 'run'"],
+  ["run extra", "Unexpected argument 'extra'"],
   ["run --controllers", "--controllers needs a value"],
   ["run --webhook-bind-address :9443", "this version serves no webhooks, the only value is 0"],
   ["manifests", "Say what to print"],

@@ -1,6 +1,6 @@
 /** The command line: finds the command, reads its options, and turns errors into one line and an exit status. */
 import { readFile } from "node:fs/promises";
-import yargs, { type Argv } from "yargs";
+import type { Argv } from "yargs";
 import { isConfigError, whyUnreadable } from "../kube/config-error.ts";
 import { nearest } from "../module/nearest.ts";
 import { parseYaml } from "../platform/yaml.ts";
@@ -45,16 +45,31 @@ function isSystemError(error: Error): boolean {
   return "syscall" in error;
 }
 
-interface Chosen {
-  readonly entry: CommandEntry;
-  readonly argv: Readonly<Record<string, unknown>>;
+async function dispatch(args: readonly string[], host: Host): Promise<number> {
+  const names = [...commands.map(({ name }) => name), "completion"];
+  const completing = args.includes("--get-yargs-completions");
+  const at = args[0]?.startsWith("-") ? args.findIndex((argument) => names.includes(argument)) : 0;
+  const first = args[at];
+  const entry = commands.find(({ name }) => name === first);
+  if (entry !== undefined && !completing && !args.includes("--help")) {
+    const command = await entry.load();
+    const argv = await parse(args.toSpliced(at, 1), command);
+    return command.run(await values(entry, { command, argv, host }), host);
+  }
+  if (first !== undefined && !names.includes(first) && !completing) {
+    const meant = nearest(first, names);
+    throw new UsageError(
+      `Unknown command '${first}'${meant === undefined ? "; `binnacle --help` lists the commands" : `, did you mean '${meant}'?`}`,
+    );
+  }
+  await help(args);
+  return 0;
 }
 
-async function dispatch(args: readonly string[], host: Host): Promise<number> {
-  const chosen: Chosen[] = [];
-  const parser = yargs(args as string[])
+async function parser(args: readonly string[]): Promise<Argv> {
+  const { default: yargs } = await import("yargs");
+  return yargs(args)
     .scriptName("binnacle")
-    .usage("Runs Kubernetes controllers written as plain TypeScript files.\n\nbinnacle <command> [options]")
     .parserConfiguration({
       "camel-case-expansion": false,
       "dot-notation": false,
@@ -64,46 +79,41 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
     })
     .exitProcess(false)
     .version(false)
-    .help()
-    .completion("completion", "Print a completion script for bash or zsh")
-    .demandCommand(1, "")
     .fail((message, error) => {
       throw (
         error ??
         new UsageError(message || "Say what to do, such as `binnacle run`; `binnacle --help` lists the commands")
       );
     });
-  const names = [...commands.map(({ name }) => name), "completion"];
-  const first = args[0]?.startsWith("-") ? args.find((argument) => names.includes(argument)) : args[0];
-  if (first !== undefined && !names.includes(first) && !args.includes("--get-yargs-completions")) {
-    const meant = nearest(first, names);
-    throw new UsageError(
-      `Unknown command '${first}'${meant === undefined ? "; `binnacle --help` lists the commands" : `, did you mean '${meant}'?`}`,
+}
+
+/** The flags of one command. Not as a command of yargs, which renders its help text, 15 ms of a start, whether asked or not. */
+async function parse(args: readonly string[], command: Command): Promise<Readonly<Record<string, unknown>>> {
+  if (args.length === 0) return {};
+  const { _: words, ...flags } = declare((await parser(args)).help(false), command).parseSync() as {
+    readonly _: readonly unknown[];
+    readonly [flag: string]: unknown;
+  };
+  const positionals = command.options.filter((option) => option.positional === true);
+  const extra = words[positionals.length];
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${String(extra)}'`);
+  return { ...flags, ...Object.fromEntries(words.map((word, index) => [positionals[index]!.name, word])) };
+}
+
+/** Prints help or completions, or says that a command is missing. */
+async function help(args: readonly string[]): Promise<void> {
+  const everything = (await parser(args))
+    .usage("Runs Kubernetes controllers written as plain TypeScript files.\n\nbinnacle <command> [options]")
+    .help()
+    .completion("completion", "Print a completion script for bash or zsh")
+    .demandCommand(1, "");
+  for (const { name, usage, describe, load } of commands) {
+    const command = await load();
+    everything.command(usage === undefined ? name : `${name} ${usage}`, describe, (builder) =>
+      declare(builder, command),
     );
   }
-  // Loaded before parsing: yargs renders the whole help text, 15 ms of a start, when anything it calls returns a promise.
-  const completing = args.includes("--get-yargs-completions");
-  const loaded = new Map<CommandEntry, Command>();
-  for (const entry of commands) if (completing || entry.name === first) loaded.set(entry, await entry.load());
-  for (const entry of commands) {
-    parser.command(
-      entry.usage === undefined ? entry.name : `${entry.name} ${entry.usage}`,
-      entry.describe,
-      (builder: Argv) => {
-        const command = loaded.get(entry);
-        return command === undefined ? builder : declare(builder, command);
-      },
-      (argv) => {
-        chosen.push({ entry, argv });
-      },
-    );
-  }
-  await parser.parse();
-  const [only] = chosen;
-  if (only === undefined) return 0; // yargs printed help or completions
-  const { entry, argv } = only;
-  const command = loaded.get(entry) ?? (await entry.load());
-  return command.run(await values(entry, { command, argv, host }), host);
+  await everything.parse();
 }
 
 function declare(builder: Argv, { options }: Command): Argv {
@@ -129,16 +139,14 @@ async function values(
   { command, argv, host }: { command: Command; argv: Readonly<Record<string, unknown>>; host: Host },
 ): Promise<never> {
   const options = [...command.options, configOption];
-  const known = [...options.map(({ name }) => name), "help"];
+  const known = options.map(({ name }) => name);
   for (const flag of Object.keys(argv)) {
-    if (known.includes(flag) || flag === "_" || flag === "$0") continue;
+    if (known.includes(flag) || flag === "$0") continue;
     const meant = nearest(flag, known);
     const advice =
       meant === undefined ? `; \`binnacle ${entry.name} --help\` lists the flags` : `, did you mean --${meant}?`;
     throw new UsageError(`Unknown flag ${flag.length === 1 ? "-" : "--"}${flag}${advice}`);
   }
-  const extra = (argv["_"] as readonly unknown[])[1];
-  if (extra !== undefined) throw new UsageError(`Unexpected argument '${String(extra)}' after '${entry.name}'`);
   const file = argv["config"] ?? host.env[environmentName("config")];
   const config = typeof file === "string" ? { file, values: await readConfig(file) } : undefined;
   return resolveOptions(command.options, { flags: argv, env: host.env, config }) as never;
