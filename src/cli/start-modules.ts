@@ -35,7 +35,7 @@ export async function startModules(
 
 async function start({ found: { name, file }, result }: Loaded, { manager, strict }: StartOptions): Promise<void> {
   const message = "broken" in result ? result.broken : await add(result.module, manager);
-  if (message === undefined) return;
+  if (message === undefined || manager.stopping) return;
   if (strict) throw new UserError(`Cannot load ${file}: ${message}`);
   manager.modules.markBroken(name, { file, message });
 }

@@ -68,7 +68,8 @@ export class Manager implements AsyncDisposable {
     this.metrics = createMetrics({ host: new URL(cluster.server).host });
     this.#isolation = isolate({ log, metrics: this.metrics });
     // Modules call the SDK in their own context; what it opens for them must outlive them.
-    const clock = hostBound(options.clock ?? systemClock);
+    const base = options.clock ?? systemClock;
+    const clock: Clock = { now: () => base.now(), setTimeout: hostBound(base).setTimeout };
     this.#transport = createTransport(cluster, {
       clock,
       onWarning: (text) => log.warn("The API server warns", { warning: text }),
@@ -149,6 +150,11 @@ export class Manager implements AsyncDisposable {
     return this.#listeners?.address(name);
   }
 
+  /** The stop has begun: what fails now fails for that. */
+  get stopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
   /** Starts a module. @throws what keeps it from running; then the caller disposes of it. */
   async add(module: LoadedModule): Promise<void> {
     await this.#install(module);
@@ -225,6 +231,7 @@ export class Manager implements AsyncDisposable {
   }
 
   async #install(module: LoadedModule): Promise<void> {
+    this.#stopping.signal.throwIfAborted();
     if (this.#options.installCrds !== true) return;
     const { transport, clock, log } = this.#runtime;
     await installCrds(module.definitions.resources, { transport, clock, log, signal: this.#stopping.signal });

@@ -100,7 +100,9 @@ export class ModuleRegistry {
   markBroken(name: string, broken: { readonly file: string; readonly message: string }): void {
     this.#broken.set(name, { name, ...broken });
     this.#list(name);
-    this.#runtime.log.error("Cannot load a module", { module: name, file: broken.file, reason: broken.message });
+    const fields = { module: name, file: broken.file, reason: broken.message };
+    if (this.#running.has(name)) this.#runtime.log.error("Cannot load a module: its version before runs on", fields);
+    else this.#runtime.log.error("Cannot load a module", fields);
   }
 
   /** Counts and logs what a module's code threw outside of a run. */
