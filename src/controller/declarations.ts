@@ -1,6 +1,6 @@
 /** What a controller says about itself, in one place: its kinds, its sources, and the permissions that follow. */
 import { Permissions } from "../client/permissions.ts";
-import { groupKind, handle, type Resource } from "../resource/handle.ts";
+import { handle, type Resource } from "../resource/handle.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
 import { allowedVerbs, type AnyController, type AnyObjectController } from "./definition.ts";
 import { type KeySource, keySource } from "./source.ts";
@@ -74,11 +74,4 @@ export function declarationsOf(controller: AnyController): Declarations {
     permissions.allow(resource, verbs);
   }
   return { name, formerly, for: primary, owns, watches, reads, sources, finalizers, permissions };
-}
-
-/** The kinds that the controller watches, each once, as `Kind.group`. */
-export function watchedKinds(declarations: Declarations): readonly string[] {
-  const { owns, watches, reads } = declarations;
-  const all = [...(declarations.for === undefined ? [] : [declarations.for]), ...owns, ...watches, ...reads];
-  return [...new Set(all.map(({ resource }) => groupKind(resource)))];
 }

@@ -6,8 +6,8 @@
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import type { Client } from "../client/client.ts";
 import { hasFinalizer } from "../reconcile/finalizer.ts";
-import { originOf } from "../reconcile/object-run.ts";
 import { controllerOf, labelledOwner } from "../reconcile/owner.ts";
+import { originOf } from "../reconcile/run.ts";
 import type { AddOptions } from "../queue/work-queue.ts";
 import { type AnyObject, groupOf, type Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";

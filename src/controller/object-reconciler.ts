@@ -1,7 +1,8 @@
 /** The story of one run for an object: membership, deletion, finalizer, the author's code, the status. */
 import type { Result } from "../reconcile/context.ts";
 import { addFinalizer, hasFinalizer, removeFinalizers } from "../reconcile/finalizer.ts";
-import { ObjectRun, type ObjectEnvironment, type RunCause } from "../reconcile/object-run.ts";
+import type { ObjectRun } from "../reconcile/object-run.ts";
+import type { ObjectEnvironment } from "../reconcile/run.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { Declarations } from "./declarations.ts";
 import type { AnyObjectController } from "./definition.ts";
@@ -14,13 +15,6 @@ export interface ObjectReconciler {
   readonly controller: AnyObjectController;
   readonly environment: ObjectEnvironment;
   readonly invoke: Invoke;
-}
-
-/** The run of a key; `undefined` when there is nothing to run for. */
-export function objectRun(reconciler: ObjectReconciler, cause: RunCause): ObjectRun | undefined {
-  const object = reconciler.environment.latest(cause.key);
-  if (object === undefined) return undefined;
-  return new ObjectRun(reconciler.environment, cause, object);
 }
 
 /** Carries a run through; what the author's code throws comes out, after the status was written. */

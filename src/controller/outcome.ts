@@ -15,7 +15,7 @@ export type Outcome =
   /** The run was cancelled from outside, so what it says counts for nothing. */
   | { readonly kind: "cancelled"; readonly error: unknown };
 
-export const DONE: Outcome = Object.freeze({ kind: "done" });
+const DONE: Outcome = Object.freeze({ kind: "done" });
 
 const RESULT_KEYS = new Set(["requeueAfter", "priority"]);
 

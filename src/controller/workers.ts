@@ -5,7 +5,7 @@ import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { QueueItem, WorkQueue } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
-import type { KeyRun } from "../reconcile/object-run.ts";
+import type { KeyRun } from "../reconcile/key-run.ts";
 import { type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
 
 export interface WorkersOptions {

@@ -1,9 +1,9 @@
 /** One child as it will be applied: completed with namespace, owner and name, and refused before any write when it cannot be. */
 import { type AnyObject, groupOf } from "../resource/handle.ts";
 import { type Key, keyString, type MetaInput } from "../resource/meta.ts";
-import type { ObjectRun } from "./object-run.ts";
 import { childId, type OwnedKind } from "./owned-kind.ts";
 import { canReference, CHILD_ANNOTATION, controllerReference, OWNER_ANNOTATION, OWNER_UID_LABEL } from "./owner.ts";
+import type { RunOfObject } from "./run.ts";
 
 /** A member of the set that `children.sync` was given. */
 export interface DesiredObject {
@@ -34,7 +34,7 @@ interface AppliedBody {
   readonly metadata: MetaInput;
 }
 
-export function planChild(run: ObjectRun, name: string, desired: DesiredObject): PlannedChild {
+export function planChild(run: RunOfObject, name: string, desired: DesiredObject): PlannedChild {
   const { apiVersion, kind, metadata, ...rest } = desired;
   const owned = ownedKind(run, desired);
   const namespace = namespaceOf(run, owned, desired);
@@ -67,7 +67,7 @@ export function planChild(run: ObjectRun, name: string, desired: DesiredObject):
   };
 }
 
-function ownedKind(run: ObjectRun, desired: DesiredObject): OwnedKind {
+function ownedKind(run: RunOfObject, desired: DesiredObject): OwnedKind {
   const group = groupOf(desired.apiVersion);
   for (const kind of run.environment.owned) {
     if (kind.resource.kind === desired.kind && kind.resource.group === group) return kind;
@@ -77,7 +77,7 @@ function ownedKind(run: ObjectRun, desired: DesiredObject): OwnedKind {
   );
 }
 
-function namespaceOf(run: ObjectRun, kind: OwnedKind, desired: DesiredObject): string | undefined {
+function namespaceOf(run: RunOfObject, kind: OwnedKind, desired: DesiredObject): string | undefined {
   const mapping = run.environment.parts.scope.mapper.known(kind.resource);
   const namespaced = mapping === undefined ? kind.resource.scope === "Namespaced" : mapping.namespaced;
   if (!namespaced) return undefined;
@@ -97,7 +97,7 @@ interface Ownership {
 }
 
 /** The metadata that makes an object a child: an owner reference, or where that cannot reach a label. */
-function ownership(run: ObjectRun, kind: OwnedKind, child: Ownership): object {
+function ownership(run: RunOfObject, kind: OwnedKind, child: Ownership): object {
   const owner = run.object;
   const labels = child.labels === undefined ? {} : { labels: child.labels };
   const annotations = { ...child.annotations, [CHILD_ANNOTATION]: child.name };

@@ -7,18 +7,18 @@ import { type DesiredObject, planChild, type PlannedChild } from "./child-plan.t
 import type { SyncOptions } from "./children.ts";
 import { AlreadyOwned, NotOwned, WaitingForChildren } from "./errors.ts";
 import { appliedFields, isAppliedBy } from "./managed-fields.ts";
-import type { ObjectRun } from "./object-run.ts";
 import { childId, OWNER_INDEX, type OwnedKind } from "./owned-kind.ts";
 import { CHILD_ANNOTATION, controllerOf, ownerUid } from "./owner.ts";
 import { isReady } from "./readiness.ts";
+import type { RunOfObject } from "./run.ts";
 
 type Wanted = Readonly<Record<string, DesiredObject | readonly DesiredObject[] | undefined>>;
 
 export class ChildSet {
-  readonly #run: ObjectRun;
+  readonly #run: RunOfObject;
   #synced = false;
 
-  constructor(run: ObjectRun) {
+  constructor(run: RunOfObject) {
     this.#run = run;
   }
 

@@ -7,7 +7,7 @@ import { guardedPatch } from "../client/object-writer.ts";
 import type { JsonPatchOperation } from "../client/client.ts";
 import { isApiError, isNotFound } from "../kube/api-error.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
-import type { ObjectRun } from "./object-run.ts";
+import type { RunOfObject } from "./run.ts";
 
 const ATTEMPTS = 5;
 
@@ -25,7 +25,7 @@ export function hasFinalizer(object: AnyObject, names: readonly string[]): boole
 }
 
 /** Adds the finalizer; false when the object is gone or being deleted, where none may be added. */
-export function addFinalizer(run: ObjectRun, name: string): Promise<boolean> {
+export function addFinalizer(run: RunOfObject, name: string): Promise<boolean> {
   return change(run, (object) => {
     if (object.metadata.deletionTimestamp !== undefined) return "refused";
     const finalizers = object.metadata.finalizers ?? [];
@@ -40,7 +40,7 @@ export function addFinalizer(run: ObjectRun, name: string): Promise<boolean> {
 }
 
 /** Removes the finalizers, the controller's own and those of its earlier names. */
-export function removeFinalizers(run: ObjectRun, names: readonly string[]): Promise<boolean> {
+export function removeFinalizers(run: RunOfObject, names: readonly string[]): Promise<boolean> {
   return change(run, (object) => {
     const operations: JsonPatchOperation[] = [];
     (object.metadata.finalizers ?? []).forEach((finalizer, index) => {
@@ -54,7 +54,7 @@ export function removeFinalizers(run: ObjectRun, names: readonly string[]): Prom
 
 /** Patches until the patch fits the object as it is; false when it is gone or the change is refused. */
 async function change(
-  run: ObjectRun,
+  run: RunOfObject,
   plan: (object: AnyObject) => readonly JsonPatchOperation[] | "refused",
 ): Promise<boolean> {
   const { parts, resource } = run.environment;

@@ -4,8 +4,8 @@ import { definitionOf } from "../resource/define.ts";
 import type { Shape } from "../resource/handle.ts";
 import type { Condition, FieldsV1 } from "../resource/meta.ts";
 import { appliedFields, extract } from "./managed-fields.ts";
-import type { ObjectRun } from "./object-run.ts";
 import type { StatusWriter } from "./status.ts";
+import type { RunOfObject } from "./run.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -18,12 +18,12 @@ interface WantedCondition {
 }
 
 export class ObjectStatus implements StatusWriter<Shape> {
-  readonly #run: ObjectRun;
+  readonly #run: RunOfObject;
   readonly #fields: Fields = {};
   readonly #conditions = new Map<string, WantedCondition>();
   #dirty = false;
 
-  constructor(run: ObjectRun) {
+  constructor(run: RunOfObject) {
     this.#run = run;
   }
 

@@ -1,0 +1,55 @@
+/** What the runs of a controller share, and what the parts of a run (children, status, finalizer) know of it. */
+import type { ClientParts } from "../client/kube-client.ts";
+import type { RunScope } from "../client/scope.ts";
+import type { WriteGate } from "../client/write-gate.ts";
+import type { ControllerEvents } from "../events/recorder.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
+import type { AppliedMemory } from "./applied-memory.ts";
+import type { Cause, Logger } from "./context.ts";
+import type { OwnedKind } from "./owned-kind.ts";
+
+/** What all runs of a controller share. */
+export interface RunEnvironment {
+  readonly controller: string;
+  readonly parts: ClientParts;
+  readonly clock: Clock;
+  readonly log: { with(fields: object): Logger };
+  readonly events: ControllerEvents;
+  /** Closed at the loss of leadership and when the controller has stopped. */
+  readonly gate: WriteGate;
+}
+
+/** What the runs of an object controller share besides. */
+export interface ObjectEnvironment extends RunEnvironment {
+  readonly resource: Resource;
+  /** The controller's name and its earlier names. */
+  readonly managers: readonly string[];
+  readonly owned: readonly OwnedKind[];
+  /** The object as the cache has it now. */
+  latest(key: string): AnyObject | undefined;
+  readonly memory: AppliedMemory;
+}
+
+/** What one item of the queue brings. */
+export interface RunCause {
+  readonly key: string;
+  readonly attempt: number;
+  readonly causes: readonly Cause[];
+}
+
+/** A run of an object, as its parts see it. */
+export interface RunOfObject extends RunScope {
+  readonly environment: ObjectEnvironment;
+  readonly cause: RunCause;
+  /** The object as this run sees it; own writes replace it. */
+  object: AnyObject;
+  readonly deleting: boolean;
+  /** The newest state of the object: the cache's, which own writes reach at once. */
+  latest(): AnyObject;
+}
+
+/** Marks the writes of a controller's run for one key. */
+export function originOf(controller: string, key: string): string {
+  return `${controller}:${key}`;
+}
