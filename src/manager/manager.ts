@@ -69,7 +69,8 @@ export class Manager implements AsyncDisposable {
     this.#isolation = isolate({ log, metrics: this.metrics });
     // Modules call the SDK in their own context; what it opens for them must outlive them.
     const base = options.clock ?? systemClock;
-    const clock: Clock = { now: () => base.now(), setTimeout: hostBound(base).setTimeout };
+    const bound = hostBound(base);
+    const clock: Clock = { now: () => base.now(), setTimeout: (callback, ms) => bound.setTimeout(callback, ms) };
     this.#transport = createTransport(cluster, {
       clock,
       onWarning: (text) => log.warn("The API server warns", { warning: text }),
