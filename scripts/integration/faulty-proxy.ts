@@ -1,0 +1,123 @@
+/** A proxy in front of a real API server that sees every request and can delay, cut and expire watches. */
+import { once } from "node:events";
+import type { ControlPlane } from "../controlplane/controlplane.ts";
+import type { ClusterConfig } from "../../src/kube/cluster-config.ts";
+import { type LoopbackRequest, type LoopbackServer, type Reply, sendJson, startLoopback } from "../loopback-server.ts";
+
+/** A request that was answered, watches not included. */
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: string;
+  readonly code: number;
+}
+
+export class FaultyProxy implements AsyncDisposable {
+  readonly exchanges: Exchange[] = [];
+  /** Milliseconds by which watches are behind. */
+  delay = 0;
+  readonly #plane: Pick<ControlPlane, "request">;
+  readonly #watches = new Set<AbortController>();
+  #server!: LoopbackServer;
+  #expire = false;
+
+  private constructor(plane: Pick<ControlPlane, "request">) {
+    this.#plane = plane;
+  }
+
+  static async start(plane: Pick<ControlPlane, "request">): Promise<FaultyProxy> {
+    const proxy = new FaultyProxy(plane);
+    proxy.#server = await startLoopback((request, reply) => proxy.#forward(request, reply));
+    return proxy;
+  }
+
+  /** Clients of this cluster go through the proxy, as its administrator. */
+  get cluster(): ClusterConfig {
+    return this.#server.config;
+  }
+
+  /** Writes of objects other than Events, as `METHOD path`. */
+  get writes(): readonly string[] {
+    return this.exchanges
+      .filter(({ method, path }) => method !== "GET" && !path.includes("/events"))
+      .map(({ method, path }) => `${method} ${path}`);
+  }
+
+  count(method: string, code?: number): number {
+    return this.exchanges.filter((one) => one.method === method && (code === undefined || one.code === code)).length;
+  }
+
+  /** Ends the open watches in the middle of what they say; with `expire` their versions are too old afterwards. */
+  cut(options: { readonly expire?: boolean } = {}): void {
+    this.#expire = options.expire === true;
+    for (const watch of this.#watches) watch.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut();
+    await this.#server[Symbol.asyncDispose]();
+  }
+
+  async #forward(request: LoopbackRequest, reply: Reply): Promise<void> {
+    try {
+      if (request.query.get("watch") === "true" || request.query.get("watch") === "1")
+        await this.#watch(request, reply);
+      else await this.#short(request, reply);
+    } catch {
+      reply.destroy(); // what broke on the way to the server breaks on the way back
+    }
+  }
+
+  #send(request: LoopbackRequest, signal?: AbortSignal): Promise<Response> {
+    const { method, path, query, body } = request;
+    const headers: Record<string, string> = {};
+    for (const name of ["content-type", "accept"]) {
+      const value = request.headers[name];
+      if (typeof value === "string") headers[name] = value;
+    }
+    const init: RequestInit = { method, headers };
+    if (body !== "") init.body = body;
+    if (signal !== undefined) init.signal = signal;
+    return this.#plane.request(query.size === 0 ? path : `${path}?${query}`, init);
+  }
+
+  async #short(request: LoopbackRequest, reply: Reply): Promise<void> {
+    const response = await this.#send(request);
+    const text = await response.text();
+    const { method, path, query, body } = request;
+    this.exchanges.push({ method, path, query, body, code: response.status });
+    reply.writeHead(response.status, { "content-type": response.headers.get("content-type") ?? "application/json" });
+    reply.end(text);
+  }
+
+  async #watch(request: LoopbackRequest, reply: Reply): Promise<void> {
+    if (this.#expire) {
+      const status = { kind: "Status", apiVersion: "v1", status: "Failure", code: 410, reason: "Expired" };
+      return sendJson(reply, status, { code: 410 });
+    }
+    const stop = new AbortController();
+    this.#watches.add(stop);
+    reply.on("close", () => stop.abort());
+    try {
+      const response = await this.#send(request, stop.signal);
+      reply.writeHead(response.status, { "content-type": "application/json" });
+      // Read at once and sent at their time, in their order.
+      let sent = Promise.resolve();
+      for await (const chunk of response.body!) {
+        const due = performance.now() + this.delay;
+        sent = sent.then(async () => {
+          const wait = due - performance.now();
+          if (wait > 0) await Bun.sleep(wait);
+          if (!stop.signal.aborted && !reply.write(chunk)) await once(reply, "drain", { signal: stop.signal });
+        });
+        sent.catch(() => {}); // ends below
+      }
+      await sent;
+      reply.end();
+    } finally {
+      this.#watches.delete(stop);
+      if (stop.signal.aborted) reply.destroy();
+    }
+  }
+}

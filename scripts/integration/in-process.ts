@@ -1,0 +1,91 @@
+/** The run time in this process, with definitions of the test itself, so that a test can look inside. */
+import type { ControlPlane } from "../controlplane/controlplane.ts";
+import { until } from "../acceptance/binary.ts";
+import type { ClusterConfig } from "../../src/kube/cluster-config.ts";
+import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
+import { Manager } from "../../src/manager/manager.ts";
+import { collectDefinitions } from "../../src/module/module-definitions.ts";
+import { createLog, type LogLevel } from "../../src/observe/log.ts";
+
+export interface InProcessOptions {
+  /** @default the control plane's administrator */
+  readonly cluster?: ClusterConfig | undefined;
+  readonly plane?: ControlPlane | undefined;
+  readonly definitions: readonly unknown[];
+  readonly namespaces?: readonly string[] | undefined;
+  /** @default "info" */
+  readonly level?: LogLevel | undefined;
+}
+
+/** One line of the log. */
+export interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+export class InProcess implements AsyncDisposable {
+  readonly manager: Manager;
+  readonly log: readonly LogLine[];
+
+  private constructor(manager: Manager, log: readonly LogLine[]) {
+    this.manager = manager;
+    this.log = log;
+  }
+
+  /** Installs the definitions' CRDs, starts their controllers, and waits until all have synced. */
+  static async start(options: InProcessOptions): Promise<InProcess> {
+    const { definitions, namespaces, level = "info" } = options;
+    const lines: LogLine[] = [];
+    const cluster = options.cluster ?? (await loadKubeconfig({ kubeconfig: options.plane!.kubeconfig, env: {} }));
+    const manager = new Manager({
+      cluster,
+      log: createLog({ level, format: "json", write: (line) => void lines.push(JSON.parse(line) as LogLine) }),
+      healthAddress: "0",
+      metricsAddress: "0",
+      namespaces,
+      installCrds: true,
+      development: true,
+      grace: 5_000,
+    });
+    const operator = new InProcess(manager, lines);
+    await manager.add({
+      name: "test",
+      file: "test.ts",
+      definitions: collectDefinitions(definitions),
+      invoke: (fn) => fn(),
+      dispose: () => {},
+    });
+    manager.loaded();
+    await until(() => manager.modules.controllers.every(({ hasSynced }) => hasSynced), {
+      what: () => `synced controllers: ${operator.text}`,
+    });
+    return operator;
+  }
+
+  get text(): string {
+    return this.log.map((line) => JSON.stringify(line)).join("\n");
+  }
+
+  /** The lines of a level and above it. */
+  lines(level: "warn" | "error"): readonly LogLine[] {
+    return this.log.filter((line) => line.level === "error" || line.level === level);
+  }
+
+  /** Waits until no key has been queued or running for so many milliseconds; keys that wait for a time do not count. */
+  async idle(quiet = 150): Promise<void> {
+    let since = performance.now();
+    await until(
+      () => {
+        const busy = this.manager.modules.controllers.some(({ queue }) => queue.depth > 0 || queue.processing > 0);
+        if (busy) since = performance.now();
+        return performance.now() - since >= quiet;
+      },
+      { within: 60_000, every: 5, what: () => `an idle operator: ${this.text.slice(-2_000)}` },
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.manager.stop();
+  }
+}
