@@ -1,6 +1,7 @@
 /** What a reconciler reads and writes with: the types. `kube-client.ts` implements them. */
 import type { AnyObject, Desired, Resource, Scope, Shape } from "../resource/handle.ts";
 import type { Draft, Key } from "../resource/meta.ts";
+import type { LabelQuery } from "../resource/selector.ts";
 
 /** A key whose namespace is required or refused by the kind's scope. */
 export type KeyOf<S extends Shape> = [S["scope"]] extends ["Cluster"]
@@ -15,9 +16,9 @@ type InNamespace<S extends Shape> = [S["scope"]] extends ["Cluster"]
 
 /** `deleteAll` cannot be called without saying where. */
 export type Everything<S extends Shape> = [S["scope"]] extends ["Cluster"]
-  ? { readonly labels: string } | { readonly all: true }
-  : | { readonly namespace: string; readonly labels?: string | undefined }
-    | { readonly allNamespaces: true; readonly labels?: string | undefined };
+  ? { readonly labels: LabelQuery } | { readonly all: true }
+  : | { readonly namespace: string; readonly labels?: LabelQuery | undefined }
+    | { readonly allNamespaces: true; readonly labels?: LabelQuery | undefined };
 
 /** Status is written through `status`, never by `update` or `edit`. */
 export type Updated<S extends Shape> = Omit<S["read"], "status">;
@@ -58,8 +59,8 @@ export interface DeleteOptions extends WriteOptions {
 
 export type ListOptions<S extends Shape> = InNamespace<S> &
   CallOptions & {
-    /** A label selector, such as `app=web,tier in (a, b)`. */
-    readonly labels?: string | undefined;
+    /** A label selector, such as `app=web,tier in (a, b)` or `{ app: "web", tier: ["a", "b"] }`. */
+    readonly labels?: LabelQuery | undefined;
     /** A field selector, such as `status.phase=Running`. */
     readonly fields?: string | undefined;
     /** At most so many objects. */

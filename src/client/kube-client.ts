@@ -6,6 +6,7 @@ import { edit } from "../resource/edit.ts";
 import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
 import { sameJson } from "../resource/json.ts";
 import type { Draft, Key } from "../resource/meta.ts";
+import { labelSelector } from "../resource/selector.ts";
 import type {
   ApplyOptions,
   CallOptions,
@@ -61,7 +62,7 @@ export class KubeClient implements Client {
   }
 
   list<S extends Shape>(resource: Resource<S>, options?: ListOptions<S>): Promise<readonly S["read"][]> {
-    return this.#parts.reader.list(resource, options);
+    return this.#parts.reader.list(resource, queryOf(options));
   }
 
   create<S extends Shape>(resource: Resource<S>, object: Created<S>, options?: WriteOptions): Promise<S["read"]> {
@@ -98,7 +99,7 @@ export class KubeClient implements Client {
     what: Everything<S>,
     options: DeleteOptions = {},
   ): Promise<void> {
-    const { namespace, labels } = what as { namespace?: string; labels?: string };
+    const { namespace, labels } = queryOf(what as ListOptions<Shape>)!;
     const { writer, reader } = this.#parts;
     const everywhere = namespace === undefined && resource.scope !== "Cluster";
     // A collection is deleted per namespace; so "all namespaces" is one request for each that has any.
@@ -173,7 +174,7 @@ export class KubeClient implements Client {
     resource: Resource<S>,
     given?: ListOptions<S> & { readonly resourceVersion?: string | undefined },
   ): AsyncGenerator<WatchEvent<S["read"]>> {
-    const options: ListQuery & { readonly resourceVersion?: string | undefined } = given ?? {};
+    const options: ListQuery & { readonly resourceVersion?: string | undefined } = queryOf(given) ?? {};
     const { mapper, transport } = this.#parts.scope;
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, options.signal));
     const path = collectionPath(mapping, options.namespace);
@@ -249,8 +250,17 @@ class LiveReader implements Reader {
   }
 
   list<S extends Shape>(resource: Resource<S>, options?: ListOptions<S>): Promise<readonly S["read"][]> {
-    return this.#reader.listLive(resource, options);
+    return this.#reader.listLive(resource, queryOf(options));
   }
+}
+
+/** The author's options with labels as the text that goes to the server. */
+function queryOf<Options extends ListOptions<Shape>>(
+  options: Options | undefined,
+): (Omit<Options, "labels"> & ListQuery) | undefined {
+  if (options === undefined) return undefined;
+  const { labels } = options;
+  return { ...options, labels: typeof labels === "object" ? labelSelector(labels).toString() : labels };
 }
 
 function sameName(resource: Resource, key: Key, metadata: Key): void {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AnyObject, Scope } from "../resource/handle.ts";
 import { handle } from "../resource/handle.ts";
-import { type EventSink, LOW_PRIORITY, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
+import { type EventSink, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
 import { changed } from "./predicate.ts";
 import { kindWatch, watch } from "./watch.ts";
 
@@ -76,7 +76,7 @@ describe("primaryHandler", () => {
     handler.onAdd(thing(), { isInInitialList: true });
     handler.onUpdate(thing(), thing(), {});
     expect(sink.keys).toEqual(["ns/a", "ns/a"]);
-    expect(sink.priorities).toEqual([LOW_PRIORITY, undefined]);
+    expect(sink.priorities).toEqual([-100, undefined]);
   });
 
   test("drops echoes of the key's own run, but not of another, nor a change of the spec", () => {

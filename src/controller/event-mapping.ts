@@ -15,7 +15,7 @@ import type { Change } from "./predicate.ts";
 import type { Enqueued, KindWatch } from "./watch.ts";
 
 /** Of the initial list: after everything that happens now. */
-export const LOW_PRIORITY = -100;
+const LOW_PRIORITY = -100;
 
 export interface EventSink {
   readonly controller: string;

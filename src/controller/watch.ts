@@ -2,13 +2,14 @@
 import type { Client } from "../client/client.ts";
 import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
 import type { Key, ObjectMeta } from "../resource/meta.ts";
+import { type LabelQuery, labelSelector } from "../resource/selector.ts";
 import type { Predicate } from "./predicate.ts";
 
 export interface WatchOptions<T> {
   /** Only these namespaces. @default those of `--namespace`, else all */
   readonly namespaces?: readonly string[];
-  /** A label selector; the API server filters. */
-  readonly labels?: string;
+  /** A label selector, such as `"app=web"` or `{ app: "web" }`; the API server filters. */
+  readonly labels?: LabelQuery;
   /** A field selector; the API server filters. */
   readonly fields?: string;
   /** Membership: objects that do not match are not this controller's; one that stops matching is finalized and released. */
@@ -49,7 +50,7 @@ export type Target<S extends Shape> = Resource<S> | Watch<S>;
 export interface KindWatch {
   readonly watch: 1;
   readonly resource: Resource;
-  readonly options: Partial<MapOptions<AnyObject>>;
+  readonly options: Omit<Partial<MapOptions<AnyObject>>, "labels"> & { readonly labels?: string };
 }
 
 const known = new Set(["namespaces", "labels", "fields", "match", "on", "track", "enqueue"]);
@@ -64,7 +65,9 @@ export function watch(resource: Resource, options: Partial<MapOptions<AnyObject>
       );
     }
   }
-  return Object.freeze({ watch: 1, resource, options } satisfies KindWatch);
+  const { labels, ...rest } = options;
+  const narrowed = labels === undefined ? rest : { ...rest, labels: labelSelector(labels).toString() };
+  return Object.freeze({ watch: 1, resource, options: narrowed } satisfies KindWatch);
 }
 
 /** The watch behind a target: a bare handle has no options. */

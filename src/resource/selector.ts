@@ -29,6 +29,9 @@ export interface LabelSelectorObject {
     | undefined;
 }
 
+/** Everything that says which labels are meant; the text is Kubernetes' own syntax, as `kubectl -l` takes it. */
+export type LabelQuery = string | LabelSelectorObject | { readonly [label: string]: LabelMatch };
+
 type Operator = "in" | "notin" | "exists" | "!" | ">" | "<";
 
 interface Requirement {
@@ -121,9 +124,7 @@ export function parseLabelSelector(text: string): LabelSelector {
  *
  * @throws SyntaxError that says what is wrong.
  */
-export function labelSelector(
-  input: string | LabelSelectorObject | { readonly [label: string]: LabelMatch },
-): LabelSelector {
+export function labelSelector(input: LabelQuery): LabelSelector {
   if (typeof input === "string") return parseLabelSelector(input);
   const source = JSON.stringify(input);
   const keys = Object.keys(input);
