@@ -90,9 +90,11 @@ test("checkExports names what only tests use, not what the package exports or a 
     "src/x/c.ts": `import * as all from "./d.ts";\nimport { B } from "./a.ts";`,
     "src/x/d.ts": `export default 1;`,
     "src/x/e.ts": `export type { Options as Renamed };`,
-    "src/x/a.test.ts": `import { lonely } from "./a.ts";`,
+    "src/x/a.test.ts": `import { lonely } from "./a.ts";\nimport { clock } from "../testing/clock.ts";`,
+    "src/testing/clock.ts": `export const clock = 1;\nexport const spare = 2;`,
   };
   expect(await found(checkExports, files)).toEqual([
+    "src/testing/clock.ts:2 exports spare, which nobody uses",
     "src/x/a.ts:2 exports lonely, which nobody uses",
     "src/x/e.ts:1 exports Renamed, which nobody uses",
   ]);

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../../scripts/manual-clock.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
 import { ReachabilityProbe } from "./reachability.ts";
 
 function start(answers: boolean[]) {
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   let probes = 0;
   const reachability = new ReachabilityProbe({
     clock,
@@ -37,12 +37,12 @@ test("ReachabilityProbe probes every 1 to 2 s for all who wait, and wakes them t
   reachability.suspect();
   let woken = 0;
   const waiting = Array.from({ length: 20 }, () => reachability.wait(signal).then(() => woken++));
-  await clock.advance(0);
+  await clock.advanceInTurns(0);
   expect(reachability.reachable).toBe(false);
   reachability.suspect();
-  await clock.advance(4_499);
+  await clock.advanceInTurns(4_499);
   expect([probes(), woken]).toEqual([3, 0]);
-  await clock.advance(1);
+  await clock.advanceInTurns(1);
   await Promise.all(waiting);
   expect([probes(), woken, changes]).toEqual([4, 20, [false, true]]);
   expect(clock.timers).toBe(0);
@@ -57,14 +57,14 @@ test("ReachabilityProbe wait rejects with the signal's reason, and others keep w
   const reason = new Error("enough");
   controller.abort(reason);
   expect(await given).toBe(reason);
-  await clock.advance(2_000);
+  await clock.advanceInTurns(2_000);
   await kept;
 });
 
 test("ReachabilityProbe close stops the probe and rejects who waits", async () => {
   const { clock, reachability } = start([false]);
   reachability.suspect();
-  await clock.advance(0);
+  await clock.advanceInTurns(0);
   const waiting = reachability.wait(signal).catch(String);
   reachability.close();
   expect(await waiting).toContain("closed");
@@ -76,7 +76,7 @@ test("ReachabilityProbe forgets a listener that was disposed", async () => {
   const late: boolean[] = [];
   reachability.onChange((reachable) => late.push(reachable))[Symbol.dispose]();
   reachability.suspect();
-  await clock.advance(0);
+  await clock.advanceInTurns(0);
   expect([changes, late]).toEqual([[false], []]);
   reachability.close();
 });

@@ -10,7 +10,7 @@ import {
   type LoopbackOptions,
   type LoopbackServer,
 } from "../../scripts/loopback-server.ts";
-import { ManualClock } from "../../scripts/manual-clock.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
 import { isNotFound, isTooManyRequests, isUnauthorized, isUnreachable } from "./api-error.ts";
 import { createTransport, type Transport, type TransportOptions } from "./transport.ts";
 
@@ -119,7 +119,7 @@ test("transport shows the client certificate", async () => {
 });
 
 test("transport REST-01 waits as long as Retry-After says, REST-05 not less", async () => {
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   const { server, transport } = await start(
     (_, reply) =>
       server.requests.length === 1
@@ -130,9 +130,9 @@ test("transport REST-01 waits as long as Retry-After says, REST-05 not less", as
   const answer = transport.request<unknown>({ method: "POST", path: "/x", body: {} });
   // The deadline's timer goes and the retry's comes.
   await until(() => server.requests.length === 1 && clock.timers === 1 && transport.stats.inFlight === 0);
-  await clock.advance(1_999);
+  await clock.advanceInTurns(1_999);
   expect(server.requests).toHaveLength(1);
-  await clock.advance(1);
+  await clock.advanceInTurns(1);
   expect(await answer).toEqual({ ok: 1 });
   expect([...transport.stats.answers]).toEqual([
     ["POST 429", 1],
@@ -301,7 +301,7 @@ function goodbye(reply: unknown): void {
 }
 
 test("transport fails a watch when pings stay unanswered, and not before", async () => {
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   const { server } = await start((request, reply) => {
     if (request.query.has("watch")) reply.writeHead(200).write("x");
     else sendJson(reply, {});
@@ -317,17 +317,17 @@ test("transport fails a watch when pings stay unanswered, and not before", async
   void failure.then(() => (failed = true));
   await until(() => open);
   for (let tick = 0; tick < 5; tick++) {
-    await clock.advance(2_000);
+    await clock.advanceInTurns(2_000);
     await Bun.sleep(10);
   }
   expect(failed).toBe(false);
   link.stall();
-  await clock.advance(8_000);
+  await clock.advanceInTurns(8_000);
   expect(await failure).toMatchObject({ name: "UnreachableError", code: "ETIMEDOUT" });
 });
 
 test("transport sends a GET again that waits on a dead connection while the server answers on others", async () => {
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   const { server } = await start((request, reply) => {
     if (request.query.has("watch")) reply.writeHead(200).write("x");
     else if (request.path !== "/slow") sendJson(reply, { via: "new" });
@@ -344,17 +344,17 @@ test("transport sends a GET again that waits on a dead connection while the serv
   link.stall();
   const read = transport.request<unknown>(get);
   const write = transport.request({ ...get, method: "PUT", body: {} }).catch((error: unknown) => error);
-  await clock.advance(8_000);
+  await clock.advanceInTurns(8_000);
   expect(await failure).toMatchObject({ code: "ETIMEDOUT" });
   await transport.reachability.wait(AbortSignal.timeout(2_000));
   expect(transport.stats.inFlight).toBe(2);
-  await clock.advance(5_000);
+  await clock.advanceInTurns(5_000);
   expect(await read).toEqual({ via: "new" });
   expect(await write).toMatchObject({ name: "UnreachableError", code: "ECONNRESET" });
 });
 
 test("transport fails a stream that is silent for its idle timeout", async () => {
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   let write: (() => void) | undefined;
   const { transport } = await start(
     (_, reply) => {
@@ -369,12 +369,12 @@ test("transport fails a stream that is silent for its idle timeout", async () =>
     .stream({ ...get, idleTimeout: 1_000, onChunk: () => void chunks++ })
     .catch((error: unknown) => error);
   await until(() => chunks === 1);
-  await clock.advance(900);
+  await clock.advanceInTurns(900);
   write?.();
   await until(() => chunks === 2);
-  await clock.advance(900);
+  await clock.advanceInTurns(900);
   expect(transport.stats.streams).toBe(1);
-  await clock.advance(100);
+  await clock.advanceInTurns(100);
   expect(await failure).toMatchObject({ code: "ETIMEDOUT" });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sleep, systemClock } from "./clock.ts";
-import { ManualClock } from "../../scripts/manual-clock.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
 
 test("systemClock calls back once, and not after it was disposed", async () => {
   let calls = 0;
@@ -18,17 +18,17 @@ test("systemClock does not fire at once when the delay is longer than a timer ta
 });
 
 test("sleep resolves after its time and not before", async () => {
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   let done = false;
   void sleep(1_000, { clock }).then(() => (done = true));
-  await clock.advance(999);
+  await clock.advanceInTurns(999);
   expect(done).toBe(false);
-  await clock.advance(1);
+  await clock.advanceInTurns(1);
   expect(done).toBe(true);
 });
 
 test("sleep rejects with the signal's reason and leaves no timer", async () => {
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   const controller = new AbortController();
   const sleeping = sleep(1_000, { clock, signal: controller.signal });
   controller.abort(new Error("enough"));
@@ -38,7 +38,7 @@ test("sleep rejects with the signal's reason and leaves no timer", async () => {
 });
 
 test("sleep leaves no listener on the signal", async () => {
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   const { signal } = new AbortController();
   let listeners = 0;
   const add = signal.addEventListener.bind(signal);
@@ -47,7 +47,7 @@ test("sleep leaves no listener on the signal", async () => {
   signal.removeEventListener = (...args: Parameters<typeof remove>) => (listeners--, remove(...args));
   const sleeping = sleep(10, { clock, signal });
   expect(listeners).toBe(1);
-  await clock.advance(10);
+  await clock.advanceInTurns(10);
   await sleeping;
   expect(listeners).toBe(0);
 });

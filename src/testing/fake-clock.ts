@@ -6,7 +6,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** Timers run inside `advance`, in the order of their times, each at its own time. */
+/** Timers run while time passes, in the order of their times, each at its own time. */
 export class FakeClock implements Clock {
   #now: number;
   readonly #timers = new Set<Timer>();
@@ -31,15 +31,28 @@ export class FakeClock implements Clock {
     return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
   }
 
-  /** Lets time pass, timers that are set on the way included. */
+  /** Lets `ms` milliseconds pass at once, timers that are set on the way included. */
   advance(ms: number): void {
     const until = this.#now + ms;
-    for (let next = this.#next(until); next !== undefined; next = this.#next(until)) {
-      this.#timers.delete(next);
-      this.#now = Math.max(this.#now, next.at);
-      next.callback();
-    }
+    while (this.#runNext(until));
     this.#now = until;
+  }
+
+  /** Lets `ms` milliseconds pass, with a turn of the event loop before and after each timer, for what it sets off. */
+  async advanceInTurns(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    do await turn();
+    while (this.#runNext(until));
+    this.#now = until;
+  }
+
+  #runNext(until: number): boolean {
+    const next = this.#next(until);
+    if (next === undefined) return false;
+    this.#timers.delete(next);
+    this.#now = Math.max(this.#now, next.at);
+    next.callback();
+    return true;
   }
 
   #next(until: number): Timer | undefined {
@@ -49,4 +62,8 @@ export class FakeClock implements Clock {
     }
     return next;
   }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -18,7 +18,7 @@ export interface ScriptedAnswer {
 }
 
 /** A watch that is open. */
-export class ScriptedWatch {
+class ScriptedWatch {
   readonly request: ScriptedRequest;
   readonly #response: ServerResponse;
   /** The client went away. */
@@ -75,7 +75,9 @@ export class ScriptedServer implements AsyncDisposable {
     const { port } = this.#server.address() as AddressInfo;
     return {
       server: `http://127.0.0.1:${port}`,
-      ...{ context: "test", user: "test", namespace: "default" },
+      context: "test",
+      user: "test",
+      namespace: "default",
       tls: { ca: undefined, cert: undefined, key: undefined, serverName: undefined, rejectUnauthorized: true },
       headers: () => ({}),
       reload: () => Promise.resolve(false),
@@ -136,7 +138,7 @@ export function refusal(code: number, reason: string, message: string): Scripted
 export async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 5_000;
   while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`Waited 5 seconds in vain for ${condition}`);
+    if (Date.now() > deadline) throw new Error(`Waited 5 seconds in vain for ${String(condition)}`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
