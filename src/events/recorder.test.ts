@@ -2,44 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { sendJson, sendStatus, startLoopback, type LoopbackServer } from "../../scripts/loopback-server.ts";
 import { createTransport, type Transport } from "../kube/transport.ts";
 import { createLog } from "../observe/log.ts";
-import type { Clock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
 import { createEventRecorder, type EventRecorder } from "./recorder.ts";
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
-
-/** Time that passes when the test says so. */
-class ManualClock implements Clock {
-  #now = START;
-  readonly #timers = new Set<{ at: number; callback: () => void }>();
-
-  now(): number {
-    return this.#now;
-  }
-
-  setTimeout(callback: () => void, ms: number): Disposable {
-    const timer = { at: this.#now + ms, callback };
-    this.#timers.add(timer);
-    return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
-  }
-
-  get timers(): number {
-    return this.#timers.size;
-  }
-
-  advance(ms: number): void {
-    const end = this.#now + ms;
-    for (;;) {
-      const next = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
-      if (next === undefined) break;
-      this.#timers.delete(next);
-      this.#now = next.at;
-      next.callback();
-    }
-    this.#now = end;
-  }
-}
 
 interface EventBody {
   readonly metadata: { readonly name: string; readonly namespace: string };
@@ -52,7 +20,7 @@ interface EventBody {
 
 let server: LoopbackServer;
 let transport: Transport;
-let clock: ManualClock;
+let clock: FakeClock;
 let lines: string[];
 let gate: { refused: string | undefined };
 let drops: string[];
@@ -61,7 +29,7 @@ let recorder: EventRecorder;
 beforeEach(async () => {
   server = await startLoopback((request, reply) => sendJson(reply, JSON.parse(request.body)), { protocol: "plain" });
   transport = createTransport(server.config);
-  clock = new ManualClock();
+  clock = new FakeClock(START);
   lines = [];
   gate = { refused: undefined };
   drops = [];

@@ -25,49 +25,49 @@ const RECONCILE_BOUNDS: readonly number[] = [
 ];
 
 export class ControllerFamilies {
-  readonly total = new NumberFamily(
+  readonly total: NumberFamily = new NumberFamily(
     { name: "controller_runtime_reconcile_total", help: "Total number of reconciliations per controller" },
     "counter",
   );
-  readonly errors = new NumberFamily(
+  readonly errors: NumberFamily = new NumberFamily(
     { name: "controller_runtime_reconcile_errors_total", help: "Total number of reconciliation errors per controller" },
     "counter",
   );
-  readonly terminal = new NumberFamily(
+  readonly terminal: NumberFamily = new NumberFamily(
     {
       name: "controller_runtime_terminal_reconcile_errors_total",
       help: "Total number of terminal reconciliation errors per controller",
     },
     "counter",
   );
-  readonly panics = new NumberFamily(
+  readonly panics: NumberFamily = new NumberFamily(
     { name: "controller_runtime_reconcile_panics_total", help: "Total number of reconciliation panics per controller" },
     "counter",
   );
-  readonly timeouts = new NumberFamily(
+  readonly timeouts: NumberFamily = new NumberFamily(
     {
       name: "controller_runtime_reconcile_timeouts_total",
       help: "Total number of reconciliation timeouts per controller",
     },
     "counter",
   );
-  readonly seconds = new HistogramFamily({
+  readonly seconds: HistogramFamily = new HistogramFamily({
     name: "controller_runtime_reconcile_time_seconds",
     help: "Length of time per reconciliation per controller",
     bounds: RECONCILE_BOUNDS,
   });
-  readonly concurrency = new NumberFamily(
+  readonly concurrency: NumberFamily = new NumberFamily(
     {
       name: "controller_runtime_max_concurrent_reconciles",
       help: "Maximum number of concurrent reconciles per controller",
     },
     "gauge",
   );
-  readonly active = new NumberFamily(
+  readonly active: NumberFamily = new NumberFamily(
     { name: "controller_runtime_active_workers", help: "Number of currently used workers per controller" },
     "gauge",
   );
-  readonly stuck = new NumberFamily(
+  readonly stuck: NumberFamily = new NumberFamily(
     {
       name: "binnacle_controller_stuck_runs",
       help: "Number of runs that were told to stop and have not settled, per controller",

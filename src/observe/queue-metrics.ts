@@ -25,38 +25,39 @@ const OTHER_PRIORITIES = "exceeded_cardinality_limit";
 export class QueueFamilies {
   readonly #queues = new Set<QueueSeries>();
 
-  readonly adds = new NumberFamily(
+  readonly adds: NumberFamily = new NumberFamily(
     { name: "workqueue_adds_total", help: "Total number of adds handled by workqueue" },
     "counter",
   );
-  readonly retries = new NumberFamily(
+  readonly retries: NumberFamily = new NumberFamily(
     { name: "workqueue_retries_total", help: "Total number of retries handled by workqueue" },
     "counter",
   );
-  readonly waited = new HistogramFamily({
+  readonly waited: HistogramFamily = new HistogramFamily({
     name: "workqueue_queue_duration_seconds",
     help: "How long in seconds an item stays in workqueue before being requested",
     bounds: QUEUE_BOUNDS,
   });
-  readonly worked = new HistogramFamily({
+  readonly worked: HistogramFamily = new HistogramFamily({
     name: "workqueue_work_duration_seconds",
     help: "How long in seconds processing an item from workqueue takes.",
     bounds: QUEUE_BOUNDS,
   });
-  readonly depth = new ReadFamily({ name: "workqueue_depth", help: "Current depth of workqueue by priority" }, () =>
-    [...this.#queues].flatMap((queue) => queue.depths()),
+  readonly depth: ReadFamily = new ReadFamily(
+    { name: "workqueue_depth", help: "Current depth of workqueue by priority" },
+    () => [...this.#queues].flatMap((queue) => queue.depths()),
   );
-  readonly unfinished = this.#gauge(
+  readonly unfinished: ReadFamily = this.#gauge(
     "workqueue_unfinished_work_seconds",
     "How many seconds of work has been done that is in progress and hasn't been observed by work_duration.",
     (reading) => reading.unfinishedSeconds,
   );
-  readonly longest = this.#gauge(
+  readonly longest: ReadFamily = this.#gauge(
     "workqueue_longest_running_processor_seconds",
     "How many seconds has the longest running processor for workqueue been running.",
     (reading) => reading.longestRunningSeconds,
   );
-  readonly parked = this.#gauge(
+  readonly parked: ReadFamily = this.#gauge(
     "binnacle_queue_parked",
     "Number of keys that are not retried by themselves",
     (reading) => reading.parked,
