@@ -58,14 +58,13 @@ export function errorText(error: FieldError): string {
   return `${error.field}: ${errorBody(error)}`;
 }
 
-/** `NotSupported` with the values that are, as the server lists them: quoted, sorted unless told otherwise. */
+/** `NotSupported` with the values that are, in the given order. */
 export function notSupported(
   field: string,
   badValue: unknown,
-  { valid, sorted = true }: { readonly valid: readonly string[]; readonly sorted?: boolean },
+  { valid }: { readonly valid: readonly string[] },
 ): FieldError {
-  const values = sorted ? valid.toSorted() : valid;
-  const detail = valid.length === 0 ? "" : `supported values: ${values.map((value) => goQuoted(value)).join(", ")}`;
+  const detail = valid.length === 0 ? "" : `supported values: ${valid.map((value) => goQuoted(value)).join(", ")}`;
   return { type: "NotSupported", field, badValue, detail };
 }
 

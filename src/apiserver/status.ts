@@ -82,7 +82,7 @@ export function conflict(subject: Subject, name: string, { why }: { readonly why
 }
 
 export function forbidden(subject: Subject, name: string, { why }: { readonly why: string }): StatusError {
-  const what = name === "" ? `${qualified(subject)}` : `${qualified(subject)} "${name}"`;
+  const what = name === "" ? qualified(subject) : `${qualified(subject)} "${name}"`;
   return new StatusError(403, "Forbidden", { message: `${what} is forbidden: ${why}`, details: about(subject, name) });
 }
 

@@ -1,0 +1,158 @@
+/** Options in the query, read and checked as the server reads them. */
+import { type FieldError, goQuoted, notSupported } from "../field-error.ts";
+import { badRequest, invalid } from "../status.ts";
+
+export interface ListOptions {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  readonly watch: boolean;
+  readonly allowWatchBookmarks: boolean;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  readonly timeoutSeconds: number | undefined;
+  readonly limit: number;
+  readonly continue: string;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  /** `""` when not given. */
+  readonly fieldManager: string;
+  readonly fieldValidation: "Ignore" | "Warn" | "Strict";
+  readonly force: boolean;
+}
+
+/** @throws StatusError 400 or 422. */
+export function listOptions(query: URLSearchParams): ListOptions {
+  const options = {
+    labelSelector: query.get("labelSelector") ?? "",
+    fieldSelector: query.get("fieldSelector") ?? "",
+    watch: boolean(query.get("watch")) ?? false,
+    allowWatchBookmarks: boolean(query.get("allowWatchBookmarks")) ?? false,
+    resourceVersion: query.get("resourceVersion") ?? "",
+    resourceVersionMatch: query.get("resourceVersionMatch") ?? "",
+    timeoutSeconds: integer(query.get("timeoutSeconds")),
+    limit: integer(query.get("limit")) ?? 0,
+    continue: query.get("continue") ?? "",
+    sendInitialEvents: boolean(query.get("sendInitialEvents")),
+  };
+  const errors = options.watch ? watchErrors(options) : listErrors(options);
+  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", { errors });
+  return options;
+}
+
+function listErrors(options: ListOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  const field = "resourceVersionMatch";
+  const { resourceVersionMatch: match, resourceVersion } = options;
+  if (match !== "") {
+    if (resourceVersion === "")
+      errors.push(refused(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+    if (options.continue !== "")
+      errors.push(refused(field, "resourceVersionMatch is forbidden when continue is provided"));
+    if (match !== "Exact" && match !== "NotOlderThan")
+      errors.push(notSupported(field, match, { valid: ["Exact", "NotOlderThan", ""] }));
+    if (match === "Exact" && resourceVersion === "0")
+      errors.push(refused(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+  }
+  if (options.sendInitialEvents !== undefined)
+    errors.push(refused("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  return errors;
+}
+
+function watchErrors(options: ListOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  const field = "resourceVersionMatch";
+  const { resourceVersionMatch: match } = options;
+  if (options.sendInitialEvents !== undefined && match !== "NotOlderThan")
+    errors.push(refused(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+  if (match === "") return errors;
+  if (options.sendInitialEvents === undefined)
+    errors.push(refused(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+  if (match !== "NotOlderThan") errors.push(notSupported(field, match, { valid: ["NotOlderThan"] }));
+  if (options.continue !== "")
+    errors.push(refused(field, "resourceVersionMatch is forbidden when continue is provided"));
+  return errors;
+}
+
+/**
+ * The options of create, update and patch.
+ *
+ * @throws StatusError 400 or 422.
+ */
+export function writeOptions(
+  query: URLSearchParams,
+  kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
+): WriteOptions {
+  const dryRun = query.getAll("dryRun");
+  const fieldManager = query.get("fieldManager") ?? "";
+  const fieldValidation = query.get("fieldValidation") ?? "";
+  const errors = [...managerErrors(fieldManager), ...dryRunErrors(dryRun)];
+  if (!["", "Ignore", "Warn", "Strict"].includes(fieldValidation))
+    errors.push(notSupported("fieldValidation", fieldValidation, { valid: ["", "Ignore", "Strict", "Warn"] }));
+  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind }, "", { errors });
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager,
+    fieldValidation: fieldValidation === "" ? "Warn" : (fieldValidation as "Ignore" | "Warn" | "Strict"),
+    force: boolean(query.get("force")) ?? false,
+  };
+}
+
+/** What is wrong with a patch's options by its type, to be said with the others. */
+export function checkPatchOptions(query: URLSearchParams, isApply: boolean): void {
+  const errors: FieldError[] = [];
+  if (isApply && !query.get("fieldManager"))
+    errors.push({ type: "Required", field: "fieldManager", detail: "is required for apply patch" });
+  if (!isApply && query.has("force")) errors.push(refused("force", "may not be specified for non-apply patch"));
+  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", { errors });
+}
+
+export function dryRunErrors(dryRun: readonly string[]): FieldError[] {
+  if (dryRun.every((value) => value === "All")) return [];
+  return [notSupported("dryRun", dryRun, { valid: ["All"] })];
+}
+
+function managerErrors(manager: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (Buffer.byteLength(manager) > 128)
+    errors.push({ type: "TooLong", field: "fieldManager", detail: "may not be more than 128 bytes" });
+  let position = 0;
+  for (const character of manager) {
+    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+      const detail = `invalid character U+${code} (at position ${position})`;
+      errors.push({ type: "Invalid", field: "fieldManager", badValue: manager, detail });
+    }
+    position += Buffer.byteLength(character);
+  }
+  return errors;
+}
+
+function refused(field: string, detail: string): FieldError {
+  return { type: "Forbidden", field, detail };
+}
+
+/** As the server reads a flag: present without a value is true. */
+function boolean(value: string | null): boolean | undefined {
+  if (value === null) return undefined;
+  return value !== "0" && value.toLowerCase() !== "false";
+}
+
+function integer(value: string | null): number | undefined {
+  if (value === null || value === "") return undefined;
+  if (!/^[+-]?[0-9]+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${goQuoted(value)}: invalid syntax`);
+  const number = Number(value);
+  if (Math.abs(number) >= 2 ** 63) throw badRequest(`strconv.ParseInt: parsing ${goQuoted(value)}: value out of range`);
+  return number;
+}
+
+/** A resource version as a number; `undefined` for none. */
+export function versionNumber(text: string): number | undefined {
+  if (text === "") return undefined;
+  const why = /^[0-9]+$/.test(text) ? (Number(text) < 2 ** 64 ? "" : "value out of range") : "invalid syntax";
+  if (why === "") return Number(text);
+  const problem = `strconv.ParseUint: parsing ${goQuoted(text)}: ${why}`;
+  throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${goQuoted(text)}: ${problem}`);
+}

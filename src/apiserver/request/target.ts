@@ -1,0 +1,50 @@
+/** What a path names. */
+
+/** A resource, one of its objects, or a part of one. */
+export interface Target {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  /** `""` where the path has none. */
+  readonly namespace: string;
+  /** `""` for the whole collection. */
+  readonly name: string;
+  /** `""` for the object itself. */
+  readonly subresource: string;
+  /** What stands behind the subresource, as in `pods/x/proxy/index.html`. */
+  readonly rest: string;
+  /** The old form `/api/v1/watch/…`. */
+  readonly watchPath: boolean;
+}
+
+const namespaceSubresources: ReadonlySet<string> = new Set(["status", "finalize"]);
+
+/** Reads a path such as `/apis/apps/v1/namespaces/default/deployments/web/scale`; `undefined` when it names no resource. */
+export function parseTarget(path: string): Target | undefined {
+  const parts = path.split("/").slice(1).map(decode);
+  if (parts.at(-1) === "") parts.pop();
+  const core = parts[0] === "api";
+  if (!core && parts[0] !== "apis") return undefined;
+  const [group, version, ...found] = core ? ["", ...parts.slice(1)] : parts.slice(1);
+  if (group === undefined || version === undefined || found.length === 0 || found.includes("")) return undefined;
+  const watchPath = found[0] === "watch" && found.length > 1;
+  let rest = watchPath ? found.slice(1) : found;
+  let namespace = "";
+  if (rest[0] === "namespaces" && rest[1] !== undefined) {
+    namespace = rest[1];
+    if (rest[2] !== undefined && !namespaceSubresources.has(rest[2])) rest = rest.slice(2);
+  }
+  const [plural = "", name = "", subresource = "", ...more] = rest;
+  // A namespace is an object without a namespace, although the path reads like one that has.
+  if (plural === "namespaces" && core) namespace = "";
+  return { group, version, plural, namespace, name, subresource, rest: more.join("/"), watchPath };
+}
+
+function decode(part: string): string {
+  if (!part.includes("%")) return part;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,81 @@
+/** The changes of one collection, bounded by count and age. */
+import type { Stored, StoreEvent } from "./stored.ts";
+
+export interface HistoryLimits {
+  /** Events kept in each collection. @default 10000 */
+  readonly count: number;
+  /** Milliseconds an event is kept. @default 300000, as etcd is compacted */
+  readonly age: number;
+}
+
+/** Events in order of their versions. */
+export class History {
+  readonly #limits: HistoryLimits;
+  #events: StoreEvent[] = [];
+  /** Events before this index are gone; the array is cut when half of it is. */
+  #start = 0;
+  /** Changes up to this version are no longer known. */
+  #compacted: number;
+
+  constructor(limits: HistoryLimits, compacted: number) {
+    this.#limits = limits;
+    this.#compacted = compacted;
+  }
+
+  /** A watch can begin at this version or later. */
+  get compacted(): number {
+    return this.#compacted;
+  }
+
+  add(event: StoreEvent): void {
+    this.#events.push(event);
+    const { count, age } = this.#limits;
+    for (;;) {
+      const oldest = this.#events[this.#start];
+      if (oldest === undefined || oldest === event) break;
+      if (this.#events.length - this.#start <= count && event.at - oldest.at <= age) break;
+      this.#compacted = oldest.version;
+      this.#start += 1;
+    }
+    this.#cut();
+  }
+
+  /** Forgets the changes up to and including this version. */
+  compact(version: number): void {
+    if (version <= this.#compacted) return;
+    this.#compacted = version;
+    this.#start = this.#indexAfter(version);
+    this.#cut();
+  }
+
+  /** The changes after a version, in order. */
+  after(version: number): StoreEvent[] {
+    return this.#events.slice(this.#indexAfter(version));
+  }
+
+  /** What each changed key was at a version that is not compacted: `undefined` for one that was not there. */
+  statesAt(version: number): Map<string, Stored | undefined> {
+    const states = new Map<string, Stored | undefined>();
+    for (const { stored, previous } of this.after(version)) {
+      if (!states.has(stored.key)) states.set(stored.key, previous);
+    }
+    return states;
+  }
+
+  #indexAfter(version: number): number {
+    let low = this.#start;
+    let high = this.#events.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#events[middle]?.version ?? Infinity) <= version) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #cut(): void {
+    if (this.#start < 64 || this.#start * 2 < this.#events.length) return;
+    this.#events = this.#events.slice(this.#start);
+    this.#start = 0;
+  }
+}

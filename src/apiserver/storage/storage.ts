@@ -1,0 +1,127 @@
+/** Every object of the server under one growing resource version. */
+import type { KubeObject } from "../hooks.ts";
+import { Collection } from "./collection.ts";
+import type { HistoryLimits } from "./history.ts";
+import type { Journal, JournalEntry } from "./journal.ts";
+import { type EventType, Stored, StoreEvent } from "./stored.ts";
+
+export interface StorageOptions {
+  /** @default none: everything is lost with the process */
+  readonly journal?: Journal | undefined;
+  readonly history?: Partial<HistoryLimits> | undefined;
+  /** In milliseconds. */
+  readonly now: () => number;
+}
+
+/**
+ * Collections, versions and commits.
+ *
+ * Writes are visible to other writes at once. They are announced, and `committed()` resolves, when the journal has them:
+ * all writes of one turn of the event loop share one commit.
+ */
+export class Storage {
+  readonly #collections = new Map<string, Collection>();
+  readonly #journal: Journal | undefined;
+  readonly #limits: HistoryLimits;
+  readonly #now: () => number;
+  #version = 1;
+  #pending: JournalEntry[] = [];
+  #commit: Promise<void> | undefined;
+  #closed = false;
+
+  constructor({ journal, history, now }: StorageOptions) {
+    this.#journal = journal;
+    this.#limits = { count: history?.count ?? 10_000, age: history?.age ?? 5 * 60_000 };
+    this.#now = now;
+    if (journal === undefined) return;
+    const { version, objects } = journal.load();
+    this.#version = Math.max(1, version);
+    for (const { collection, stored } of objects) this.collection(collection).restore(stored);
+  }
+
+  /** The version of the last write. */
+  get version(): number {
+    return this.#version;
+  }
+
+  collection(name: string): Collection {
+    const known = this.#collections.get(name);
+    if (known !== undefined) return known;
+    // History begins when storage began: a collection without changes since then has missed none.
+    const compacted = this.#journal === undefined ? 0 : this.#version;
+    const collection = new Collection(name, { limits: this.#limits, compacted });
+    this.#collections.set(name, collection);
+    return collection;
+  }
+
+  /** Stores the object, which gets the next version; it must not be changed any more. */
+  put(collection: Collection, key: string, object: KubeObject): Stored {
+    const previous = collection.get(key);
+    const version = (this.#version += 1);
+    object.metadata.resourceVersion = String(version);
+    return this.#change(collection, previous === undefined ? "ADDED" : "MODIFIED", {
+      stored: new Stored(key, version, { object }),
+      previous,
+    });
+  }
+
+  /** Removes the object. @returns its last state at the version of the deletion. */
+  remove(collection: Collection, key: string): Stored | undefined {
+    const previous = collection.get(key);
+    if (previous === undefined) return undefined;
+    const version = (this.#version += 1);
+    const last = previous.object;
+    const object = { ...last, metadata: { ...last.metadata, resourceVersion: String(version) } };
+    return this.#change(collection, "DELETED", { stored: new Stored(key, version, { object }), previous });
+  }
+
+  /** Resolves when every write so far will outlive the process; `undefined` when each already does. */
+  committed(): Promise<void> | undefined {
+    return this.#commit;
+  }
+
+  /** Forgets the changes up to a version: a watch from before it is answered 410. @default every change */
+  compact(version: number = this.#version): void {
+    for (const collection of this.#collections.values()) collection.history.compact(version);
+  }
+
+  close(): void {
+    this.#flush();
+    this.#closed = true;
+    this.#journal?.close();
+  }
+
+  #change(
+    collection: Collection,
+    type: EventType,
+    { stored, previous }: { stored: Stored; previous: Stored | undefined },
+  ): Stored {
+    const event = new StoreEvent(type, stored, { previous, at: this.#now() });
+    collection.apply(event);
+    if (this.#journal === undefined) {
+      collection.announce(event);
+      return stored;
+    }
+    this.#pending.push({ collection: collection.name, event });
+    this.#commit ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        try {
+          this.#flush();
+          resolve();
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    });
+    return stored;
+  }
+
+  #flush(): void {
+    const entries = this.#pending;
+    this.#pending = [];
+    this.#commit = undefined;
+    if (entries.length === 0 || this.#closed) return;
+    this.#journal?.append(entries);
+    for (const { collection, event } of entries) this.collection(collection).announce(event);
+  }
+}
