@@ -4,12 +4,12 @@ import type { KindWatch } from "../controller/watch.ts";
 import { typeErrors } from "../loader/type-check.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { KeySource } from "../controller/source.ts";
-import { command } from "./command.ts";
+import { type Command, command } from "./command.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { type Rule, rulesOf } from "./rbac-rules.ts";
 import { controllersOption } from "./shared-options.ts";
 
-export const checkCommand = command({
+export const checkCommand: Command = command({
   options: [
     controllersOption,
     { name: "types", type: "boolean", default: true, describe: "Check the modules' types too" },

@@ -4,14 +4,14 @@ import { declarationsOf } from "../controller/declarations.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { crdOf } from "../resource/crd.ts";
 import { groupKind } from "../resource/handle.ts";
-import { command } from "./command.ts";
+import { type Command, command } from "./command.ts";
 import { deployManifests } from "./deploy-manifests.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { rbacManifests, type ServiceAccount } from "./rbac-manifests.ts";
 import { controllersOption, namespaceOption } from "./shared-options.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
-export const manifestsCommand = command({
+export const manifestsCommand: Command = command({
   options: [
     {
       name: "what",

@@ -3,7 +3,7 @@ import { findModules, loadAll } from "../loader/load-all.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { Manager } from "../manager/manager.ts";
 import { createLog } from "../observe/log.ts";
-import { command } from "./command.ts";
+import { type Command, command } from "./command.ts";
 import { controllersOption, namespaceOption } from "./shared-options.ts";
 import { whenSignalled } from "./signals.ts";
 import { startModules } from "./start-modules.ts";
@@ -55,7 +55,7 @@ const options = [
   },
 ] as const;
 
-export const runCommand = command({
+export const runCommand: Command = command({
   options,
   async run(values, host) {
     if (values["webhook-bind-address"] !== "0") {

@@ -1,7 +1,7 @@
 /** `binnacle version` */
-import { command } from "./command.ts";
+import { type Command, command } from "./command.ts";
 
-export const versionCommand = command({
+export const versionCommand: Command = command({
   options: [],
   run(_values, { embedded, out }) {
     out(`binnacle ${embedded.version} (${process.platform}-${process.arch}, Bun ${Bun.version})\n`);

@@ -34,7 +34,7 @@ export class Contributions {
   #running: readonly Promise<void>[] = [];
   #open = true;
   /** By plugin name. */
-  readonly routes = new Map<string, Hono>();
+  readonly routes: Map<string, Hono> = new Map();
   readonly #checks: Disposable[] = [];
 
   constructor(module: LoadedModule, options: ContributionsOptions) {
