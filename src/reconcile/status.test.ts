@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { available } from "../../scripts/acceptance/cluster.ts";
+import { Behaviours, Box, BOXES, boxController, Lab } from "../../scripts/integration/lab.ts";
+
+const STATUS = "application/merge-patch+json";
+
+describe.skipIf(!available)("status", () => {
+  const behaviours = new Behaviours();
+  let lab: Lab;
+
+  beforeAll(async () => {
+    lab = await Lab.start(behaviours, [boxController(behaviours)]);
+  }, 120_000);
+  afterAll(async () => await lab?.[Symbol.asyncDispose]());
+
+  /** Writes to the status as another manager. */
+  const theirs = (name: string, status: object): Promise<unknown> =>
+    lab.cluster.send("PATCH", `${BOXES}/${name}/status?fieldManager=theirs`, { body: { status }, type: STATUS });
+  const writes = (name: string): number => lab.writes(name).filter((write) => write.endsWith("/status")).length;
+
+  test("is merged over what was written before, and `undefined` removes", async () => {
+    await lab.box("merge", async (_, { status }) => status.set({ note: "a", part: { a: "1" } }));
+    await lab.turn("merge", async (box, { status }) => status.set({ turn: box.spec.turn }));
+    expect((await lab.get("merge")).status).toMatchObject({
+      note: "a",
+      part: { a: "1" },
+      turn: 1,
+      observedGeneration: 2,
+    });
+    await lab.turn("merge", async (_, { status }) => status.set({ note: undefined }));
+    expect((await lab.get("merge")).status).toEqual({ part: { a: "1" }, turn: 1, observedGeneration: 3 });
+  });
+
+  test("is merged over what was written before a restart", async () => {
+    await lab.box("again", async (_, { status }) => {
+      status.set({ note: "a" });
+      status.condition({ type: "Ready", status: true, reason: "Yes" });
+    });
+    behaviours.set("again", async (_, { status }) => status.set({ turn: 7 }));
+    await lab.restart();
+    const { status } = await lab.get("again");
+    expect(status).toMatchObject({ note: "a", turn: 7, conditions: [{ type: "Ready", status: "True" }] });
+  });
+
+  test("is written once for a run, and not at all when nothing differs", async () => {
+    const reconcile: Parameters<typeof lab.box>[1] = async (_, { status }) => {
+      status.set({ note: "a" });
+      status.set({ part: { b: "2" } });
+      status.condition({ type: "Ready", status: false, reason: "No" });
+      status.condition({ type: "Degraded", status: "Unknown", reason: "Why" });
+    };
+    await lab.box("once", reconcile);
+    expect(writes("once")).toBe(1);
+    expect(behaviours.runs.get("once")).toBe(1);
+    await lab.cluster.patch(`${BOXES}/once`, { metadata: { labels: { a: "b" } } });
+    await lab.cluster.exists(`${BOXES}/once`, () => behaviours.runs.get("once") === 2);
+    await lab.operator.idle();
+    expect(writes("once")).toBe(1);
+    await lab.restart();
+    expect(behaviours.runs.get("once")).toBe(3);
+    expect(writes("once")).toBe(1);
+  });
+
+  test("keeps conditions that are not mentioned, and the time of those that did not change", async () => {
+    await lab.box("conditions", async (_, { status }) => {
+      status.condition({ type: "Ready", status: true, reason: "A" });
+      status.condition({ type: "Degraded", status: false, reason: "A" });
+    });
+    const before = (await lab.get("conditions")).status!.conditions!;
+    await Bun.sleep(1_100); // times have seconds
+    await lab.turn("conditions", async (_, { status }) => {
+      status.condition({ type: "Ready", status: true, reason: "B", message: "m" });
+    });
+    const after = (await lab.get("conditions")).status!.conditions!;
+    const ready = after.find(({ type }) => type === "Ready");
+    expect(ready).toMatchObject({ reason: "B", message: "m", observedGeneration: 2 });
+    expect(ready).toHaveProperty(
+      "lastTransitionTime",
+      before.find(({ type }) => type === "Ready")!["lastTransitionTime" as never],
+    );
+    expect(after.find(({ type }) => type === "Degraded")).toEqual(before.find(({ type }) => type === "Degraded"));
+    await lab.turn("conditions", async (_, { status }) => {
+      status.condition({ type: "Ready", status: false, reason: "B" });
+    });
+    const last = (await lab.get("conditions")).status!.conditions!;
+    expect(last.find(({ type }) => type === "Ready")).not.toHaveProperty(
+      "lastTransitionTime",
+      ready!["lastTransitionTime" as never],
+    );
+  });
+
+  test("loses nothing when the run throws, early or late", async () => {
+    await lab.box("early", async (_, { status }) => {
+      status.set({ note: "kept", part: { a: "1" } });
+      status.condition({ type: "Ready", status: true, reason: "A" });
+    });
+    await lab.turn("early", async () => {
+      throw new Error("before any status");
+    });
+    expect((await lab.get("early")).status).toMatchObject({
+      note: "kept",
+      part: { a: "1" },
+      conditions: [{ type: "Ready" }],
+    });
+    await lab.turn("early", async (_, { status }) => {
+      status.condition({ type: "Degraded", status: true, reason: "Failing" });
+      throw new Error("after some status");
+    });
+    const { status } = await lab.get("early");
+    expect(status).toMatchObject({ note: "kept", part: { a: "1" } });
+    expect(status!.conditions!.map(({ type }) => type).sort()).toEqual(["Degraded", "Ready"]);
+  });
+
+  test("two writers of one status leave each other's fields alone", async () => {
+    const reconcile: Parameters<typeof lab.box>[1] = async (box, { status }) => {
+      status.set({ turn: box.spec.turn, part: { a: "ours" } });
+      status.condition({ type: "Ready", status: true, reason: "A" });
+    };
+    await lab.box("shared", reconcile);
+    const now = { lastTransitionTime: "2026-01-01T00:00:00Z", message: "" };
+    const { status } = await lab.get("shared");
+    const degraded = { type: "Degraded", status: "True", reason: "T", ...now };
+    await theirs("shared", { note: "theirs", part: { b: "theirs" }, conditions: [...status!.conditions!, degraded] });
+    await lab.operator.idle();
+    const settled = writes("shared");
+    await Bun.sleep(300);
+    expect(writes("shared")).toBe(settled);
+    await lab.turn("shared");
+    const both = (await lab.get("shared")).status!;
+    expect(both).toMatchObject({ turn: 1, note: "theirs", part: { a: "ours", b: "theirs" } });
+    expect(both.conditions!.map(({ type }) => type).sort()).toEqual(["Degraded", "Ready"]);
+  });
+
+  test("two controllers of one status leave each other's fields alone", async () => {
+    const other = new Behaviours();
+    await lab.restart([boxController(behaviours), boxController(other, { name: "other" })]);
+    other.set("two", async (box, { status }) => {
+      status.set({ note: `other ${box.spec.turn}` });
+      status.condition({ type: "Degraded", status: false, reason: "B" });
+    });
+    await lab.box("two", async (box, { status }) => {
+      status.set({ turn: box.spec.turn });
+      status.condition({ type: "Ready", status: true, reason: "A" });
+    });
+    await lab.turn("two");
+    const { status } = await lab.get("two");
+    expect(status).toMatchObject({ note: "other 1", turn: 1, observedGeneration: 2 });
+    expect(status!.conditions!.map(({ type }) => type).sort()).toEqual(["Degraded", "Ready"]);
+    const settled = writes("two");
+    await Bun.sleep(300);
+    expect(writes("two")).toBe(settled);
+    await lab.restart();
+  });
+
+  test("sets back what somebody else changed of it", async () => {
+    await lab.box("back", async (_, { status }) => status.set({ note: "ours" }));
+    await theirs("back", { note: "theirs" });
+    await lab.cluster.exists(`${BOXES}/back`, ({ status }) => status?.["note"] === "ours");
+  });
+
+  test("`formerly` takes over the fields of an earlier name, and without it they stay", async () => {
+    await lab.box("renamed", async (_, { status }) => status.set({ note: "old", turn: 1 }));
+    behaviours.set("renamed", async (_, { status }) => status.set({ note: undefined, turn: 2 }));
+    await lab.restart([boxController(behaviours, { name: "new", formerly: ["box"] })]);
+    expect((await lab.get("renamed")).status).toEqual({ turn: 2, observedGeneration: 1 });
+    const managers = (await lab.get("renamed")).metadata as unknown as { managedFields: { manager: string }[] };
+    expect(managers.managedFields.map(({ manager }) => manager)).not.toContain("box");
+    behaviours.set("renamed", async (_, { status }) => status.set({ note: "third" }));
+    await lab.restart([boxController(behaviours, { name: "third" })]);
+    expect((await lab.get("renamed")).status).toMatchObject({ note: "third", turn: 2 });
+    await lab.restart();
+  });
+
+  test("`flush` writes at once", async () => {
+    let during: unknown;
+    await lab.box("flush", async (box, { status, client }) => {
+      status.set({ note: "now" });
+      await status.flush();
+      during = (await client.live.get(Box, box.metadata as never)).status?.note;
+      status.set({ turn: 3 });
+    });
+    expect(during).toBe("now");
+    expect((await lab.get("flush")).status).toMatchObject({ note: "now", turn: 3 });
+    expect(writes("flush")).toBe(2);
+  });
+});
