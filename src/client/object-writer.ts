@@ -189,7 +189,11 @@ export class ObjectWriter {
     const { subresource } = call;
     // Subresources other than status answer with another kind.
     const own = subresource === undefined || subresource === "status";
-    return this.#send<AnyObject>(resource, run, call, (object) => (own ? { object, origin: run.origin } : undefined));
+    const { origin } = run;
+    return this.#send<AnyObject>(resource, run, call, (object) => {
+      if (!own) return undefined;
+      return isGone(object) ? { deleted: { uid: object.metadata.uid }, origin } : { object, origin };
+    });
   }
 
   async #send<T>(
@@ -263,6 +267,14 @@ export interface DeleteCollection extends DeleteOptions {
 function signalOf(call: Call, run: RunScope): AbortSignal | undefined {
   if (call.signal === undefined) return run.requestSignal;
   return run.requestSignal === undefined ? call.signal : AbortSignal.any([call.signal, run.requestSignal]);
+}
+
+/** A write that takes the last finalizer away deletes the object, and is answered with the version before. */
+function isGone(object: AnyObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
+  if (deletionTimestamp === undefined || deletionGracePeriodSeconds > 0 || finalizers.length > 0) return false;
+  const { spec } = object as { readonly spec?: { readonly finalizers?: readonly string[] } };
+  return !spec?.finalizers?.length; // of a Namespace
 }
 
 function identified(mapping: Mapping, object: Body): object {

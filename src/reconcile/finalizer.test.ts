@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { defineController, watch } from "binnacle";
+import { available, type Json } from "../../scripts/acceptance/cluster.ts";
+import { until } from "../../scripts/acceptance/binary.ts";
+import { Behaviours, type Box, BOXES, Box as BoxKind, boxController, Lab } from "../../scripts/integration/lab.ts";
+
+describe.skipIf(!available)("finalizers", () => {
+  const behaviours = new Behaviours();
+  const finalizing = new Map<string, (box: Box) => Promise<void | { requeueAfter: string & `${number}ms` }>>();
+  const finalized: string[] = [];
+  const first = boxController(behaviours, {
+    async finalize(box) {
+      const { name } = box.metadata as { name: string };
+      finalized.push(`box ${name}`);
+      return finalizing.get(name)?.(box as Box);
+    },
+  });
+  const second = boxController(new Behaviours(), {
+    name: "second",
+    async finalize(box) {
+      finalized.push(`second ${box.metadata.name}`);
+    },
+  });
+  let lab: Lab;
+
+  beforeAll(async () => {
+    lab = await Lab.start(behaviours, [first, second]);
+  }, 120_000);
+  afterAll(async () => await lab?.[Symbol.asyncDispose]());
+
+  const nothing = async (): Promise<void> => {};
+  const remove = (name: string): Promise<Json> => lab.cluster.send("DELETE", `${BOXES}/${name}`);
+
+  test("UTIL-04 are added before the first reconcile, run once deleted, and are removed", async () => {
+    let seen: readonly string[] | undefined;
+    await lab.box("plain", async (box) => void (seen = box.metadata.finalizers));
+    expect(seen).toContain("lab.binnacle.dev/box");
+    expect((await lab.get("plain")).metadata.finalizers!.toSorted()).toEqual([
+      "lab.binnacle.dev/box",
+      "lab.binnacle.dev/second",
+    ]);
+    const runs = behaviours.runs.get("plain");
+    await remove("plain");
+    await lab.cluster.gone(`${BOXES}/plain`);
+    expect(finalized.filter((one) => one.endsWith(" plain")).toSorted()).toEqual(["box plain", "second plain"]);
+    expect(behaviours.runs.get("plain")).toBe(runs!); // a deleting object is never reconciled
+  });
+
+  test("UTIL-04 a failing one stays, is retried, and stops no other", async () => {
+    let attempts = 0;
+    finalizing.set("failing", async () => {
+      if (++attempts < 3) throw new Error("not yet");
+    });
+    await lab.box("failing", nothing);
+    await remove("failing");
+    await lab.cluster.gone(`${BOXES}/failing`);
+    expect(attempts).toBe(3);
+    expect(finalized.filter((one) => one === "second failing")).toHaveLength(1);
+  });
+
+  test("`requeueAfter` from finalize keeps the finalizer", async () => {
+    let attempts = 0;
+    finalizing.set("waiting", async () => (++attempts < 3 ? { requeueAfter: "20ms" } : undefined));
+    await lab.box("waiting", nothing);
+    await remove("waiting");
+    await lab.cluster.gone(`${BOXES}/waiting`);
+    expect(attempts).toBe(3);
+  });
+
+  test("are not added to an object that is being deleted", async () => {
+    const made = await lab.cluster.send("POST", BOXES, {
+      body: {
+        apiVersion: BoxKind.apiVersion,
+        kind: "Box",
+        metadata: { name: "leaving", finalizers: ["example.com/hold", "lab.binnacle.dev/second"] },
+        spec: {},
+      },
+    });
+    void made;
+    await lab.operator.idle();
+    await lab.restart([]);
+    await lab.cluster.send("PATCH", `${BOXES}/leaving`, {
+      body: { metadata: { finalizers: ["example.com/hold"] } },
+      type: "application/merge-patch+json",
+    });
+    await remove("leaving");
+    await lab.restart();
+    await lab.operator.idle();
+    expect((await lab.get("leaving")).metadata.finalizers).toEqual(["example.com/hold"]);
+    expect(finalized.filter((one) => one.endsWith(" leaving"))).toEqual([]);
+    await lab.cluster.patch(`${BOXES}/leaving`, { metadata: { finalizers: [] } });
+    await lab.cluster.gone(`${BOXES}/leaving`);
+  });
+
+  test("an object that stops matching is finalized and released", async () => {
+    const member = defineController({
+      name: "member",
+      for: watch(BoxKind, { match: (box) => box.metadata.labels?.["out"] === undefined }),
+      async reconcile() {},
+      async finalize(box) {
+        finalized.push(`member ${box.metadata.name}`);
+      },
+    });
+    await lab.restart([first, member]);
+    await lab.box("member", nothing);
+    expect((await lab.get("member")).metadata.finalizers).toContain("lab.binnacle.dev/member");
+    await lab.cluster.patch(`${BOXES}/member`, { metadata: { labels: { out: "yes" } } });
+    const released = await lab.cluster.exists(
+      `${BOXES}/member`,
+      ({ metadata }) => !metadata.finalizers!.includes("lab.binnacle.dev/member"),
+    );
+    expect(released.metadata.deletionTimestamp).toBeUndefined();
+    expect(finalized.filter((one) => one === "member member")).toHaveLength(1);
+    await lab.restart();
+  });
+
+  test("`formerly` takes over the finalizer of an earlier name", async () => {
+    await lab.box("moved", nothing);
+    const renamed = boxController(behaviours, {
+      name: "renamed",
+      formerly: ["box"],
+      async finalize(box) {
+        finalized.push(`renamed ${box.metadata.name}`);
+      },
+    });
+    await lab.restart([renamed, second]);
+    await lab.cluster.exists(
+      `${BOXES}/moved`,
+      ({ metadata }) => metadata.finalizers!.toSorted().join() === "lab.binnacle.dev/renamed,lab.binnacle.dev/second",
+    );
+    await remove("moved");
+    await lab.cluster.gone(`${BOXES}/moved`);
+    expect(finalized).toContain("renamed moved");
+    expect(finalized).not.toContain("box moved");
+    await lab.restart();
+  });
+
+  test("are added and removed while others change the object", async () => {
+    let stop = false;
+    const path = `${BOXES}/busy`;
+    const busy = async (): Promise<void> => {
+      for (let turn = 0; !stop; turn++) {
+        await lab.cluster.patch(path, { metadata: { annotations: { turn: String(turn) } } }).catch(() => {});
+      }
+    };
+    await lab.cluster.send("POST", BOXES, {
+      body: { apiVersion: BoxKind.apiVersion, kind: "Box", metadata: { name: "busy" }, spec: {} },
+    });
+    const changing = busy();
+    await lab.cluster.exists(path, ({ metadata }) => metadata.finalizers?.length === 2);
+    await remove("busy");
+    await lab.cluster.gone(path);
+    stop = true;
+    await changing;
+    expect(lab.proxy.exchanges.filter(({ code }) => code === 409)).toHaveLength(0);
+  });
+
+  test("UTIL-05 an object that is gone runs nothing", async () => {
+    await lab.restart([boxController(behaviours)]);
+    await lab.box("gone", async () => ({ requeueAfter: "100ms" }));
+    await remove("gone");
+    await lab.cluster.gone(`${BOXES}/gone`);
+    await lab.operator.idle();
+    const runs = behaviours.runs.get("gone");
+    await Bun.sleep(250);
+    expect(behaviours.runs.get("gone")).toBe(runs!);
+    expect(lab.operator.lines("error")).toEqual([]);
+    await until(() => lab.operator.manager.modules.controllers[0]!.queue.delayed === 0, { what: "no key that waits" });
+  });
+});
