@@ -4,7 +4,7 @@ import type { ManagedFieldsEntry } from "../resource/meta.ts";
 
 /** What the users of an informer need of its objects. */
 export interface Needs {
-  /** Which objects are kept whole; the rest become stubs. */
+  /** Which objects are kept whole, told from their metadata; the rest become stubs. */
   readonly bodies: "all" | ((object: AnyObject) => boolean);
   /** Field managers whose managedFields entries are kept; all others are dropped. */
   readonly managers: readonly string[];
@@ -73,6 +73,11 @@ export class Projection {
     if (managedFields === undefined) return object;
     const kept = this.#kept(managedFields);
     return { ...object, metadata: kept === undefined ? metadata : { ...metadata, managedFields: kept } };
+  }
+
+  /** Whether an object is kept whole; `undefined` when all are. */
+  get wants(): ((object: AnyObject) => boolean) | undefined {
+    return this.#all ? undefined : (object) => this.#wants(object);
   }
 
   #wants(object: AnyObject): boolean {

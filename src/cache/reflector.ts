@@ -38,6 +38,8 @@ export interface ReflectorOptions {
   readonly sink: ReflectorSink;
   /** Objects of a page. @default 500 */
   readonly pageSize?: number | undefined;
+  /** Which objects are wanted whole, told from their metadata; `undefined` when all are. */
+  wants(): ((object: AnyObject) => boolean) | undefined;
   onStatus(status: InformerState): void;
   /** A full list has begun. */
   onList(reason: ListReason): void;
@@ -131,7 +133,9 @@ export class Reflector {
     const { transport, gate, sink, labels, fields, pageSize, onStatus, onList } = this.#options;
     using _turn = await gate.enter(signal);
     onStatus({ kind: "listing" });
+    const { mapper, resource, wants } = this.#options;
     const path = await this.#path(signal);
+    const isWanted = wants();
     onList(reason);
     sink.beginList(reason === "needs");
     const { resourceVersion } = await listPages<AnyObject>(transport, {
@@ -139,6 +143,8 @@ export class Reflector {
       labels,
       fields,
       limit: pageSize,
+      // Most objects of an owned kind are somebody else's: their metadata tells, at a tenth of the bytes.
+      partial: isWanted === undefined ? undefined : { ...mapper.known(resource)!, isWanted },
       signal,
       fullListIfExpired: true,
       onRestart: () => sink.beginList(reason === "needs"),

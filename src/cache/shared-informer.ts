@@ -116,6 +116,7 @@ export class SharedInformer {
       const reflector = new Reflector({
         ...{ resource, namespace, labels, fields, transport, mapper, clock, random, gate, pageSize },
         sink: feed,
+        wants: () => this.#projection.wants,
         onStatus: (status) => this.#status(part, status),
         onList: (reason) => {
           if (reason !== "initial") this.#relists[reason] = (this.#relists[reason] ?? 0) + 1;

@@ -1,6 +1,6 @@
 /** Short requests: `fetch` over HTTP/2, or HTTP/1.1 where there is no other way. */
 import { openFetchSession, type FetchSession } from "../platform/fetch-session.ts";
-import type { ClusterConfig, HeaderValues } from "./cluster-config.ts";
+import type { ClusterConfig, HeaderValues, TlsSettings } from "./cluster-config.ts";
 
 export interface FetchRequest {
   readonly method: string;
@@ -13,12 +13,16 @@ export interface FetchRequest {
 
 export class FetchPath {
   readonly #config: ClusterConfig;
-  #session: FetchSession = openFetchSession();
+  /** Of the session: a plugin may replace the client certificate. */
+  #tls: TlsSettings;
+  #session: FetchSession;
   /** Found out by the first request and remembered: asking again would cost a handshake each time. */
   #http2: boolean;
 
   constructor(config: ClusterConfig) {
     this.#config = config;
+    this.#tls = config.tls;
+    this.#session = open(config.tls);
     this.#http2 = this.#mayHttp2();
   }
 
@@ -28,6 +32,7 @@ export class FetchPath {
 
   /** @throws what `fetch` throws. */
   async send(request: FetchRequest): Promise<Response> {
+    if (this.#config.tls !== this.#tls) this.#reopen();
     if (this.#http2) {
       try {
         return await this.#fetch(request, this.#session, "http2");
@@ -41,7 +46,7 @@ export class FetchPath {
 
   /** Sends on a connection that nothing else uses: it tells whether a new connection works. */
   async sendAlone(request: FetchRequest): Promise<Response> {
-    const session = openFetchSession();
+    const session = open(this.#config.tls);
     try {
       return await this.#fetch(request, session, "http1.1");
     } finally {
@@ -51,8 +56,7 @@ export class FetchPath {
 
   /** Leaves the connections behind, which may lead nowhere, and forgets what the server cannot do. */
   renew(): void {
-    this.#session.close();
-    this.#session = openFetchSession();
+    this.#reopen();
     this.#http2 = this.#mayHttp2();
   }
 
@@ -60,14 +64,19 @@ export class FetchPath {
     this.#session.close();
   }
 
+  #reopen(): void {
+    this.#session.close();
+    this.#tls = this.#config.tls;
+    this.#session = open(this.#tls);
+  }
+
   #fetch(request: FetchRequest, session: FetchSession, protocol: "http2" | "http1.1"): Promise<Response> {
-    const { server, tls, proxy } = this.#config;
+    const { server, proxy } = this.#config;
     return session.fetch(server + request.path, {
       method: request.method,
       headers: request.headers as Record<string, string>,
-      ...(request.body !== undefined && { body: request.body }),
+      body: request.body as string,
       signal: request.signal,
-      tls: tls as BunFetchRequestInitTLS,
       // Its answers are read in full; deadlines are the caller's.
       timeout: false,
       redirect: "manual",
@@ -79,6 +88,10 @@ export class FetchPath {
   #mayHttp2(): boolean {
     return this.#config.proxy === undefined && this.#config.server.startsWith("https:");
   }
+}
+
+function open(tls: TlsSettings): FetchSession {
+  return openFetchSession(tls as BunFetchRequestInitTLS);
 }
 
 function isHttp2Unsupported(error: unknown): boolean {

@@ -5,7 +5,7 @@ import { listPages } from "./list.ts";
 import { createTransport } from "./transport.ts";
 
 /** A server with `count` pods; `expired` pages answer 410. */
-async function start(count: number, options: { expired?: boolean } = {}) {
+async function start(count: number, options: { expired?: boolean; partial?: boolean } = {}) {
   const stack = new AsyncDisposableStack();
   const items = Array.from({ length: count }, (_, i) => ({ metadata: { name: `p${i}` } }));
   const server = stack.use(
@@ -15,6 +15,17 @@ async function start(count: number, options: { expired?: boolean } = {}) {
       const limit = Number(request.query.get("limit") ?? count);
       const end = from + limit;
       const metadata = { resourceVersion: String(100 + from), ...(end < count && { continue: String(end) }) };
+      if (options.partial && String(request.headers["accept"]).includes("PartialObjectMetadataList")) {
+        const stubs = items
+          .slice(from, end)
+          .map((item) => ({ ...item, apiVersion: "meta.k8s.io/v1", kind: "Partial" }));
+        return sendJson(reply, {
+          kind: "PartialObjectMetadataList",
+          apiVersion: "meta.k8s.io/v1",
+          metadata,
+          items: stubs,
+        });
+      }
       sendJson(reply, { kind: "PodList", apiVersion: "v1", metadata, items: items.slice(from, end) });
     }),
   );
@@ -81,4 +92,35 @@ test("listPages waits for onPage and ends with what it throws", async () => {
   expect(listing).rejects.toThrow("full");
   await listing.catch(() => {});
   expect(kit.server.requests).toHaveLength(1);
+});
+
+test("listPages asks for metadata alone until a page has a wanted item, and for that page again", async () => {
+  await using kit = await start(30, { partial: true });
+  const got: Item[] = [];
+  const isWanted = (item: Item): boolean => item.metadata.name === "p15";
+  const partial = { apiVersion: "v1", kind: "Pod", isWanted };
+  const result = await listPages<Item>(kit.transport, {
+    path,
+    limit: 10,
+    partial,
+    onPage: (page) => void got.push(...page),
+  });
+  expect(result).toEqual({ resourceVersion: "100", pages: 3 });
+  expect(got.map(({ metadata }) => metadata.name)).toEqual(Array.from({ length: 30 }, (_, i) => `p${i}`));
+  expect(new Set(got.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`))).toEqual(new Set(["v1 Pod"]));
+  expect(kit.server.lines).toEqual([
+    "GET /api/v1/pods?limit=10",
+    "GET /api/v1/pods?limit=10&continue=10",
+    "GET /api/v1/pods?limit=10&continue=10",
+    "GET /api/v1/pods?limit=10&continue=20",
+  ]);
+});
+
+test("listPages takes whole items from a server that has no metadata alone", async () => {
+  await using kit = await start(10);
+  const got: Item[] = [];
+  const partial = { apiVersion: "v1", kind: "Pod", isWanted: () => true };
+  await listPages<Item>(kit.transport, { path, limit: 10, partial, onPage: (page) => void got.push(...page) });
+  expect(got).toHaveLength(10);
+  expect(kit.server.lines).toHaveLength(1);
 });

@@ -25,6 +25,8 @@ export interface ListOptions<T> {
   /** `"0"` takes any version the server has at hand. @default the newest */
   readonly resourceVersion?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Asks for metadata alone, as long as that is enough. @default whole items */
+  readonly partial?: PartialList<T> | undefined;
   /**
    * When the continue token expires, lists everything again in one page. What earlier pages gave is then to be
    * forgotten: `onRestart` is called first.
@@ -35,6 +37,18 @@ export interface ListOptions<T> {
   onRestart?(): void;
   onPage(items: T[], page: Page): void | Promise<void>;
 }
+
+/** How to list metadata alone: a tenth of the bytes where most items are of no interest. */
+export interface PartialList<T> {
+  /** What the items are: metadata alone does not say. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Told from its metadata: the page with such an item, and all pages after it, are asked for whole. */
+  isWanted(item: T): boolean;
+}
+
+/** Servers that have no such form answer with whole items. */
+const METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 interface List<T> {
   readonly apiVersion: string;
@@ -58,11 +72,14 @@ export async function listPages<T>(
   let next: string | undefined;
   let first: string | undefined;
   let pages = 0;
+  let { partial } = options;
   do {
     let list: List<T>;
     try {
       const query = queryOf(options, limit, next);
-      list = await transport.request<List<T>>({ method: "GET", path: options.path, query, signal: options.signal });
+      const { path, signal } = options;
+      const accept = partial === undefined ? undefined : METADATA_ONLY;
+      list = await transport.request<List<T>>({ method: "GET", path, query, accept, signal });
     } catch (error) {
       if (next === undefined || !options.fullListIfExpired || !isGone(error)) throw error;
       limit = 0;
@@ -71,15 +88,33 @@ export async function listPages<T>(
       options.onRestart?.();
       continue;
     }
+    const isPartial = partial !== undefined && list.kind === "PartialObjectMetadataList";
+    if (isPartial && list.items?.some(partial!.isWanted)) {
+      partial = undefined;
+      continue; // the token of the page before gives the same page again
+    }
     pages++;
     first ??= list.metadata.resourceVersion;
     next = list.metadata.continue || undefined;
-    const kind = list.kind.endsWith("List") ? list.kind.slice(0, -4) : list.kind;
     const items = list.items ?? [];
-    fillIn(items, list.apiVersion, kind);
-    await options.onPage(items, { resourceVersion: first, apiVersion: list.apiVersion, kind });
+    const { apiVersion, kind } = isPartial ? partial! : itemsOf(list);
+    if (isPartial) rename(items, { apiVersion, kind });
+    else fillIn(items, apiVersion, kind);
+    await options.onPage(items, { resourceVersion: first, apiVersion, kind });
   } while (next !== undefined || first === undefined);
   return { resourceVersion: first, pages };
+}
+
+function itemsOf(list: List<unknown>): { apiVersion: string; kind: string } {
+  return { apiVersion: list.apiVersion, kind: list.kind.endsWith("List") ? list.kind.slice(0, -4) : list.kind };
+}
+
+/** Metadata alone comes as a kind of its own. */
+function rename(items: unknown[], type: { apiVersion: string; kind: string }): void {
+  for (const item of items as { apiVersion?: string; kind?: string }[]) {
+    item.apiVersion = type.apiVersion;
+    item.kind = type.kind;
+  }
 }
 
 /** The items of built-in lists come without apiVersion and kind. */

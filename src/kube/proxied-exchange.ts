@@ -22,13 +22,12 @@ async function run(
 ): Promise<void> {
   const { exchange, handlers, signal } = parts;
   const { server, tls, proxy } = config;
-  using session = openFetchSession();
+  using session = openFetchSession(tls as BunFetchRequestInitTLS);
   const response = await session.fetch(server + exchange.path, {
     method: exchange.method,
     headers: headersOf(exchange),
     ...(exchange.body !== undefined && { body: exchange.body }),
     signal,
-    tls: tls as BunFetchRequestInitTLS,
     timeout: false,
     redirect: "manual",
     proxy,

@@ -34,6 +34,20 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** `f:<name>` by name: making these strings anew is most of the cost of a comparison. */
+const PATHS = new Map<string, string>();
+const MOST_PATHS = 10_000;
+
+function pathOf(name: string): string {
+  let path = PATHS.get(name);
+  if (path === undefined) {
+    if (PATHS.size === MOST_PATHS) PATHS.clear(); // keys of data and labels are without end
+    path = `f:${name}`;
+    PATHS.set(name, path);
+  }
+  return path;
+}
+
 function isLeaf(fields: FieldsV1): boolean {
   for (const name in fields) if (name !== ".") return false;
   return true;
@@ -60,16 +74,18 @@ function isEmpty(fields: Fields): boolean {
 }
 
 function isAppliedMap(desired: Fields, live: Fields, fields: FieldsV1): boolean {
+  let wanted = 0;
   for (const name in desired) {
     const value = desired[name];
     if (value === undefined) continue;
-    const owned = fields[`f:${name}`];
+    wanted++;
+    const owned = fields[pathOf(name)];
     if (owned === undefined || !isApplied(value, live[name], owned)) return false;
   }
-  for (const name in fields) {
-    if (name !== "." && desired[name.slice(2)] === undefined) return false;
-  }
-  return true;
+  // Every wanted field is owned; so one that is owned and not wanted shows in the count.
+  let owned = 0;
+  for (const name in fields) if (name !== ".") owned++;
+  return owned === wanted;
 }
 
 function isAppliedList(desired: readonly unknown[], live: readonly unknown[], fields: FieldsV1): boolean {
