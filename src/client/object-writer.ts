@@ -79,7 +79,7 @@ export class ObjectWriter {
       method: "PUT",
       path: objectPath(mapping, object.metadata, subresource),
       key: object.metadata,
-      body: identified(mapping, object),
+      body: identified(mapping, withoutManagedFields(object)),
     });
   }
 
@@ -275,6 +275,15 @@ function isGone(object: AnyObject): boolean {
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds > 0 || finalizers.length > 0) return false;
   const { spec } = object as { readonly spec?: { readonly finalizers?: readonly string[] } };
   return !spec?.finalizers?.length; // of a Namespace
+}
+
+/**
+ * The server takes managed fields that come with an update for all there are. The informers keep only our own, so that
+ * every other manager would lose its fields; without any the server goes on from those it has.
+ */
+function withoutManagedFields(object: AnyObject): AnyObject {
+  if (object.metadata.managedFields === undefined) return object;
+  return { ...object, metadata: { ...object.metadata, managedFields: undefined } };
 }
 
 function identified(mapping: Mapping, object: Body): object {
