@@ -1,7 +1,7 @@
 /** What one reflector finds, on its way through the delta FIFO into the store and to the handlers. */
 import type { WatchType } from "../kube/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import { compareVersions, keyString } from "../resource/meta.ts";
+import { compareVersions } from "../resource/meta.ts";
 import { DeltaFifo, type Delta, type ListMark } from "./delta-fifo.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Indexer } from "./indexer.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { systemClock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { Feed } from "./feed.ts";
@@ -25,13 +25,17 @@ function setUp(options: { covers?: (object: AnyObject) => boolean; namespace?: s
   handlers.add(
     {
       onAdd: (one, { origin }) => void told.push({ type: "add", version: version(one), origin }),
-      onUpdate: (one, old, { origin }) => void told.push({ type: "update", version: version(one), old: version(old), origin }),
+      onUpdate: (one, old, { origin }) =>
+        void told.push({ type: "update", version: version(one), old: version(old), origin }),
       onDelete: (one, { origin }) => void told.push({ type: "delete", version: version(one), origin }),
     },
     { options: { name: "test" }, objects: [] },
   );
   const feed = new Feed({
-    ...{ store, handlers, held, namespace: options.namespace ?? "" },
+    store,
+    handlers,
+    held,
+    namespace: options.namespace ?? "",
     take: (one) => one,
     covers: options.covers ?? (() => true),
     onHeard: () => {},
@@ -343,7 +347,21 @@ class Server {
 }
 
 test("any order of own writes, foreign writes, late events and lists: reads see our writes, nothing foreign is hidden, the end is the server's", () => {
-  const step = fc.constantFrom("own", "own", "foreign", "foreign", "ownDelete", "foreignDelete", "event", "event", "event", "answer", "answer", "list", "bookmark");
+  const step = fc.constantFrom(
+    "own",
+    "own",
+    "foreign",
+    "foreign",
+    "ownDelete",
+    "foreignDelete",
+    "event",
+    "event",
+    "event",
+    "answer",
+    "answer",
+    "list",
+    "bookmark",
+  );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const server = new Server();
@@ -365,7 +383,9 @@ test("any order of own writes, foreign writes, late events and lists: reads see 
         }
         // What we wrote last is seen, unless what was shown since is newer, or it is gone.
         if (lastOwn !== undefined && stored !== undefined) {
-          expect(Number(stored.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(lastOwn.metadata.resourceVersion));
+          expect(Number(stored.metadata.resourceVersion)).toBeGreaterThanOrEqual(
+            Number(lastOwn.metadata.resourceVersion),
+          );
         }
       };
       const show = () => {
@@ -373,7 +393,8 @@ test("any order of own writes, foreign writes, late events and lists: reads see 
         if (next === undefined) return;
         const isHeld = answers.length > 0;
         const stored = store.get(KEY);
-        const isNews = next.foreign && next.type === "MODIFIED" && !isHeld && stored?.metadata.uid === next.object.metadata.uid;
+        const isNews =
+          next.foreign && next.type === "MODIFIED" && !isHeld && stored?.metadata.uid === next.object.metadata.uid;
         event(next.type, next.object);
         if (isHeld && next.foreign && next.type !== "DELETED") owedWhenReleased.push(next.object.metadata.uid);
         if (isNews) owed = next.object.metadata.resourceVersion;
@@ -387,7 +408,11 @@ test("any order of own writes, foreign writes, late events and lists: reads see 
           begin();
           answers.push(() => {
             end({ object: answer, origin: "me" });
-            lastOwn = lastOwn === undefined || Number(answer.metadata.resourceVersion) > Number(lastOwn.metadata.resourceVersion) ? answer : lastOwn;
+            lastOwn =
+              lastOwn === undefined ||
+              Number(answer.metadata.resourceVersion) > Number(lastOwn.metadata.resourceVersion)
+                ? answer
+                : lastOwn;
           });
         } else if (one === "ownDelete") {
           const uid = server.remove(false);

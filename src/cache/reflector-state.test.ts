@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { ApiError, UnreachableError } from "../kube/api-error.ts";
 import { failureOf, next, START, type Failure, type ReflectorEvent, type ReflectorState } from "./reflector-state.ts";
 
@@ -13,13 +13,19 @@ const failed = (failure: Partial<Failure> & { kind: Failure["kind"] }, elapsed =
 
 describe("next", () => {
   test("lists, then watches from the list's version", () => {
-    expect(next(START, { type: "listed", resourceVersion: "5" })).toMatchObject({ kind: "watching", resourceVersion: "5" });
+    expect(next(START, { type: "listed", resourceVersion: "5" })).toMatchObject({
+      kind: "watching",
+      resourceVersion: "5",
+    });
   });
 
   test.each([
     ["gone", { kind: "listing", reason: "gone" }],
     ["missing", { kind: "pausing", delay: 1000, exact: true, next: { kind: "listing" }, status: { kind: "waiting" } }],
-    ["forbidden", { kind: "pausing", delay: 800, next: { kind: "watching", resourceVersion: "15" }, status: { code: 500 } }],
+    [
+      "forbidden",
+      { kind: "pausing", delay: 800, next: { kind: "watching", resourceVersion: "15" }, status: { code: 500 } },
+    ],
     ["busy", { kind: "pausing", delay: 800, next: { kind: "watching", resourceVersion: "15" } }],
     ["unreachable", { kind: "disconnected", delay: 0, next: { kind: "watching", resourceVersion: "15" } }],
     ["other", { kind: "pausing", delay: 800, next: { kind: "listing", reason: "error" } }],
@@ -68,7 +74,8 @@ describe("next", () => {
         let state: ReflectorState = START;
         let waits = 0;
         for (const one of events) {
-          if (state.kind === "listing" && one.type === "closed") state = next(state, { type: "listed", resourceVersion: "1" });
+          if (state.kind === "listing" && one.type === "closed")
+            state = next(state, { type: "listed", resourceVersion: "1" });
           state = next(state, one);
           if (state.kind === "pausing") {
             waits++;

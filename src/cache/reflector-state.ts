@@ -99,7 +99,7 @@ export function next(state: ReflectorState, event: ReflectorEvent): ReflectorSta
     }
     case "closed":
       return afterClose(attemptOf(state), event);
-    case "failed":
+    default:
       return afterFailure(attemptOf(state), event);
   }
 }
@@ -167,7 +167,7 @@ function afterFailure(
         next: again,
         status: { kind: "unavailable", message },
       };
-    case "other":
+    default:
       return {
         ...pause,
         next: listingFor(state.kind === "listing" ? state.reason : "error", counted),
@@ -194,9 +194,21 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** The server has not come as far as the version, after a failover: three shapes in the history of Kubernetes. */
-function isTooLarge({ code, status }: { code: number; status: { message?: string | undefined; details?: { causes?: readonly { reason?: string | undefined; message?: string | undefined }[] | undefined } | undefined } }): boolean {
+function isTooLarge({
+  code,
+  status,
+}: {
+  code: number;
+  status: {
+    message?: string | undefined;
+    details?:
+      { causes?: readonly { reason?: string | undefined; message?: string | undefined }[] | undefined } | undefined;
+  };
+}): boolean {
   if (code !== 504) return false;
   const says = (text: string | undefined): boolean => text?.includes("Too large resource version") === true;
   const causes = status.details?.causes ?? [];
-  return says(status.message) || causes.some(({ reason, message }) => reason === "ResourceVersionTooLarge" || says(message));
+  return (
+    says(status.message) || causes.some(({ reason, message }) => reason === "ResourceVersionTooLarge" || says(message))
+  );
 }

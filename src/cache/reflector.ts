@@ -8,7 +8,14 @@ import { sleep, type Clock } from "../platform/clock.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { InformerState } from "./informer-state.ts";
 import type { ListGate } from "./list-gate.ts";
-import { failureOf, next, START, type ListReason, type ReflectorEvent, type ReflectorState } from "./reflector-state.ts";
+import {
+  failureOf,
+  next,
+  START,
+  type ListReason,
+  type ReflectorEvent,
+  type ReflectorState,
+} from "./reflector-state.ts";
 
 /** What takes in what a reflector finds. */
 export interface ReflectorSink {
@@ -39,10 +46,10 @@ export interface ReflectorOptions {
   /** Objects of a page. @default 500 */
   readonly pageSize?: number | undefined;
   /** Which objects are wanted whole, told from their metadata; `undefined` when all are. */
-  wants(): ((object: AnyObject) => boolean) | undefined;
-  onStatus(status: InformerState): void;
+  readonly wants: () => ((object: AnyObject) => boolean) | undefined;
+  readonly onStatus: (status: InformerState) => void;
   /** A full list has begun. */
-  onList(reason: ListReason): void;
+  readonly onList: (reason: ListReason) => void;
 }
 
 /** Watches are renewed after 180 to 220 seconds: before load balancers cut them, and not all at once. */
@@ -110,7 +117,7 @@ export class Reflector {
         case "pausing":
           await this.#pause(state, signal);
           return { type: "resume" };
-        case "disconnected":
+        default:
           await this.#reconnect(state, signal);
           return { type: "resume" };
       }

@@ -93,18 +93,31 @@ test("an answer goes into every informer of the kind whose set it belongs to, an
   await until(() => server.watches.length === 4 && [all, web, other, secrets].every(({ hasSynced }) => hasSynced));
   const origins: (string | undefined)[] = [];
   all.addHandler(
-    { onAdd: (_object, { origin }) => void origins.push(origin), onUpdate: (_object, _old, { origin }) => void origins.push(origin), onDelete() {} },
+    {
+      onAdd: (_object, { origin }) => void origins.push(origin),
+      onUpdate: (_object, _old, { origin }) => void origins.push(origin),
+      onDelete() {},
+    },
     { name: "test" },
   );
   registry.beginWrite(ConfigMap, "ns/a");
   registry.beginWrite(ConfigMap, "ns/a");
-  for (const { request, send } of server.watches.map((watch) => ({ request: watch.request, send: watch.send.bind(watch) }))) {
-    if (request.path === "/api/v1/configmaps") send(["ADDED", object(11)], ["BOOKMARK", { ...object(12), metadata: { resourceVersion: "12" } }]);
+  for (const { request, send } of server.watches.map((watch) => ({
+    request: watch.request,
+    send: watch.send.bind(watch),
+  }))) {
+    if (request.path === "/api/v1/configmaps")
+      send(["ADDED", object(11)], ["BOOKMARK", { ...object(12), metadata: { resourceVersion: "12" } }]);
   }
   await until(() => all.resourceVersion === "12" && web.resourceVersion === "12");
   expect(all.store.size).toBe(0);
   registry.endWrite(ConfigMap, "ns/a", { object: object(15, "ns", { app: "web" }), origin: "me" });
-  expect([all, web, other, secrets].map(({ store }) => store.get("ns/a")?.metadata.resourceVersion)).toEqual(["15", "15", undefined, undefined]);
+  expect([all, web, other, secrets].map(({ store }) => store.get("ns/a")?.metadata.resourceVersion)).toEqual([
+    "15",
+    "15",
+    undefined,
+    undefined,
+  ]);
   expect(origins).toEqual(["me"]);
   registry.endWrite(ConfigMap, "ns/a", undefined);
   expect(origins).toEqual(["me", undefined]);

@@ -144,7 +144,7 @@ export class InformerRegistry {
   /** Stops every informer; resolves when nothing is left running. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const shared of [...this.#shared.values()]) this.#remove(shared);
+    for (const shared of this.#shared.values()) this.#remove(shared);
     await Promise.all(this.#stopping);
   }
 
@@ -153,7 +153,14 @@ export class InformerRegistry {
     const isCluster = resource.scope === "Cluster" || mapper.known(resource)?.namespaced === false;
     const kind = this.#kind(resource);
     const informer = new SharedInformer(resource, {
-      ...{ transport, mapper, log, random, freeze, clock: this.#clock, gate: this.#gate, held: kind.held },
+      transport,
+      mapper,
+      log,
+      random,
+      freeze,
+      clock: this.#clock,
+      gate: this.#gate,
+      held: kind.held,
       namespaces: isCluster ? [] : options.namespaces,
       labels: options.labels === undefined ? undefined : parseLabelSelector(options.labels).toString(),
       fields: options.fields === undefined ? undefined : parseFieldSelector(options.fields).toString(),

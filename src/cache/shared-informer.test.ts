@@ -33,7 +33,8 @@ async function setUp(options: Partial<SharedInformerOptions> & { systemTime?: bo
   cleanup.defer(() => transport.close());
   const clock = new FakeClock();
   const logged: Log[] = [];
-  const level = (name: string) => (message: string, fields?: object) => void logged.push({ level: name, message, fields });
+  const level = (name: string) => (message: string, fields?: object) =>
+    void logged.push({ level: name, message, fields });
   const informer = new SharedInformer(ConfigMap, {
     transport,
     mapper: new RestMapper(transport),
@@ -125,7 +126,9 @@ describe("SharedInformer", () => {
     informer.addHandler(recorder, { name: "recorder" });
     const watch = await synced([pod("a", 1), pod("b", 2), pod("c", 3, { uid: "old" })], 10);
     take();
-    server.onList = () => ({ body: listOf([pod("a", 1), pod("b", 12), pod("c", 13, { uid: "new" }), pod("d", 14)], "20") });
+    server.onList = () => ({
+      body: listOf([pod("a", 1), pod("b", 12), pod("c", 13, { uid: "new" }), pod("d", 14)], "20"),
+    });
     watch.send(["ERROR", refusal(410, "Expired", "too old resource version").body]);
     await until(() => server.watches.length === 2);
     expect(take()).toEqual(["update b@12 from 2", "delete c@3 unknown", "add c@13", "add d@14"]);
@@ -146,7 +149,9 @@ describe("SharedInformer", () => {
     const { server, synced } = await setUp();
     const watch = await synced([], 10);
     server.onWatch = ({ query }) =>
-      query.get("resourceVersion") === "20" ? refusal(504, "Timeout", "Too large resource version: 20, current: 15") : undefined;
+      query.get("resourceVersion") === "20"
+        ? refusal(504, "Timeout", "Too large resource version: 20, current: 15")
+        : undefined;
     watch.send(["BOOKMARK", pod("", 20)]);
     watch.end();
     await until(() => server.watches.length === 2);
@@ -222,7 +227,9 @@ describe("SharedInformer", () => {
     expect(server.lists).toHaveLength(1);
     expect(informer.state.kind).toBe("stopped");
     expect(clock.timers).toBe(0);
-    expect(() => informer.addHandler({ onAdd() {}, onUpdate() {}, onDelete() {} }, { name: "late" })).toThrow("stopped");
+    expect(() => informer.addHandler({ onAdd() {}, onUpdate() {}, onDelete() {} }, { name: "late" })).toThrow(
+      "stopped",
+    );
   });
 
   test("goes on where it was when the connection is cut", async () => {
@@ -422,7 +429,10 @@ describe("SharedInformer", () => {
     };
     informer.addHandler({ onAdd: fail, onUpdate: fail, onDelete: fail }, { name: "broken" });
     informer.addHandler(recorder, { name: "recorder" });
-    await synced(Array.from({ length: 5 }, (_, i) => pod(`p${i}`, i)), 10);
+    await synced(
+      Array.from({ length: 5 }, (_, i) => pod(`p${i}`, i)),
+      10,
+    );
     expect([calls, informer.handlerFailures, take().length, informer.hasSynced]).toEqual([5, 5, 5, true]);
     expect(logged.filter(({ level }) => level === "error")[0]?.fields).toMatchObject({ handler: "broken" });
   });

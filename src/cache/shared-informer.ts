@@ -107,14 +107,26 @@ export class SharedInformer {
     this.#handlers = new Handlers({ log: options.log, clock, informer: this.id, resync: () => this.#resync() });
     for (const namespace of this.namespaces.length === 0 ? [""] : this.namespaces) {
       const feed = new Feed({
-        ...{ store: this.store, handlers: this.#handlers, namespace, held },
+        store: this.store,
+        handlers: this.#handlers,
+        namespace,
+        held,
         take: (object, shared) => this.#take(object, shared),
         covers: (object) => this.covers(object),
         onHeard: () => this.#heard(),
         onSynced: () => this.#synced(),
       });
       const reflector = new Reflector({
-        ...{ resource, namespace, labels, fields, transport, mapper, clock, random, gate, pageSize },
+        resource,
+        namespace,
+        labels,
+        fields,
+        transport,
+        mapper,
+        clock,
+        random,
+        gate,
+        pageSize,
         sink: feed,
         wants: () => this.#projection.wants,
         onStatus: (status) => this.#status(part, status),

@@ -69,7 +69,11 @@ class FastSlow extends Failures implements RateLimiter {
 }
 
 /** A short delay for the first `attempts` failures of a key, a long one after them. */
-export function fastSlow(options: { readonly fast: number; readonly slow: number; readonly attempts: number }): RateLimiter {
+export function fastSlow(options: {
+  readonly fast: number;
+  readonly slow: number;
+  readonly attempts: number;
+}): RateLimiter {
   return new FastSlow(options);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { exponential } from "./rate-limiter.ts";
 import { WorkQueue, type AddOptions } from "./work-queue.ts";
@@ -133,7 +133,8 @@ describe("WorkQueue", () => {
   test.each([-1000, 0, 1000])("PQ-17 gives 5 × 1,000 items by priority, then in order, after %i ms", (after) => {
     const { queue, clock, counts } = setUp();
     const priorities = [10, 5, 0, -5, -10];
-    for (let i = 0; i < 1000; i++) for (const priority of priorities) queue.add(`${priority}/${i}`, { priority, after });
+    for (let i = 0; i < 1000; i++)
+      for (const priority of priorities) queue.add(`${priority}/${i}`, { priority, after });
     clock.advance(1000);
     expect(counts.retries).toBe(after > 0 ? 5000 : 0);
     const order = new Map<number, number[]>();
@@ -144,7 +145,7 @@ describe("WorkQueue", () => {
       order.set(item.priority, of);
     }
     // Each 20th goes to the lowest, so a class does not end before the next begins; within it the order is kept.
-    for (const priority of priorities) expect(order.get(priority)).toEqual([...Array(1000).keys()]);
+    for (const priority of priorities) expect(order.get(priority)).toEqual(Array.from({ length: 1000 }, (_, i) => i));
     expect([...order.keys()].filter((priority) => priority !== -10)).toEqual([10, 5, 0, -5]);
   });
 
@@ -400,7 +401,8 @@ describe("WorkQueue", () => {
 
   test("causes are merged, at most 8, newest last", () => {
     const { queue } = setUp();
-    for (let i = 0; i < 12; i++) queue.add("foo", { cause: { source: "owns", type: "update", key: { name: `c${i}` } } });
+    for (let i = 0; i < 12; i++)
+      queue.add("foo", { cause: { source: "owns", type: "update", key: { name: `c${i}` } } });
     queue.add("foo", { cause: { source: "for", type: "update", resourceVersion: "1", paths: ["spec.a"] } });
     queue.add("foo", { cause: { source: "for", type: "update", resourceVersion: "2", paths: ["spec.b"] } });
     const { causes } = queue.take()!;
