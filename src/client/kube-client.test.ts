@@ -18,7 +18,12 @@ test("list takes labels as text and as an object", async () => {
   const informers = new InformerRegistry({ transport, mapper, log });
   cleanup.defer(() => informers.stop());
   const parts = clientParts({
-    ...{ transport, mapper, informers, manager: "test", declared: new Map(), permissions: new Permissions() },
+    transport,
+    mapper,
+    informers,
+    manager: "test",
+    declared: new Map(),
+    permissions: new Permissions(),
     onUndeclared: undefined,
   });
   const client = new KubeClient(parts, { gate: openGate, requestSignal: undefined, origin: "test:key" });

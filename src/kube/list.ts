@@ -44,7 +44,7 @@ export interface PartialList<T> {
   readonly apiVersion: string;
   readonly kind: string;
   /** Told from its metadata: the page with such an item, and all pages after it, are asked for whole. */
-  isWanted(item: T): boolean;
+  readonly isWanted: (item: T) => boolean;
 }
 
 /** Servers that have no such form answer with whole items. */
@@ -89,7 +89,7 @@ export async function listPages<T>(
       continue;
     }
     const isPartial = partial !== undefined && list.kind === "PartialObjectMetadataList";
-    if (isPartial && list.items?.some(partial!.isWanted)) {
+    if (isPartial && list.items?.some((item) => partial!.isWanted(item))) {
       partial = undefined;
       continue; // the token of the page before gives the same page again
     }
