@@ -217,7 +217,7 @@ describe("WorkQueue", () => {
           expect(queue.processing).toBe(running.size);
         }
         clock.advance(10_000_000);
-        for (const key of [...running]) {
+        for (const key of running) {
           running.delete(key);
           queue.done(key);
         }
