@@ -60,6 +60,8 @@ export class DeltaFifo {
   #seen = new Set<string>();
   /** The last page waits for the deletions, which come first. */
   #page: AnyObject[] = [];
+  /** Nothing was known when the list began: there is nothing to delete, so nothing waits and no key is remembered. */
+  #fresh = false;
 
   constructor(options: DeltaFifoOptions) {
     this.#options = options;
@@ -86,9 +88,17 @@ export class DeltaFifo {
   beginReplace(): void {
     this.#seen = new Set();
     this.#page = [];
+    this.#fresh = this.size === 0 && isEmpty(this.#options.known.keys());
   }
 
   replacePage(objects: readonly AnyObject[], list: ListMark): void {
+    if (this.#fresh) {
+      for (const object of objects) {
+        const taken = this.#transformed(object);
+        this.#listed(keyString(taken.metadata), new Delta("Replaced", taken, list));
+      }
+      return;
+    }
     const earlier = this.#page;
     this.#page = objects.map((object) => this.#transformed(object));
     for (const object of this.#page) this.#seen.add(keyString(object.metadata));
@@ -97,6 +107,10 @@ export class DeltaFifo {
 
   /** The list is complete. */
   endReplace(list: ListMark): void {
+    if (this.#fresh) {
+      this.#fresh = false;
+      return;
+    }
     const { known } = this.#options;
     for (const key of known.keys()) {
       if (this.#seen.has(key)) continue;
@@ -160,6 +174,7 @@ export class DeltaFifo {
     this.#queue.clear();
     this.#kept.clear();
     this.beginReplace();
+    this.#fresh = false;
   }
 
   #transformed(object: AnyObject): AnyObject {
@@ -193,6 +208,11 @@ export class DeltaFifo {
     while (last?.next !== undefined) last = last.next;
     return last;
   }
+}
+
+function isEmpty(keys: Iterable<string>): boolean {
+  for (const _ of keys) return false;
+  return true;
 }
 
 function append(chains: Map<string, Delta>, key: string, delta: Delta): void {

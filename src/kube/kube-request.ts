@@ -1,4 +1,5 @@
 /** What is asked of the API server. */
+import type { HeaderValues } from "./cluster-config.ts";
 
 export interface KubeRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -12,6 +13,8 @@ export interface KubeRequest {
   readonly contentType?: string | undefined;
   /** @default "application/json" */
   readonly accept?: string | undefined;
+  /** Besides those of every request, such as `Impersonate-User`. */
+  readonly headers?: HeaderValues | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds for one attempt. @default 60_000 */
   readonly timeout?: number | undefined;

@@ -5,14 +5,14 @@ interface Wanted {
   readonly body?: unknown;
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
+  readonly headers?: HeaderValues | undefined;
 }
 
 export class RequestHeaders {
   readonly #userAgent: string;
   #credentials: HeaderValues | undefined;
   #made = new Map<string, HeaderValues>();
-  /** Some header has several values, which `fetch` would join into one. */
-  severalValues = false;
+  #severalValues = false;
 
   constructor(userAgent: string) {
     this.#userAgent = userAgent;
@@ -22,7 +22,7 @@ export class RequestHeaders {
     if (credentials !== this.#credentials) {
       this.#credentials = credentials;
       this.#made = new Map();
-      this.severalValues = Object.values(credentials).some((value) => typeof value !== "string");
+      this.#severalValues = hasList(credentials);
     }
     const type = request.body === undefined ? "" : (request.contentType ?? "application/json");
     const accept = request.accept ?? "application/json";
@@ -32,6 +32,15 @@ export class RequestHeaders {
       headers = { accept, "user-agent": this.#userAgent, ...(type && { "content-type": type }), ...credentials };
       this.#made.set(key, headers);
     }
-    return headers;
+    return request.headers === undefined ? headers : { ...headers, ...request.headers };
   }
+
+  /** Whether some header of the request has several values, which `fetch` would join into one. */
+  hasSeveralValues(request: Wanted): boolean {
+    return this.#severalValues || (request.headers !== undefined && hasList(request.headers));
+  }
+}
+
+function hasList(headers: HeaderValues): boolean {
+  return Object.values(headers).some((value) => typeof value !== "string");
 }
