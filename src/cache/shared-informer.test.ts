@@ -267,7 +267,7 @@ describe("SharedInformer", () => {
   });
 
   test("waits for a kind that does not exist, and empties itself when it goes", async () => {
-    const { server, informer, clock, recorder, take } = await setUp();
+    const { server, informer, clock, recorder, take, logged } = await setUp();
     informer.addHandler(recorder, { name: "recorder" });
     const changes: string[] = [];
     informer.onChange(() => void changes.push(`${informer.state.kind} ${informer.hasSynced}`));
@@ -303,6 +303,13 @@ describe("SharedInformer", () => {
       "listing false",
       "listing true",
       "watching true",
+    ]);
+    // Each new try is not news.
+    expect(logged.filter(({ level }) => level === "info").map(({ message }) => message)).toEqual([
+      "Waiting for a kind to appear",
+      "Watching again",
+      "Waiting for a kind to appear",
+      "Watching again",
     ]);
   });
 

@@ -77,6 +77,8 @@ export class SharedInformer {
   readonly #log: SharedInformerOptions["log"];
   readonly #handlers: Handlers;
   readonly #parts = new Map<string, Part>();
+  /** What was last logged that keeps it from watching. */
+  #trouble: string | undefined;
   readonly #labelSelector: LabelSelector | undefined;
   readonly #fieldSelector: FieldSelector | undefined;
   readonly #freeze: boolean;
@@ -278,20 +280,25 @@ export class SharedInformer {
 
   #status(part: Part, status: InformerState): void {
     part.status = status;
-    const before = this.#state;
     const state = worstOf(this.#parts.values().map((other) => other.status));
-    if (isSame(state, before)) return;
+    if (isSame(state, this.#state)) return;
     this.#state = state;
-    this.#logChange(before, state);
+    this.#logChange(state);
     this.#tell();
   }
 
-  #logChange(before: InformerState, state: InformerState): void {
+  #logChange(state: InformerState): void {
     const informer = this.id;
-    if (state.kind === "waiting") this.#log.info("Waiting for a kind to appear", { informer, message: state.message });
-    else if (state.kind === "unavailable") this.#log.warn("Cannot watch", { informer, message: state.message });
-    else if (state.kind === "watching" && before.kind !== "listing") this.#log.info("Watching again", { informer });
-    else this.#log.debug("Informer state", { informer, state: state.kind });
+    if (state.kind === "waiting" || state.kind === "unavailable") {
+      const { kind, message } = state;
+      if (this.#trouble === message) return; // it was tried again, and nothing is new
+      this.#trouble = message;
+      if (kind === "waiting") this.#log.info("Waiting for a kind to appear", { informer, message });
+      else this.#log.warn("Cannot watch", { informer, message });
+    } else if (state.kind === "watching" && this.#trouble !== undefined) {
+      this.#trouble = undefined;
+      this.#log.info("Watching again", { informer });
+    } else this.#log.debug("Informer state", { informer, state: state.kind });
   }
 
   #tell(): void {

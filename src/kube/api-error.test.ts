@@ -36,6 +36,21 @@ test("ApiError 403 says which rule would allow it", () => {
   );
 });
 
+test("ApiError 404 of a kind that is not there names its CustomResourceDefinition, of an object it does not", () => {
+  const path = "/apis/demo.example.com/v1/greetings";
+  const kind = new ApiError({ method: "GET", path, code: 404, status: { message: "404 page not found" } });
+  expect(kind.message).toEndWith("404 page not found. The server has no such kind: apply its CustomResourceDefinition");
+  const details = { name: "a", kind: "greetings" };
+  const object = new ApiError({
+    method: "GET",
+    path: `${path}/a`,
+    code: 404,
+    status: { message: "not found", details },
+  });
+  expect(object.message).toEndWith("NotFound (404): not found");
+  expect(failed(404).message).toEndWith("NotFound (404): why");
+});
+
 test("ApiError of a server-side apply says how to take the fields over", () => {
   const status = {
     code: 409,

@@ -124,6 +124,10 @@ function adviceFor(target: RequestTarget, code: number, status: Status): string 
             `resources ["${target.subresource ? `${target.resource}/${target.subresource}` : target.resource}"], ` +
             `verbs ["${target.verb}"]`
         : `Grant it in a ClusterRole: nonResourceURLs ["${target.what}"], verbs ["${target.verb}"]`;
+    case 404:
+      return target.group.includes(".") && target.name === undefined && status.details?.name === undefined
+        ? "The server has no such kind: apply its CustomResourceDefinition"
+        : "";
     case 409:
       return status.details?.causes?.some(({ reason }) => reason === "FieldManagerConflict")
         ? "Leave these fields out, or take them over with force: true"

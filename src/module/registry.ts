@@ -209,11 +209,12 @@ export class ModuleRegistry {
     const { module, controllers, listeners } = running;
     const started = this.#start(controller, this.#runtime, { module: module.name, invoke: module.invoke });
     controllers.push(started);
-    let before = started.state.kind;
+    let told: string = started.state.kind;
     const listener = started.onChange(() => {
       const { state } = started;
-      if (state.kind === before) return;
-      before = state.kind;
+      // Each new try of a controller that cannot work begins with syncing.
+      if (state.kind === "syncing" || state.kind === told) return;
+      told = state.kind;
       const fields = {
         module: module.name,
         controller: started.name,
