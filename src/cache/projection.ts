@@ -18,7 +18,7 @@ export function isStub(object: AnyObject): boolean {
 }
 
 /** What is left of an object that no user needs whole. */
-export function toStub(object: AnyObject): AnyObject {
+function toStub(object: AnyObject): AnyObject {
   const { name, namespace, uid, resourceVersion } = object.metadata;
   const metadata = namespace === undefined ? { name, uid, resourceVersion } : { name, namespace, uid, resourceVersion };
   return { apiVersion: object.apiVersion, kind: object.kind, metadata, [stub]: true } as unknown as AnyObject;

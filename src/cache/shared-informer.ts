@@ -72,7 +72,7 @@ export class SharedInformer {
   readonly id: string;
   /** The part of `id` that tells informers of one kind apart; empty for all objects. */
   readonly selector: string;
-  readonly store = new Indexer();
+  readonly store: Indexer = new Indexer();
   readonly #clock: Clock;
   readonly #log: SharedInformerOptions["log"];
   readonly #handlers: Handlers;
