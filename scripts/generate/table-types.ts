@@ -29,12 +29,18 @@ export function typeTable(
   const types = ids.map((id) => typeRow(schemas.get(id)!, { id, go: go.get(id)!, numbers }));
   const byKind: Record<string, number> = {};
   for (const [index, id] of ids.entries()) {
-    for (const gvk of (schemas.get(id)!["x-kubernetes-group-version-kind"] ?? []) as Json[]) {
+    for (const gvk of (schemas.get(id)!["x-kubernetes-group-version-kind"] ?? []) as GroupVersionKind[]) {
       const key = `${gvk.group}/${gvk.version}/${gvk.kind}`;
-      if (kinds.has(key) || !String(gvk.kind).endsWith("Options")) byKind[key] ??= index;
+      if (kinds.has(key) || !gvk.kind.endsWith("Options")) byKind[key] ??= index;
     }
   }
   return { types, kinds: byKind };
+}
+
+interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
 }
 
 interface Place {

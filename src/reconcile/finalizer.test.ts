@@ -2,17 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, watch } from "binnacle";
 import { available, type Json } from "../../scripts/acceptance/cluster.ts";
 import { until } from "../../scripts/acceptance/binary.ts";
+import type { Result } from "./context.ts";
 import { Behaviours, type Box, BOXES, Box as BoxKind, boxController, Lab } from "../../scripts/integration/lab.ts";
 
 describe.skipIf(!available)("finalizers", () => {
   const behaviours = new Behaviours();
-  const finalizing = new Map<string, (box: Box) => Promise<void | { requeueAfter: string & `${number}ms` }>>();
+  const finalizing = new Map<string, (box: Box) => Promise<void | Result>>();
   const finalized: string[] = [];
   const first = boxController(behaviours, {
     async finalize(box) {
       const { name } = box.metadata as { name: string };
       finalized.push(`box ${name}`);
-      return finalizing.get(name)?.(box as Box);
+      return finalizing.get(name)?.(box);
     },
   });
   const second = boxController(new Behaviours(), {
@@ -43,7 +44,7 @@ describe.skipIf(!available)("finalizers", () => {
     await remove("plain");
     await lab.cluster.gone(`${BOXES}/plain`);
     expect(finalized.filter((one) => one.endsWith(" plain")).toSorted()).toEqual(["box plain", "second plain"]);
-    expect(behaviours.runs.get("plain")).toBe(runs!); // a deleting object is never reconciled
+    expect(behaviours.runs.get("plain")).toBe(runs); // a deleting object is never reconciled
   });
 
   test("UTIL-04 a failing one stays, is retried, and stops no other", async () => {
@@ -136,10 +137,10 @@ describe.skipIf(!available)("finalizers", () => {
   });
 
   test("are added and removed while others change the object", async () => {
-    let stop = false;
+    const stop = new AbortController();
     const path = `${BOXES}/busy`;
     const busy = async (): Promise<void> => {
-      for (let turn = 0; !stop; turn++) {
+      for (let turn = 0; !stop.signal.aborted; turn++) {
         await lab.cluster.patch(path, { metadata: { annotations: { turn: String(turn) } } }).catch(() => {});
       }
     };
@@ -150,7 +151,7 @@ describe.skipIf(!available)("finalizers", () => {
     await lab.cluster.exists(path, ({ metadata }) => metadata.finalizers?.length === 2);
     await remove("busy");
     await lab.cluster.gone(path);
-    stop = true;
+    stop.abort();
     await changing;
     expect(lab.proxy.exchanges.filter(({ code }) => code === 409)).toHaveLength(0);
   });
@@ -163,7 +164,7 @@ describe.skipIf(!available)("finalizers", () => {
     await lab.operator.idle();
     const runs = behaviours.runs.get("gone");
     await Bun.sleep(250);
-    expect(behaviours.runs.get("gone")).toBe(runs!);
+    expect(behaviours.runs.get("gone")).toBe(runs);
     expect(lab.operator.lines("error")).toEqual([]);
     await until(() => lab.operator.manager.modules.controllers[0]!.queue.delayed === 0, { what: "no key that waits" });
   });
