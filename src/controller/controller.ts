@@ -4,31 +4,26 @@
  * A controller never stops its neighbours: a kind that does not exist makes it wait, a refusal makes it unavailable,
  * and it goes on by itself when that ends.
  */
-import type { InformerLease } from "../cache/registry.ts";
-import type { SharedInformer } from "../cache/shared-informer.ts";
 import { clientParts, KubeClient } from "../client/kube-client.ts";
-import type { ClientScope } from "../client/scope.ts";
-import type { WriteGate } from "../client/write-gate.ts";
 import { exponential } from "../queue/rate-limiter.ts";
 import { type AddOptions, WorkQueue } from "../queue/work-queue.ts";
-import { AppliedMemory } from "../reconcile/applied-memory.ts";
+import { AppliedMemory } from "../client/applied-memory.ts";
 import { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import type { ObjectEnvironment, RunEnvironment } from "../reconcile/run.ts";
-import { OWNER_INDEX, type OwnedKind } from "../reconcile/owned-kind.ts";
-import { ownerUid } from "../reconcile/owner.ts";
 import { parseDuration } from "../resource/duration.ts";
-import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
+import { ControllerGate } from "./controller-gate.ts";
 import { type ControllerState, stateOf } from "./controller-state.ts";
 import { type Declarations, declarationsOf, isObjectController } from "./declarations.ts";
-import type { AnyController, AnyObjectController, KeyController } from "./definition.ts";
-import { type EventSink, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
+import type { AnyController, KeyController } from "./definition.ts";
+import type { EventSink } from "./event-mapping.ts";
 import { runSources } from "./key-sources.ts";
-import { bodiesOwnedBy, EVERYTHING } from "./needs.ts";
 import { isMember, type Invoke, reconcileObject, type ObjectReconciler } from "./object-reconciler.ts";
 import { runLimit } from "./run-limit.ts";
 import type { Runtime } from "./runtime.ts";
-import type { KindWatch } from "./watch.ts";
+import { warnOnce } from "./undeclared-calls.ts";
+import { WatchedKinds } from "./watched-kinds.ts";
 import { Workers } from "./workers.ts";
 
 const DEFAULT_CONCURRENCY = 4;
@@ -68,18 +63,16 @@ class ControllerEngine implements RunningController, EventSink {
   readonly #runtime: Runtime;
   readonly #declarations: Declarations;
   readonly #invoke: Invoke;
-  readonly #leases: InformerLease[] = [];
+  readonly #kinds: WatchedKinds;
   readonly #cleanup = new DisposableStack();
   readonly #listeners = new Set<() => void>();
   readonly #workers: Workers;
   readonly #stopping = new AbortController();
-  readonly #gate: EngineGate;
+  readonly #gate: ControllerGate;
   readonly #environment: RunEnvironment;
   readonly #memory = new AppliedMemory();
-  #primary: SharedInformer | undefined;
   #beginning = false;
   #pending: Promise<unknown>[] = [];
-  #deferred: (() => void)[] | undefined = [];
   #hasSynced = false;
   #working = false;
 
@@ -92,7 +85,7 @@ class ControllerEngine implements RunningController, EventSink {
     this.name = declarations.name;
     this.module = options.module;
     this.finalizers = declarations.finalizers;
-    this.#gate = new EngineGate(runtime.gate);
+    this.#gate = new ControllerGate(runtime.gate);
 
     const concurrency = controller.concurrency ?? runtime.concurrency ?? DEFAULT_CONCURRENCY;
     const controllerMetrics = this.#cleanup.use(metrics.controller(this.name, concurrency));
@@ -105,24 +98,37 @@ class ControllerEngine implements RunningController, EventSink {
       onReady: () => this.#workers.pump(),
     });
 
-    const declared = new Map<string, SharedInformer[]>();
-    const parts = clientParts(this.#scope(declared));
+    const { transport, mapper, informers, log } = runtime;
+    this.#kinds = new WatchedKinds({
+      runtime,
+      user: `${this.module}/${this.name}`,
+      sink: this,
+      onChange: () => this.#update(),
+    });
+    const parts = clientParts({
+      transport,
+      mapper,
+      informers,
+      manager: this.name,
+      declared: this.#kinds.declared,
+      permissions: declarations.permissions,
+      onUndeclared: runtime.warnUndeclared ? warnOnce(log, { module: this.module, controller: this.name }) : undefined,
+    });
     this.client = new KubeClient(parts, { gate: this.#gate, requestSignal: this.#stopping.signal, origin: "" });
     this.#environment = {
       controller: this.name,
       parts,
       clock,
-      log: runtime.log.with({ module: this.module }),
+      log: log.with({ module: this.module }),
       events: runtime.events.for(this.name),
       gate: this.#gate,
     };
-    const owned: OwnedKind[] = [];
     const environment: ObjectEnvironment = {
       ...this.#environment,
       resource: declarations.for?.resource as Resource,
       managers: [this.name, ...declarations.formerly],
-      owned,
-      latest: (key) => this.#primary?.store.get(key),
+      owned: this.#kinds.owned,
+      latest: (key) => this.#kinds.primary?.store.get(key),
       memory: this.#memory,
     };
     const reconciler: ObjectReconciler | undefined = isObjectController(controller)
@@ -133,7 +139,7 @@ class ControllerEngine implements RunningController, EventSink {
       queue: this.queue,
       concurrency,
       clock,
-      log: runtime.log.with({ module: this.module, controller: this.name }),
+      log: log.with({ module: this.module, controller: this.name }),
       metrics: controllerMetrics,
       retryLimit: limit,
       limit: runLimit(
@@ -153,7 +159,7 @@ class ControllerEngine implements RunningController, EventSink {
         if (run instanceof ObjectRun) run.events.warning("ReconcileParked", reason);
       },
     });
-    this.#watchKinds(declarations, { declared, owned });
+    this.#kinds.watch(declarations);
     this.#keySources(reconciler);
     this.#cleanup.use(runtime.transport.reachability.onChange((reachable) => this.#onReachability(reachable)));
     this.#update();
@@ -161,10 +167,7 @@ class ControllerEngine implements RunningController, EventSink {
 
   get state(): ControllerState {
     if (this.#stopping.signal.aborted) return STOPPED;
-    return stateOf(
-      this.#leases.map(({ informer }) => informer),
-      this.#working,
-    );
+    return stateOf(this.#kinds.informers, this.#working);
   }
 
   get hasSynced(): boolean {
@@ -196,8 +199,8 @@ class ControllerEngine implements RunningController, EventSink {
     // A run that heeds its signal ends now; one that does not can write nothing any more.
     await within(100, { work: drained, clock: this.#runtime.clock });
     this.queue.stop();
-    for (const lease of this.#leases) lease.release();
     this.#cleanup.dispose();
+    this.#kinds[Symbol.dispose]();
   }
 
   // What the event mapping calls, in the order of an event's way.
@@ -212,7 +215,8 @@ class ControllerEngine implements RunningController, EventSink {
   }
 
   primary(key: string): AnyObject | undefined {
-    return this.#primary?.hasSynced ? this.#primary.store.get(key) : undefined;
+    const { primary } = this.#kinds;
+    return primary?.hasSynced ? primary.store.get(key) : undefined;
   }
 
   add(key: string, options: AddOptions): void {
@@ -233,81 +237,6 @@ class ControllerEngine implements RunningController, EventSink {
 
   // Setting up.
 
-  #scope(declared: Map<string, SharedInformer[]>): ClientScope {
-    const { transport, mapper, informers, log, warnUndeclared } = this.#runtime;
-    const warned = new Set<string>();
-    return {
-      transport,
-      mapper,
-      informers,
-      manager: this.name,
-      declared,
-      permissions: this.#declarations.permissions,
-      onUndeclared: !warnUndeclared
-        ? undefined
-        : (resource, verb, subresource) => {
-            const call = `${verb} ${groupKind(resource)}${subresource === undefined ? "" : `/${subresource}`}`;
-            if (warned.has(call)) return;
-            warned.add(call);
-            const line = `uses: [allow(${resource.kind}, "${verb}")]`;
-            log.warn(`A call is not declared: add \`${line}\``, { module: this.module, controller: this.name, call });
-          },
-    };
-  }
-
-  #watchKinds(
-    declarations: Declarations,
-    parts: { declared: Map<string, SharedInformer[]>; owned: OwnedKind[] },
-  ): void {
-    const managers = [this.name, ...declarations.formerly];
-    const { declared, owned } = parts;
-    const lease = (watch: KindWatch, needs: InformerLeaseNeeds): SharedInformer => {
-      const { labels, fields, namespaces } = watch.options;
-      const taken = this.#runtime.informers.acquire(watch.resource, {
-        namespaces: namespaces ?? (watch.resource.scope === "Cluster" ? [] : this.#runtime.namespaces),
-        labels,
-        fields,
-        needs,
-        user: `${this.module}/${this.name}`,
-      });
-      this.#leases.push(taken);
-      this.#cleanup.use(taken.informer.onChange(() => this.#update()));
-      const id = groupKind(watch.resource);
-      const informers = declared.get(id);
-      if (informers === undefined) declared.set(id, [taken.informer]);
-      else if (!informers.includes(taken.informer)) informers.push(taken.informer);
-      return taken.informer;
-    };
-    const primary = declarations.for;
-    if (primary !== undefined) {
-      this.#primary = lease(primary, { bodies: "all", managers });
-      this.#handle(this.#primary, primaryHandler(this, primary));
-    }
-    for (const watch of declarations.owns) {
-      const informer = lease(watch, { bodies: bodiesOwnedBy(primary!.resource, watch), managers });
-      informer.store.addIndex(OWNER_INDEX, ownerUid);
-      owned.push({ resource: watch.resource, track: watch.options.track ?? "owner", informer });
-      this.#handle(informer, ownedHandler(this, watch, primary!.resource));
-    }
-    for (const watch of declarations.watches) {
-      const informer = lease(watch, EVERYTHING);
-      const handler = mappedHandler(this, watch);
-      // The author's function may read other kinds, so what is there at the start waits until all caches have synced.
-      this.#handle(informer, {
-        ...handler,
-        onAdd: (object, event) =>
-          this.#deferred === undefined
-            ? handler.onAdd(object, event)
-            : void this.#deferred.push(() => handler.onAdd(object, event)),
-      });
-    }
-    for (const watch of declarations.reads) lease(watch, EVERYTHING);
-  }
-
-  #handle(informer: SharedInformer, handler: Parameters<SharedInformer["addHandler"]>[0]): void {
-    this.#cleanup.use(informer.addHandler(handler, { name: `${this.module}/${this.name}` }));
-  }
-
   #keySources(reconciler: ObjectReconciler | undefined): void {
     const { clock, log } = this.#runtime;
     runSources(this.#declarations.sources, {
@@ -316,8 +245,8 @@ class ControllerEngine implements RunningController, EventSink {
       add: (key, cause) => this.queue.add(key, { cause }),
       everything: (cause) => {
         if (reconciler === undefined) this.queue.add(this.name, { cause });
-        else if (this.#primary?.hasSynced) {
-          for (const [key, object] of this.#primary.store.entries()) {
+        else if (this.#kinds.primary?.hasSynced) {
+          for (const [key, object] of this.#kinds.primary.store.entries()) {
             if (this.call("match", () => isMember(reconciler, object)) === true) this.queue.add(key, { cause });
           }
         }
@@ -331,7 +260,7 @@ class ControllerEngine implements RunningController, EventSink {
 
   /** Called when an informer's state changes. */
   #update(): void {
-    const synced = this.#leases.every(({ informer }) => informer.hasSynced);
+    const { synced } = this.#kinds;
     if (!synced || this.#stopping.signal.aborted) {
       this.#working = false;
       this.#workers.open = false;
@@ -344,12 +273,10 @@ class ControllerEngine implements RunningController, EventSink {
   /** Workers begin only after every handler has dealt with the initial lists. */
   async #begin(): Promise<void> {
     this.#beginning = true;
-    const deferred = this.#deferred ?? [];
-    this.#deferred = undefined;
-    for (const deliver of deferred) deliver();
+    this.#kinds.deliver();
     while (this.#pending.length > 0) await Promise.all(this.#pending.splice(0));
     this.#beginning = false;
-    if (this.#stopping.signal.aborted || !this.#leases.every(({ informer }) => informer.hasSynced)) return;
+    if (this.#stopping.signal.aborted || !this.#kinds.synced) return;
     this.#working = true;
     this.#hasSynced = true;
     this.#workers.open = this.#runtime.transport.reachability.reachable;
@@ -368,27 +295,7 @@ class ControllerEngine implements RunningController, EventSink {
   }
 }
 
-type InformerLeaseNeeds = Parameters<Runtime["informers"]["acquire"]>[1]["needs"];
-
 const STOPPED: ControllerState = Object.freeze({ kind: "stopped" });
-
-/** The process's gate, and the controller's own. */
-class EngineGate implements WriteGate {
-  readonly #outer: WriteGate;
-  #closed: string | undefined;
-
-  constructor(outer: WriteGate) {
-    this.#outer = outer;
-  }
-
-  get refused(): string | undefined {
-    return this.#closed ?? this.#outer.refused;
-  }
-
-  close(reason: string): void {
-    this.#closed ??= reason;
-  }
-}
 
 /** Waits for the work, but not longer than so many milliseconds. */
 async function within(ms: number, wait: { work: Promise<void>; clock: Runtime["clock"] }): Promise<void> {
@@ -396,5 +303,3 @@ async function within(ms: number, wait: { work: Promise<void>; clock: Runtime["c
   using _timer = wait.clock.setTimeout(late.resolve, ms);
   await Promise.race([wait.work, late.promise]);
 }
-
-export type { AnyObjectController };

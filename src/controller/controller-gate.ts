@@ -1,0 +1,19 @@
+/** The write gate of one controller, behind the process's. */
+import type { WriteGate } from "../client/write-gate.ts";
+
+export class ControllerGate implements WriteGate {
+  readonly #outer: WriteGate;
+  #closed: string | undefined;
+
+  constructor(outer: WriteGate) {
+    this.#outer = outer;
+  }
+
+  get refused(): string | undefined {
+    return this.#closed ?? this.#outer.refused;
+  }
+
+  close(reason: string): void {
+    this.#closed ??= reason;
+  }
+}

@@ -1,0 +1,17 @@
+/** Warns once about each call that a controller did not declare, with the line to add: RBAC is made from declarations. */
+import type { ClientScope } from "../client/scope.ts";
+import type { Log } from "../observe/log.ts";
+import { groupKind } from "../resource/handle.ts";
+
+export function warnOnce(
+  log: Log,
+  about: { readonly module: string; readonly controller: string },
+): ClientScope["onUndeclared"] {
+  const warned = new Set<string>();
+  return (resource, verb, subresource) => {
+    const call = `${verb} ${groupKind(resource)}${subresource === undefined ? "" : `/${subresource}`}`;
+    if (warned.has(call)) return;
+    warned.add(call);
+    log.warn(`A call is not declared: add \`uses: [allow(${resource.kind}, "${verb}")]\``, { ...about, call });
+  };
+}

@@ -1,0 +1,119 @@
+/** The informers of one controller: a lease of each kind it declared, with the handler that maps its events to keys. */
+import type { InformerHandler } from "../cache/informer-handler.ts";
+import type { Needs } from "../cache/projection.ts";
+import type { InformerLease } from "../cache/registry.ts";
+import type { SharedInformer } from "../cache/shared-informer.ts";
+import { OWNER_INDEX, type OwnedKind } from "../reconcile/owned-kind.ts";
+import { ownerUid } from "../reconcile/owner.ts";
+import { groupKind } from "../resource/handle.ts";
+import type { Declarations } from "./declarations.ts";
+import { type EventSink, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
+import { bodiesOwnedBy, EVERYTHING } from "./needs.ts";
+import type { Runtime } from "./runtime.ts";
+import type { KindWatch } from "./watch.ts";
+
+export interface WatchedKindsOptions {
+  readonly runtime: Runtime;
+  /** Who it is, in logs and metrics. */
+  readonly user: string;
+  readonly sink: EventSink;
+  /** The state of an informer has changed. */
+  readonly onChange: () => void;
+}
+
+export class WatchedKinds implements Disposable {
+  /** By `groupKind`. */
+  readonly declared: Map<string, SharedInformer[]> = new Map();
+  readonly owned: OwnedKind[] = [];
+  readonly #options: WatchedKindsOptions;
+  readonly #leases: InformerLease[] = [];
+  readonly #handlers = new DisposableStack();
+  #primary: SharedInformer | undefined;
+  /** What was there at the start and waits for an author's `enqueue`; `undefined` once delivered. */
+  #deferred: (() => void)[] | undefined = [];
+
+  constructor(options: WatchedKindsOptions) {
+    this.#options = options;
+  }
+
+  /** The informer of `for`. */
+  get primary(): SharedInformer | undefined {
+    return this.#primary;
+  }
+
+  get informers(): readonly SharedInformer[] {
+    return this.#leases.map(({ informer }) => informer);
+  }
+
+  get synced(): boolean {
+    return this.#leases.every(({ informer }) => informer.hasSynced);
+  }
+
+  /** Takes the leases: the informers begin, and events come. */
+  watch(declarations: Declarations): void {
+    const { name, formerly, owns, watches, reads } = declarations;
+    const { sink } = this.#options;
+    const managers = [name, ...formerly];
+    const primary = declarations.for;
+    if (primary !== undefined) {
+      this.#primary = this.#lease(primary, { bodies: "all", managers });
+      this.#handle(this.#primary, primaryHandler(sink, primary));
+    }
+    for (const watch of owns) {
+      const informer = this.#lease(watch, { bodies: bodiesOwnedBy(primary!.resource, watch), managers });
+      informer.store.addIndex(OWNER_INDEX, ownerUid);
+      this.owned.push({ resource: watch.resource, track: watch.options.track ?? "owner", informer });
+      this.#handle(informer, ownedHandler(sink, watch, primary!.resource));
+    }
+    for (const watch of watches) {
+      this.#handle(this.#lease(watch, EVERYTHING), this.#deferring(mappedHandler(sink, watch)));
+    }
+    for (const watch of reads) this.#lease(watch, EVERYTHING);
+  }
+
+  /** Hands over what waited until all caches had synced: an author's `enqueue` may read other kinds. */
+  deliver(): void {
+    const deferred = this.#deferred ?? [];
+    this.#deferred = undefined;
+    for (const deliver of deferred) deliver();
+  }
+
+  [Symbol.dispose](): void {
+    this.#handlers.dispose();
+    for (const lease of this.#leases) lease.release();
+  }
+
+  #lease(watch: KindWatch, needs: Needs): SharedInformer {
+    const { runtime, user, onChange } = this.#options;
+    const { labels, fields, namespaces } = watch.options;
+    const lease = runtime.informers.acquire(watch.resource, {
+      namespaces: namespaces ?? (watch.resource.scope === "Cluster" ? [] : runtime.namespaces),
+      labels,
+      fields,
+      needs,
+      user,
+    });
+    const { informer } = lease;
+    this.#leases.push(lease);
+    this.#handlers.use(informer.onChange(onChange));
+    const id = groupKind(watch.resource);
+    const informers = this.declared.get(id);
+    if (informers === undefined) this.declared.set(id, [informer]);
+    else if (!informers.includes(informer)) informers.push(informer);
+    return informer;
+  }
+
+  #handle(informer: SharedInformer, handler: InformerHandler): void {
+    this.#handlers.use(informer.addHandler(handler, { name: this.#options.user }));
+  }
+
+  #deferring(handler: InformerHandler): InformerHandler {
+    return {
+      ...handler,
+      onAdd: (object, event) => {
+        if (this.#deferred === undefined) handler.onAdd(object, event);
+        else this.#deferred.push(() => handler.onAdd(object, event));
+      },
+    };
+  }
+}
