@@ -1,6 +1,7 @@
 /** What a controller is doing, as `/readyz?verbose` and the metrics show it. */
 import type { SharedInformer } from "../cache/shared-informer.ts";
 
+/** From the outside: whether it works, and else what it waits for. */
 export type ControllerState =
   | { readonly kind: "syncing"; readonly message?: string | undefined }
   | { readonly kind: "running"; readonly message?: undefined }

@@ -6,6 +6,7 @@ import { allowedVerbs, type AnyController, type AnyObjectController } from "./de
 import { type KeySource, keySource } from "./source.ts";
 import { type KindWatch, kindWatch } from "./watch.ts";
 
+/** A controller's options, with every default filled in and every target unfolded. */
 export interface Declarations {
   readonly name: string;
   /** Earlier names. */
@@ -31,6 +32,7 @@ const Event: Resource = handle({
   plural: "events",
 });
 
+/** Whether the controller reconciles objects of a kind, and not bare keys. */
 export function isObjectController(controller: AnyController): controller is AnyObjectController {
   return "for" in controller;
 }
@@ -40,6 +42,7 @@ export function controllerName(controller: AnyController): string {
   return controller.name ?? kindWatch((controller as AnyObjectController).for).resource.kind.toLowerCase();
 }
 
+/** Reads a controller's options; nothing is started and no cluster is asked. */
 export function declarationsOf(controller: AnyController): Declarations {
   const name = controllerName(controller);
   const object = isObjectController(controller) ? controller : undefined;

@@ -5,9 +5,14 @@ import type { Resource, Shape } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
 import type { MappedWatch, Target, Watch } from "./watch.ts";
 
-export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
+type PlainVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
+
+/** Of the kind itself, or of a subresource: `"scale/patch"`. */
+/** What RBAC calls the ways of access. */
+export type Verb = PlainVerb | `${string}/${PlainVerb}`;
 
 declare const permission: unique symbol;
+/** What {@link allow} gives to `uses`. */
 export interface Permission {
   readonly [permission]: true;
 }
@@ -23,6 +28,7 @@ export function allow(resource: Resource, ...verbs: readonly Verb[]): Permission
   return Object.freeze({ resource, verbs } satisfies AllowedVerbs) as unknown as Permission;
 }
 
+/** What a permission of `uses` permits. */
 export function allowedVerbs(given: Permission): AllowedVerbs {
   return given as unknown as AllowedVerbs;
 }
@@ -37,6 +43,7 @@ export interface Retry {
   readonly limit?: number;
 }
 
+/** What every controller may say. */
 export interface CommonOptions {
   /** Runs in parallel; never two for one key. @default 4 */
   readonly concurrency?: number;
@@ -51,8 +58,10 @@ export interface CommonOptions {
   readonly uses?: readonly Permission[];
 }
 
+/** The shape of a target's kind. */
 export type ShapeOf<T> = T extends Resource<infer S> ? S : T extends Watch<infer S> ? S : never;
 
+/** The options of `defineController`: reconciles the objects of one kind. */
 export interface ObjectController<S extends Shape, Owns extends readonly Target<Shape>[]> extends CommonOptions {
   /** @default the kind in lower case. Names the field manager, the finalizer and the metrics: keep it when you rename the file. */
   readonly name?: string;
@@ -69,6 +78,7 @@ export interface ObjectController<S extends Shape, Owns extends readonly Target<
   ): Promise<void | Result>;
 }
 
+/** The options of `defineKeyController`: reconciles keys that need no object. */
 export interface KeyController extends CommonOptions {
   readonly name: string;
   reconcile(key: Key, context: RunContext): Promise<void | Result>;
@@ -77,4 +87,5 @@ export interface KeyController extends CommonOptions {
 /** An object controller of any kind, as the run time handles it. */
 export type AnyObjectController = ObjectController<Shape, readonly Target<Shape>[]>;
 
+/** A controller of either sort. */
 export type AnyController = AnyObjectController | KeyController;

@@ -17,6 +17,7 @@ import type { Enqueued, KindWatch } from "./watch.ts";
 /** Of the initial list: after everything that happens now. */
 const LOW_PRIORITY = -100;
 
+/** The controller, as its event handlers see it. */
 export interface EventSink {
   readonly controller: string;
   readonly finalizers: readonly string[];

@@ -10,6 +10,7 @@ import type { AnyObjectController } from "./definition.ts";
 /** Runs a function of the author, in the context of its module. */
 export type Invoke = <T>(call: () => T) => T;
 
+/** What the runs of an object controller need to be carried through. */
 export interface ObjectReconciler {
   readonly declarations: Declarations;
   readonly controller: AnyObjectController;

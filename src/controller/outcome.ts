@@ -3,6 +3,7 @@ import { isUnreachable } from "../kube/api-error.ts";
 import type { Result } from "../reconcile/context.ts";
 import { parseDuration } from "../resource/duration.ts";
 
+/** How a run ended, and with it what the queue does with the key. */
 export type Outcome =
   | { readonly kind: "done" }
   | { readonly kind: "requeue"; readonly after: number; readonly priority: number | undefined }

@@ -1,6 +1,7 @@
 /** Event filters for `on`: which changes of a member cause a run. */
 import type { AnyObject } from "../resource/handle.ts";
 
+/** What happened to an object, as `on` is asked. */
 export interface Change<T> {
   readonly type: "create" | "update" | "delete" | "generic";
   readonly object: T;
@@ -8,6 +9,7 @@ export interface Change<T> {
   readonly old?: T | undefined;
 }
 
+/** Whether a change causes a run. */
 export type Predicate<in T> = (change: Change<T>) => boolean;
 
 /** Passes what is not an update; an update passes when `differs` says so. */

@@ -1,6 +1,7 @@
 /** The deadline of a controller's runs. */
 import type { Clock } from "../platform/clock.ts";
 
+/** How long a run may take. */
 export interface RunLimit {
   /** For messages. */
   readonly text: string;

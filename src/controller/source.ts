@@ -19,6 +19,7 @@ export function keySource(watch: MappedWatch): KeySource | undefined {
   return candidate.source === undefined ? undefined : (candidate as KeySource);
 }
 
+/** Sources for `watches` that are not kinds. */
 export const source: {
   /** Every member of `for` again after each interval; a key controller gets the key `{ name: <its name> }`. */
   every(interval: Duration): MappedWatch;

@@ -5,6 +5,7 @@ import type { Key, ObjectMeta } from "../resource/meta.ts";
 import { type LabelQuery, labelSelector } from "../resource/selector.ts";
 import type { Predicate } from "./predicate.ts";
 
+/** How a watched kind is narrowed, filtered and tracked. */
 export interface WatchOptions<T> {
   /** Only these namespaces. @default those of `--namespace`, else all */
   readonly namespaces?: readonly string[];
@@ -23,6 +24,7 @@ export interface WatchOptions<T> {
 /** What `enqueue` and `source.from` give: a key, or an object that has one. */
 export type Enqueued = Key | { readonly metadata: ObjectMeta };
 
+/** The options of an entry of `watches`, which says whom a change concerns. */
 export interface MapOptions<T> extends WatchOptions<T> {
   /** The keys to run for a change of the object; called for the old and the new state. */
   readonly enqueue: (
@@ -44,6 +46,7 @@ export interface MappedWatch {
   readonly [mapped]: true;
 }
 
+/** An entry of `for`, `owns` and `reads`. */
 export type Target<S extends Shape> = Resource<S> | Watch<S>;
 
 /** The run-time side of {@link Watch} and of a kind's {@link MappedWatch}. */
@@ -55,6 +58,7 @@ export interface KindWatch {
 
 const known = new Set(["namespaces", "labels", "fields", "match", "on", "track", "enqueue"]);
 
+/** Narrows, filters or maps a kind. @throws TypeError for an unknown option, SyntaxError for a wrong selector. */
 export function watch<S extends Shape>(resource: Resource<S>, options: MapOptions<S["read"]>): MappedWatch;
 export function watch<S extends Shape>(resource: Resource<S>, options: WatchOptions<S["read"]>): Watch<S>;
 export function watch(resource: Resource, options: Partial<MapOptions<AnyObject>>): unknown {

@@ -8,6 +8,7 @@ import type { Result } from "../reconcile/context.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
 import { type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
 
+/** What the workers of a controller run on. */
 export interface WorkersOptions {
   readonly queue: WorkQueue;
   readonly concurrency: number;

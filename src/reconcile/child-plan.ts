@@ -12,6 +12,7 @@ export interface DesiredObject {
   readonly metadata: MetaInput;
 }
 
+/** A child of the desired set, ready to be applied, with what is known of it at the server. */
 export interface PlannedChild {
   readonly kind: OwnedKind;
   readonly key: Key;
@@ -34,6 +35,7 @@ interface AppliedBody {
   readonly metadata: MetaInput;
 }
 
+/** @throws TypeError when the child is not of an owned kind, has no namespace, or can neither be referenced nor tracked. */
 export function planChild(run: RunOfObject, name: string, desired: DesiredObject): PlannedChild {
   const { apiVersion, kind, metadata, ...rest } = desired;
   const owned = ownedKind(run, desired);

@@ -14,6 +14,7 @@ export type Synced<Owned extends Shape, T> = {
       : ReadOf<Owned, T[K]>;
 };
 
+/** Of {@link Children.sync}; every name is one of the set's. */
 export interface SyncOptions<Name> {
   /** Applied only when the named ones are ready; until then the run ends at the call and waits for their events. */
   readonly after?: { readonly [K in Name & string]?: readonly Exclude<Name, K>[] };
@@ -25,6 +26,7 @@ export interface SyncOptions<Name> {
   readonly adopt?: boolean | readonly Name[];
 }
 
+/** `context.children` of an object controller. */
 export interface Children<Owned extends Shape> {
   /**
    * Makes the cluster's children of this object the given set.

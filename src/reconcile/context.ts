@@ -17,6 +17,7 @@ export interface Logger {
 
 export type { Cause };
 
+/** What every run gets, with an object or without. */
 export interface RunContext {
   readonly client: Client;
   readonly key: Key;
@@ -35,12 +36,14 @@ export interface RunEvents {
   warning(reason: string, message: string): void;
 }
 
+/** What a run with an object gets besides. */
 export interface ObjectContext<S extends Shape, Owned extends Shape> extends RunContext {
   readonly status: StatusWriter<S>;
   readonly children: Children<Owned>;
   readonly events: RunEvents;
 }
 
+/** What a run may return, to be run again later. */
 export interface Result {
   /** Runs again after so long, unless an event comes first. */
   readonly requeueAfter?: Duration | undefined;

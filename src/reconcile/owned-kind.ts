@@ -2,6 +2,7 @@
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
 
+/** One entry of `owns`, with the informer that sees its children. */
 export interface OwnedKind {
   readonly resource: Resource;
   readonly track: "owner" | "label";

@@ -8,6 +8,7 @@ type ConditionType<Status> = Status extends {
   ? T
   : never;
 
+/** `context.status` of an object controller. */
 export interface StatusWriter<S extends Shape> {
   /** Merged over what this controller wrote before; `undefined` removes a field. Written once, at the end of the run. */
   set(fields: {
