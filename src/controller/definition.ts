@@ -7,8 +7,7 @@ import type { MappedWatch, Target, Watch } from "./watch.ts";
 
 type PlainVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
-/** Of the kind itself, or of a subresource: `"scale/patch"`. */
-/** What RBAC calls the ways of access. */
+/** What RBAC calls the ways of access: to the kind itself, or to a subresource, as `"scale/patch"`. */
 export type Verb = PlainVerb | `${string}/${PlainVerb}`;
 
 declare const permission: unique symbol;
