@@ -69,6 +69,7 @@ export { edit } from "./resource/edit.ts";
 export { watch } from "./controller/watch.ts";
 export { source } from "./controller/source.ts";
 export { all, any, changed, none } from "./controller/predicate.ts";
+export { defineIndex } from "./client/field-index.ts";
 export { allow } from "./controller/definition.ts";
 export { AlreadyOwned, NotOwned, RetryError, TerminalError } from "./reconcile/errors.ts";
 export {
@@ -98,16 +99,21 @@ export type {
   ApplyOptions,
   CallOptions,
   Client,
+  ClientOptions,
   DeleteOptions,
   JsonPatchOperation,
   KeyOf,
   ListOptions,
+  LiveReader,
+  LogOptions,
   Patch,
   Reader,
+  ScaleSubresource,
   Subresource,
   WatchEvent,
   WriteOptions,
 } from "./client/client.ts";
+export type { Index, IndexQuery } from "./client/field-index.ts";
 export type { Children, SyncOptions } from "./reconcile/children.ts";
 export type { Cause, Logger, ObjectContext, Result, RunContext, RunEvents } from "./reconcile/context.ts";
 export type { StatusWriter } from "./reconcile/status.ts";

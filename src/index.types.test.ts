@@ -10,6 +10,7 @@ import {
   type Condition,
   conditions,
   defineController,
+  defineIndex,
   defineKeyController,
   defineResource,
   edit,
@@ -81,6 +82,20 @@ test("right: what an author may write", () => {
       await client.deleteAll(ConfigMap, { namespace: "a" });
       await client.deleteAll(Namespace, { all: true });
       await client.get(Namespace, { name: "a" });
+      const byImage = defineIndex(Deployment, "image", ({ spec }) => spec.template.spec?.containers[0]?.image);
+      const found2: readonly ObjectOf<typeof Deployment>[] = await client.list(Deployment, {
+        labels: { app: "web", tier: { in: ["a", "b"] } },
+        index: byImage.is("web:1"),
+        sort: (a, b) => (a.spec.replicas ?? 0) - (b.spec.replicas ?? 0),
+        limit: 3,
+      });
+      void found2;
+      const replicas2: number | undefined = (
+        await client.subresource("scale").set(Deployment, { namespace: "a", name: "b" }, 3)
+      ).spec?.replicas;
+      void replicas2;
+      await client.with({ namespace: "shop" }).get(ConfigMap, { name: "a" }); // the client has a namespace
+      for await (const page of client.live.pages(ConfigMap)) void page[0]?.data;
       const bigger: Guestbook = edit(guestbook, (draft) => {
         draft.spec.replicas = 2;
       });
@@ -172,6 +187,14 @@ function wrong(): void {
       await client.list(Namespace, { namespace: "a" });
       // @ts-expect-error deleteAll says where
       await client.deleteAll(ConfigMap, {});
+      // @ts-expect-error an index of another kind
+      await client.list(ConfigMap, { index: defineIndex(Deployment, "x", () => "x").is("x") });
+      // @ts-expect-error the order is typed
+      await client.list(ConfigMap, { sort: (a, b) => a.spec - b.spec });
+      // @ts-expect-error a cluster-scoped kind refuses a namespace, whatever the client
+      await client.with({ namespace: "shop" }).get(Namespace, { namespace: "a", name: "x" });
+      // @ts-expect-error no namespace without the option
+      await client.with({ dryRun: true }).get(ConfigMap, { name: "x" });
       // @ts-expect-error message is missing
       await client.create(Guestbook, { metadata: { name: "a" }, spec: {} });
       // @ts-expect-error status is not written by edit

@@ -71,10 +71,10 @@ export class FaultyProxy implements AsyncDisposable {
 
   #send(request: LoopbackRequest, signal?: AbortSignal): Promise<Response> {
     const { method, path, query, body } = request;
-    const headers: Record<string, string> = {};
-    for (const name of ["content-type", "accept"]) {
-      const value = request.headers[name];
-      if (typeof value === "string") headers[name] = value;
+    const headers = new Headers();
+    for (let index = 0; index < request.raw.length; index += 2) {
+      const name = request.raw[index]!.toLowerCase();
+      if (/^(content-type|accept|impersonate-.*)$/.test(name)) headers.append(name, request.raw[index + 1]!);
     }
     const init: RequestInit = { method, headers };
     if (body !== "") init.body = body;

@@ -1,13 +1,17 @@
 /** What a reconciler reads and writes with: the types. `kube-client.ts` implements them. */
+import type { Scale } from "../resource/builtin/autoscaling.ts";
 import type { AnyObject, Desired, Resource, Scope, Shape } from "../resource/handle.ts";
 import type { Draft, Key } from "../resource/meta.ts";
+import type { IndexQuery } from "./field-index.ts";
 import type { LabelQuery } from "../resource/selector.ts";
 
-/** A key whose namespace is required or refused by the kind's scope. */
-export type KeyOf<S extends Shape> = [S["scope"]] extends ["Cluster"]
+/** A key whose namespace is required or refused by the kind's scope; `Default` when the client has one to fill in. */
+export type KeyOf<S extends Shape, Default extends string | undefined = undefined> = [S["scope"]] extends ["Cluster"]
   ? { readonly name: string; readonly namespace?: never }
   : [S["scope"]] extends ["Namespaced"]
-    ? { readonly name: string; readonly namespace: string }
+    ? [Default] extends [string]
+      ? Key
+      : { readonly name: string; readonly namespace: string }
     : Key;
 
 type InNamespace<S extends Shape> = [S["scope"]] extends ["Cluster"]
@@ -63,14 +67,22 @@ export type ListOptions<S extends Shape> = InNamespace<S> &
     readonly labels?: LabelQuery | undefined;
     /** A field selector, such as `status.phase=Running`. */
     readonly fields?: string | undefined;
-    /** At most so many objects. */
+    /** Only objects that the index has under a value: `byNode.is("node-1")`. */
+    readonly index?: IndexQuery<S> | undefined;
+    /** The order of the objects; without it there is none. */
+    readonly sort?: ((a: S["read"], b: S["read"]) => number) | undefined;
+    /** At most so many objects, the first ones in the order of `sort`. */
     readonly limit?: number | undefined;
   };
 
 /** How a patch is meant. @see https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/ */
 export type Patch =
-  | { readonly type: "merge"; readonly body: object }
-  | { readonly type: "strategic"; readonly body: object }
+  | {
+      readonly type: "merge" | "strategic";
+      readonly body: object;
+      /** Refused with 409 unless the object still has this version. */
+      readonly resourceVersion?: string | undefined;
+    }
   | { readonly type: "json"; readonly body: readonly JsonPatchOperation[] };
 
 export type JsonPatchOperation =
@@ -84,21 +96,75 @@ export interface WatchEvent<T> {
   readonly object: T;
 }
 
-/** Reads that never wait for a cache. */
-export interface Reader {
+export interface Reader<Default extends string | undefined = undefined> {
   /** @throws ApiError 404 when there is no such object. */
-  get<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options?: CallOptions): Promise<S["read"]>;
+  get<S extends Shape>(resource: Resource<S>, key: KeyOf<S, Default>, options?: CallOptions): Promise<S["read"]>;
   /** `undefined` when there is no such object. */
-  find<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options?: CallOptions): Promise<S["read"] | undefined>;
+  find<S extends Shape>(
+    resource: Resource<S>,
+    key: KeyOf<S, Default>,
+    options?: CallOptions,
+  ): Promise<S["read"] | undefined>;
   list<S extends Shape>(resource: Resource<S>, options?: ListOptions<S>): Promise<readonly S["read"][]>;
 }
 
-/** A subresource, such as `scale`, of one kind. */
-export interface Subresource<S extends Shape> {
-  get(resource: Resource<S>, key: KeyOf<S>, options?: CallOptions): Promise<AnyObject>;
-  update(resource: Resource<S>, key: KeyOf<S>, body: object, options?: WriteOptions): Promise<AnyObject>;
-  patch(resource: Resource<S>, key: KeyOf<S>, patch: Patch, options?: WriteOptions): Promise<AnyObject>;
-  create(resource: Resource<S>, key: KeyOf<S>, body: object, options?: WriteOptions): Promise<AnyObject>;
+/** Reads that are answered by the server. */
+export interface LiveReader<Default extends string | undefined = undefined> extends Reader<Default> {
+  /** Lists page by page; the next page is asked for when this one is done with. `limit` is the size of a page. @default 500 */
+  pages<S extends Shape>(
+    resource: Resource<S>,
+    options?: Omit<ListOptions<S>, "sort" | "index">,
+  ): AsyncIterable<readonly S["read"][]>;
+}
+
+/** A subresource, such as `token`, of one kind. */
+export interface Subresource<S extends Shape, Default extends string | undefined = undefined, Body = AnyObject> {
+  get(resource: Resource<S>, key: KeyOf<S, Default>, options?: CallOptions): Promise<Body>;
+  update(resource: Resource<S>, key: KeyOf<S, Default>, body: object, options?: WriteOptions): Promise<Body>;
+  patch(resource: Resource<S>, key: KeyOf<S, Default>, patch: Patch, options?: WriteOptions): Promise<Body>;
+  create(resource: Resource<S>, key: KeyOf<S, Default>, body: object, options?: WriteOptions): Promise<Body>;
+}
+
+/** How many replicas of any kind are wanted. @see https://kubernetes.io/docs/reference/kubernetes-api/autoscaling-resources/scale-v1/ */
+export interface ScaleSubresource<Default extends string | undefined = undefined> {
+  get<S extends Shape>(resource: Resource<S>, key: KeyOf<S, Default>, options?: CallOptions): Promise<Scale>;
+  /** Sets the wanted number of replicas. */
+  set<S extends Shape>(
+    resource: Resource<S>,
+    key: KeyOf<S, Default>,
+    replicas: number,
+    options?: WriteOptions,
+  ): Promise<Scale>;
+}
+
+export interface LogOptions {
+  /** @default the only container, or the one of the annotation `kubectl.kubernetes.io/default-container` */
+  readonly container?: string | undefined;
+  /** Goes on with what is written from now on, until the container ends. @default false */
+  readonly follow?: boolean | undefined;
+  /** Of the container before its last restart. @default false */
+  readonly previous?: boolean | undefined;
+  readonly sinceSeconds?: number | undefined;
+  /** Only so many of the last lines. */
+  readonly tailLines?: number | undefined;
+  /** Each line begins with its time. @default false */
+  readonly timestamps?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What holds for every call of a client made by `with`. */
+export interface ClientOptions {
+  /** Filled in where a namespaced object or key has none; any other is refused. */
+  readonly namespace?: string | undefined;
+  /** The server checks every write and stores none. @default false */
+  readonly dryRun?: boolean | undefined;
+  /** The field manager. @default the controller's name */
+  readonly manager?: string | undefined;
+  /** Acts in another's name; then nothing is read from a cache. @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation */
+  readonly as?: { readonly user: string; readonly groups?: readonly string[]; readonly uid?: string } | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds for each call. @default 60_000 */
+  readonly timeout?: number | undefined;
 }
 
 /**
@@ -107,43 +173,50 @@ export interface Subresource<S extends Shape> {
  * **Guarantees.** A read after a write of this process sees at least that write. Objects from a cache are shared:
  * they are readonly, and frozen in `dev` and tests.
  */
-export interface Client extends Reader {
+export interface Client<Default extends string | undefined = undefined> extends Reader<Default> {
   create<S extends Shape>(resource: Resource<S>, object: Created<S>, options?: WriteOptions): Promise<S["read"]>;
   /** Replaces the object; refused with 409 when it changed since it was read. */
   update<S extends Shape>(resource: Resource<S>, object: Updated<S>, options?: WriteOptions): Promise<S["read"]>;
   patch<S extends Shape>(
     resource: Resource<S>,
-    key: KeyOf<S>,
+    key: KeyOf<S, Default>,
     patch: Patch,
     options?: WriteOptions,
   ): Promise<S["read"]>;
-  /** Server-side apply with the controller as field manager. */
+  /** Server-side apply with the controller as field manager; no request when a cache shows that nothing differs. */
   apply<S extends Shape>(resource: Resource<S>, object: S["write"], options?: ApplyOptions): Promise<S["read"]>;
   /** Succeeds when the object is gone already, unless preconditions are given. */
-  delete<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options?: DeleteOptions): Promise<void>;
+  delete<S extends Shape>(resource: Resource<S>, key: KeyOf<S, Default>, options?: DeleteOptions): Promise<void>;
   deleteAll<S extends Shape>(resource: Resource<S>, what: Everything<S>, options?: DeleteOptions): Promise<void>;
-  /** Read, change, write; no request when `mutate` changes nothing. */
+  /** Read, change, write, again when others were faster; no request when `mutate` changes nothing. */
   createOrUpdate<S extends Shape>(
     resource: Resource<S>,
-    key: KeyOf<S>,
+    key: KeyOf<S, Default>,
     mutate: (draft: Draft<S["write"]>) => void,
     options?: WriteOptions,
   ): Promise<"created" | "updated" | "unchanged">;
   /** Read, change, write, again on conflict; no request when `mutate` changes nothing. */
   edit<S extends Shape>(
     resource: Resource<S>,
-    key: KeyOf<S>,
+    key: KeyOf<S, Default>,
     mutate: (draft: Draft<Updated<S>>) => void,
     options?: WriteOptions,
   ): Promise<S["read"]>;
-  subresource<S extends Shape = Shape>(name: string): Subresource<S>;
+  subresource(name: "scale"): ScaleSubresource<Default>;
+  subresource<S extends Shape = Shape>(name: string): Subresource<S, Default>;
+  /** Asks for the removal of a Pod; refused with 429 while a PodDisruptionBudget forbids it. @see https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/ */
+  evict(pod: Key, options?: Omit<DeleteOptions, "propagation">): Promise<void>;
+  /** The lines of a container's log. */
+  logs(pod: Key, options?: LogOptions): AsyncIterable<string>;
   /** The kind's events from now on, or from `resourceVersion`; ends with the signal. */
   watch<S extends Shape>(
     resource: Resource<S>,
-    options?: ListOptions<S> & { readonly resourceVersion?: string | undefined },
+    options?: Omit<ListOptions<S>, "sort" | "index" | "limit"> & { readonly resourceVersion?: string | undefined },
   ): AsyncIterable<WatchEvent<S["read"]>>;
+  /** A client with other defaults: `client.with({ namespace: "shop", dryRun: true })`. */
+  with<const O extends ClientOptions>(options: O): Client<O extends { readonly namespace: string } ? string : Default>;
   /** Straight from the server. */
-  readonly live: Reader;
+  readonly live: LiveReader<Default>;
 }
 
 export type { AnyObject, Desired, Scope };

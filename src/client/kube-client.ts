@@ -1,43 +1,55 @@
 /** The client of one run: `ObjectReader` for reads, `ObjectWriter` for writes, and what is made of both. */
-import { isConflict, isNotFound } from "../kube/api-error.ts";
-import { collectionPath } from "../kube/mapper.ts";
-import { watch as openWatch } from "../kube/watch.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../kube/api-error.ts";
+import { Pod } from "../resource/builtin/core.ts";
+import type { Scale } from "../resource/builtin/autoscaling.ts";
 import { edit } from "../resource/edit.ts";
-import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
+import { type AnyObject, groupKind, type Resource, type Shape } from "../resource/handle.ts";
 import { sameJson } from "../resource/json.ts";
 import type { Draft, Key } from "../resource/meta.ts";
+import { keyString } from "../resource/meta.ts";
 import { labelSelector } from "../resource/selector.ts";
+import { AdaptedClient } from "./adapted-client.ts";
+import { AppliedMemory } from "./applied-memory.ts";
 import type {
   ApplyOptions,
   CallOptions,
   Client,
+  ClientOptions,
   Created,
   DeleteOptions,
   Everything,
   KeyOf,
   ListOptions,
+  LiveReader,
+  LogOptions,
   Patch,
-  Reader,
+  ScaleSubresource,
   Subresource,
   Updated,
   WatchEvent,
   WriteOptions,
 } from "./client.ts";
+import { indexedBy } from "./field-index.ts";
+import { appliedFields } from "./managed-fields.ts";
 import { type ListQuery, ObjectReader } from "./object-reader.ts";
 import { ObjectWriter } from "./object-writer.ts";
+import { podLog } from "./pod-log.ts";
 import type { ClientScope, RunScope } from "./scope.ts";
+import { watchEvents } from "./watch-events.ts";
 
-const CONFLICT_RETRIES = 5;
+const ATTEMPTS = 5;
 
 /** The reader and the writer that all clients of a controller use. */
 export interface ClientParts {
   readonly scope: ClientScope;
   readonly reader: ObjectReader;
   readonly writer: ObjectWriter;
+  /** What was applied by these clients and by `children`. */
+  readonly applied: AppliedMemory;
 }
 
 export function clientParts(scope: ClientScope): ClientParts {
-  return { scope, reader: new ObjectReader(scope), writer: new ObjectWriter(scope) };
+  return { scope, reader: new ObjectReader(scope), writer: new ObjectWriter(scope), applied: new AppliedMemory() };
 }
 
 export class KubeClient implements Client {
@@ -49,20 +61,29 @@ export class KubeClient implements Client {
     this.#run = run;
   }
 
-  get live(): Reader {
-    return new LiveReader(this.#parts.reader);
+  get live(): LiveReader {
+    const { reader } = this.#parts;
+    return {
+      get: (resource, key, options) => reader.getLive(resource, key, this.#reading(options)),
+      find: (resource, key, options) => reader.findLive(resource, key, this.#reading(options)),
+      list: (resource, options) => reader.listLive(resource, this.#query(options)),
+      pages: (resource, options) => reader.pages(resource, this.#query(options), options?.limit),
+    };
   }
 
   get<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options?: CallOptions): Promise<S["read"]> {
+    if (this.#isOther) return this.live.get(resource, key, options);
     return this.#parts.reader.get(resource, key, options);
   }
 
   find<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options?: CallOptions): Promise<S["read"] | undefined> {
+    if (this.#isOther) return this.live.find(resource, key, options);
     return this.#parts.reader.find(resource, key, options);
   }
 
   list<S extends Shape>(resource: Resource<S>, options?: ListOptions<S>): Promise<readonly S["read"][]> {
-    return this.#parts.reader.list(resource, queryOf(options));
+    if (this.#isOther) return this.live.list(resource, options);
+    return this.#parts.reader.list(resource, this.#query(options));
   }
 
   create<S extends Shape>(resource: Resource<S>, object: Created<S>, options?: WriteOptions): Promise<S["read"]> {
@@ -82,8 +103,25 @@ export class KubeClient implements Client {
     return this.#parts.writer.patch(resource, key, patch, this.#run, options);
   }
 
-  apply<S extends Shape>(resource: Resource<S>, object: S["write"], options?: ApplyOptions): Promise<S["read"]> {
-    return this.#parts.writer.apply(resource, object as { metadata: Key }, this.#run, options);
+  async apply<S extends Shape>(resource: Resource<S>, object: S["write"], options?: ApplyOptions): Promise<S["read"]> {
+    const { reader, writer, applied, scope } = this.#parts;
+    const run = this.#run;
+    const { apiVersion: _, kind: __, metadata, ...rest } = object as Partial<AnyObject> & { readonly metadata: Key };
+    const { name, namespace, ...meta } = metadata;
+    const desired = { ...rest, metadata: meta };
+    const id = `apply:${groupKind(resource)}/${keyString(metadata)}`;
+    const isOurs = options?.dryRun !== true && run.manager === undefined && run.headers === undefined;
+    const cached = isOurs ? reader.cached(resource, { name, namespace }) : undefined;
+    if (cached) {
+      const fields = appliedFields(cached, scope.manager);
+      if (applied.isApplied(id, cached, { desired, live: cached, fields })) return cached;
+    }
+    const answer = await writer.apply(resource, object as { metadata: Key }, run, options);
+    if (isOurs) {
+      const fields = appliedFields(answer, scope.manager);
+      applied.remember(id, answer, { desired, live: answer, fields, always: true });
+    }
+    return answer;
   }
 
   async delete<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options: DeleteOptions = {}): Promise<void> {
@@ -99,16 +137,14 @@ export class KubeClient implements Client {
     what: Everything<S>,
     options: DeleteOptions = {},
   ): Promise<void> {
-    const { namespace, labels } = queryOf(what as ListOptions<Shape>)!;
-    const { writer, reader } = this.#parts;
-    const everywhere = namespace === undefined && resource.scope !== "Cluster";
+    const query = this.#query({ ...options, ...(what as ListOptions<Shape>) });
+    const { reader } = this.#parts;
+    const everywhere = query.namespace === undefined && resource.scope !== "Cluster";
     // A collection is deleted per namespace; so "all namespaces" is one request for each that has any.
     const namespaces = everywhere
-      ? new Set((await reader.listLive(resource, { labels })).map((object) => object.metadata.namespace))
-      : [namespace];
-    for (const one of namespaces) {
-      await writer.deleteCollection(resource, { ...options, namespace: one, labels }, this.#foreign());
-    }
+      ? new Set((await reader.listLive(resource, query)).map((object) => object.metadata.namespace))
+      : [query.namespace];
+    for (const namespace of namespaces) await this.#deleteIn(resource, { ...query, namespace }, options);
   }
 
   async createOrUpdate<S extends Shape>(
@@ -117,20 +153,29 @@ export class KubeClient implements Client {
     mutate: (draft: Draft<S["write"]>) => void,
     options?: WriteOptions,
   ): Promise<"created" | "updated" | "unchanged"> {
-    const found = await this.find(resource, key, options);
-    if (found === undefined) {
-      const metadata = key.namespace === undefined ? { name: key.name } : { name: key.name, namespace: key.namespace };
-      const draft = { apiVersion: resource.apiVersion, kind: resource.kind, metadata };
-      mutate(draft as unknown as Draft<S["write"]>);
-      sameName(resource, key, draft.metadata);
-      await this.create(resource, draft, options);
-      return "created";
+    let found = await this.find(resource, key, options);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        if (found === undefined) {
+          const { name, namespace } = key;
+          const metadata = namespace === undefined ? { name } : { name, namespace };
+          const draft = { apiVersion: resource.apiVersion, kind: resource.kind, metadata };
+          mutate(draft as unknown as Draft<S["write"]>);
+          sameName(resource, key, draft.metadata);
+          await this.create(resource, draft, options);
+          return "created";
+        }
+        const changed = edit(found, mutate as (draft: Draft<S["read"]>) => void);
+        sameName(resource, key, changed.metadata);
+        if (sameJson(changed, found)) return "unchanged";
+        await this.update(resource, changed, options);
+        return "updated";
+      } catch (error) {
+        const isRace = isConflict(error) || isAlreadyExists(error) || (found !== undefined && isNotFound(error));
+        if (!isRace || attempt === ATTEMPTS) throw error;
+        found = await this.live.find(resource, key, options);
+      }
     }
-    const changed = edit(found, mutate as (draft: Draft<S["read"]>) => void);
-    sameName(resource, key, changed.metadata);
-    if (sameJson(changed, found)) return "unchanged";
-    await this.update(resource, changed, options);
-    return "updated";
   }
 
   async edit<S extends Shape>(
@@ -139,26 +184,28 @@ export class KubeClient implements Client {
     mutate: (draft: Draft<Updated<S>>) => void,
     options?: WriteOptions,
   ): Promise<S["read"]> {
-    const { reader } = this.#parts;
-    let object = await reader.get(resource, key, options);
+    let object: S["read"] = await this.get(resource, key, options);
     for (let attempt = 1; ; attempt++) {
       const changed = edit(object, mutate as unknown as (draft: Draft<AnyObject>) => void);
       sameName(resource, key, changed.metadata);
       if (sameJson(changed, object)) return object;
       try {
-        return await this.update(resource, changed as unknown as Updated<S>, options);
+        return await this.update(resource, changed, options);
       } catch (error) {
-        if (!isConflict(error) || attempt === CONFLICT_RETRIES) throw error;
-        object = await reader.getLive(resource, key, options);
+        if (!isConflict(error) || attempt === ATTEMPTS) throw error;
+        object = await this.live.get(resource, key, options);
       }
     }
   }
 
-  subresource<S extends Shape = Shape>(name: string): Subresource<S> {
+  subresource(name: "scale"): ScaleSubresource;
+  subresource<S extends Shape = Shape>(name: string): Subresource<S>;
+  subresource(name: string): ScaleSubresource & Subresource<Shape> {
     const { reader, writer } = this.#parts;
     const run = this.#run;
     return {
-      get: (resource, key, options) => reader.getLive(resource, key, { ...options, subresource: name }),
+      get: (resource: Resource, key: Key, options?: CallOptions) =>
+        reader.getLive(resource, key, { ...this.#reading(options), subresource: name }) as Promise<AnyObject & Scale>,
       update: (resource, key, body, options) => {
         const object = { ...body, metadata: { ...(body as Partial<AnyObject>).metadata, ...key } };
         return writer.update(resource, object as unknown as AnyObject, run, { ...options, subresource: name });
@@ -167,100 +214,117 @@ export class KubeClient implements Client {
         writer.patch(resource, key, patch, run, { ...options, subresource: name }),
       create: (resource, key, body, options) =>
         writer.createSubresource(resource, key, { name, body }, { run, options }),
+      set: async (resource, key, replicas, options) => {
+        const patch: Patch = { type: "merge", body: { spec: { replicas } } };
+        return (await writer.patch(resource, key, patch, run, { ...options, subresource: name })) as unknown as Scale;
+      },
     };
   }
 
-  async *watch<S extends Shape>(
-    resource: Resource<S>,
-    given?: ListOptions<S> & { readonly resourceVersion?: string | undefined },
-  ): AsyncGenerator<WatchEvent<S["read"]>> {
-    const options: ListQuery & { readonly resourceVersion?: string | undefined } = queryOf(given) ?? {};
-    const { mapper, transport } = this.#parts.scope;
-    const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, options.signal));
-    const path = collectionPath(mapping, options.namespace);
-    const stop = new AbortController();
-    const signals = [stop.signal, options.signal, this.#run.requestSignal].filter((signal) => signal !== undefined);
-    const signal = AbortSignal.any(signals);
-    let resourceVersion = options.resourceVersion;
-    if (resourceVersion === undefined) {
-      const list = await transport.request<{ readonly metadata: { readonly resourceVersion: string } }>({
-        method: "GET",
-        path,
-        query: "limit=1",
-        signal,
-      });
-      resourceVersion = list.metadata.resourceVersion;
-    }
-    const pending: WatchEvent<S["read"]>[] = [];
-    let wake = Promise.withResolvers<void>();
-    const { labels, fields } = options;
-    const pump = async (): Promise<void> => {
-      while (!signal.aborted) {
-        await openWatch(transport, {
-          path,
-          resourceVersion: resourceVersion!,
-          labels,
-          fields,
-          signal,
-          onEvent: (type, object) => {
-            resourceVersion = object.metadata.resourceVersion;
-            if (type !== "BOOKMARK") pending.push({ type, object });
-          },
-          onBatch: () => wake.resolve(),
-        });
-      }
+  async evict(pod: Key, options: Omit<DeleteOptions, "propagation"> = {}): Promise<void> {
+    const { gracePeriodSeconds, preconditions, ...call } = options;
+    const body = {
+      apiVersion: "policy/v1",
+      kind: "Eviction",
+      metadata: pod,
+      deleteOptions: { gracePeriodSeconds, preconditions },
     };
-    let end: { readonly error?: unknown } | undefined;
-    pump().then(
-      () => ((end = {}), wake.resolve()),
-      (error: unknown) => ((end = { error }), wake.resolve()),
-    );
-    try {
-      while (true) {
-        yield* pending.splice(0);
-        if (signal.aborted) return;
-        if (end?.error !== undefined) throw end.error;
-        await wake.promise;
-        wake = Promise.withResolvers();
-      }
-    } finally {
-      stop.abort();
+    const { writer } = this.#parts;
+    await writer.createSubresource(Pod, pod, { name: "eviction", body }, { run: this.#run, options: call });
+  }
+
+  logs(pod: Key, options?: LogOptions): AsyncIterable<string> {
+    return podLog(this.#parts.scope, pod, { ...options, headers: this.#run.headers, stop: this.#run.requestSignal });
+  }
+
+  watch<S extends Shape>(
+    resource: Resource<S>,
+    options?: ListOptions<S> & { readonly resourceVersion?: string | undefined },
+  ): AsyncIterable<WatchEvent<S["read"]>> {
+    const { resourceVersion } = options ?? {};
+    const query = { ...this.#query(options), resourceVersion, stop: this.#run.requestSignal };
+    return watchEvents(this.#parts.scope, resource, query);
+  }
+
+  with<const O extends ClientOptions>(
+    options: O,
+  ): Client<O extends { readonly namespace: string } ? string : undefined> {
+    const { manager, as } = options;
+    const inner =
+      manager === undefined && as === undefined ? this : new KubeClient(this.#parts, actingAs(this.#run, options));
+    return new AdaptedClient(inner, options, this.#parts.scope.mapper) as Client<never>;
+  }
+
+  async #deleteIn(resource: Resource, query: ListQuery, options: DeleteOptions): Promise<void> {
+    const { reader, writer, scope } = this.#parts;
+    const run = this.#foreign();
+    const where = { ...options, namespace: query.namespace, labels: query.labels };
+    const deleted = await writer.deleteCollection(resource, where, run);
+    if (deleted === undefined || options.dryRun === true || scope.informers.informersOf(resource).length === 0) return;
+    const { origin } = run;
+    const { propagation } = options;
+    const lingers =
+      propagation === "Foreground" ||
+      propagation === "Orphan" ||
+      deleted.some(({ metadata }) => metadata.finalizers !== undefined || metadata.deletionTimestamp !== undefined) ||
+      (resource.kind === "Pod" && resource.group === "");
+    const left = new Map<string, AnyObject>();
+    // What is kept for a while, the answer shows as it was before.
+    if (lingers) for (const object of await reader.listLive(resource, query)) left.set(object.metadata.uid, object);
+    for (const { metadata } of deleted) {
+      const object = left.get(metadata.uid);
+      const known = object === undefined ? { deleted: { uid: metadata.uid }, origin } : { object, origin };
+      writer.learn(resource, keyString(metadata), known);
     }
+  }
+
+  /** Someone else may see less than the caches, or more. */
+  get #isOther(): boolean {
+    return this.#run.headers !== undefined;
+  }
+
+  #reading(options: CallOptions | undefined): CallOptions & { readonly headers?: RunScope["headers"] } {
+    const { headers } = this.#run;
+    return headers === undefined ? (options ?? {}) : { ...options, headers };
+  }
+
+  /** The author's options as the reader takes them. */
+  #query(options: Omit<ListOptions<Shape>, "namespace"> & { namespace?: string | undefined } = {}): ListQuery {
+    const { labels, index, sort, ...rest } = options;
+    return {
+      ...this.#reading(rest),
+      labels: typeof labels === "object" ? labelSelector(labels).toString() : labels,
+      index: indexedBy(index),
+      sort,
+    };
   }
 
   /** A deletion asked for by the author counts as foreign: it is an event like any other, also for this run's key. */
   #foreign(): RunScope {
-    return { gate: this.#run.gate, requestSignal: this.#run.requestSignal, origin: "" };
+    const { gate, requestSignal, headers, manager } = this.#run;
+    return { gate, requestSignal, headers, manager, origin: "" };
   }
 }
 
-class LiveReader implements Reader {
-  readonly #reader: ObjectReader;
-
-  constructor(reader: ObjectReader) {
-    this.#reader = reader;
-  }
-
-  get<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options?: CallOptions): Promise<S["read"]> {
-    return this.#reader.getLive(resource, key, options);
-  }
-
-  find<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options?: CallOptions): Promise<S["read"] | undefined> {
-    return this.#reader.findLive(resource, key, options);
-  }
-
-  list<S extends Shape>(resource: Resource<S>, options?: ListOptions<S>): Promise<readonly S["read"][]> {
-    return this.#reader.listLive(resource, queryOf(options));
-  }
-}
-
-/** The author's options with labels as the text that goes to the server. */
-function queryOf<Options extends ListOptions<Shape>>(
-  options: Options | undefined,
-): (Omit<Options, "labels"> & ListQuery) | undefined {
-  if (options === undefined) return undefined;
-  const { labels } = options;
-  return { ...options, labels: typeof labels === "object" ? labelSelector(labels).toString() : labels };
+/** The same run in another's name. */
+function actingAs(run: RunScope, { manager = run.manager, as }: ClientOptions): RunScope {
+  const headers =
+    as === undefined
+      ? run.headers
+      : {
+          "Impersonate-User": as.user,
+          ...(as.groups === undefined || as.groups.length === 0 ? {} : { "Impersonate-Group": as.groups }),
+          ...(as.uid === undefined ? {} : { "Impersonate-Uid": as.uid }),
+        };
+  return {
+    gate: run.gate,
+    origin: run.origin,
+    get requestSignal() {
+      return run.requestSignal; // comes to life with the run's signal
+    },
+    headers,
+    manager,
+  };
 }
 
 function sameName(resource: Resource, key: Key, metadata: Key): void {

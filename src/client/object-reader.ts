@@ -2,24 +2,33 @@
 import { isStub } from "../cache/projection.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import { ApiError, isNotFound } from "../kube/api-error.ts";
-import { listPages } from "../kube/list.ts";
+import type { HeaderValues } from "../kube/cluster-config.ts";
 import { collectionPath, objectPath } from "../kube/mapper.ts";
 import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
 import { type LabelSelector, parseLabelSelector } from "../resource/selector.ts";
 import type { CallOptions } from "./client.ts";
+import { type IndexedBy, isIndexed } from "./field-index.ts";
 import type { ClientScope } from "./scope.ts";
 
+/** How a read is sent. */
+export interface ReadOptions extends CallOptions {
+  readonly headers?: HeaderValues | undefined;
+}
+
 /** What a list is narrowed to. */
-export interface ListQuery extends CallOptions {
+export interface ListQuery extends ReadOptions {
   readonly namespace?: string | undefined;
   readonly labels?: string | undefined;
   readonly fields?: string | undefined;
+  readonly index?: IndexedBy | undefined;
+  readonly sort?: ((a: AnyObject, b: AnyObject) => number) | undefined;
   readonly limit?: number | undefined;
 }
 
 export class ObjectReader {
   readonly #scope: ClientScope;
+  readonly #indexes = new DisposableStack();
 
   constructor(scope: ClientScope) {
     this.#scope = scope;
@@ -42,18 +51,18 @@ export class ObjectReader {
     return undefined;
   }
 
-  async find(resource: Resource, key: Key, options: CallOptions = {}): Promise<AnyObject | undefined> {
+  async find(resource: Resource, key: Key, options: ReadOptions = {}): Promise<AnyObject | undefined> {
     const cached = this.cached(resource, key);
     return cached === undefined ? this.findLive(resource, key, options) : (cached ?? undefined);
   }
 
-  async get(resource: Resource, key: Key, options: CallOptions = {}): Promise<AnyObject> {
+  async get(resource: Resource, key: Key, options: ReadOptions = {}): Promise<AnyObject> {
     const cached = this.cached(resource, key);
     if (cached === null) throw notFound(resource, key);
     return cached ?? this.getLive(resource, key, options);
   }
 
-  async findLive(resource: Resource, key: Key, options: CallOptions = {}): Promise<AnyObject | undefined> {
+  async findLive(resource: Resource, key: Key, options: ReadOptions = {}): Promise<AnyObject | undefined> {
     try {
       return await this.getLive(resource, key, options);
     } catch (error) {
@@ -65,7 +74,7 @@ export class ObjectReader {
   async getLive(
     resource: Resource,
     key: Key,
-    options: CallOptions & { subresource?: string } = {},
+    options: ReadOptions & { subresource?: string } = {},
   ): Promise<AnyObject> {
     const { mapper, transport } = this.#scope;
     this.#declared(resource, "get", options.subresource);
@@ -73,8 +82,7 @@ export class ObjectReader {
     return transport.request<AnyObject>({
       method: "GET",
       path: objectPath(mapping, key, options.subresource),
-      signal: options.signal,
-      timeout: options.timeout,
+      ...sendingOf(options),
     });
   }
 
@@ -83,33 +91,40 @@ export class ObjectReader {
   }
 
   async listLive(resource: Resource, query: ListQuery = {}): Promise<readonly AnyObject[]> {
+    const { index, sort, limit } = query;
+    // The server knows neither the index nor the order, so its first objects need not be ours.
+    const isFirst = limit !== undefined && index === undefined && sort === undefined;
+    const items: AnyObject[] = [];
+    for await (const page of this.pages(resource, query, isFirst ? limit : undefined)) {
+      items.push(...(index === undefined ? page : page.filter((object) => isIndexed(index, object))));
+      if (isFirst && items.length >= limit) break;
+    }
+    return inOrder(items, query);
+  }
+
+  /** Lists page by page; `size` is the most objects of a page. */
+  async *pages(resource: Resource, query: ListQuery, size?: number): AsyncGenerator<readonly AnyObject[]> {
     const { mapper, transport } = this.#scope;
     this.#declared(resource, "list");
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, query.signal));
     const path = collectionPath(mapping, query.namespace);
-    const { labels, fields, limit } = query;
-    if (limit !== undefined) {
-      const params = new URLSearchParams({ limit: String(limit) });
-      if (labels !== undefined) params.set("labelSelector", labels);
-      if (fields !== undefined) params.set("fieldSelector", fields);
-      const page = await transport.request<{ readonly items: AnyObject[] | null }>({
-        method: "GET",
-        path,
-        query: params.toString(),
-        signal: query.signal,
-        timeout: query.timeout,
-      });
-      return (page.items ?? []).map((item) => ({ ...item, apiVersion: mapping.apiVersion, kind: mapping.kind }));
-    }
-    const items: AnyObject[] = [];
-    await listPages<AnyObject>(transport, {
-      path,
-      labels,
-      fields,
-      signal: query.signal,
-      onPage: (page) => void items.push(...page),
-    });
-    return items;
+    const { labels, fields } = query;
+    let next: string | undefined;
+    do {
+      const params = new URLSearchParams({ limit: String(size ?? PAGE_SIZE) });
+      if (labels) params.set("labelSelector", labels);
+      if (fields) params.set("fieldSelector", fields);
+      if (next !== undefined) params.set("continue", next);
+      const page = await transport.request<ListPage>({ method: "GET", path, query: params, ...sendingOf(query) });
+      const { apiVersion, kind } = mapping;
+      const items = (page.items ?? []) as { apiVersion?: string; kind?: string }[];
+      for (const item of items) {
+        item.apiVersion ??= apiVersion; // built-in lists come without
+        item.kind ??= kind;
+      }
+      yield items as unknown as readonly AnyObject[];
+      next = page.metadata.continue || undefined;
+    } while (next !== undefined);
   }
 
   #cachedList(resource: Resource, query: ListQuery): readonly AnyObject[] | undefined {
@@ -122,15 +137,40 @@ export class ObjectReader {
     if (informer === undefined) return undefined;
     const selector: LabelSelector | undefined =
       query.labels === undefined || query.labels === informer.labels ? undefined : parseLabelSelector(query.labels);
+    const { index, sort, limit, namespace } = query;
+    const candidates = index === undefined ? informer.store.values() : this.#indexed(informer, index);
+    if (candidates === undefined) return undefined;
     const found: AnyObject[] = [];
-    for (const object of informer.store.values()) {
-      if (query.namespace !== undefined && object.metadata.namespace !== query.namespace) continue;
+    for (const object of candidates) {
+      if (namespace !== undefined && object.metadata.namespace !== namespace) continue;
       if (isStub(object)) return undefined; // its labels and its body are only at the server
       if (selector !== undefined && !selector.matches(object.metadata.labels)) continue;
       found.push(object);
-      if (found.length === query.limit) break;
+      if (sort === undefined && found.length === limit) break;
     }
-    return found;
+    return inOrder(found, query);
+  }
+
+  /** The cache has an index from its first use on; `undefined` when not all objects are there whole. */
+  #indexed({ store }: SharedInformer, { id, of, value }: IndexedBy): readonly AnyObject[] | undefined {
+    if (!store.hasIndex(id)) {
+      store.addIndex(id, (object) => {
+        if (isStub(object)) return STUBS;
+        try {
+          return of(object);
+        } catch {
+          return THROWN; // the cache goes on, and whoever asks is told
+        }
+      });
+      this.#indexes.defer(() => store.removeIndex(id));
+    }
+    for (const object of store.byIndex(id, THROWN)) of(object);
+    return store.byIndex(id, STUBS).length > 0 ? undefined : store.byIndex(id, value);
+  }
+
+  /** Takes the indexes out of the caches. */
+  [Symbol.dispose](): void {
+    this.#indexes.dispose();
   }
 
   #declared(resource: Resource, verb: string, subresource?: string): void {
@@ -139,6 +179,27 @@ export class ObjectReader {
       onUndeclared(resource, verb, subresource);
     }
   }
+}
+
+interface ListPage {
+  readonly metadata: { readonly continue?: string | undefined };
+  readonly items: readonly unknown[] | null;
+}
+
+/** In every index, beside the author's values: what cannot be indexed. */
+const STUBS = "\0stub";
+const THROWN = "\0thrown";
+
+/** As client-go. */
+const PAGE_SIZE = 500;
+
+function sendingOf({ signal, timeout, headers }: ReadOptions): ReadOptions {
+  return { signal, timeout, headers };
+}
+
+function inOrder(objects: AnyObject[], { sort, limit }: ListQuery): readonly AnyObject[] {
+  if (sort !== undefined) objects.sort(sort);
+  return limit !== undefined && objects.length > limit ? objects.slice(0, limit) : objects;
 }
 
 /** Whether an object of the namespace that the informer does not have does not exist. */
@@ -154,7 +215,8 @@ function sees(informer: SharedInformer, namespace: string | undefined): boolean 
 /** Whether the informer's set includes all that the query asks for. */
 function includes(informer: SharedInformer, query: ListQuery): boolean {
   if (informer.fields !== undefined || !sees(informer, query.namespace)) return false;
-  return informer.labels === undefined || informer.labels === query.labels;
+  if (informer.labels === undefined || informer.labels === query.labels) return true;
+  return query.labels !== undefined && informer.labels === parseLabelSelector(query.labels).toString();
 }
 
 function notFound(resource: Resource, key: Key): ApiError {

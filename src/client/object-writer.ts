@@ -4,7 +4,8 @@
  * While a write is under way the informers hold the events of its key; its answer goes into their stores at once. So
  * a read after a write sees at least that write, and an event that only echoes it is recognised.
  */
-import { type ApiError, isForbidden } from "../kube/api-error.ts";
+import type { WriteResult } from "../cache/feed.ts";
+import { type ApiError, isForbidden, isNotFound } from "../kube/api-error.ts";
 import { collectionPath, type Mapping, objectPath } from "../kube/mapper.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
@@ -40,6 +41,8 @@ interface Call extends WriteOptions {
   readonly contentType?: string | undefined;
   readonly query?: string | undefined;
   readonly manager?: string | undefined;
+  /** What a refusal tells of the object. */
+  readonly refused?: ((error: unknown) => readonly WriteResult[]) | undefined;
 }
 
 interface DeleteAnswer {
@@ -97,7 +100,7 @@ export class ObjectWriter {
       method: "PATCH",
       path: objectPath(mapping, key, options.subresource),
       key,
-      body: patch.body,
+      body: patchBody(patch),
       contentType: PATCH_TYPES[patch.type],
     });
   }
@@ -145,27 +148,52 @@ export class ObjectWriter {
   async delete(resource: Resource, key: Key, run: RunScope, options: DeleteOptions = {}): Promise<void> {
     const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
     const { propagation, gracePeriodSeconds, preconditions } = options;
-    const body = { propagationPolicy: propagation, gracePeriodSeconds, preconditions };
+    const body = { propagationPolicy: propagation, gracePeriodSeconds, preconditions, ...dryRun(options) };
+    const { origin } = run;
+    // Who is told that there is no such object has been told that those he has seen are gone.
+    const seen = this.#uids(resource, keyString(key));
     await this.#send<DeleteAnswer>(
       resource,
       run,
-      { ...options, verb: "delete", method: "DELETE", path: objectPath(mapping, key), key, body },
+      {
+        ...options,
+        verb: "delete",
+        method: "DELETE",
+        path: objectPath(mapping, key),
+        key,
+        body,
+        refused: (error) =>
+          isNotFound(error)
+            ? seen.map((uid) => ({
+                deleted: { uid },
+                origin,
+              }))
+            : [],
+      },
       (answer) => {
         // The object itself comes back while finalizers or a grace period keep it, but also when it is gone.
         if (answer.kind !== "Status" && answer.metadata?.deletionTimestamp !== undefined) {
-          return { object: answer as AnyObject, origin: run.origin };
+          return { object: answer as AnyObject, origin };
         }
         const uid = answer.details?.uid ?? answer.metadata?.uid;
-        return uid === undefined ? undefined : { deleted: { uid }, origin: run.origin };
+        return uid === undefined ? undefined : { deleted: { uid }, origin };
       },
     );
   }
 
-  /** Deletes what the selectors match in one request; the informers learn of it from their watches. */
-  async deleteCollection(resource: Resource, where: DeleteCollection, run: RunScope): Promise<void> {
+  /**
+   * Deletes what the selectors match in one request.
+   *
+   * @returns what was deleted, or is being deleted, as it was before; `undefined` when the server does not say.
+   */
+  async deleteCollection(
+    resource: Resource,
+    where: DeleteCollection,
+    run: RunScope,
+  ): Promise<readonly AnyObject[] | undefined> {
     const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
     const { propagation, gracePeriodSeconds } = where;
-    await this.#send<unknown>(
+    const answer = await this.#send<{ readonly items?: readonly AnyObject[] | null }>(
       resource,
       run,
       {
@@ -175,10 +203,27 @@ export class ObjectWriter {
         path: collectionPath(mapping, where.namespace),
         key: undefined,
         query: where.labels === undefined ? "" : `labelSelector=${encodeURIComponent(where.labels)}`,
-        body: { propagationPolicy: propagation, gracePeriodSeconds },
+        body: { propagationPolicy: propagation, gracePeriodSeconds, ...dryRun(where) },
       },
       () => undefined,
     );
+    return answer.items ?? undefined;
+  }
+
+  /** Brings to the informers what is known of an object without a write of its own. */
+  learn(resource: Resource, key: string, result: WriteResult): void {
+    const { informers } = this.#scope;
+    informers.beginWrite(resource, key);
+    informers.endWrite(resource, key, result);
+  }
+
+  #uids(resource: Resource, key: string): readonly string[] {
+    const uids = new Set<string>();
+    for (const { store } of this.#scope.informers.informersOf(resource)) {
+      const object = store.get(key);
+      if (object !== undefined) uids.add(object.metadata.uid);
+    }
+    return [...uids];
   }
 
   #known(resource: Resource): Mapping | undefined {
@@ -200,7 +245,7 @@ export class ObjectWriter {
     resource: Resource,
     run: RunScope,
     call: Call,
-    result: (answer: T) => { object?: AnyObject; deleted?: { uid: string }; origin: string } | undefined,
+    result: (answer: T) => WriteResult | undefined,
   ): Promise<T> {
     const { informers, transport, permissions, onUndeclared } = this.#scope;
     const { gate } = run;
@@ -215,31 +260,32 @@ export class ObjectWriter {
       answer = await transport.request<T>({
         method: call.method,
         path: call.path,
-        query: this.#query(call),
+        query: this.#query(call, run),
         body: call.body,
         contentType: call.contentType,
         signal: signalOf(call, run),
         timeout: call.timeout,
+        headers: run.headers,
       });
     } catch (error) {
-      if (held !== undefined) informers.endWrite(resource, held, undefined);
+      if (held !== undefined) {
+        for (const known of call.refused?.(error) ?? []) this.learn(resource, held, known);
+        informers.endWrite(resource, held, undefined);
+      }
       throw isForbidden(error) ? undeclared(error, this.#scope, resource, call) : error;
     }
     if (call.dryRun !== true) {
       const written = result(answer);
       if (held !== undefined) informers.endWrite(resource, held, written);
-      else if (written?.object !== undefined) {
-        const key = keyString(written.object.metadata);
-        informers.beginWrite(resource, key);
-        informers.endWrite(resource, key, written);
-      }
+      else if (written?.object !== undefined) this.learn(resource, keyString(written.object.metadata), written);
     }
     return answer;
   }
 
-  #query(call: Call): string {
+  #query(call: Call, run: RunScope): string {
+    const { manager = run.manager } = call;
     let query = call.method === "DELETE" ? "" : this.#manager;
-    if (call.manager !== undefined) query = `fieldManager=${encodeURIComponent(call.manager)}`;
+    if (manager !== undefined && call.method !== "DELETE") query = `fieldManager=${encodeURIComponent(manager)}`;
     if (call.query) query += query === "" ? call.query : `&${call.query}`;
     if (call.dryRun === true) query += query === "" ? "dryRun=All" : "&dryRun=All";
     return query;
@@ -295,9 +341,21 @@ function identified(mapping: Mapping, object: Body): object {
 /** Names the line that is missing in the controller, because RBAC is generated from its declarations. */
 function undeclared(error: ApiError, scope: ClientScope, resource: Resource, call: Call): ApiError {
   if (!scope.permissions.allows(resource, call.verb, call.subresource)) {
-    error.message += `; controller '${scope.manager}' does not declare it: add \`uses: [allow(${resource.kind}, "${call.verb}")]\``;
+    error.message += `; controller '${scope.manager}' does not declare it: add \`uses: [allow(${resource.kind}, "${call.subresource === undefined ? "" : `${call.subresource}/`}${call.verb}")]\``;
   }
   return error;
+}
+
+/** A deletion with a body is not read from its query. */
+function dryRun(options: WriteOptions): { readonly dryRun?: readonly string[] } {
+  return options.dryRun === true ? { dryRun: ["All"] } : {};
+}
+
+/** A patch with a version is refused with 409 unless the object still has it. */
+function patchBody(patch: Patch): unknown {
+  if (patch.type === "json" || patch.resourceVersion === undefined) return patch.body;
+  const { metadata } = patch.body as { readonly metadata?: object };
+  return { ...patch.body, metadata: { ...metadata, resourceVersion: patch.resourceVersion } };
 }
 
 /** A JSON patch that fails unless the object is still the one that was read. */

@@ -1,6 +1,7 @@
 /** What the clients of one controller share, and what one run adds. */
 import type { InformerRegistry } from "../cache/registry.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
+import type { HeaderValues } from "../kube/cluster-config.ts";
 import type { RestMapper } from "../kube/mapper.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { Resource } from "../resource/handle.ts";
@@ -28,4 +29,8 @@ export interface RunScope {
   readonly requestSignal: AbortSignal | undefined;
   /** `controller:key`, which the controller recognises in the events that the run's writes cause. */
   readonly origin: string;
+  /** Of requests that are sent in another user's name. */
+  readonly headers?: HeaderValues | undefined;
+  /** @default the controller's name */
+  readonly manager?: string | undefined;
 }

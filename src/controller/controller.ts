@@ -7,7 +7,7 @@
 import { clientParts, KubeClient } from "../client/kube-client.ts";
 import { exponential } from "../queue/rate-limiter.ts";
 import { type AddOptions, WorkQueue } from "../queue/work-queue.ts";
-import { AppliedMemory } from "../client/applied-memory.ts";
+import type { AppliedMemory } from "../client/applied-memory.ts";
 import { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import type { ObjectEnvironment, RunEnvironment } from "../reconcile/run.ts";
@@ -70,7 +70,7 @@ class ControllerEngine implements RunningController, EventSink {
   readonly #stopping = new AbortController();
   readonly #gate: ControllerGate;
   readonly #environment: RunEnvironment;
-  readonly #memory = new AppliedMemory();
+  readonly #memory: AppliedMemory;
   #beginning = false;
   #pending: Promise<unknown>[] = [];
   #hasSynced = false;
@@ -114,6 +114,8 @@ class ControllerEngine implements RunningController, EventSink {
       permissions: declarations.permissions,
       onUndeclared: runtime.warnUndeclared ? warnOnce(log, { module: this.module, controller: this.name }) : undefined,
     });
+    this.#cleanup.use(parts.reader);
+    this.#memory = parts.applied;
     this.client = new KubeClient(parts, { gate: this.#gate, requestSignal: this.#stopping.signal, origin: "" });
     this.#environment = {
       controller: this.name,

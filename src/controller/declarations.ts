@@ -74,7 +74,10 @@ export function declarationsOf(controller: AnyController): Declarations {
   for (const { resource } of [...watches, ...reads]) permissions.allow(resource, READ);
   for (const permission of controller.uses ?? []) {
     const { resource, verbs } = allowedVerbs(permission);
-    permissions.allow(resource, verbs);
+    for (const verb of verbs) {
+      const slash = verb.indexOf("/");
+      permissions.allow(resource, [verb.slice(slash + 1)], slash < 0 ? undefined : verb.slice(0, slash));
+    }
   }
   return { name, formerly, for: primary, owns, watches, reads, sources, finalizers, permissions };
 }

@@ -12,6 +12,9 @@ export function warnOnce(
     const call = `${verb} ${groupKind(resource)}${subresource === undefined ? "" : `/${subresource}`}`;
     if (warned.has(call)) return;
     warned.add(call);
-    log.warn(`A call is not declared: add \`uses: [allow(${resource.kind}, "${verb}")]\``, { ...about, call });
+    log.warn(
+      `A call is not declared: add \`uses: [allow(${resource.kind}, "${subresource === undefined ? "" : `${subresource}/`}${verb}")]\``,
+      { ...about, call },
+    );
   };
 }

@@ -194,7 +194,8 @@ class KubeTransport implements Transport {
       const headers = this.#headers.of(request, known);
       const sending = { headers, json, signal };
       if (request.traffic === "lease") return await sendByExchange(request, sending, { path: this.#leases, log });
-      if (this.#headers.hasSeveralValues(request)) return await sendByExchange(request, sending, { path: this.#watches, log });
+      if (this.#headers.hasSeveralValues(request))
+        return await sendByExchange(request, sending, { path: this.#watches, log });
       return await sendByFetch(request, sending, { path: this.#fetches, log, server: this.server });
     } catch (error) {
       throw this.#failure(request, error, signal);

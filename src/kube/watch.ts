@@ -1,6 +1,7 @@
 /** A watch as a stream of typed events. */
 import type { AnyObject } from "../resource/handle.ts";
 import { ApiError, type Status } from "./api-error.ts";
+import type { HeaderValues } from "./cluster-config.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import type { Transport } from "./transport.ts";
 
@@ -21,6 +22,8 @@ export interface WatchOptions {
   readonly sendInitialEvents?: boolean | undefined;
   /** Milliseconds without a byte after which the watch fails. @default none */
   readonly idleTimeout?: number | undefined;
+  /** Besides those of every request. */
+  readonly headers?: HeaderValues | undefined;
   readonly signal: AbortSignal;
   /** Called synchronously; what it throws ends the watch. A bookmark has nothing but its resource version. */
   onEvent(type: WatchType, object: AnyObject): void;
@@ -43,12 +46,13 @@ interface WatchEvent {
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  */
 export function watch(transport: Pick<Transport, "stream">, options: WatchOptions): Promise<void> {
-  const { path, signal, idleTimeout } = options;
+  const { path, signal, idleTimeout, headers } = options;
   const lines = new LineSplitter((line) => tell(line, options));
   return transport.stream({
     method: "GET",
     path,
     query: queryOf(options),
+    headers,
     signal,
     idleTimeout,
     onHeaders: () => options.onOpen?.(),

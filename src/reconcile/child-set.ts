@@ -6,7 +6,7 @@ import { keyString } from "../resource/meta.ts";
 import { type DesiredObject, planChild, type PlannedChild } from "./child-plan.ts";
 import type { SyncOptions } from "./children.ts";
 import { AlreadyOwned, NotOwned, WaitingForChildren } from "./errors.ts";
-import { appliedFields, isAppliedBy } from "./managed-fields.ts";
+import { appliedFields, isAppliedBy } from "../client/managed-fields.ts";
 import { childId, OWNER_INDEX, type OwnedKind } from "./owned-kind.ts";
 import { CHILD_ANNOTATION, controllerOf, ownerUid } from "./owner.ts";
 import { isReady } from "./readiness.ts";

@@ -5,7 +5,7 @@ import type { WriteGate } from "../client/write-gate.ts";
 import type { ControllerEvents } from "../events/recorder.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
-import type { AppliedMemory } from "./applied-memory.ts";
+import type { AppliedMemory } from "../client/applied-memory.ts";
 import type { Cause, Logger } from "./context.ts";
 import type { OwnedKind } from "./owned-kind.ts";
 

@@ -3,7 +3,7 @@ import { isNotFound } from "../kube/api-error.ts";
 import { definitionOf } from "../resource/define.ts";
 import type { Shape } from "../resource/handle.ts";
 import type { Condition, FieldsV1 } from "../resource/meta.ts";
-import { appliedFields, extract } from "./managed-fields.ts";
+import { appliedFields, extract } from "../client/managed-fields.ts";
 import type { StatusWriter } from "./status.ts";
 import type { RunOfObject } from "./run.ts";
 

@@ -1,0 +1,64 @@
+/**
+ * What this process applied and cannot recognise from the fields alone.
+ *
+ * The server may spell a value differently from the author (a quantity) or complete an item of an atomic list. Then the
+ * object never looks like what was applied. So the answer to such an apply is remembered: the same desire, while our
+ * fields are still those of the answer, needs no other request.
+ */
+import type { AnyObject } from "../resource/handle.ts";
+import type { FieldsV1 } from "../resource/meta.ts";
+import { isApplied } from "./managed-fields.ts";
+
+interface Applied {
+  readonly uid: string;
+  readonly version: string;
+  readonly desired: string;
+  readonly fields: string;
+}
+
+/** Of the oldest nobody may want to know any more: without its entry an apply is sent once for nothing. */
+const MOST = 50_000;
+
+export class AppliedMemory {
+  readonly #applied = new Map<string, Applied>();
+
+  /** Whether applying `desired` would change nothing. Complexity: the size of `desired`. */
+  isApplied(id: string, object: AnyObject, state: AppliedState): boolean {
+    const { desired, live, fields } = state;
+    if (fields !== undefined && isApplied(desired, live, fields)) return true;
+    const known = this.#applied.get(id);
+    if (known === undefined || known.uid !== object.metadata.uid) return false;
+    const isSame = fields === undefined ? known.version === versionOf(object) : known.fields === JSON.stringify(fields);
+    return isSame && known.desired === JSON.stringify(desired);
+  }
+
+  /** Takes the answer to an apply of `desired`; `always` when the cache may not show the fields that we own. */
+  remember(id: string, object: AnyObject, state: AppliedState & { readonly always?: boolean }): void {
+    const { desired, live, fields, always = false } = state;
+    this.#applied.delete(id);
+    if (!always && (fields === undefined || isApplied(desired, live, fields))) return;
+    this.#applied.set(id, {
+      uid: object.metadata.uid,
+      version: versionOf(object),
+      desired: JSON.stringify(desired),
+      fields: JSON.stringify(fields),
+    });
+    if (this.#applied.size <= MOST) return;
+    const [oldest] = this.#applied.keys();
+    this.#applied.delete(oldest!);
+  }
+
+  forget(id: string): void {
+    this.#applied.delete(id);
+  }
+}
+/** A desired value, what is there in its place, and the fields of it that we own. */
+export interface AppliedState {
+  readonly desired: unknown;
+  readonly live: unknown;
+  readonly fields: FieldsV1 | undefined;
+}
+
+function versionOf(object: AnyObject): string {
+  return object.metadata.resourceVersion;
+}

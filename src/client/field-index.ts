@@ -1,0 +1,57 @@
+/** Indexes that authors define, and the queries that use them. */
+import type { IndexFunction } from "../cache/indexer.ts";
+import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
+
+declare const indexed: unique symbol;
+
+/** The objects of a kind that an index has under one value. */
+export interface IndexQuery<out S extends Shape> {
+  readonly [indexed]: S;
+}
+
+/** An index of a kind: finds objects by a value computed from them. */
+export interface Index<out S extends Shape> {
+  readonly name: string;
+  is(value: string): IndexQuery<S>;
+}
+
+/** The run-time side of {@link IndexQuery}. */
+export interface IndexedBy {
+  /** Differs for every index, whatever their names. */
+  readonly id: string;
+  readonly of: IndexFunction;
+  readonly value: string;
+}
+
+let defined = 0;
+
+/**
+ * Defines an index for `client.list`. The cache keeps it from its first use on; where a list goes to the server, its
+ * answer is filtered.
+ *
+ * @example
+ * const byNode = defineIndex(Pod, "nodeName", (pod) => pod.spec.nodeName);
+ * const pods = await client.list(Pod, { index: byNode.is("node-1") });
+ */
+export function defineIndex<S extends Shape>(
+  resource: Resource<S>,
+  name: string,
+  of: (object: S["read"]) => string | readonly string[] | undefined,
+): Index<S> {
+  const id = `${resource.kind}/${name}#${++defined}`;
+  const index = {
+    name,
+    is: (value: string) => ({ id, of: of, value }) satisfies IndexedBy as unknown as IndexQuery<S>,
+  };
+  return Object.freeze(index);
+}
+
+export function indexedBy(query: IndexQuery<Shape> | undefined): IndexedBy | undefined {
+  return query as unknown as IndexedBy | undefined;
+}
+
+/** Whether an index has the object under its value. */
+export function isIndexed(query: IndexedBy, object: AnyObject): boolean {
+  const values = query.of(object);
+  return typeof values === "string" ? values === query.value : values !== undefined && values.includes(query.value);
+}

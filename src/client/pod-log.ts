@@ -1,0 +1,72 @@
+/** The log of a container as an async iterable of lines. */
+import type { HeaderValues } from "../kube/cluster-config.ts";
+import { objectPath } from "../kube/mapper.ts";
+import { Pod } from "../resource/builtin/core.ts";
+import type { Key } from "../resource/meta.ts";
+import type { LogOptions } from "./client.ts";
+import type { ClientScope } from "./scope.ts";
+
+export interface LogCall extends LogOptions {
+  readonly headers?: HeaderValues | undefined;
+  /** The end of the run. */
+  readonly stop?: AbortSignal | undefined;
+}
+
+/** @throws ApiError when there is no such pod or container, or it has not started. */
+export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): AsyncGenerator<string> {
+  const { mapper, transport, permissions, onUndeclared } = scope;
+  if (!permissions.allows(Pod, "get", "log")) onUndeclared?.(Pod, "get", "log");
+  const mapping = mapper.known(Pod) ?? (await mapper.resolve(Pod, options.signal));
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, options.signal, options.stop].filter((one) => one !== undefined));
+  const lines: string[] = [];
+  let wake = Promise.withResolvers<void>();
+  const decoder = new TextDecoder();
+  let open = "";
+  let end: { readonly error?: unknown } | undefined;
+  transport
+    .stream({
+      method: "GET",
+      path: objectPath(mapping, pod, "log"),
+      query: queryOf(options),
+      accept: "*/*",
+      headers: options.headers,
+      signal,
+      onChunk: (chunk) => {
+        const complete = (open + decoder.decode(chunk, { stream: true })).split("\n");
+        open = complete.pop()!;
+        lines.push(...complete);
+        wake.resolve();
+      },
+    })
+    .then(
+      () => {
+        if (open !== "") lines.push(open);
+        end = {};
+        wake.resolve();
+      },
+      (error: unknown) => ((end = { error }), wake.resolve()),
+    );
+  try {
+    while (true) {
+      yield* lines.splice(0);
+      if (end !== undefined && lines.length === 0) {
+        if (end.error !== undefined) throw end.error;
+        return;
+      }
+      await wake.promise;
+      wake = Promise.withResolvers();
+    }
+  } finally {
+    stop.abort();
+  }
+}
+
+function queryOf(options: LogOptions): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const name of ["container", "follow", "previous", "sinceSeconds", "tailLines", "timestamps"] as const) {
+    const value = options[name];
+    if (value !== undefined) query.set(name, String(value));
+  }
+  return query;
+}

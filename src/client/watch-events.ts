@@ -1,0 +1,72 @@
+/** A kind's events as an async iterable. */
+import { collectionPath } from "../kube/mapper.ts";
+import { watch as openWatch } from "../kube/watch.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
+import type { WatchEvent } from "./client.ts";
+import type { ListQuery } from "./object-reader.ts";
+import type { ClientScope } from "./scope.ts";
+
+export interface WatchQuery extends ListQuery {
+  /** @default the newest */
+  readonly resourceVersion?: string | undefined;
+  /** The end of the run, whose watches end with it. */
+  readonly stop?: AbortSignal | undefined;
+}
+
+/** @throws ApiError 410 when the version is too old to go on from. */
+export async function* watchEvents(
+  { mapper, transport }: Pick<ClientScope, "mapper" | "transport">,
+  resource: Resource,
+  query: WatchQuery,
+): AsyncGenerator<WatchEvent<AnyObject>> {
+  const { labels, fields, headers } = query;
+  const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, query.signal));
+  const path = collectionPath(mapping, query.namespace);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, query.signal, query.stop].filter((one) => one !== undefined));
+  let { resourceVersion } = query;
+  if (resourceVersion === undefined) {
+    type List = { readonly metadata: { readonly resourceVersion: string } };
+    const list = await transport.request<List>({ method: "GET", path, query: "limit=1", signal, headers });
+    resourceVersion = list.metadata.resourceVersion;
+  }
+  const pending: WatchEvent<AnyObject>[] = [];
+  let wake = Promise.withResolvers<void>();
+  const pump = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await openWatch(transport, {
+        path,
+        resourceVersion: resourceVersion!,
+        labels,
+        fields,
+        headers,
+        signal,
+        onEvent: (type, object) => {
+          resourceVersion = object.metadata.resourceVersion;
+          if (type !== "BOOKMARK")
+            pending.push({
+              type,
+              object,
+            });
+        },
+        onBatch: () => wake.resolve(),
+      });
+    }
+  };
+  let end: { readonly error?: unknown } | undefined;
+  pump().then(
+    () => ((end = {}), wake.resolve()),
+    (error: unknown) => ((end = { error }), wake.resolve()),
+  );
+  try {
+    while (true) {
+      yield* pending.splice(0);
+      if (signal.aborted) return;
+      if (end?.error !== undefined) throw end.error;
+      await wake.promise;
+      wake = Promise.withResolvers();
+    }
+  } finally {
+    stop.abort();
+  }
+}
