@@ -1,0 +1,147 @@
+/** A schema as merging sees it: what may be owned apart, and what only as a whole. */
+import type { Schema } from "../schema/schema.ts";
+import type { Named } from "./field-set.ts";
+
+export type ScalarType = "numeric" | "string" | "boolean" | "untyped";
+
+export interface ListAtom {
+  /** Otherwise it is owned as a whole. */
+  readonly associative: boolean;
+  /** None for a set. */
+  readonly keys: readonly string[];
+  readonly element: Atom;
+}
+
+export interface MapAtom {
+  readonly atomic: boolean;
+  /** The declared field, or what any other key holds; `undefined` when it may not be there. */
+  typeOf(key: string): Atom | undefined;
+  declares(key: string): boolean;
+  /** Nothing is declared and anything may be there. */
+  readonly deduced: boolean;
+}
+
+/** What a value may be: at least one of the three. */
+export interface Atom extends Named {
+  readonly scalar: ScalarType | undefined;
+  readonly list: ListAtom | undefined;
+  readonly map: MapAtom | undefined;
+  /** Of a field of a list map's items. */
+  readonly default: unknown;
+}
+
+export type Shape = "map" | "scalar" | "list";
+
+/** How a value is treated: by what it is where that is allowed, otherwise by what is. */
+export function shapeOf(atom: Atom, value: unknown): Shape {
+  if (Array.isArray(value)) {
+    if (atom.list) return "list";
+  } else if (typeof value === "object" && value !== null) {
+    if (atom.map) return "map";
+  } else if (value !== undefined && value !== null && atom.scalar) return "scalar";
+  return atom.map ? "map" : atom.scalar ? "scalar" : "list";
+}
+
+const simple = { default: undefined, hasField: () => false, at: () => undefined };
+
+/** Anything, owned as a whole. */
+const untyped: Atom = {
+  ...simple,
+  scalar: "untyped",
+  get list() {
+    return { associative: false, keys: [], element: untyped };
+  },
+  map: { atomic: true, typeOf: () => untyped, declares: () => false, deduced: false },
+};
+
+/** Anything: lists as a whole, maps by key. */
+const deduced: Atom = {
+  ...simple,
+  scalar: "untyped",
+  list: { associative: false, keys: [], element: untyped },
+  map: { atomic: false, typeOf: () => deduced, declares: () => false, deduced: true },
+};
+
+const known = new WeakMap<Schema, Atom>();
+/** Of schemas below one that keeps unknown fields. */
+const knownInside = new WeakMap<Schema, Atom>();
+
+/** The atom of a schema; `preserve` inside a schema that keeps unknown fields. */
+export function atomOf(schema: Schema, preserve = false): Atom {
+  const inside = preserve || (schema.preserveUnknown && schema.go === undefined);
+  const cache = inside ? knownInside : known;
+  return cache.getOrInsertComputed(schema, () => createAtom(schema, inside));
+}
+
+const scalars: Readonly<Record<string, ScalarType>> = {
+  integer: "numeric",
+  number: "numeric",
+  string: "string",
+  boolean: "boolean",
+};
+
+function createAtom(schema: Schema, preserve: boolean): Atom {
+  if (schema.go?.own === "raw") return untyped;
+  if (schema.go?.own === "quantity") return new SchemaAtom(schema, { preserve, scalar: "untyped" });
+  const scalar = scalars[schema.type];
+  if (scalar) return new SchemaAtom(schema, { preserve, scalar });
+  return new SchemaAtom(schema, { preserve, scalar: schema.type === "" ? "untyped" : undefined });
+}
+
+class SchemaAtom implements Atom {
+  readonly scalar: ScalarType | undefined;
+  readonly list: ListAtom | undefined;
+  readonly map: MapAtom | undefined;
+  readonly default: unknown;
+  readonly #properties: ReadonlyMap<string, Schema> | undefined;
+  readonly #preserve: boolean;
+
+  constructor(schema: Schema, { preserve, scalar }: { preserve: boolean; scalar: ScalarType | undefined }) {
+    const any = schema.type === "" && schema.go?.own !== "quantity";
+    this.scalar = scalar;
+    this.default = schema.default;
+    this.#properties = schema.properties;
+    this.#preserve = preserve;
+    this.list = any || schema.type === "array" ? listAtom(schema, preserve) : undefined;
+    this.map = any || schema.type === "object" ? mapAtom(schema, preserve) : undefined;
+  }
+
+  hasField(element: string): boolean {
+    return this.#properties?.has(element.slice(2)) ?? false;
+  }
+
+  at(element: string): Named | undefined {
+    if (!element.startsWith("f:")) return this.list?.element;
+    const field = this.#properties?.get(element.slice(2));
+    return field ? atomOf(field, this.#preserve) : this.map?.typeOf(element.slice(2));
+  }
+}
+
+function listAtom(schema: Schema, preserve: boolean): ListAtom {
+  const strategy = schema.patchStrategies.join(",");
+  const merged = schema.listType === undefined && (strategy === "merge" || strategy === "merge,retainKeys");
+  const mergeKeys = schema.patchMergeKey === undefined ? [] : [schema.patchMergeKey];
+  return {
+    associative: merged || schema.listType === "map" || schema.listType === "set",
+    keys: merged ? mergeKeys : schema.listType === "map" ? schema.listKeys : [],
+    get element() {
+      return schema.items ? atomOf(schema.items, preserve) : untyped;
+    },
+  };
+}
+
+function mapAtom(schema: Schema, preserve: boolean): MapAtom {
+  const { properties, additional } = schema;
+  const open = additional === undefined && (preserve || properties === undefined || properties.size === 0);
+  return {
+    atomic: schema.mapType === "atomic",
+    typeOf(key) {
+      const field = properties?.get(key);
+      if (field) return atomOf(field, preserve);
+      if (additional) return atomOf(additional, preserve);
+      return open ? deduced : undefined;
+    },
+    declares: (key) => properties?.has(key) ?? false,
+    deduced: open && (properties === undefined || properties.size === 0),
+  };
+}

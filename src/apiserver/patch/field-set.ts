@@ -1,0 +1,144 @@
+/** Sets of paths: what a manager owns. Never changed once they are shared. */
+import { compareElements, isField, printElement } from "./path-element.ts";
+
+/** `FieldsV1` of managedFields. */
+export type FieldsV1 = { readonly [element: string]: FieldsV1 };
+
+/** Says which steps are fields of a struct; see `FieldSet.withNamedFields`. */
+export interface Named {
+  hasField(element: string): boolean;
+  at(element: string): Named | undefined;
+}
+
+export class FieldSet {
+  readonly members: Set<string> = new Set();
+  /** Never empty ones. */
+  readonly children: Map<string, FieldSet> = new Map();
+
+  get empty(): boolean {
+    return this.members.size === 0 && this.children.size === 0;
+  }
+
+  /** Changes this set: only while it is being built. */
+  insert(path: readonly string[]): void {
+    if (path.length === 0) return;
+    let set: FieldSet = this;
+    for (let index = 0; index < path.length - 1; index++) set = set.children.getOrInsertComputed(path[index]!, create);
+    set.members.add(path[path.length - 1]!);
+  }
+
+  has(element: string): boolean {
+    return this.members.has(element);
+  }
+
+  /** What begins with `element`, without it. */
+  within(element: string): FieldSet | undefined {
+    return this.children.get(element);
+  }
+
+  union(other: FieldSet): FieldSet {
+    if (other.empty) return this;
+    if (this.empty) return other;
+    const result = new FieldSet();
+    for (const element of this.members) result.members.add(element);
+    for (const element of other.members) result.members.add(element);
+    for (const [element, child] of this.children) {
+      const theirs = other.children.get(element);
+      result.children.set(element, theirs ? child.union(theirs) : child);
+    }
+    for (const [element, child] of other.children) {
+      if (!this.children.has(element)) result.children.set(element, child);
+    }
+    return result;
+  }
+
+  intersection(other: FieldSet): FieldSet {
+    const result = new FieldSet();
+    for (const element of this.members) if (other.members.has(element)) result.members.add(element);
+    for (const [element, child] of this.children) {
+      const theirs = other.children.get(element);
+      if (theirs) result.#put(element, child.intersection(theirs));
+    }
+    return result;
+  }
+
+  /** What is only here; a member of `other` does not take away what is inside it. */
+  difference(other: FieldSet): FieldSet {
+    if (other.empty) return this;
+    const result = new FieldSet();
+    for (const element of this.members) if (!other.members.has(element)) result.members.add(element);
+    for (const [element, child] of this.children) {
+      const theirs = other.children.get(element);
+      result.#put(element, theirs ? child.difference(theirs) : child);
+    }
+    return result;
+  }
+
+  /** What is only here; a member of `other` takes away what is inside it too. */
+  recursiveDifference(other: FieldSet): FieldSet {
+    if (other.empty) return this;
+    const result = new FieldSet();
+    for (const element of this.members) if (!other.members.has(element)) result.members.add(element);
+    for (const [element, child] of this.children) {
+      if (other.members.has(element)) continue;
+      const theirs = other.children.get(element);
+      result.#put(element, theirs ? child.recursiveDifference(theirs) : child);
+    }
+    return result;
+  }
+
+  /** With the fields of structs that are on the way to its members: `a.b.c` brings `a` and `a.b`, unless they are maps. */
+  withNamedFields(named: Named | undefined): FieldSet {
+    const result = new FieldSet();
+    for (const element of this.members) result.members.add(element);
+    for (const [element, child] of this.children) {
+      if (isField(element) && named?.hasField(element)) result.members.add(element);
+      result.children.set(element, child.withNamedFields(named?.at(element)));
+    }
+    return result;
+  }
+
+  /** Every path, as a conflict prints it: members first, then what is inside. */
+  *printed(prefix = ""): Generator<string> {
+    for (const element of [...this.members].toSorted(compareElements)) yield prefix + printElement(element);
+    for (const element of [...this.children.keys()].toSorted(compareElements)) {
+      yield* this.children.get(element)!.printed(prefix + printElement(element));
+    }
+  }
+
+  toFieldsV1(): FieldsV1 {
+    const elements = new Set([...this.members, ...this.children.keys()]);
+    const fields: Record<string, FieldsV1> = {};
+    for (const element of [...elements].toSorted(compareElements)) {
+      const child = this.children.get(element);
+      if (!child) fields[element] = {};
+      else fields[element] = this.members.has(element) ? { ".": {}, ...child.toFieldsV1() } : child.toFieldsV1();
+    }
+    return fields;
+  }
+
+  static of(paths: readonly (readonly string[])[]): FieldSet {
+    const set = new FieldSet();
+    for (const path of paths) set.insert(path);
+    return set;
+  }
+
+  static fromFieldsV1(fields: FieldsV1): FieldSet {
+    const set = new FieldSet();
+    for (const [element, child] of Object.entries(fields)) {
+      if (element === ".") continue;
+      const inner = FieldSet.fromFieldsV1(child);
+      if (inner.empty || Object.hasOwn(child, ".")) set.members.add(element);
+      set.#put(element, inner);
+    }
+    return set;
+  }
+
+  #put(element: string, child: FieldSet): void {
+    if (!child.empty) this.children.set(element, child);
+  }
+}
+
+function create(): FieldSet {
+  return new FieldSet();
+}

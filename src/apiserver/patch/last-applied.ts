@@ -1,0 +1,33 @@
+/** The annotation in which `kubectl apply` keeps what it applied on the client. */
+import { goJson } from "../field-error.ts";
+import type { Fields, KubeObject } from "../hooks.ts";
+import type { Typed } from "./ownership.ts";
+import { compareTyped } from "./typed-compare.ts";
+import { fieldSetOf } from "./typed-values.ts";
+
+export const lastAppliedKey = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** Printed paths that the live object still has as kubectl applied them; `undefined` without the annotation. */
+export function allowedByLastApplied(live: Typed, apiVersion: string): ReadonlySet<string> | undefined {
+  const text = (live.value as KubeObject).metadata.annotations?.[lastAppliedKey];
+  if (!text) return undefined;
+  let before: Fields;
+  try {
+    before = JSON.parse(text) as Fields;
+  } catch {
+    return undefined;
+  }
+  if (before.apiVersion !== apiVersion) return undefined;
+  const { modified, added, removed } = compareTyped(before, live.value, live.atom);
+  const set = fieldSetOf(before, live.atom).difference(modified).difference(added).difference(removed);
+  return new Set(set.printed());
+}
+
+/** What the annotation says of an applied object. */
+export function lastAppliedOf(applied: Fields): string {
+  const { metadata, ...rest } = applied;
+  const { annotations, ...others } = (metadata ?? {}) as Fields;
+  const { [lastAppliedKey]: _, ...left } = (annotations ?? {}) as Fields;
+  const kept = Object.keys(left).length > 0 ? { annotations: left } : {};
+  return `${goJson({ ...rest, metadata: { ...others, ...kept } })}\n`;
+}

@@ -1,0 +1,184 @@
+/** Server-side apply. @see https://kubernetes.io/docs/reference/using-api/server-side-apply/ */
+import type { Fields, KubeObject } from "../hooks.ts";
+import { decodeBuiltIn } from "../schema/decode.ts";
+import type { Schema } from "../schema/schema.ts";
+import { badRequest, StatusError } from "../status.ts";
+import { atomOf } from "./atom.ts";
+import { allowedByLastApplied, lastAppliedKey, lastAppliedOf } from "./last-applied.ts";
+import {
+  decodeManagers,
+  encodeManagers,
+  type ManagerName,
+  managerKey,
+  managerName,
+  type Managers,
+} from "./managers.ts";
+import { type Conflict, Conflicts, ownApply, type Typed } from "./ownership.ts";
+import { typeErrors } from "./typed-validate.ts";
+import {
+  applyUpdate,
+  emptyObject,
+  stripped,
+  type VersionOptions,
+  versionsOf,
+  withManagedFields,
+} from "./update-managed-fields.ts";
+
+export interface ApplyOptions extends VersionOptions {
+  readonly schema: Schema;
+  /** In the version of the request; `undefined` when it is to be created. */
+  readonly live: KubeObject | undefined;
+  /** What the client sent. */
+  readonly applied: Fields;
+  readonly manager: string;
+  readonly force: boolean;
+  /** `""` for the object itself. */
+  readonly subresource: string;
+  /** Of the request. */
+  readonly apiVersion: string;
+  /** RFC 3339 in whole seconds. */
+  readonly now: string;
+}
+
+export interface Applied {
+  /** Before defaults; with managedFields. */
+  readonly object: KubeObject;
+  /** Whether anything but managedFields changed. */
+  readonly changed: boolean;
+}
+
+/**
+ * The object with what is applied merged into it and what its manager applied before and nobody else owns taken out.
+ *
+ * @throws StatusError 409 with the conflicts unless forced, 400 for another version, 500 for what does not fit the
+ * schema: that is what the server answers
+ */
+export function serverSideApply(options: ApplyOptions): Applied {
+  const { schema, applied, apiVersion, subresource, now } = options;
+  checkApplied(options);
+  const atom = atomOf(schema);
+  const wrong = typeErrors(applied, atom);
+  if (wrong) {
+    const message = `failed to create typed patch object (${nameOf(applied)}; ${gvkOf(applied)}): ${wrong}`;
+    throw new StatusError(500, "", { message });
+  }
+  const live = options.live ?? emptyObject(schema, applied);
+  const { managers, base } = liveManagers(live, options);
+  const name: ManagerName = { manager: options.manager || "unknown", operation: "Apply", apiVersion, subresource };
+  const manager = managerKey(name);
+  const context = {
+    live: { value: base, atom },
+    config: { value: applied, atom },
+    versions: versionsOf(options),
+    manager,
+  };
+  let value: unknown;
+  try {
+    value = ownApplyAsKubectl(managers, { ...context, options, live: context.live });
+  } catch (error) {
+    if (error instanceof Conflicts) throw applyConflict(error.conflicts);
+    throw error;
+  }
+  const own = managers.get(manager);
+  if (own) {
+    const set = stripped(own.set);
+    if (set.empty) managers.delete(manager);
+    else managers.set(manager, { ...own, set, time: value === undefined ? own.time : now });
+  }
+  const next = value === undefined ? base : finish(value, schema);
+  const object = withManagedFields(next, encodeManagers(managers));
+  return { object: syncLastApplied(object, options), changed: value !== undefined };
+}
+
+function checkApplied({ applied, apiVersion, live }: ApplyOptions): void {
+  const group = String(applied.apiVersion ?? "");
+  if (group !== apiVersion || (live && applied.kind !== live.kind)) {
+    throw badRequest(`invalid object type: ${gvkOf(applied)}`);
+  }
+  const metadata = applied.metadata as Fields | undefined;
+  if (metadata?.managedFields !== undefined && metadata.managedFields !== null) {
+    throw badRequest("metadata.managedFields must be nil");
+  }
+}
+
+/** The managers of the live object, which has its managedFields taken off; what nobody owned before belongs to "before-first-apply". */
+function liveManagers(live: KubeObject, options: ApplyOptions): { managers: Managers; base: KubeObject } {
+  const decoded = decodeManagers(live.metadata?.managedFields);
+  if (!decoded) throw new StatusError(500, "", { message: "failed to decode managed fields: not well formed" });
+  const base = withManagedFields(live, undefined);
+  if (decoded.size === 0) {
+    applyUpdate(decoded, { ...options, live: undefined, next: base, manager: "before-first-apply" });
+  }
+  return { managers: decoded, base };
+}
+
+interface KubectlApply {
+  readonly live: Typed;
+  readonly config: Typed;
+  readonly versions: ReturnType<typeof versionsOf>;
+  readonly manager: string;
+  readonly options: ApplyOptions;
+}
+
+/** What kubectl applied on the client before is no conflict when it applies on the server. */
+function ownApplyAsKubectl(managers: Managers, { options, ...apply }: KubectlApply): unknown {
+  const before: Managers = new Map(managers);
+  try {
+    return ownApply(managers, { ...apply, force: options.force });
+  } catch (error) {
+    if (!(error instanceof Conflicts) || options.manager !== "kubectl") throw error;
+    const allowed = allowedByLastApplied(apply.live, options.apiVersion);
+    if (!allowed) throw error;
+    const left = error.conflicts
+      .map(({ manager, paths }) => ({ manager, paths: paths.filter((path) => !allowed.has(path)) }))
+      .filter(({ paths }) => paths.length > 0);
+    if (left.length > 0) throw new Conflicts(left);
+    managers.clear();
+    for (const [key, managed] of before) managers.set(key, managed);
+    return ownApply(managers, { ...apply, force: true });
+  }
+}
+
+/** The annotation of client-side apply follows what kubectl applies on the server. */
+function syncLastApplied(object: KubeObject, { manager, applied }: ApplyOptions): KubeObject {
+  if (manager !== "kubectl" || !object.metadata.annotations?.[lastAppliedKey]) return object;
+  const annotations = { ...object.metadata.annotations, [lastAppliedKey]: lastAppliedOf(applied) };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+function finish(value: unknown, schema: Schema): KubeObject {
+  if (!schema.go) return value as KubeObject;
+  const { object, error } = decodeBuiltIn(schema, value);
+  if (error) throw new StatusError(500, "", { message: error });
+  return object as KubeObject;
+}
+
+function applyConflict(conflicts: readonly Conflict[]): StatusError {
+  const sorted = conflicts.toSorted((a, b) => (a.manager < b.manager ? -1 : 1));
+  const causes = sorted.flatMap(({ manager, paths }) =>
+    paths.map((field) => ({ reason: "FieldManagerConflict", message: `conflict with ${printed(manager)}`, field })),
+  );
+  const message =
+    causes.length === 1
+      ? `Apply failed with 1 conflict: ${causes[0]!.message}: ${causes[0]!.field}`
+      : `Apply failed with ${causes.length} conflicts: ${sorted
+          .flatMap(({ manager, paths }) => [`conflicts with ${printed(manager)}:`, ...paths.map((path) => `- ${path}`)])
+          .join("\n")}`;
+  return new StatusError(409, "Conflict", { message, details: { causes } });
+}
+
+function printed(key: string): string {
+  const { manager, subresource, operation, apiVersion } = managerName(key);
+  const name = JSON.stringify(manager) + (subresource === "" ? "" : ` with subresource ${JSON.stringify(subresource)}`);
+  return operation === "Update" ? `${name} using ${apiVersion}` : name;
+}
+
+function nameOf(applied: Fields): string {
+  const { namespace = "", name = "" } = (applied.metadata ?? {}) as Fields;
+  return `${String(namespace)}/${String(name)}`;
+}
+
+function gvkOf({ apiVersion = "", kind = "" }: Fields): string {
+  const version = String(apiVersion);
+  return `${version.includes("/") ? version : `/${version}`}, Kind=${String(kind)}`;
+}

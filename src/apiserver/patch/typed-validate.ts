@@ -1,0 +1,114 @@
+/** Whether a value fits its atom: what merging asks of an applied object. */
+import { goJson, goQuoted } from "../field-error.ts";
+import { type Atom, type ListAtom, type MapAtom, type ScalarType, shapeOf } from "./atom.ts";
+import { itemElement } from "./list-item.ts";
+import { fieldElement, printElement } from "./path-element.ts";
+import { asList, asMap } from "./typed-values.ts";
+
+/** What is wrong, as structured-merge-diff words it; `undefined` when nothing is. */
+export function typeErrors(value: unknown, atom: Atom): string | undefined {
+  const errors: string[] = [];
+  check(value, { atom, path: "", errors });
+  if (errors.length === 0) return undefined;
+  return errors.length === 1 ? errors[0] : ["errors:", ...errors.map((error) => `  ${error}`)].join("\n");
+}
+
+interface Place {
+  readonly atom: Atom;
+  readonly path: string;
+  readonly errors: string[];
+}
+
+function check(value: unknown, place: Place): void {
+  if (value === null || value === undefined) return;
+  const shape = shapeOf(place.atom, value);
+  const report = (what: string): void => void place.errors.push(place.path === "" ? what : `${place.path}: ${what}`);
+  if (shape === "scalar") {
+    const wrong = scalarError(value, place.atom.scalar!);
+    if (wrong) report(wrong);
+  } else if (shape === "list") {
+    const items = asList(value);
+    if (items) checkItems(items, { ...place, list: place.atom.list!, report });
+    else report(`expected list, got ${goPointer(value)}`);
+  } else {
+    const fields = asMap(value);
+    if (fields) checkFields(fields, { ...place, map: place.atom.map!, report });
+    else report(`expected map, got ${goPointer(value)}`);
+  }
+}
+
+function scalarError(value: unknown, type: ScalarType): string | undefined {
+  if (type === "untyped") return undefined;
+  if (type === "numeric") {
+    return typeof value === "number" ? undefined : `expected numeric (int or float), got ${goTypeOf(value)}`;
+  }
+  if (typeof value === type) return undefined;
+  if (type === "boolean") return `expected boolean, got ${goPointer(value)}`;
+  return `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
+}
+
+interface ItemsPlace extends Place {
+  readonly list: ListAtom;
+  readonly report: (what: string) => void;
+}
+
+function checkItems(items: readonly unknown[], { list, path, errors, report }: ItemsPlace): void {
+  const seen = new Set<string>();
+  for (const [index, item] of items.entries()) {
+    let step = `[${index}]`;
+    if (list.associative) {
+      const element = itemElement(list, item);
+      if (typeof element !== "string") return report(`element ${index}: ${element.message}`);
+      step = printElement(element);
+      if (seen.has(element)) report(`duplicate entries for key ${step}`);
+      seen.add(element);
+    }
+    check(item, { atom: list.element, path: path + step, errors });
+  }
+}
+
+interface FieldsPlace extends Place {
+  readonly map: MapAtom;
+  readonly report: (what: string) => void;
+}
+
+function checkFields(fields: Readonly<Record<string, unknown>>, { map, path, errors }: FieldsPlace): void {
+  for (const [key, field] of Object.entries(fields)) {
+    const inner = path + printElement(fieldElement(key));
+    const atom = map.typeOf(key);
+    if (!atom) {
+      errors.push(`${inner}: field not declared in schema`);
+      return;
+    }
+    check(field, { atom, path: inner, errors });
+  }
+}
+
+/** Go's `%T`. */
+function goTypeOf(value: unknown): string {
+  if (Array.isArray(value)) return "[]interface {}";
+  return typeof value === "boolean" ? "bool" : typeof value === "string" ? "string" : "map[string]interface {}";
+}
+
+/** Go's `%v` of what the value is wrapped in. */
+function goPointer(value: unknown): string {
+  return `&{${goPlain(value)}}`;
+}
+
+function goPlain(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goPlain).join(" ")}]`;
+  if (value === null) return "<nil>";
+  if (typeof value !== "object") return String(value);
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${fields.map(([name, field]) => `${name}:${goPlain(field)}`).join(" ")}]`;
+}
+
+/** Go's `%#v`. */
+function goSyntax(value: unknown): string {
+  if (typeof value === "string") return goQuoted(value);
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
+  if (typeof value !== "object" || value === null) return value === null ? "interface {}(nil)" : goJson(value);
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const text = fields.map(([name, field]) => `${goQuoted(name)}:${goSyntax(field)}`).join(", ");
+  return `map[string]interface {}{${text}}`;
+}

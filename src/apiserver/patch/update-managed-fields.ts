@@ -1,0 +1,116 @@
+/** managedFields after a create, an update or a patch that is no apply. */
+import type { Fields, KubeObject } from "../hooks.ts";
+import { decodeBuiltIn } from "../schema/decode.ts";
+import type { Schema } from "../schema/schema.ts";
+import { atomOf } from "./atom.ts";
+import { FieldSet } from "./field-set.ts";
+import { capUpdaters, decodeManagers, encodeManagers, managerKey, type Managers, neverOwned } from "./managers.ts";
+import { ownUpdate, type Versions } from "./ownership.ts";
+import { fieldElement } from "./path-element.ts";
+import { equalValues } from "./typed-values.ts";
+
+export interface VersionOptions {
+  readonly schema: Schema;
+  readonly apiVersion: string;
+  /** Paths that the write cannot change, such as `["status"]`. @default none */
+  readonly resetFields?: readonly (readonly string[])[];
+  /** The object in another version of its kind with that version's schema; `undefined` when it is not served. @default the version of the request only */
+  readonly convert?: (object: KubeObject, apiVersion: string) => { object: KubeObject; schema: Schema } | undefined;
+}
+
+export interface UpdateOptions extends VersionOptions {
+  /** In the version of the request; `undefined` on create. */
+  readonly live: KubeObject | undefined;
+  /** What the client wants, as decoded. */
+  readonly next: KubeObject;
+  readonly manager: string;
+  /** `""` for the object itself. */
+  readonly subresource: string;
+  /** RFC 3339 in whole seconds. */
+  readonly now: string;
+}
+
+/** `next` with managedFields: what differs from `live` belongs to `manager` now. */
+export function updateManagedFields(options: UpdateOptions): KubeObject {
+  const { live, next, subresource } = options;
+  const asked = next.metadata?.managedFields;
+  const managers = managersToStartFrom(live, { asked, subresource });
+  const bare = withManagedFields(next, undefined);
+  // An object whose managers were taken away stays without.
+  if (managers.size === 0 && live?.metadata.uid !== undefined) return bare;
+  applyUpdate(managers, { ...options, live: live && withManagedFields(live, undefined), next: bare });
+  return withManagedFields(bare, encodeManagers(managers));
+}
+
+/** Changes `managers`. */
+export function applyUpdate(managers: Managers, options: UpdateOptions): void {
+  const { schema, live, next, apiVersion, subresource, now } = options;
+  const atom = atomOf(schema);
+  const self = "current-operation";
+  ownUpdate(managers, {
+    live: { value: live ?? emptyObject(schema, next), atom },
+    next: { value: next, atom },
+    versions: versionsOf(options),
+    manager: self,
+  });
+  const own = managers.get(self);
+  managers.delete(self);
+  const set = own && stripped(own.set);
+  const name = { manager: options.manager || "unknown", operation: "Update" as const, apiVersion, subresource };
+  const key = managerKey(name);
+  if (own && set && !set.empty) {
+    const before = managers.get(key);
+    managers.set(key, { ...own, set: before ? set.union(before.set) : set, time: now });
+  }
+  capUpdaters(managers);
+}
+
+export function stripped(set: FieldSet): FieldSet {
+  return set.difference(neverOwned);
+}
+
+function managersToStartFrom(
+  live: KubeObject | undefined,
+  { asked, subresource }: { readonly asked: readonly Fields[] | undefined; readonly subresource: string },
+): Managers {
+  if (subresource !== "") return decodeManagers(live?.metadata.managedFields) ?? new Map();
+  if (asked?.length === 0 || (asked?.length === 1 && Object.keys(asked[0]!).length === 0)) return new Map();
+  const managers = decodeManagers(asked);
+  if (managers && managers.size > 0) return managers;
+  return decodeManagers(live?.metadata.managedFields) ?? new Map();
+}
+
+/** What a create is compared with: for built-in kinds the zero value of Go. */
+export function emptyObject(schema: Schema, { apiVersion, kind }: Fields): KubeObject {
+  const bare = { apiVersion, kind };
+  return (schema.go ? decodeBuiltIn(schema, bare).object : bare) as KubeObject;
+}
+
+export function withManagedFields(object: KubeObject, managedFields: Fields[] | undefined): KubeObject {
+  const { managedFields: before, ...metadata } = object.metadata ?? {};
+  if (before === undefined && managedFields === undefined) return object;
+  return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } };
+}
+
+export function versionsOf({ apiVersion, resetFields, convert }: VersionOptions): Versions {
+  const ignored =
+    resetFields === undefined || resetFields.length === 0
+      ? undefined
+      : FieldSet.of(resetFields.map((path) => path.map(fieldElement)));
+  return {
+    apiVersion,
+    convert(typed, to) {
+      const { apiVersion: from } = typed.value as KubeObject;
+      if (from === to) return typed;
+      const converted = convert?.(typed.value as KubeObject, to);
+      return converted && { value: converted.object, atom: atomOf(converted.schema) };
+    },
+    ignored: () => ignored,
+  };
+}
+
+/** Whether two lists of managedFields say the same but for times: then a write that changed nothing else is none. */
+export function sameButForTimes(a: readonly Fields[] | undefined, b: readonly Fields[] | undefined): boolean {
+  const timeless = (entries: readonly Fields[] | undefined) => (entries ?? []).map(({ time: _, ...rest }) => rest);
+  return equalValues(timeless(a), timeless(b));
+}

@@ -1,0 +1,220 @@
+/** Built-in objects as Go decodes and encodes them: unknown fields, type errors, empty values, the order of fields. */
+import { goQuoted } from "../field-error.ts";
+import { canonical, HardError, type OwnContext, TypeMismatch } from "./own-types.ts";
+import type { Schema } from "./schema.ts";
+
+export interface Decoded {
+  /** What the server would answer with. */
+  readonly object: unknown;
+  /** Why it cannot be decoded, in Go's words: the request is refused. */
+  readonly error: string | undefined;
+  /** Unknown fields as strict decoding names them: `unknown field "spec.foo"`, at most 100. */
+  readonly unknown: readonly string[];
+}
+
+/** Decodes a JSON value; the argument stays as it is. */
+export function decodeBuiltIn(schema: Schema, value: unknown): Decoded {
+  const decoding = new Decoding();
+  try {
+    const object = decoding.decode(schema, value, { parent: undefined, strict: "" });
+    return { object, error: decoding.error, unknown: [...decoding.unknown] };
+  } catch (error) {
+    if (!(error instanceof HardError)) throw error;
+    return { object: undefined, error: decoding.inContext(error.cause as Error | TypeMismatch), unknown: [] };
+  }
+}
+
+/** The list of strict errors as one text. */
+export function strictError(errors: readonly string[]): string {
+  return `strict decoding error: ${errors.join(", ")}`;
+}
+
+/** What the 400 says when a body cannot be decoded. */
+export function decodeFailure(
+  { version, kind }: { readonly version: string; readonly kind: string },
+  error: string,
+): string {
+  return `${kind} in version ${goQuoted(version)} cannot be handled as a ${kind}: ${error}`;
+}
+
+interface Place {
+  /** The struct that has the field. */
+  readonly parent: Schema | undefined;
+  /** The path as strict errors have it. */
+  readonly strict: string;
+}
+
+class Decoding {
+  readonly unknown = new Set<string>();
+  /** The first one. */
+  error: string | undefined;
+  #struct = "";
+  readonly #fields: string[] = [];
+
+  decode(schema: Schema, value: unknown, place: Place): unknown {
+    const go = schema.go!;
+    if (value === null || value === undefined) return this.zero(schema);
+    if (go.own) return canonical(go.own, value, this.#ownContext(schema, place));
+    switch (schema.type) {
+      case "object":
+        return schema.properties ? this.#structure(schema, value, place) : this.#map(schema, value, place);
+      case "array":
+        return this.#list(schema, value, place);
+      case "string":
+        if (go.type === "[]uint8") return this.#bytes(value, schema);
+        return typeof value === "string" ? value : this.#mismatch(schema, value);
+      case "boolean":
+        return typeof value === "boolean" ? value : this.#mismatch(schema, value);
+      case "integer":
+        return this.#integer(schema, value);
+      case "number":
+        return typeof value === "number" ? value : this.#mismatch(schema, value);
+      default:
+        return value;
+    }
+  }
+
+  /** What Go encodes when nothing was there. */
+  zero(schema: Schema): unknown {
+    const go = schema.go!;
+    if (go.pointer) return null;
+    if (go.own) return go.own === "quantity" ? "0" : go.own === "intOrString" ? 0 : null;
+    if (schema.type === "object") return schema.properties ? this.#encode(schema, new Map()) : null;
+    if (schema.type === "array" || go.type === "[]uint8" || schema.type === "") return null;
+    return schema.type === "string" ? "" : schema.type === "boolean" ? false : 0;
+  }
+
+  inContext(error: Error | TypeMismatch): string {
+    if (!(error instanceof TypeMismatch)) return error.message;
+    const { value, type } = error;
+    if (this.#struct === "") return `json: cannot unmarshal ${value} into Go value of type ${type}`;
+    const field = `${this.#struct}.${this.#fields.join(".")}`;
+    return `json: cannot unmarshal ${value} into Go struct field ${field} of type ${type}`;
+  }
+
+  #structure(schema: Schema, value: unknown, { strict }: Place): unknown {
+    if (typeof value !== "object" || Array.isArray(value)) return this.#mismatch(schema, value);
+    const decoded = new Map<string, unknown>();
+    const before = this.#struct;
+    const depth = this.#fields.length;
+    for (const [name, inner] of Object.entries(value as object)) {
+      const field = schema.properties!.get(name);
+      const path = strict === "" ? name : `${strict}.${name}`;
+      if (!field) {
+        if (this.unknown.size < 100) this.unknown.add(`unknown field ${goQuoted(path)}`);
+        continue;
+      }
+      this.#struct = schema.go!.struct!;
+      this.#fields.push(...field.go!.within, name);
+      decoded.set(name, this.decode(field, inner, { parent: schema, strict: path }));
+      this.#fields.length = depth;
+      this.#struct = before;
+    }
+    return this.#encode(schema, decoded);
+  }
+
+  /** In the order of Go, without what is left out when empty. */
+  #encode(schema: Schema, decoded: ReadonlyMap<string, unknown>): Record<string, unknown> {
+    const object: Record<string, unknown> = {};
+    for (const [name, field] of schema.properties!) {
+      let value = decoded.get(name);
+      if (value === undefined) {
+        // Most fields are absent; a zero value is only made where it is written out.
+        if (field.go!.omit !== undefined && !isStruct(field)) continue;
+        value = this.zero(field);
+      }
+      if (field.go!.omit === undefined || !isEmpty(field, value)) object[name] = emptyAsNull(field, value);
+    }
+    return object;
+  }
+
+  #map(schema: Schema, value: unknown, { parent, strict }: Place): unknown {
+    if (typeof value !== "object" || Array.isArray(value)) return this.#mismatch(schema, value);
+    const map: Record<string, unknown> = {};
+    for (const [key, inner] of Object.entries(value as object)) {
+      const place = { parent, strict: strict === "" ? key : `${strict}.${key}` };
+      map[key] = schema.additional ? this.decode(schema.additional, inner, place) : inner;
+    }
+    return map;
+  }
+
+  #list(schema: Schema, value: unknown, { parent, strict }: Place): unknown {
+    if (!Array.isArray(value)) return this.#mismatch(schema, value);
+    if (!schema.items) return value;
+    return value.map((item, index) => this.decode(schema.items!, item, { parent, strict: `${strict}[${index}]` }));
+  }
+
+  #bytes(value: unknown, schema: Schema): unknown {
+    if (typeof value !== "string") return this.#mismatch(schema, value);
+    const text = value.replace(/[\r\n]/g, "");
+    const wrong = base64Mistake(text);
+    if (wrong !== undefined) this.error ??= `illegal base64 data at input byte ${wrong}`;
+    return text;
+  }
+
+  #integer(schema: Schema, value: unknown): unknown {
+    if (typeof value !== "number") return this.#mismatch(schema, value);
+    const limit = schema.go!.type === "int32" ? 2 ** 31 : 2 ** 63;
+    if (Number.isInteger(value) && value < limit && value >= -limit) return value;
+    return this.#report(new TypeMismatch(`number ${value}`, goType(schema)), schema);
+  }
+
+  #mismatch(schema: Schema, value: unknown): unknown {
+    return this.#report(new TypeMismatch(kindOf(value), goType(schema)), schema);
+  }
+
+  #report(mismatch: TypeMismatch, schema: Schema): unknown {
+    this.error ??= this.inContext(mismatch);
+    return this.zero(schema);
+  }
+
+  #ownContext(schema: Schema, { parent, strict }: Place): OwnContext {
+    return {
+      type: schema.go!.type,
+      decodeAs: (as: Schema, value: unknown) => this.decode(as, value, { parent: as, strict }),
+      parent,
+    };
+  }
+}
+
+function goType(schema: Schema): string {
+  return schema.go!.type;
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+function isStruct(field: Schema): boolean {
+  return !field.go!.pointer && (field.properties !== undefined || field.go!.own !== undefined);
+}
+
+/** Go's `omitempty`: structs are never empty. `omitzero` is only there for times. */
+function isEmpty(field: Schema, value: unknown): boolean {
+  if (field.go!.omit === "zero") return value === null;
+  if (isStruct(field)) return false;
+  if (field.go!.pointer) return value === null;
+  if (Array.isArray(value)) return value.length === 0;
+  if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
+  return value === null || value === "" || value === 0 || value === false;
+}
+
+/** Storage does not tell empty lists and maps from absent ones. */
+function emptyAsNull(field: Schema, value: unknown): unknown {
+  if (field.go!.pointer || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.length === 0 ? null : value;
+  return field.properties === undefined && field.go!.own === undefined && Object.keys(value).length === 0
+    ? null
+    : value;
+}
+
+/** The byte at which Go stops; `undefined` when it is base64. */
+function base64Mistake(text: string): number | undefined {
+  const found = /[^A-Za-z0-9+/]/.exec(text);
+  if (!found) return text.length % 4 === 0 ? undefined : text.length - (text.length % 4);
+  const rest = text.slice(found.index);
+  const padded = rest === "=" || rest === "==" ? (found.index + rest.length) % 4 === 0 : false;
+  if (padded) return undefined;
+  return found.index;
+}

@@ -1,0 +1,88 @@
+/** Types of Go that decode themselves. */
+import { canonicalMicroTime, canonicalTime } from "./go-time.ts";
+import { formatQuantity, parseQuantity } from "./quantity.ts";
+import type { OwnType, Schema } from "./schema.ts";
+
+/** A value of one JSON type where Go has another. */
+export class TypeMismatch {
+  /** Such as `string` or `number 1.5`. */
+  readonly value: string;
+  readonly type: string;
+
+  constructor(value: string, type: string) {
+    this.value = value;
+    this.type = type;
+  }
+}
+
+/** Stops decoding: Go reports no other error beside it. */
+export class HardError extends Error {
+  constructor(cause: Error | TypeMismatch) {
+    super("cannot be decoded", { cause });
+  }
+}
+
+export interface OwnContext {
+  readonly type: string;
+  readonly parent: Schema | undefined;
+  decodeAs(schema: Schema, value: unknown): unknown;
+}
+
+/** The value as Go would encode it again; it is not null. @throws HardError */
+export function canonical(own: OwnType, value: unknown, context: OwnContext): unknown {
+  switch (own) {
+    case "time":
+      return orThrow(canonicalTime(text(value)));
+    case "microTime":
+      return orThrow(canonicalMicroTime(text(value)));
+    case "quantity": {
+      const parsed = orThrow(parseQuantity(typeof value === "string" ? value.trim() : JSON.stringify(value)));
+      return formatQuantity(parsed);
+    }
+    case "intOrString":
+      return intOrString(value);
+    case "schemaOrBool":
+      if (typeof value === "boolean") return value;
+      if (isObject(value)) return asSchema(value, context);
+      throw new HardError(new Error("boolean or JSON schema expected"));
+    case "schemaOrArray":
+      return Array.isArray(value) ? value.map((item) => asSchema(item, context)) : asSchema(value, context);
+    case "schemaOrStrings":
+      return Array.isArray(value) ? value : asSchema(value, context);
+    case "fieldsV1":
+    case "json":
+    case "raw":
+      return value;
+  }
+}
+
+function text(value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new HardError(new TypeMismatch(kindOf(value), "string"));
+}
+
+function intOrString(value: unknown): unknown {
+  if (typeof value === "string") return value;
+  if (typeof value !== "number") throw new HardError(new TypeMismatch(kindOf(value), "int32"));
+  if (Number.isInteger(value) && Math.abs(value) < 2 ** 31) return value;
+  throw new HardError(new TypeMismatch(`number ${value}`, "int32"));
+}
+
+/** These are only in the schema's own type, so that what they hold is what holds them. */
+function asSchema(value: unknown, { parent, decodeAs }: OwnContext): unknown {
+  return parent && isObject(value) ? decodeAs(parent, value) : value;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+function orThrow<T>(value: T | Error): T {
+  if (value instanceof Error) throw new HardError(value);
+  return value;
+}
