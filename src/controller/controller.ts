@@ -11,6 +11,7 @@ import type { AppliedMemory } from "../client/applied-memory.ts";
 import { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import type { ObjectEnvironment, RunEnvironment } from "../reconcile/run.ts";
+import { childId } from "../reconcile/owned-kind.ts";
 import { parseDuration } from "../resource/duration.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { ControllerGate } from "./controller-gate.ts";
@@ -228,6 +229,15 @@ class ControllerEngine implements RunningController, EventSink {
   gone(key: string): void {
     this.queue.forget(key);
     this.#memory.forget(`status:${key}`);
+  }
+
+  childGone(resource: Resource, key: string): void {
+    this.#memory.forget(childId(resource, key));
+  }
+
+  isClusterScoped(resource: Resource): boolean {
+    const mapping = this.#runtime.mapper.known(resource);
+    return mapping === undefined ? resource.scope === "Cluster" : !mapping.namespaced;
   }
 
   pending(work: Promise<unknown>): void {

@@ -70,7 +70,10 @@ export interface ObjectController<S extends Shape, Owns extends readonly Target<
   readonly owns?: Owns;
   /** Called for an existing member that is not being deleted. */
   reconcile(object: S["read"], context: ObjectContext<S, ShapeOf<Owns[number]>>): Promise<void | Result>;
-  /** Its presence adds a finalizer before the first reconcile and removes it after it succeeded. */
+  /**
+   * Its presence adds a finalizer before the first reconcile and removes it after it succeeded. A result with
+   * `requeueAfter` means: not finished yet, call it again.
+   */
   finalize?(
     object: S["read"],
     context: Omit<ObjectContext<S, ShapeOf<Owns[number]>>, "children">,

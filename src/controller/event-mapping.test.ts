@@ -28,6 +28,12 @@ class Collected implements EventSink {
   gone(key: string): void {
     this.left.push(key);
   }
+  childGone(_: unknown, key: string): void {
+    this.left.push(key);
+  }
+  isClusterScoped(resource: { scope: Scope }): boolean {
+    return resource.scope === "Cluster";
+  }
   call<T>(_: string, call: () => T): T | undefined {
     try {
       return call();

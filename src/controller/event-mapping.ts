@@ -26,6 +26,10 @@ export interface EventSink {
   gone(key: string): void;
   /** Runs a function of the author; a throw is reported, and the event counts as handled. */
   call<T>(what: string, call: () => T): T | undefined;
+  /** A child is gone, and what was remembered of it. */
+  childGone(resource: Resource, key: string): void;
+  /** Whether the kind has no namespaces; for a handle of `resource()` only discovery knows. */
+  isClusterScoped(resource: Resource): boolean;
   /** The object of `for` as the cache has it; `undefined` also while the cache is not synced. */
   primary(key: string): AnyObject | undefined;
   /** Waits for work that began before the workers start. */
@@ -95,7 +99,7 @@ export function ownedHandler(sink: EventSink, watch: KindWatch, owner: Resource)
     if (reference.kind !== owner.kind || groupOf(reference.apiVersion) !== owner.group) return undefined;
     const { namespace } = child.metadata;
     // A cluster-scoped owner has no namespace, whatever the child's is.
-    const key = owner.scope === "Cluster" ? reference.name : keyString({ name: reference.name, namespace });
+    const key = sink.isClusterScoped(owner) ? reference.name : keyString({ name: reference.name, namespace });
     const known = sink.primary(key);
     return known !== undefined && known.metadata.uid !== reference.uid ? undefined : key;
   };
@@ -114,7 +118,10 @@ export function ownedHandler(sink: EventSink, watch: KindWatch, owner: Resource)
   return {
     onAdd: (object, told) => tell("create", object, { told }),
     onUpdate: (object, old, told) => tell("update", object, { old, told }),
-    onDelete: (object, told) => tell("delete", object, { told }),
+    onDelete: (object, told) => {
+      sink.childGone(watch.resource, keyString(object.metadata));
+      tell("delete", object, { told });
+    },
   };
 }
 
