@@ -86,6 +86,7 @@ async function tests(args: readonly string[]): Promise<Counts> {
     const status = await run(bun, [
       "test",
       "--no-orphans",
+      "--timeout=30000", // hooks start control planes, which takes longer than usual on a busy machine
       "--reporter=junit",
       `--reporter-outfile=${report}`,
       ...args,
