@@ -1,0 +1,23 @@
+/** A case: a sequence of exchanges that stands by itself. */
+import type { CaseRecord, Target } from "./exchange.ts";
+import { Session } from "./session.ts";
+
+export interface Case {
+  readonly name: string;
+  run(session: Session): Promise<void>;
+}
+
+/** Runs the cases one after the other on a server. */
+export async function runCases(target: Target, cases: readonly Case[]): Promise<CaseRecord[]> {
+  const records: CaseRecord[] = [];
+  for (const each of cases) {
+    const session = new Session(target, each.name);
+    try {
+      await each.run(session);
+    } catch (error) {
+      await session.send(`(broke off: ${String(error)})`, "GET", "/version").catch(() => undefined);
+    }
+    records.push(session.record);
+  }
+  return records;
+}

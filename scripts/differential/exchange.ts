@@ -1,0 +1,35 @@
+/** What is sent to a server and what it answered: the parts of a recording. */
+
+/** Where the same requests are sent. */
+export interface Target {
+  readonly name: string;
+  fetch(request: Request): Promise<Response>;
+}
+
+export interface Call {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object is sent as JSON, a text as it is. */
+  readonly body?: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parsed where it is JSON; of a watch the events. */
+  readonly body: unknown;
+}
+
+export interface Exchange {
+  readonly label: string;
+  readonly call: Call;
+  readonly answer: Answer;
+}
+
+/** The exchanges of one case, in the order they were made; what is normalised is counted within a case. */
+export interface CaseRecord {
+  readonly name: string;
+  readonly exchanges: readonly Exchange[];
+}

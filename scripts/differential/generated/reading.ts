@@ -1,0 +1,55 @@
+/** Exchanges that read: absent, present, listed, shown as a table, watched. */
+import type { Subject } from "./subject.ts";
+
+const table = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,application/json" };
+const partial = { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json" };
+const partialList = { accept: "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json" };
+
+export async function readAbsent(subject: Subject): Promise<void> {
+  const { session, collection, path } = subject;
+  await session.send("get absent", "GET", path);
+  await session.send("get absent as table", "GET", path, { headers: table });
+  if (subject.supports("list") && subject.served.namespaced) {
+    await session.send("list nothing", "GET", collection);
+    await session.send("list nothing as table", "GET", collection, { headers: table });
+  }
+}
+
+export async function readPresent(subject: Subject): Promise<void> {
+  const { session, collection, path } = subject;
+  const ours = `labelSelector=case%3D${session.slug}`;
+  await session.send("get", "GET", path);
+  await session.send("get as table", "GET", path, { headers: table });
+  await session.send("get metadata", "GET", path, { headers: partial });
+  await session.send("get something unacceptable", "GET", path, { headers: { accept: "text/csv" } });
+  if (!subject.supports("list")) return;
+  await session.send("list by label", "GET", `${collection}?${ours}`);
+  await session.send("list by label as table with objects", "GET", `${collection}?${ours}&includeObject=Object`, {
+    headers: table,
+  });
+  await session.send("list by label as table without objects", "GET", `${collection}?${ours}&includeObject=None`, {
+    headers: table,
+  });
+  await session.send("list metadata", "GET", `${collection}?${ours}`, { headers: partialList });
+  await session.send("list by name", "GET", `${collection}?fieldSelector=metadata.name%3D${subject.name}`);
+  await session.send("list by an unknown field", "GET", `${collection}?fieldSelector=spec.nope%3D1`);
+  await session.send("list by a bad label selector", "GET", `${collection}?labelSelector=a%3D%3D%3Db`);
+  await session.send("list with a bad limit", "GET", `${collection}?limit=nope`);
+  await session.send("list with a bad version", "GET", `${collection}?resourceVersion=nope`);
+  await session.send("list with a bad match", "GET", `${collection}?resourceVersionMatch=Exact`);
+  await session.send("list with a bad continue", "GET", `${collection}?limit=1&continue=nope`);
+}
+
+/** Everything that happened to the objects of the case, seen from the version before. */
+export async function watchAll(subject: Subject, version: string): Promise<void> {
+  if (!subject.supports("watch")) return;
+  const { session, collection, name } = subject;
+  const query = `watch=1&resourceVersion=${version}&labelSelector=case%3D${session.slug}&timeoutSeconds=5`;
+  await session.watch(`${collection}?${query}`, {
+    label: "watch from the beginning",
+    until: (event) =>
+      event?.type === "DELETED" &&
+      event?.object?.metadata?.name === name &&
+      event?.object?.metadata?.labels?.last === "yes",
+  });
+}

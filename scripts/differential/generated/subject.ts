@@ -1,0 +1,63 @@
+/** One kind under test: its paths and its objects. */
+import { apiVersionOf, pathOf, type Served } from "../discovery.ts";
+import type { Sample } from "../samples/sample.ts";
+import type { Loose, Session } from "../session.ts";
+
+export const jsonPatch = { "content-type": "application/json-patch+json" };
+export const mergePatch = { "content-type": "application/merge-patch+json" };
+export const strategicPatch = { "content-type": "application/strategic-merge-patch+json" };
+export const applyPatch = { "content-type": "application/apply-patch+yaml" };
+
+export class Subject {
+  readonly served: Served;
+  readonly sample: Sample;
+  readonly session: Session;
+  readonly namespace: string;
+  readonly collection: string;
+  readonly name: string;
+
+  constructor(served: Served, sample: Sample, session: Session) {
+    this.served = served;
+    this.sample = sample;
+    this.session = session;
+    this.namespace = session.slug;
+    this.collection = pathOf(served, this.namespace);
+    this.name = sample.name?.(session.slug) ?? `${session.slug}-a`;
+  }
+
+  get path(): string {
+    return `${this.collection}/${this.name}`;
+  }
+
+  /** Whether another name than the sample's would do. */
+  get freelyNamed(): boolean {
+    return this.sample.name === undefined;
+  }
+
+  supports(verb: string): boolean {
+    return this.served.verbs.includes(verb);
+  }
+
+  object(metadata: Readonly<Record<string, unknown>> = {}, fields?: Readonly<Record<string, unknown>>): Loose {
+    const object = {
+      apiVersion: apiVersionOf(this.served),
+      kind: this.served.kind,
+      metadata: { name: this.name, labels: { case: this.session.slug }, ...metadata },
+      ...(fields ?? this.sample.minimal),
+    };
+    return JSON.parse(JSON.stringify(object).replaceAll("$NAMESPACE", this.namespace));
+  }
+
+  async prepare(): Promise<void> {
+    if (this.sample.settled) this.session.settleWith(this.path, this.sample.settled);
+    if (!this.served.namespaced) return;
+    const metadata = { name: this.namespace };
+    await this.session.quietly("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
+  }
+
+  /** Leaves nothing behind, finalizers included. */
+  async remove(name: string = this.name): Promise<void> {
+    const path = `${this.collection}/${name}?gracePeriodSeconds=0`;
+    await this.session.quietly("DELETE", path);
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Replaces what two servers must answer differently: uids, times of now, resource versions, generated names, allocated
+ * addresses and ports, tokens. Each by its order of appearance within a case, so that equal stays equal and different
+ * stays different.
+ */
+import type { Answer, CaseRecord, Exchange } from "./exchange.ts";
+
+const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+const token = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
+const clusterIp = /\b10\.96\.\d{1,3}\.\d{1,3}\b/g;
+const versionInText =
+  /(resource ?version(?: in precondition| in object meta)?:? ?"?|resourceVersion\\?":\\?"|ResourceVersion in precondition: |ResourceVersion in object meta: |RV=|too old resource version: |current: |\()(\d{2,})\b/gi;
+const day = 24 * 60 * 60 * 1000;
+
+/** Managed fields are in the order of the seconds in which they were written, rules in that of a map. */
+const unordered: ReadonlySet<string> = new Set(["managedFields", "nonResourceRules", "resourceRules"]);
+
+export interface Normalized {
+  readonly name: string;
+  readonly exchanges: readonly Exchange[];
+}
+
+export function normalizeCase(record: CaseRecord): Normalized {
+  const names = new Names();
+  const exchanges = record.exchanges.map((exchange) => normalizeExchange(exchange, names));
+  return { name: record.name, exchanges };
+}
+
+function normalizeExchange({ label, call, answer }: Exchange, names: Names): Exchange {
+  const sent = call.body as { metadata?: { generateName?: string } } | undefined;
+  const got = answer.body as
+    { metadata?: { name?: string; generateName?: string }; details?: { name?: string } } | undefined;
+  const prefix = got?.metadata?.generateName ?? sent?.metadata?.generateName;
+  const generated = got?.metadata?.name ?? got?.details?.name;
+  if (prefix && generated?.startsWith(prefix) && generated !== prefix) names.generated(generated, prefix);
+  const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, text]) => [name, names.text(text)]));
+  const body = normalizeValue(answer.body, "", names);
+  const normalized: Answer = { status: answer.status, headers, body };
+  return { label, call: { ...call, path: names.text(call.path) }, answer: normalized };
+}
+
+function normalizeValue(value: unknown, key: string, names: Names): unknown {
+  if (typeof value === "string") {
+    if (key === "resourceVersion") return names.version(value);
+    if (key === "continue") return value === "" ? "" : "<continue>";
+    return names.text(value);
+  }
+  if (typeof value === "number") return key === "nodePort" && value >= 30000 ? names.of("port", String(value)) : value;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => normalizeValue(item, "", names));
+    return unordered.has(key) ? items.toSorted(byText) : items;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const fields = value as Record<string, unknown>;
+  if (isTable(fields)) return normalizeTable(fields, names);
+  const isList = Array.isArray(fields["items"]) && typeof fields["metadata"] === "object";
+  const entries: [string, unknown][] = [];
+  for (const [name, field] of Object.entries(fields)) {
+    if (isList && name === "metadata") entries.push([name, listMetadata(field as Record<string, unknown>, names)]);
+    else entries.push([names.text(name), normalizeValue(field, name, names)]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function isTable(fields: Record<string, unknown>): boolean {
+  return fields["kind"] === "Table" && Array.isArray(fields["rows"]);
+}
+
+function normalizeTable(fields: Record<string, unknown>, names: Names): unknown {
+  const { metadata, rows, ...rest } = fields;
+  const shown = (rows as Record<string, unknown>[]).map((row) => {
+    const cells = (row["cells"] as unknown[] | undefined)?.map((cell) =>
+      typeof cell === "string"
+        ? names.text(cell.replace(/^(\d+[smhd])+( ago)?$/, "<age>").replace(/\((\d+[smhd])+ ago\)$/, "(<age> ago)"))
+        : cell,
+    );
+    return { cells, ...(normalizeValue({ ...row, cells: undefined }, "", names) as object), ...(cells && { cells }) };
+  });
+  const columns = normalizeValue(rest, "", names) as object;
+  return { ...columns, metadata: listMetadata(metadata as Record<string, unknown>, names), rows: shown };
+}
+
+/** A list's version counts every write to the server, also those of nobody here: only its order can be compared. */
+function listMetadata(metadata: Record<string, unknown>, names: Names): unknown {
+  const normalized = normalizeValue({ ...metadata, resourceVersion: undefined }, "", names) as Record<string, unknown>;
+  delete normalized["resourceVersion"];
+  const version = metadata["resourceVersion"];
+  if (version === undefined) return normalized;
+  const known = typeof version === "string" && /^\d+$/.test(version);
+  const order = known && Number(version) >= names.highest ? "<not older>" : "<older>";
+  return { ...normalized, resourceVersion: version === "" ? "" : order };
+}
+
+function byText(left: unknown, right: unknown): number {
+  const [one, other] = [orderText(left), orderText(right)];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function orderText(value: unknown): string {
+  const { manager, operation, subresource, ...rest } = value as Record<string, unknown>;
+  return JSON.stringify([manager, operation, subresource, rest]);
+}
+
+/** An object quoted in a message shows its managed fields, whose order is that of seconds. */
+function withoutManagedFields(text: string): string {
+  const start = text.indexOf('"managedFields\\":[');
+  const begin = start < 0 ? text.indexOf('"managedFields":[') : start;
+  if (begin < 0) return text;
+  const open = text.indexOf("[", begin);
+  let depth = 0;
+  for (let index = open; index < text.length; index++) {
+    if (text[index] === "[") depth++;
+    else if (text[index] === "]" && --depth === 0)
+      return `${text.slice(0, open)}<managed fields>${text.slice(index + 1)}`;
+  }
+  return text;
+}
+
+/** What was seen in a case, each with its number. */
+class Names {
+  readonly #seen = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+  readonly #generated = new Map<string, string>();
+  highest = 0;
+
+  of(kind: string, value: string): string {
+    const key = `${kind} ${value}`;
+    let name = this.#seen.get(key);
+    if (name === undefined) {
+      const count = (this.#counts.get(kind) ?? 0) + 1;
+      this.#counts.set(kind, count);
+      name = `<${kind} ${count}>`;
+      this.#seen.set(key, name);
+    }
+    return name;
+  }
+
+  version(value: string): string {
+    if (!/^\d+$/.test(value) || value === "0" || value === "1") return value;
+    this.highest = Math.max(this.highest, Number(value));
+    return this.of("version", value);
+  }
+
+  generated(name: string, prefix: string): void {
+    const shape = /^[a-z0-9]{5}$/.test(name.slice(prefix.length)) ? "" : " of another shape";
+    if (!this.#generated.has(name))
+      this.#generated.set(name, `${prefix}<generated ${this.#generated.size + 1}${shape}>`);
+  }
+
+  text(value: string): string {
+    if (value.length < 5) return value;
+    let text = value;
+    for (const [name, replacement] of this.#generated) text = text.replaceAll(name, replacement);
+    return withoutManagedFields(text)
+      .replace(/X509SHA256=[0-9a-f]{64}/, "X509SHA256=<hash>")
+      .replace(token, "<token>")
+      .replace(uid, (found) => (/^[0-]+$/.test(found) ? found : this.of("uid", found)))
+      .replace(time, (found, fraction?: string) =>
+        Math.abs(Date.parse(found) - Date.now()) < 400 * day ? (fraction ? "<micro time>" : "<time>") : found,
+      )
+      .replace(clusterIp, (found) =>
+        found === "10.96.0.1" || found === "10.96.0.10" ? found : this.of("address", found),
+      )
+      .replace(/\b3[012]\d\d\d\b/g, (found) => this.#seen.get(`port ${found}`) ?? found)
+      .replace(versionInText, (_, before: string, found: string) => `${before}<version>`);
+  }
+}

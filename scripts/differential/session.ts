@@ -1,0 +1,159 @@
+/** One case under way on one server: sends requests and keeps what was answered. */
+import type { Answer, Call, CaseRecord, Exchange, Target } from "./exchange.ts";
+
+/** An answer's body as the sequences look into it; everything may be absent, since a server may answer anything. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a faulty server's answers have no shape
+export type Loose = any;
+
+export interface WatchOptions {
+  readonly label: string;
+  /** Ends the watch after this event. */
+  readonly until?: (event: Loose, index: number) => boolean;
+  /** Called once the answer's head is there, so that nothing happens before the watch has begun. */
+  readonly meanwhile?: () => Promise<void>;
+  /** Milliseconds without an event that `until` accepts. @default 3000 */
+  readonly patience?: number;
+}
+
+const kept = ["content-type", "warning", "retry-after", "cache-control", "location", "allow", "content-encoding"];
+
+export class Session {
+  readonly #target: Target;
+  readonly #exchanges: Exchange[] = [];
+  #settling: { readonly path: string; readonly done: (object: Loose) => boolean } | undefined;
+  /** A name of its own for the case's namespace and objects. */
+  readonly slug: string;
+  readonly name: string;
+
+  constructor(target: Target, name: string) {
+    this.#target = target;
+    this.name = name;
+    this.slug = name
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-|-$/g, "")
+      .slice(0, 40);
+  }
+
+  get record(): CaseRecord {
+    return { name: this.name, exchanges: this.#exchanges };
+  }
+
+  /** Sends without recording: what is not itself compared, such as a namespace for the case. */
+  async quietly(method: string, path: string, body?: unknown): Promise<Loose> {
+    const answer = await this.#send({ method, path, ...(body === undefined ? {} : { body }) });
+    if (this.#settling && method !== "GET" && answer.status < 300) await this.#settle();
+    return answer.body;
+  }
+
+  /** Sends and records; the parsed body. */
+  async send(label: string, method: string, path: string, options: Partial<Call> = {}): Promise<Loose> {
+    const call = { ...options, method, path };
+    const answer = await this.#send(call);
+    this.#exchanges.push({ label, call, answer });
+    if (this.#settling && method !== "GET" && !path.includes("dryRun") && answer.status < 300) await this.#settle();
+    return answer.body;
+  }
+
+  /** After each write from now on waits until a controller of the server has done its part. */
+  settleWith(path: string, done: (object: Loose) => boolean): void {
+    this.#settling = { path, done };
+  }
+
+  async #settle(): Promise<void> {
+    const { path, done } = this.#settling!;
+    for (let attempt = 0; attempt < 40; attempt++) {
+      const { body: object } = (await this.#send({ method: "GET", path })) as { body: Loose };
+      if (object?.kind === "Status" || done(object)) return;
+      await Bun.sleep(25);
+    }
+    this.#settling = undefined; // it never does: no further waiting for it
+  }
+
+  /** Asks until `done`, without recording; for what a server does a moment later. */
+  async waitFor(path: string, done: (body: Loose) => boolean): Promise<void> {
+    for (let attempt = 0; attempt < 100; attempt++) {
+      if (done(await this.quietly("GET", path))) return;
+      await Bun.sleep(50);
+    }
+  }
+
+  /** A watch is recorded as one exchange whose body are the events in their order. */
+  async watch(path: string, options: WatchOptions): Promise<Loose[]> {
+    const call = { method: "GET", path };
+    const stop = new AbortController();
+    const response = await this.#target.fetch(requestOf(call, stop.signal));
+    const events: Loose[] = [];
+    const timer = setTimeout(() => stop.abort(), options.patience ?? 3000);
+    try {
+      if (response.status !== 200 || !response.body) {
+        events.push(parsed(await response.text()));
+      } else {
+        const reading = (async () => {
+          let rest = "";
+          const decoder = new TextDecoder();
+          for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+            const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+            rest = lines.pop() ?? "";
+            for (const line of lines) {
+              if (line === "") continue;
+              events.push(JSON.parse(line));
+              if (options.until?.(events.at(-1), events.length - 1)) return;
+            }
+          }
+          events.push("<end>");
+        })();
+        await Promise.all([
+          Promise.race([
+            reading,
+            new Promise((_, reject) => {
+              stop.signal.addEventListener("abort", () => reject(new Error("patience")), { once: true });
+            }),
+          ]),
+          options.meanwhile?.(),
+        ]);
+      }
+    } catch {
+      events.push("<nothing more came>");
+    } finally {
+      clearTimeout(timer);
+      stop.abort();
+    }
+    const answer = { status: response.status, headers: headersOf(response), body: events };
+    this.#exchanges.push({ label: options.label, call, answer });
+    return events;
+  }
+
+  async #send(call: Call): Promise<Answer> {
+    const response = await this.#target.fetch(requestOf(call, AbortSignal.timeout(60_000)));
+    const text = await response.text();
+    return { status: response.status, headers: headersOf(response), body: parsed(text) };
+  }
+}
+
+function requestOf({ method, path, headers, body }: Call, signal: AbortSignal): Request {
+  const sent = new Headers({ accept: "application/json", "user-agent": "differential/1.0", ...headers });
+  const init: RequestInit = { method, headers: sent, signal };
+  if (body !== undefined) {
+    if (!sent.has("content-type")) sent.set("content-type", "application/json");
+    init.body = typeof body === "string" ? body : JSON.stringify(body);
+  }
+  return new Request(`https://server${path}`, init);
+}
+
+function headersOf(response: Response): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of kept) {
+    const value = response.headers.get(name);
+    if (value !== null) found[name] = value;
+  }
+  return found;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
