@@ -85,7 +85,7 @@ export function serverSideApply(options: ApplyOptions): Applied {
     if (set.empty) managers.delete(manager);
     else managers.set(manager, { ...own, set, time: value === undefined ? own.time : now });
   }
-  const next = value === undefined ? base : finish(value, schema);
+  const next = value === undefined ? base : finish(value, options);
   const object = withManagedFields(next, encodeManagers(managers));
   return { object: syncLastApplied(object, options), changed: value !== undefined };
 }
@@ -146,10 +146,15 @@ function syncLastApplied(object: KubeObject, { manager, applied }: ApplyOptions)
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-function finish(value: unknown, schema: Schema): KubeObject {
+function finish(value: unknown, { schema, applied }: ApplyOptions): KubeObject {
   if (!schema.go) return value as KubeObject;
-  const { object, error } = decodeBuiltIn(schema, value);
-  if (error) throw new StatusError(500, "", { message: error });
+  const { object, error } = decodeBuiltIn(schema, value, { from: "unstructured" });
+  if (error) {
+    const gvk = gvkOf(applied);
+    const what = `failed to convert new object (${nameOf(applied)}; ${gvk}) to proper version`;
+    const message = `${what}: unable to convert unstructured object to ${gvk}: ${error}`;
+    throw new StatusError(500, "", { message });
+  }
   return object as KubeObject;
 }
 

@@ -1,5 +1,5 @@
 /** Whether a value fits its atom: what merging asks of an applied object. */
-import { goJson, goQuoted } from "../field-error.ts";
+import { goPlain, goSyntax } from "../schema/go-format.ts";
 import { type Atom, type ListAtom, type MapAtom, type ScalarType, shapeOf } from "./atom.ts";
 import { itemElement } from "./list-item.ts";
 import { fieldElement, printElement } from "./path-element.ts";
@@ -29,11 +29,11 @@ function check(value: unknown, place: Place): void {
   } else if (shape === "list") {
     const items = asList(value);
     if (items) checkItems(items, { ...place, list: place.atom.list!, report });
-    else report(`expected list, got ${goPointer(value)}`);
+    else report(`expected list, got &{${goPlain(value)}}`);
   } else {
     const fields = asMap(value);
     if (fields) checkFields(fields, { ...place, map: place.atom.map!, report });
-    else report(`expected map, got ${goPointer(value)}`);
+    else report(`expected map, got &{${goPlain(value)}}`);
   }
 }
 
@@ -43,7 +43,7 @@ function scalarError(value: unknown, type: ScalarType): string | undefined {
     return typeof value === "number" ? undefined : `expected numeric (int or float), got ${goTypeOf(value)}`;
   }
   if (typeof value === type) return undefined;
-  if (type === "boolean") return `expected boolean, got ${goPointer(value)}`;
+  if (type === "boolean") return `expected boolean, got &{${goPlain(value)}}`;
   return `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
 }
 
@@ -88,27 +88,4 @@ function checkFields(fields: Readonly<Record<string, unknown>>, { map, path, err
 function goTypeOf(value: unknown): string {
   if (Array.isArray(value)) return "[]interface {}";
   return typeof value === "boolean" ? "bool" : typeof value === "string" ? "string" : "map[string]interface {}";
-}
-
-/** Go's `%v` of what the value is wrapped in. */
-function goPointer(value: unknown): string {
-  return `&{${goPlain(value)}}`;
-}
-
-function goPlain(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(goPlain).join(" ")}]`;
-  if (value === null) return "<nil>";
-  if (typeof value !== "object") return String(value);
-  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${fields.map(([name, field]) => `${name}:${goPlain(field)}`).join(" ")}]`;
-}
-
-/** Go's `%#v`. */
-function goSyntax(value: unknown): string {
-  if (typeof value === "string") return goQuoted(value);
-  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
-  if (typeof value !== "object" || value === null) return value === null ? "interface {}(nil)" : goJson(value);
-  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const text = fields.map(([name, field]) => `${goQuoted(name)}:${goSyntax(field)}`).join(", ");
-  return `map[string]interface {}{${text}}`;
 }

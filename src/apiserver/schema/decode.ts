@@ -12,9 +12,19 @@ export interface Decoded {
   readonly unknown: readonly string[];
 }
 
+export interface DecodeOptions {
+  /**
+   * How Go comes by the value: from text, or from what a strategic merge patch or an apply made of parsed values. The
+   * two word their errors differently.
+   *
+   * @default "json"
+   */
+  readonly from?: "json" | "unstructured";
+}
+
 /** Decodes a JSON value; the argument stays as it is. */
-export function decodeBuiltIn(schema: Schema, value: unknown): Decoded {
-  const decoding = new Decoding();
+export function decodeBuiltIn(schema: Schema, value: unknown, { from = "json" }: DecodeOptions = {}): Decoded {
+  const decoding = new Decoding(from);
   try {
     const object = decoding.decode(schema, value, { parent: undefined, strict: "" });
     return { object, error: decoding.error, unknown: [...decoding.unknown] };
@@ -50,6 +60,11 @@ class Decoding {
   error: string | undefined;
   #struct = "";
   readonly #fields: string[] = [];
+  readonly #from: "json" | "unstructured";
+
+  constructor(from: "json" | "unstructured") {
+    this.#from = from;
+  }
 
   decode(schema: Schema, value: unknown, place: Place): unknown {
     const go = schema.go!;
@@ -87,7 +102,8 @@ class Decoding {
   inContext(error: Error | TypeMismatch): string {
     if (!(error instanceof TypeMismatch)) return error.message;
     const { value, type } = error;
-    if (this.#struct === "") return `json: cannot unmarshal ${value} into Go value of type ${type}`;
+    if (this.#struct === "" || this.#from === "unstructured")
+      return `json: cannot unmarshal ${value} into Go value of type ${type}`;
     const field = `${this.#struct}.${this.#fields.join(".")}`;
     return `json: cannot unmarshal ${value} into Go struct field ${field} of type ${type}`;
   }
@@ -160,6 +176,7 @@ class Decoding {
   }
 
   #mismatch(schema: Schema, value: unknown): unknown {
+    if (this.#from === "unstructured") throw new HardError(new Error(unstructuredMismatch(schema, value)));
     return this.#report(new TypeMismatch(kindOf(value), goType(schema)), schema);
   }
 
@@ -175,6 +192,19 @@ class Decoding {
       parent,
     };
   }
+}
+
+function unstructuredMismatch(schema: Schema, value: unknown): string {
+  const kind = Array.isArray(value)
+    ? "slice"
+    : { object: "map", boolean: "bool", number: Number.isInteger(value) ? "int64" : "float64" }[typeof value as string];
+  if (schema.type === "object") {
+    return schema.properties
+      ? `cannot restore struct from: ${kind ?? "string"}`
+      : `cannot restore map from ${kind ?? "string"}`;
+  }
+  if (schema.type === "array") return `cannot restore slice from ${kind ?? "string"}`;
+  return `unrecognized type: ${schema.type === "string" ? "string" : goType(schema)}`;
 }
 
 function goType(schema: Schema): string {

@@ -1,0 +1,169 @@
+/** JSON patch as the server applies it. @see https://datatracker.ietf.org/doc/html/rfc6902 */
+import { badRequest, StatusError } from "../status.ts";
+import { goQuoted } from "../field-error.ts";
+import { equalValues } from "./typed-values.ts";
+
+type Container = Record<string, unknown> | unknown[];
+
+const fields = new Set(["op", "path", "from", "value"]);
+const mostOperations = 10_000;
+
+/**
+ * The document with the operations done; the argument stays as it is.
+ *
+ * The server is more lenient than the standard: members of objects that are not there are null, so that they can be
+ * tested, replaced and copied; a negative index counts from the end.
+ *
+ * @throws StatusError 400 for what is no patch, 413 for too many operations, 422 when an operation fails
+ */
+export function jsonPatch(document: unknown, patch: unknown): unknown {
+  if (!Array.isArray(patch)) {
+    const type = "[]handlers.jsonPatchOp";
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(patch)} into Go value of type ${type}`);
+  }
+  if (patch.length > mostOperations) {
+    const message = `Request entity is too large: The allowed maximum operations in a JSON patch is ${mostOperations}, got ${patch.length}`;
+    throw new StatusError(413, "RequestEntityTooLarge", { message });
+  }
+  const root = { document: structuredClone(document) as Container };
+  for (const operation of patch as unknown[]) {
+    if (typeof operation !== "object" || operation === null || !apply(root, operation as Operation)) throw failed();
+  }
+  return root.document;
+}
+
+/** Unknown fields of the operations, as strict decoding names them. */
+export function jsonPatchStrictErrors(patch: unknown): string[] {
+  if (!Array.isArray(patch)) return [];
+  return patch.flatMap((operation: unknown, index) =>
+    Object.keys((operation ?? {}) as object)
+      .filter((name) => !fields.has(name))
+      .map((name) => `json patch unknown field ${goQuoted(`[${index}].${name}`)}`),
+  );
+}
+
+export function jsonKind(value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  return value === null ? "null" : typeof value === "boolean" ? "bool" : typeof value;
+}
+
+function failed(): StatusError {
+  const message = "the server rejected our request due to an error in our request";
+  return new StatusError(422, "Invalid", { message, details: {} });
+}
+
+interface Operation {
+  readonly op?: unknown;
+  readonly path?: unknown;
+  readonly from?: unknown;
+  readonly value?: unknown;
+}
+
+interface Root {
+  document: Container;
+}
+
+/** Whether it could be done. */
+function apply(root: Root, operation: Operation): boolean {
+  const { op, path, from } = operation;
+  const value = structuredClone(operation.value ?? null);
+  if (typeof path !== "string") return false;
+  switch (op) {
+    case "add":
+      return add(root, path, value);
+    case "remove":
+      return remove(root, path);
+    case "replace":
+      return replace(root, path, value);
+    case "test":
+      return test(root, path, value);
+    case "move":
+    case "copy": {
+      const source = typeof from === "string" ? locate(root, from) : undefined;
+      const found = source && read(source);
+      if (!source || !found || (op === "move" && !remove(root, from as string))) return false;
+      return add(root, path, op === "copy" ? structuredClone(found.value ?? null) : (found.value ?? null));
+    }
+    default:
+      return false;
+  }
+}
+
+interface Location {
+  readonly container: Container;
+  readonly key: string;
+}
+
+function locate({ document }: Root, path: string): Location | undefined {
+  const keys = path.split("/").map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+  if (keys.length < 2) return undefined;
+  let container = document;
+  for (const key of keys.slice(1, -1)) {
+    const next = read({ container, key })?.value;
+    if (typeof next !== "object" || next === null) return undefined;
+    container = next as Container;
+  }
+  return { container, key: keys.at(-1)! };
+}
+
+function indexOf(key: string, length: number): number | undefined {
+  if (!/^[+-]?\d+$/.test(key)) return undefined;
+  const index = Number(key);
+  const counted = index < 0 ? index + length : index;
+  return counted >= 0 && counted < length ? counted : undefined;
+}
+
+/** `undefined` where there is no such item; members of objects are always there. */
+function read({ container, key }: Location): { readonly value: unknown } | undefined {
+  if (!Array.isArray(container)) return { value: Object.hasOwn(container, key) ? container[key] : undefined };
+  const index = indexOf(key, container.length);
+  return index === undefined ? undefined : { value: container[index] };
+}
+
+function add(root: Root, path: string, value: unknown): boolean {
+  const location = locate(root, path);
+  if (!location) return false;
+  const { container, key } = location;
+  if (!Array.isArray(container)) return setField(container, key, value);
+  const index = key === "-" ? container.length : indexOf(key, container.length + 1);
+  if (index === undefined) return false;
+  container.splice(index, 0, value);
+  return true;
+}
+
+function setField(container: Record<string, unknown>, key: string, value: unknown): true {
+  Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true });
+  return true;
+}
+
+function remove(root: Root, path: string): boolean {
+  const location = locate(root, path);
+  if (!location) return false;
+  const { container, key } = location;
+  if (!Array.isArray(container)) return Object.hasOwn(container, key) && delete container[key];
+  const index = indexOf(key, container.length);
+  if (index === undefined) return false;
+  container.splice(index, 1);
+  return true;
+}
+
+function replace(root: Root, path: string, value: unknown): boolean {
+  if (path === "") {
+    if (typeof value !== "object" || value === null) return false;
+    root.document = value as Container;
+    return true;
+  }
+  const location = locate(root, path);
+  if (!location || !read(location)) return false;
+  const { container, key } = location;
+  if (!Array.isArray(container)) return setField(container, key, value);
+  container[indexOf(key, container.length)!] = value;
+  return true;
+}
+
+function test(root: Root, path: string, value: unknown): boolean {
+  if (path === "") return equalValues(root.document, value);
+  const location = locate(root, path);
+  const found = location && read(location);
+  return found !== undefined && equalValues(found.value ?? null, value);
+}

@@ -1,0 +1,45 @@
+/** JSON merge patch. @see https://datatracker.ietf.org/doc/html/rfc7386 */
+import { badRequest } from "../status.ts";
+import { jsonKind } from "./json-patch.ts";
+import { asMap, type JsonMap } from "./typed-values.ts";
+
+/**
+ * The document with the patch merged into it; the argument stays as it is.
+ *
+ * @throws StatusError 400 for what is no patch
+ */
+export function mergePatch(document: unknown, patch: unknown): unknown {
+  if (patch === null) throw badRequest("Invalid JSON Patch");
+  const fields = asMap(patch);
+  if (!fields) {
+    const type = "map[string]interface {}";
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(patch)} into Go value of type ${type}`);
+  }
+  return merged(asMap(document) ?? {}, fields);
+}
+
+function merged(document: JsonMap, patch: JsonMap): JsonMap {
+  const result: Record<string, unknown> = { ...document };
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) {
+      delete result[name];
+      continue;
+    }
+    const fields = asMap(value);
+    const before = Object.hasOwn(document, name) ? asMap(document[name]) : undefined;
+    result[name] = fields && before ? merged(before, fields) : withoutNulls(value);
+  }
+  return result;
+}
+
+/** Items of lists may be null; fields may not. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  const fields = asMap(value);
+  if (!fields) return value;
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, field]) => field !== null)
+      .map(([name, field]) => [name, withoutNulls(field)]),
+  );
+}

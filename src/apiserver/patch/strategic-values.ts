@@ -1,0 +1,34 @@
+/** What both halves of strategic merge patches ask of JSON values. */
+import { goPlain } from "../schema/go-format.ts";
+import { StatusError } from "../status.ts";
+
+export type Fields = Record<string, unknown>;
+
+export const directive = "$patch";
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function unfit(message: string): StatusError {
+  return new StatusError(500, "", { message });
+}
+
+/** What tells an item from the others. */
+export function identity(item: unknown, mergeKey: string): unknown {
+  if (mergeKey === "") return item;
+  if (!isFields(item)) throw unfit(`expected a map[string]interface {}, but received a ${goTypeOf(item)}`);
+  if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
+  return item[mergeKey];
+}
+
+export function noMergeKey(item: Fields, mergeKey: string): StatusError {
+  return unfit(`map: ${goPlain(item)} does not contain declared merge key: ${mergeKey}`);
+}
+
+export function goTypeOf(value: unknown): string {
+  if (value === null || value === undefined) return "%!s(<nil>)";
+  if (Array.isArray(value)) return "[]interface {}";
+  if (typeof value === "object") return "map[string]interface {}";
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  return typeof value === "boolean" ? "bool" : "string";
+}

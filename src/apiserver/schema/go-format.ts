@@ -1,0 +1,21 @@
+/** JSON values as Go prints them. */
+import { goJson, goQuoted } from "../field-error.ts";
+
+/** `%v`. */
+export function goPlain(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goPlain).join(" ")}]`;
+  if (value === null) return "<nil>";
+  if (typeof value !== "object") return String(value);
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${fields.map(([name, field]) => `${name}:${goPlain(field)}`).join(" ")}]`;
+}
+
+/** `%#v`. */
+export function goSyntax(value: unknown): string {
+  if (typeof value === "string") return goQuoted(value);
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
+  if (typeof value !== "object" || value === null) return value === null ? "interface {}(nil)" : goJson(value);
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const text = fields.map(([name, field]) => `${goQuoted(name)}:${goSyntax(field)}`).join(", ");
+  return `map[string]interface {}{${text}}`;
+}
