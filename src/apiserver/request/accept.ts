@@ -28,7 +28,8 @@ export function accepted(header: string | null, forms: readonly Form[]): Accepte
     if (type !== "application/json" && !yaml && type !== "*/*" && type !== "application/*") continue;
     const parameter = (name: string): string | undefined =>
       parameters.find((text) => text.startsWith(`${name}=`))?.slice(name.length + 1);
-    const form = parameter("as");
+    // A list of metadata is asked for by its own name.
+    const form = parameter("as")?.replace(/^PartialObjectMetadataList$/, "PartialObjectMetadata");
     if (form === undefined) return { ...plain, yaml };
     const formVersion = parameter("v") ?? "";
     const group = parameter("g");

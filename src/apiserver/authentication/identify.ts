@@ -1,0 +1,38 @@
+/** Who sends a request. */
+import type { UserInfo } from "../hooks.ts";
+import { StatusError } from "../status.ts";
+import type { TokenAuthority } from "./tokens.ts";
+
+export interface ConnectionIdentity {
+  /** The verified client certificate's user. */
+  readonly certificate?: UserInfo | undefined;
+}
+
+const anonymous: UserInfo = { username: "system:anonymous", groups: ["system:unauthenticated"] };
+
+interface IdentifyOptions {
+  readonly tokens: TokenAuthority;
+  readonly connection: ConnectionIdentity;
+}
+
+/** @throws StatusError 401 for a token that nobody gave out. */
+export function identify(request: Request, { tokens, connection }: IdentifyOptions): UserInfo {
+  const user = authenticated(request, { tokens, connection });
+  const asUser = request.headers.get("impersonate-user");
+  if (asUser === null) return user;
+  const groups = (request.headers.get("impersonate-group") ?? "").split(",").map((group) => group.trim());
+  const named = groups.filter((group) => group !== "");
+  return { username: asUser, groups: [...named, "system:authenticated"] };
+}
+
+function authenticated(request: Request, { tokens, connection }: IdentifyOptions): UserInfo {
+  const authorization = request.headers.get("authorization") ?? "";
+  const token = /^bearer\s+(\S+)$/i.exec(authorization)?.[1];
+  if (token !== undefined) {
+    const user = tokens.user(token);
+    if (user !== undefined) return user;
+    if (connection.certificate !== undefined) return connection.certificate;
+    throw new StatusError(401, "Unauthorized", { message: "Unauthorized" });
+  }
+  return connection.certificate ?? anonymous;
+}

@@ -1,0 +1,89 @@
+/** Tokens: those that were given out beforehand and those that service accounts get. */
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { UserInfo } from "../hooks.ts";
+
+export interface TokenAuthorityOptions {
+  /** Signs service account tokens; the same over restarts, or they end with the process. @default random */
+  readonly secret?: Uint8Array | undefined;
+  /** Users by token. */
+  readonly users?: ReadonlyMap<string, UserInfo> | undefined;
+  /** In milliseconds. */
+  readonly now: () => number;
+}
+
+export interface TokenClaims {
+  readonly aud: readonly string[];
+  readonly exp: number;
+  readonly iat: number;
+  readonly nbf: number;
+  readonly iss: string;
+  readonly sub: string;
+  readonly jti: string;
+  readonly "kubernetes.io": {
+    readonly namespace: string;
+    readonly serviceaccount: { readonly name: string; readonly uid: string };
+    readonly pod?: { readonly name: string; readonly uid: string };
+  };
+}
+
+export const issuer = "https://kubernetes.default.svc";
+
+export class TokenAuthority {
+  readonly #secret: Uint8Array;
+  readonly #users: ReadonlyMap<string, UserInfo>;
+  readonly #now: () => number;
+
+  constructor({ secret, users, now }: TokenAuthorityOptions) {
+    this.#secret = secret ?? randomBytes(32);
+    this.#users = users ?? new Map();
+    this.#now = now;
+  }
+
+  /** A signed token with these claims. */
+  issue(claims: TokenClaims): string {
+    const content = `${encoded({ alg: "HS256", typ: "JWT" })}.${encoded(claims)}`;
+    return `${content}.${this.#signature(content)}`;
+  }
+
+  /** Whom a token stands for; `undefined` when nobody. */
+  user(token: string): UserInfo | undefined {
+    return this.#users.get(token) ?? this.#account(token);
+  }
+
+  /** What a service account's token says; `undefined` when it is none, or no longer one. */
+  claims(token: string): TokenClaims | undefined {
+    const dot = token.lastIndexOf(".");
+    const given = Buffer.from(token.slice(dot + 1));
+    const expected = Buffer.from(this.#signature(token.slice(0, dot)));
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as TokenClaims;
+    return claims.exp * 1000 > this.#now() ? claims : undefined;
+  }
+
+  #account(token: string): UserInfo | undefined {
+    const claims = this.claims(token);
+    if (claims === undefined) return undefined;
+    const { namespace, serviceaccount, pod } = claims["kubernetes.io"];
+    const extra: Record<string, readonly string[]> = {
+      "authentication.kubernetes.io/credential-id": [`JTI=${claims.jti}`],
+    };
+    if (pod !== undefined) {
+      extra["authentication.kubernetes.io/pod-name"] = [pod.name];
+      extra["authentication.kubernetes.io/pod-uid"] = [pod.uid];
+    }
+    return {
+      username: `system:serviceaccount:${namespace}:${serviceaccount.name}`,
+      uid: serviceaccount.uid,
+      groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
+      extra,
+    };
+  }
+
+  #signature(content: string): string {
+    return createHmac("sha256", this.#secret).update(content).digest("base64url");
+  }
+}
+
+function encoded(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}

@@ -1,0 +1,141 @@
+/** Discovery: which kinds there are, in the legacy and in the aggregated form. */
+import { createHash } from "node:crypto";
+import type { Fields, KindRow } from "../hooks.ts";
+import type { Registry } from "../registry/registry.ts";
+import { apiVersionOf } from "../registry/resource.ts";
+import { answerObject } from "../request/answer.ts";
+import { accepted } from "../request/accept.ts";
+
+export interface DiscoveryOptions {
+  readonly registry: Registry;
+  /** `host:port`, as clients reach the server. */
+  readonly address: string;
+}
+
+/** Answers discovery paths; `undefined` for any other. */
+export function discover(request: Request, path: string, options: DiscoveryOptions): Response | undefined {
+  const parts = path.split("/").filter((part) => part !== "");
+  const [root, group, version] = parts;
+  if (root === "api") {
+    if (parts.length === 1)
+      return aggregated(request, { ...options, core: true }) ?? answerObject(request, versions(options));
+    return parts.length === 2 ? resourceList(request, { ...options, group: "", version: group ?? "" }) : undefined;
+  }
+  if (root !== "apis") return undefined;
+  if (group === undefined)
+    return aggregated(request, { ...options, core: false }) ?? answerObject(request, groupList(options));
+  const served = options.registry.groups().find(({ name }) => name === group);
+  if (served === undefined || parts.length > 3) return undefined;
+  if (version !== undefined) return resourceList(request, { ...options, group, version });
+  return answerObject(request, { kind: "APIGroup", apiVersion: "v1", ...groupFields(served) });
+}
+
+function versions({ address }: DiscoveryOptions): Fields {
+  return {
+    kind: "APIVersions",
+    versions: ["v1"],
+    serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: address }],
+  };
+}
+
+function groupList({ registry }: DiscoveryOptions): Fields {
+  return { kind: "APIGroupList", apiVersion: "v1", groups: registry.groups().map(groupFields) };
+}
+
+function groupFields({ name, versions: all }: { readonly name: string; readonly versions: readonly string[] }): Fields {
+  const listed = all.map((version) => ({ groupVersion: `${name}/${version}`, version }));
+  return { name, versions: listed, preferredVersion: listed[0] };
+}
+
+interface GroupVersionOptions extends DiscoveryOptions {
+  readonly group: string;
+  readonly version: string;
+}
+
+function resourceList(request: Request, { registry, group, version }: GroupVersionOptions): Response | undefined {
+  const rows = registry.rows().filter((row) => row.group === group && row.version === version);
+  if (rows.length === 0) return undefined;
+  return answerObject(request, {
+    kind: "APIResourceList",
+    ...(group === "" ? {} : { apiVersion: "v1" }),
+    groupVersion: apiVersionOf({ group, version }),
+    resources: rows.flatMap(resourcesOf),
+  });
+}
+
+function resourcesOf(row: KindRow): Fields[] {
+  const own: Fields = {
+    name: row.plural,
+    singularName: row.singular,
+    namespaced: row.namespaced,
+    kind: row.kind,
+    verbs: row.verbs,
+    ...(row.shortNames.length === 0 ? {} : { shortNames: row.shortNames }),
+    ...(row.categories.length === 0 ? {} : { categories: row.categories }),
+    ...(row.storageVersionHash === "" ? {} : { storageVersionHash: row.storageVersionHash }),
+  };
+  const parts = row.subresources.map(({ name, responseKind, verbs }) => {
+    const isOwn = responseKind.group === row.group && responseKind.version === row.version;
+    const foreign = isOwn ? {} : { group: responseKind.group, version: responseKind.version };
+    return {
+      name: `${row.plural}/${name}`,
+      singularName: "",
+      namespaced: row.namespaced,
+      ...foreign,
+      kind: responseKind.kind,
+      verbs,
+    };
+  });
+  return [own, ...parts].toSorted((a, b) => (row.custom ? 0 : String(a["name"]) < String(b["name"]) ? -1 : 1));
+}
+
+interface AggregatedOptions extends DiscoveryOptions {
+  readonly core: boolean;
+}
+
+function aggregated(request: Request, { registry, core }: AggregatedOptions): Response | undefined {
+  const { form, formVersion } = accepted(request.headers.get("accept"), ["APIGroupDiscoveryList"]);
+  if (form !== "APIGroupDiscoveryList") return undefined;
+  const rows = registry.rows();
+  const groups = core ? [{ name: "", versions: ["v1"] }] : registry.groups();
+  const items = groups.map(({ name, versions: all }) => ({
+    metadata: name === "" ? {} : { name },
+    versions: all.map((version) => ({
+      version,
+      resources: rows.filter((row) => row.group === name && row.version === version).map(discoveryOf),
+      freshness: "Current",
+    })),
+  }));
+  const list = { kind: "APIGroupDiscoveryList", apiVersion: `apidiscovery.k8s.io/${formVersion}`, metadata: {}, items };
+  const etag = `"${createHash("sha512").update(JSON.stringify(items)).digest("hex").toUpperCase()}"`;
+  const type = `application/json;g=apidiscovery.k8s.io;v=${formVersion};as=APIGroupDiscoveryList`;
+  const headers = { "content-type": type, etag, vary: "Accept", "cache-control": "public" };
+  if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers });
+  return answerObject(request, list, { headers });
+}
+
+function discoveryOf(row: KindRow): Fields {
+  const kindOf = ({ group, version, kind }: { group: string; version: string; kind: string }): Fields =>
+    // Built-in kinds leave out what their place says.
+    !row.custom && group === row.group && version === row.version
+      ? { group: "", version: "", kind }
+      : { group, version, kind };
+  return {
+    resource: row.plural,
+    responseKind: kindOf(row),
+    scope: row.namespaced ? "Namespaced" : "Cluster",
+    singularResource: row.singular,
+    verbs: row.verbs,
+    ...(row.shortNames.length === 0 ? {} : { shortNames: row.shortNames }),
+    ...(row.categories.length === 0 ? {} : { categories: row.categories }),
+    ...(row.subresources.length === 0
+      ? {}
+      : {
+          subresources: row.subresources.map(({ name, responseKind, verbs }) => ({
+            subresource: name,
+            responseKind: kindOf(responseKind),
+            verbs,
+          })),
+        }),
+  };
+}

@@ -1,0 +1,92 @@
+/** What the core asks of the parts that know schemas, patches, rules, admission and printing. */
+import type { FieldError } from "./field-error.ts";
+import type {
+  Admission,
+  Fields,
+  GroupVersionKind,
+  KindBehaviour,
+  KindRow,
+  KubeObject,
+  Printer,
+  Reader,
+} from "./hooks.ts";
+
+/** Owned by the part that resolves schemas; the core only passes it on. */
+export type SchemaHandle = object;
+
+export interface ManagedFieldsRequest {
+  readonly schema: SchemaHandle;
+  /** `undefined` when the object is being created. */
+  readonly live: KubeObject | undefined;
+  readonly next: KubeObject;
+  readonly manager: string;
+  readonly operation: "Update";
+  readonly subresource: string;
+  readonly apiVersion: string;
+  /** RFC 3339 in whole seconds. */
+  readonly now: string;
+}
+
+export interface ApplyRequest {
+  readonly schema: SchemaHandle;
+  readonly live: KubeObject | undefined;
+  readonly applied: KubeObject;
+  readonly manager: string;
+  readonly force: boolean;
+  readonly subresource: string;
+  readonly apiVersion: string;
+  readonly now: string;
+}
+
+export interface Decoded {
+  readonly object: KubeObject;
+  /** Why it cannot be decoded, in the server's words. */
+  readonly error: string | undefined;
+  /** Such as `unknown field "spec.x"`. */
+  readonly unknown: readonly string[];
+}
+
+export interface Schemas {
+  /** Every served version of every built-in kind, in the order of discovery. */
+  rows(): readonly KindRow[];
+  builtIn(kind: GroupVersionKind): SchemaHandle | undefined;
+  custom(openApi: Fields, row: KindRow): SchemaHandle;
+  /** The object as its type is decoded and encoded again, without what the type does not know. */
+  decode(schema: SchemaHandle, object: KubeObject): Decoded;
+  applyDefaults(schema: SchemaHandle, object: KubeObject): void;
+  validate(schema: SchemaHandle, object: KubeObject, old: KubeObject | undefined): readonly FieldError[];
+  /** The documents of `/openapi/v3`, as JSON. */
+  openApiV3(path: string): Uint8Array | undefined;
+  openApiV3Paths(): readonly string[];
+  /** As JSON. */
+  openApiV2(): Uint8Array;
+  openApiV2Protobuf(): Uint8Array;
+  openApiV3Hash(path: string): string | undefined;
+}
+
+/** None of these changes its arguments; each throws a StatusError. */
+export interface Patches {
+  json(object: KubeObject, operations: unknown): KubeObject;
+  merge(object: KubeObject, patch: unknown): KubeObject;
+  strategic(schema: SchemaHandle, object: KubeObject, patch: unknown): KubeObject;
+  apply(request: ApplyRequest): KubeObject;
+  updateManagedFields(request: ManagedFieldsRequest): KubeObject;
+}
+
+export interface Parts {
+  readonly schemas: Schemas;
+  readonly patches: Patches;
+  /** Reads bodies of a built-in kind in protobuf; `undefined` where the kind has no such form. */
+  protobuf(row: {
+    readonly group: string;
+    readonly version: string;
+    readonly kind: string;
+    readonly custom: boolean;
+  }): ((bytes: Uint8Array) => Fields) | undefined;
+  behaviourOf(row: KindRow): KindBehaviour;
+  createAdmission(options: { readonly reader: Reader }): Admission;
+  /** Custom objects in another version of theirs. */
+  convert(definition: KubeObject, objects: readonly KubeObject[], apiVersion: string): Promise<readonly KubeObject[]>;
+  printerOf(row: KindRow): Printer;
+  customPrinter(columns: readonly Fields[]): Printer;
+}

@@ -1,0 +1,52 @@
+/** What answers for one version of a built-in kind. */
+import type { KindRow } from "../hooks.ts";
+import type { Parts } from "../parts.ts";
+import { Stored } from "../storage/stored.ts";
+import type { Storage } from "../storage/storage.ts";
+import { conversionOf, storageGroup } from "./conversions.ts";
+import { withLifecycle } from "./lifecycle.ts";
+import { apiVersionOf, type Resource } from "./resource.ts";
+import { traitsOf } from "./traits.ts";
+
+const deprecations: Readonly<Record<string, string>> = {
+  "v1/componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
+  "v1/endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+};
+
+export function builtInResource(row: KindRow, { parts, storage }: { parts: Parts; storage: Storage }): Resource {
+  const conversion = conversionOf(row);
+  const views = new WeakMap<Stored, Stored>();
+  const apiVersion = apiVersionOf(row);
+  let schema: object | undefined;
+  let isResolved = false;
+  return {
+    row,
+    apiVersion,
+    collection: storage.collection(`${storageGroup(row)}/${row.plural}`),
+    // Unpacked when the first request for the kind comes: most kinds are never asked for.
+    get schema() {
+      if (!isResolved) schema = parts.schemas.builtIn(row);
+      isResolved = true;
+      return schema;
+    },
+    behaviour: withLifecycle(row, parts.behaviourOf(row)),
+    printer: parts.printerOf(row),
+    traits: traitsOf(row),
+    hasStatus: row.subresources.some(({ name }) => name === "status"),
+    selectablePaths: [],
+    scale: undefined,
+    deprecationWarning: deprecations[`${apiVersion}/${row.plural}`],
+    retired: undefined,
+    view(stored) {
+      if (conversion === undefined) return stored;
+      return stored.map((one) => {
+        const known = views.get(one);
+        if (known !== undefined) return known;
+        const view = new Stored(one.key, one.version, { object: conversion.fromStorage(one.object) });
+        views.set(one, view);
+        return view;
+      });
+    },
+    toStorage: (object) => conversion?.toStorage(object) ?? object,
+  };
+}

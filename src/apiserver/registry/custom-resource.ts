@@ -1,0 +1,78 @@
+/** What answers for one version of a custom kind. */
+import type { KubeObject } from "../hooks.ts";
+import type { Parts } from "../parts.ts";
+import { Stored } from "../storage/stored.ts";
+import type { Storage } from "../storage/storage.ts";
+import { customRow, type DefinitionVersion, scalePaths, specOf } from "./custom-rows.ts";
+import { apiVersionOf, type Resource } from "./resource.ts";
+import { traitsOf } from "./traits.ts";
+
+interface Around {
+  readonly parts: Parts;
+  readonly storage: Storage;
+  readonly retired: AbortSignal;
+}
+
+const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+
+export function customResource(
+  definition: KubeObject,
+  version: DefinitionVersion,
+  { parts, storage, retired }: Around,
+): Resource {
+  const row = customRow(definition, version);
+  const { versions } = specOf(definition);
+  const schema = parts.schemas.custom(version.schema?.openAPIV3Schema ?? anything, row);
+  const apiVersion = apiVersionOf(row);
+  const storageVersion = apiVersionOf({ group: row.group, version: row.storageVersion });
+  const deprecation = `${apiVersion} ${row.kind} is deprecated`;
+  /** What this version makes of a stored object that was not written under this very definition. */
+  const views = new WeakMap<Stored, Stored>();
+  const writtenSince = storage.version;
+
+  const view = (stored: readonly Stored[]): readonly Stored[] | Promise<readonly Stored[]> => {
+    const others = stored.filter((one) => !isCurrent(one) && !views.has(one));
+    const finish = (): readonly Stored[] => stored.map((one) => views.get(one) ?? one);
+    if (others.length === 0) return stored.some((one) => views.has(one)) ? finish() : stored;
+    const keep = (objects: readonly KubeObject[]): void => {
+      for (const [index, one] of others.entries()) {
+        const read = objects[index];
+        if (read === undefined) continue;
+        const { object } = parts.schemas.decode(schema, read);
+        parts.schemas.applyDefaults(schema, object);
+        views.set(one, new Stored(one.key, one.version, { object }));
+      }
+    };
+    const objects = others.map(({ object }) => object);
+    if (objects.every((object) => object.apiVersion === apiVersion)) {
+      keep(structuredClone(objects));
+      return finish();
+    }
+    return parts.convert(definition, structuredClone(objects), apiVersion).then((converted) => {
+      keep(converted);
+      return finish();
+    });
+  };
+  const isCurrent = (one: Stored): boolean => one.version > writtenSince && one.object.apiVersion === apiVersion;
+
+  return {
+    row,
+    apiVersion,
+    collection: storage.collection(`${row.group}/${row.plural}`),
+    schema,
+    behaviour: parts.behaviourOf(row),
+    printer: parts.customPrinter(version.additionalPrinterColumns ?? []),
+    traits: traitsOf(row),
+    hasStatus: version.subresources?.status !== undefined,
+    selectablePaths: version.selectableFields?.map(({ jsonPath }) => jsonPath) ?? [],
+    scale: scalePaths(version),
+    deprecationWarning: version.deprecated === true ? (version.deprecationWarning ?? deprecation) : undefined,
+    retired,
+    view,
+    toStorage(object) {
+      if (apiVersion === storageVersion) return object;
+      if (versions.length === 1) return { ...object, apiVersion: storageVersion };
+      return parts.convert(definition, [object], storageVersion).then(([converted]) => converted ?? object);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/** Kinds whose life the server itself manages: namespaces and CustomResourceDefinitions. */
+import type { Fields, KindBehaviour, KindRow, KubeObject } from "../hooks.ts";
+import { specOf } from "./custom-rows.ts";
+
+/** A kind's behaviour with what the server does of its own before it. */
+export function withLifecycle(row: KindRow, behaviour: KindBehaviour): KindBehaviour {
+  const own = behaviours[`${row.group}/${row.kind}`];
+  if (own === undefined) return behaviour;
+  return {
+    ...behaviour,
+    default(object, context) {
+      own.default?.(object, context);
+      behaviour.default?.(object, context);
+    },
+    prepareForCreate(object, context) {
+      own.prepareForCreate?.(object, context);
+      behaviour.prepareForCreate?.(object, context);
+    },
+    prepareForUpdate(next, old, context) {
+      own.prepareForUpdate?.(next, old, context);
+      behaviour.prepareForUpdate?.(next, old, context);
+    },
+  };
+}
+
+const namespaceLabel = "kubernetes.io/metadata.name";
+
+const behaviours: Readonly<Record<string, KindBehaviour>> = {
+  "/Namespace": {
+    default({ metadata }) {
+      if (metadata.name) metadata.labels = { ...metadata.labels, [namespaceLabel]: metadata.name };
+    },
+    prepareForCreate(object) {
+      const { metadata } = object;
+      metadata.labels = { ...metadata.labels, [namespaceLabel]: metadata.name ?? "" };
+      object["status"] = { phase: "Active" };
+      const { finalizers = [] } = (object["spec"] ?? {}) as { finalizers?: string[] };
+      const all = finalizers.includes("kubernetes") ? finalizers : [...finalizers, "kubernetes"];
+      object["spec"] = { ...(object["spec"] as Fields | undefined), finalizers: all };
+    },
+    prepareForUpdate(next, old, { subresource }) {
+      if (subresource === "") next["spec"] = old["spec"];
+    },
+  },
+  "apiextensions.k8s.io/CustomResourceDefinition": {
+    default: completeDefinition,
+    prepareForCreate(object) {
+      object["status"] = {
+        conditions: null,
+        acceptedNames: { plural: "", kind: "" },
+        storedVersions: stored(object, []),
+      };
+    },
+    prepareForUpdate(next, old, { subresource }) {
+      if (subresource !== "") return;
+      const status = (old["status"] ?? {}) as { storedVersions?: string[] };
+      next["status"] = { ...status, storedVersions: stored(next, status.storedVersions ?? []) };
+    },
+  },
+};
+
+function completeDefinition(object: KubeObject): void {
+  const spec = object["spec"] as (Fields & { names?: Fields }) | undefined;
+  if (typeof spec !== "object" || spec === null) return;
+  const { names } = spec;
+  const kind = names?.["kind"];
+  if (names !== undefined && names !== null && typeof kind === "string" && kind !== "") {
+    names["singular"] ||= kind.toLowerCase();
+    names["listKind"] ||= `${kind}List`;
+  }
+  spec["conversion"] ??= { strategy: "None" };
+}
+
+/** Every version in which objects may have been stored. */
+function stored(object: KubeObject, before: readonly string[]): string[] {
+  const { versions } = specOf(object);
+  const now = (Array.isArray(versions) ? versions : []).filter(({ storage }) => storage).map(({ name }) => name);
+  return [...new Set([...before, ...now])];
+}

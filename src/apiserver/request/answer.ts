@@ -1,0 +1,67 @@
+/** Answers: JSON in the form that was asked for, compressed where that pays. */
+import { gzipSync } from "node:zlib";
+import type { Status } from "../status.ts";
+import { encodeYaml } from "./yaml.ts";
+
+/** Smaller bodies cost more to compress than to send. @see k8s.io/apiserver `defaultGzipThresholdBytes` */
+const gzipThreshold = 128 * 1024;
+
+export interface AnswerOptions {
+  /** @default 200 */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly warnings?: readonly string[];
+  readonly yaml?: boolean;
+}
+
+/** Answers a body that is JSON already. */
+export function answerJson(request: Request, json: string | Uint8Array, options: AnswerOptions = {}): Response {
+  const headers = new Headers(options.headers);
+  if (!headers.has("content-type")) headers.set("content-type", options.yaml ? "application/yaml" : "application/json");
+  headers.set("cache-control", headers.get("cache-control") ?? "no-cache, private");
+  for (const warning of new Set(options.warnings ?? [])) headers.append("warning", `299 - ${quoted(warning)}`);
+  const status = options.status ?? 200;
+  const text = options.yaml ? encodeYaml(json) : json;
+  const body = isPretty(request) && typeof text === "string" && !options.yaml ? prettified(text) : text;
+  if (body.length > gzipThreshold && (request.headers.get("accept-encoding") ?? "").includes("gzip")) {
+    headers.set("content-encoding", "gzip");
+    headers.set("vary", "Accept-Encoding");
+    return new Response(gzipSync(body, { level: 1 }), { status, headers });
+  }
+  return new Response(body as string | Uint8Array<ArrayBuffer>, { status, headers });
+}
+
+/** Answers an object. */
+export function answerObject(request: Request, object: object, options: AnswerOptions = {}): Response {
+  return answerJson(request, JSON.stringify(object), options);
+}
+
+export function answerStatus(request: Request, status: Status, options: AnswerOptions = {}): Response {
+  const seconds = status.details?.retryAfterSeconds;
+  const headers = seconds === undefined ? {} : { "retry-after": String(seconds) };
+  return answerObject(request, status, {
+    ...options,
+    status: status.code,
+    headers: { ...headers, ...options.headers },
+  });
+}
+
+/** Go writes two spaces, and so does this. */
+function prettified(json: string): string {
+  return `${JSON.stringify(JSON.parse(json), undefined, 2)}\n`;
+}
+
+/** People at a terminal or browser get indented JSON. */
+function isPretty(request: Request): boolean {
+  const agent = request.headers.get("user-agent") ?? "";
+  const isReader = agent.startsWith("curl") || agent.startsWith("Wget") || agent.startsWith("Mozilla/5.0");
+  const index = request.url.indexOf("pretty");
+  if (index < 0) return isReader;
+  const asked = new URL(request.url).searchParams.get("pretty");
+  return asked === null ? isReader : asked !== "0" && asked.toLowerCase() !== "false";
+}
+
+/** The text of a warning as RFC 7234 quotes it. */
+function quoted(text: string): string {
+  return `"${text.replace(/[\\"]/g, "\\$&").replace(/[\r\n\t]+/g, " ")}"`;
+}

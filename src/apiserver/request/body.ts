@@ -1,0 +1,182 @@
+/** Bodies of requests: JSON, YAML or protobuf, as an object of the kind that the path takes. */
+import type { Fields, KubeObject } from "../hooks.ts";
+import type { Schemas, SchemaHandle } from "../parts.ts";
+import { badRequest, StatusError } from "../status.ts";
+import { jsonProblem } from "./json-problem.ts";
+import { duplicateFields } from "./strict-json.ts";
+import { decodeYaml } from "./yaml.ts";
+
+/** As large as etcd takes it, and then the server's own margin. */
+const largest = 3 * 1024 * 1024;
+
+type ProtobufDecoder = (bytes: Uint8Array) => Fields;
+
+export interface BodyText {
+  readonly text: string;
+  /** Already an object: protobuf has no text. */
+  readonly object?: Fields;
+  readonly type: string;
+}
+
+const known = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+
+/** @throws StatusError 413 or 415. */
+export async function readBody(
+  request: Request,
+  { protobuf }: { protobuf: ProtobufDecoder | undefined },
+): Promise<BodyText> {
+  const type = mediaType(request);
+  if (type !== "" && !known.includes(type)) throw unsupportedMediaType(protobuf ? known : known.slice(0, 2));
+  const bytes = await bodyBytes(request);
+  if (type === "application/vnd.kubernetes.protobuf") {
+    if (protobuf === undefined) throw unsupportedMediaType(known.slice(0, 2));
+    return { text: "", object: protobuf(bytes), type };
+  }
+  return { text: decodeText(bytes), type };
+}
+
+export function mediaType(request: Request): string {
+  return (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+export async function bodyBytes(request: Request): Promise<Uint8Array> {
+  const bytes = await request.bytes();
+  if (bytes.length > largest)
+    throw new StatusError(413, "RequestEntityTooLarge", { message: `Request entity too large: limit is ${largest}` });
+  return bytes;
+}
+
+export function decodeText(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+export function unsupportedMediaType(types: readonly string[]): StatusError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${types.join(", ")}`;
+  return new StatusError(415, "UnsupportedMediaType", { message });
+}
+
+interface DecodeOptions {
+  readonly row: { readonly kind: string; readonly group: string; readonly version: string; readonly custom: boolean };
+  readonly schema: SchemaHandle | undefined;
+  readonly schemas: Schemas;
+  readonly fieldValidation: "Ignore" | "Warn" | "Strict";
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * A body as an object of the expected kind: typed, pruned and defaulted.
+ *
+ * @throws StatusError 400 in the server's words.
+ */
+export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject {
+  const { row } = options;
+  const value = body.object ?? parsed(body, row.kind) ?? {};
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw unrecognized(row.kind, notAnObject(value), body.text);
+  const fields = value as Fields;
+  const expected = row.group === "" ? row.version : `${row.group}/${row.version}`;
+  for (const name of ["apiVersion", "kind"] as const) {
+    const given = fields[name];
+    if (given === undefined || given === null || given === "") {
+      if (row.custom) throw missing(name, row.kind, body.text);
+      fields[name] = name === "kind" ? row.kind : expected;
+    } else if (typeof given !== "string") {
+      throw unrecognized(
+        row.kind,
+        `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(given)} into Go struct field .${name} of type string`,
+        body.text,
+      );
+    }
+  }
+  const object = fields as KubeObject;
+  if (!row.custom && (object.kind !== row.kind || !isServed(object, options))) throw otherKind(object, options);
+  if (object.apiVersion !== expected) throw otherVersion(object.apiVersion, expected);
+  return typed(object, body, options);
+}
+
+/** Checks types, drops unknown fields and fills in defaults. */
+function typed(object: KubeObject, body: BodyText, options: DecodeOptions): KubeObject {
+  const { row, schema, schemas, fieldValidation } = options;
+  if (schema === undefined) return { ...object, metadata: object.metadata ?? {} };
+  const { object: decoded, error, unknown } = schemas.decode(schema, object);
+  const cannot = `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}`;
+  if (error !== undefined) throw badRequest(`${cannot}: ${error}`);
+  if (fieldValidation !== "Ignore") {
+    const isJson = body.type !== "application/yaml" && body.text !== "";
+    const twice = isJson ? duplicateFields(body.text).map((path) => `duplicate field ${JSON.stringify(path)}`) : [];
+    const problems = [...unknown, ...twice];
+    if (problems.length > 0 && fieldValidation === "Strict")
+      throw badRequest(`${cannot}: strict decoding error: ${problems.join(", ")}`);
+    for (const problem of problems) options.warn(problem);
+  }
+  decoded.metadata ??= {};
+  schemas.applyDefaults(schema, decoded);
+  return decoded;
+}
+
+function parsed(body: BodyText, kind: string): unknown {
+  try {
+    return body.type === "application/yaml" ? decodeYaml(body.text) : (JSON.parse(body.text) as unknown);
+  } catch (error) {
+    if (body.type === "application/yaml") throw unrecognized(kind, `yaml: ${yamlProblem(error)}`, body.text);
+    const why = jsonProblem(body.text) ?? "exceeded max depth";
+    throw unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, body.text);
+  }
+}
+
+function unrecognized(kind: string, why: string, text: string): StatusError {
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(text)})`);
+}
+
+/** The first bytes of a body, as messages quote them. */
+function summary(text: string): string {
+  if (text === "") return "<empty>";
+  const shown = text.startsWith("{") ? text : Buffer.from(text).toString("hex");
+  const length = text.startsWith("{") ? 30 : 60;
+  return shown.length > length ? `${shown.slice(0, length)} ...` : shown;
+}
+
+function yamlProblem(error: unknown): string {
+  return error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+}
+
+function missing(name: "apiVersion" | "kind", kind: string, text: string): StatusError {
+  const what = name === "kind" ? "Kind" : "apiVersion";
+  return unrecognized(kind, `Object '${what}' is missing in '${text}'`, text);
+}
+
+function isServed({ kind, apiVersion }: KubeObject, { row, schemas }: DecodeOptions): boolean {
+  const slash = apiVersion.indexOf("/");
+  const [group, version] = [apiVersion.slice(0, Math.max(slash, 0)), apiVersion.slice(slash + 1)];
+  return (group === row.group && version === row.version) || schemas.builtIn({ group, version, kind }) !== undefined;
+}
+
+/** A kind or version that the path does not take: known to the server, or not at all. */
+function otherKind({ kind, apiVersion }: KubeObject, { row, schemas }: DecodeOptions): StatusError {
+  const slash = apiVersion.indexOf("/");
+  const [group, version] = [apiVersion.slice(0, Math.max(slash, 0)), apiVersion.slice(slash + 1)];
+  const isKnown = schemas.builtIn({ group, version, kind }) !== undefined;
+  const why = isKnown
+    ? `converting (${version}.${kind}) to (${packageOf(row.group, row.kind)}.${row.kind}): unknown conversion`
+    : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+  return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${row.kind}: ${why}`);
+}
+
+/** The Go package of a kind's internal form. */
+function packageOf(group: string, kind: string): string {
+  return group === "" || kind === "Event" ? "core" : (group.split(".")[0] ?? "");
+}
+
+function otherVersion(given: string, expected: string): StatusError {
+  return badRequest(`the API version in the data (${given}) does not match the expected API version (${expected})`);
+}
+
+function notAnObject(value: unknown): string {
+  return `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+}
+
+function goKind(value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  if (value === null) return "null";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}

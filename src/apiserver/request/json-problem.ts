@@ -1,0 +1,158 @@
+/** What Go's parser says of text that is not JSON. */
+
+const end = "unexpected end of JSON input";
+
+class Problem extends Error {}
+
+/** The words of `encoding/json`; `undefined` when the text is JSON. */
+export function jsonProblem(text: string): string | undefined {
+  try {
+    const scanner = new Scanner(text);
+    scanner.value();
+    scanner.space();
+    if (!scanner.done) return `invalid character ${scanner.quoted} after top-level value`;
+    return undefined;
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
+  }
+}
+
+/** Deeper than this Go gives up too. */
+const deepest = 10_000;
+
+class Scanner {
+  readonly #text: string;
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#text.length;
+  }
+
+  get quoted(): string {
+    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    if (character === "'") return `'\\''`;
+    if (character === '"') return `'"'`;
+    return `'${JSON.stringify(character).slice(1, -1)}'`;
+  }
+
+  space(): void {
+    while (" \t\r\n".includes(this.#text[this.#at] ?? "x")) this.#at += 1;
+  }
+
+  value(): void {
+    this.space();
+    const first = this.#need("looking for beginning of value", /[{["\-0-9tfn]/);
+    if (first === "{") this.#object();
+    else if (first === "[") this.#array();
+    else if (first === '"') this.#string();
+    else if (first === "t") this.#literal("true");
+    else if (first === "f") this.#literal("false");
+    else if (first === "n") this.#literal("null");
+    else this.#number();
+  }
+
+  #object(): void {
+    this.#enter();
+    this.#at += 1;
+    this.space();
+    if (this.#text[this.#at] === "}") return this.#leave();
+    for (;;) {
+      this.space();
+      this.#need("looking for beginning of object key string", /"/);
+      this.#string();
+      this.space();
+      this.#need("after object key", /:/);
+      this.#at += 1;
+      this.value();
+      this.space();
+      if (this.#need("after object key:value pair", /[,}]/) === "}") return this.#leave();
+      this.#at += 1;
+    }
+  }
+
+  #array(): void {
+    this.#enter();
+    this.#at += 1;
+    this.space();
+    if (this.#text[this.#at] === "]") return this.#leave();
+    for (;;) {
+      this.value();
+      this.space();
+      if (this.#need("after array element", /[,\]]/) === "]") return this.#leave();
+      this.#at += 1;
+    }
+  }
+
+  #string(): void {
+    this.#at += 1;
+    for (;;) {
+      const character = this.#need("in string literal", /[^\p{Cc}]|[\u007f-\u009f]/u);
+      this.#at += 1;
+      if (character === '"') return;
+      if (character !== "\\") continue;
+      const escape = this.#need("in string escape code", /[bfnrt\\/"u]/);
+      this.#at += 1;
+      const digits = escape === "u" ? 4 : 0;
+      for (let digit = 0; digit < digits; digit += 1) {
+        this.#need("in \\u hexadecimal character escape", /[0-9a-fA-F]/);
+        this.#at += 1;
+      }
+    }
+  }
+
+  #number(): void {
+    if (this.#text[this.#at] === "-") {
+      this.#at += 1;
+      this.#need("in numeric literal", /[0-9]/);
+    }
+    if (this.#text[this.#at] === "0") this.#at += 1;
+    else this.#digits();
+    if (this.#text[this.#at] === ".") {
+      this.#at += 1;
+      this.#need("after decimal point in numeric literal", /[0-9]/);
+      this.#digits();
+    }
+    if (/[eE]/.test(this.#text[this.#at] ?? "")) {
+      this.#at += 1;
+      if (/[-+]/.test(this.#text[this.#at] ?? "")) this.#at += 1;
+      this.#need("in exponent of numeric literal", /[0-9]/);
+      this.#digits();
+    }
+  }
+
+  #digits(): void {
+    while (/[0-9]/.test(this.#text[this.#at] ?? "")) this.#at += 1;
+  }
+
+  #literal(word: string): void {
+    for (const letter of word) {
+      if (this.done) throw new Problem(end);
+      if (this.#text[this.#at] !== letter)
+        throw new Problem(`invalid character ${this.quoted} in literal ${word} (expecting '${letter}')`);
+      this.#at += 1;
+    }
+  }
+
+  #need(context: string, pattern: RegExp): string {
+    if (this.done) throw new Problem(end);
+    const character = this.#text[this.#at] ?? "";
+    if (!pattern.test(character)) throw new Problem(`invalid character ${this.quoted} ${context}`);
+    return character;
+  }
+
+  #enter(): void {
+    this.#depth += 1;
+    if (this.#depth > deepest) throw new Problem("exceeded max depth");
+  }
+
+  #leave(): void {
+    this.#depth -= 1;
+    this.#at += 1;
+  }
+}

@@ -1,0 +1,186 @@
+/** Label selectors in a query, with the words in which the server refuses them. */
+import { goQuoted } from "../field-error.ts";
+import { badRequest } from "../status.ts";
+
+type Labels = Readonly<Record<string, string>> | undefined;
+type Test = (labels: Labels) => boolean;
+
+const operators = ["in", "notin", "=", "==", "!=", "gt", "lt"];
+
+/** @throws StatusError 400. */
+export function parseLabels(text: string): Test {
+  const tests = new Parser(text).parse();
+  const [only, ...others] = tests;
+  if (only !== undefined && others.length === 0) return only;
+  return (labels) => tests.every((test) => test(labels));
+}
+
+interface Requirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+class Parser {
+  readonly #tokens: readonly string[];
+  #at = 0;
+
+  constructor(text: string) {
+    this.#tokens = text.match(/==|!=|[=!(),<>]|[^\s=!(),<>]+/g) ?? [];
+  }
+
+  parse(): Test[] {
+    const tests: Test[] = [];
+    for (;;) {
+      const token = this.#peek();
+      if (token === "") return tests;
+      if (!isWord(token) && token !== "!")
+        throw badRequest(`found '${token}', expected: !, identifier, or 'end of string'`);
+      tests.push(testOf(this.#requirement()));
+      const after = this.#next();
+      if (after === "") return tests;
+      if (after !== ",") throw badRequest(`found '${after}', expected: ',' or 'end of string'`);
+      const following = this.#peek();
+      if (!isWord(following) && following !== "!")
+        throw badRequest(`found '${following}', expected: identifier after ','`);
+    }
+  }
+
+  #requirement(): Requirement {
+    let key = this.#next();
+    const absent = key === "!";
+    if (absent) key = this.#next();
+    if (!isWord(key)) throw refusal(`found '${key}', expected: identifier`);
+    const problem = keyProblem(key);
+    if (problem !== undefined) throw refusal(`<nil>: Invalid value: ${goQuoted(key)}: ${problem}`);
+    const after = this.#peek();
+    if (after === "" || after === ",") return { key, operator: absent ? "!" : "exists", values: [] };
+    if (absent) return { key, operator: "!", values: [] };
+    this.#at += 1;
+    if (after === "in" || after === "notin") return checked({ key, operator: after, values: this.#values() });
+    if (!["=", "==", "!=", ">", "<"].includes(after))
+      throw refusal(`found '${after}', expected: ${operators.join(", ")}`);
+    return checked({ key, operator: after, values: [this.#value()] });
+  }
+
+  #value(): string {
+    const token = this.#peek();
+    if (token === "" || token === ",") return "";
+    this.#at += 1;
+    if (!isWord(token)) throw refusal(`found '${token}', expected: identifier`);
+    return token;
+  }
+
+  #values(): string[] {
+    const open = this.#next();
+    if (open !== "(") throw refusal(`found '${open}' expected: '('`);
+    const first = this.#peek();
+    if (first !== ")" && first !== "," && !isWord(first))
+      throw refusal(`found '${first}', expected: ',', ')' or identifier`);
+    const values: string[] = [];
+    for (;;) {
+      // `()`, `(a,)` and `(,a)` hold the empty value.
+      const token = this.#peek();
+      if (isWord(token)) this.#at += 1;
+      values.push(isWord(token) ? token : "");
+      const separator = this.#next();
+      if (separator === ")") return values;
+      if (separator !== ",") throw refusal(`found '${separator}', expected: ',' or ')'`);
+    }
+  }
+
+  /** `""` is the end. */
+  #peek(): string {
+    return this.#tokens[this.#at] ?? "";
+  }
+
+  #next(): string {
+    return this.#tokens[this.#at++] ?? "";
+  }
+}
+
+function isWord(token: string): boolean {
+  return token !== "" && !/^[=!(),<>]/.test(token);
+}
+
+function refusal(why: string): Error {
+  return badRequest(`unable to parse requirement: ${why}`);
+}
+
+const part = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const namePattern = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const nameExamples = `(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${namePattern}')`;
+const characters =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+const domain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+function keyProblem(key: string): string | undefined {
+  const pieces = key.split("/");
+  if (pieces.length > 2)
+    return `a valid label key ${characters} ${nameExamples} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
+  const problems: string[] = [];
+  const name = pieces.at(-1) ?? "";
+  if (pieces.length === 2) {
+    const prefix = pieces[0] ?? "";
+    if (prefix === "") problems.push("prefix part must be non-empty");
+    else if (prefix.length > 253) problems.push("prefix part must be no more than 253 bytes");
+    else if (!domain.test(prefix))
+      problems.push(
+        "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+      );
+  }
+  if (name === "") problems.push("name part must be non-empty");
+  else if (name.length > 63) problems.push("name part must be no more than 63 bytes");
+  if (!part.test(name)) problems.push(`name part ${characters} ${nameExamples}`);
+  return problems.length === 0 ? undefined : problems.join("; ");
+}
+
+function checked(requirement: Requirement): Requirement {
+  const { key, operator, values } = requirement;
+  if ((operator === ">" || operator === "<") && !/^[-+]?[0-9]+$/.test(values[0] ?? ""))
+    throw refusal(
+      `values[0]: Invalid value: ${goQuoted(values[0] ?? "")}: for 'Gt', 'Lt' operators, the value must be an integer`,
+    );
+  for (const [index, value] of [...new Set(values)].toSorted().entries()) {
+    const problems: string[] = [];
+    if (value.length > 63) problems.push("must be no more than 63 bytes");
+    if (value !== "" && !part.test(value))
+      problems.push(
+        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+      );
+    if (problems.length > 0)
+      throw refusal(`values[${index}][${key}]: Invalid value: ${goQuoted(value)}: ${problems.join("; ")}`);
+  }
+  return requirement;
+}
+
+function testOf({ key, operator, values }: Requirement): Test {
+  const read = (labels: Labels): string | undefined =>
+    // Labels are keys from outside: `constructor` is not one that every object has.
+    labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
+  const [value = ""] = values;
+  const included = new Set(values);
+  switch (operator) {
+    case "exists":
+      return (labels) => read(labels) !== undefined;
+    case "!":
+      return (labels) => read(labels) === undefined;
+    case "=":
+    case "==":
+      return (labels) => read(labels) === value;
+    case "!=":
+      return (labels) => read(labels) !== value;
+    case "in":
+      return (labels) => included.has(read(labels) ?? " ");
+    case "notin":
+      return (labels) => !included.has(read(labels) ?? " ");
+    default: {
+      const bound = BigInt(value);
+      return (labels) => {
+        const text = read(labels);
+        if (text === undefined || !/^[-+]?[0-9]+$/.test(text)) return false;
+        return operator === ">" ? BigInt(text) > bound : BigInt(text) < bound;
+      };
+    }
+  }
+}

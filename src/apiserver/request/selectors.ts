@@ -1,0 +1,93 @@
+/** Selectors of a request: which of a kind's objects it means. */
+import { goQuoted } from "../field-error.ts";
+import type { KubeObject } from "../hooks.ts";
+import type { Resource } from "../registry/resource.ts";
+import { badRequest } from "../status.ts";
+import { parseLabels } from "./label-selector.ts";
+
+type Test = (object: KubeObject) => boolean;
+
+export interface Selection {
+  /** `undefined` when every object is meant. */
+  readonly test: Test | undefined;
+  /** The one name that `metadata.name=…` asks for. */
+  readonly name: string | undefined;
+}
+
+/** @throws StatusError 400 when a selector cannot be read or names a field that the kind does not offer. */
+export function selection(
+  resource: Resource,
+  { labelSelector, fieldSelector }: { readonly labelSelector: string; readonly fieldSelector: string },
+): Selection {
+  const tests: Test[] = [];
+  const labels = labelSelector === "" ? undefined : parseLabels(labelSelector);
+  if (labels !== undefined) tests.push(({ metadata }) => labels(metadata.labels));
+  let name: string | undefined;
+  for (const { field, equal, value } of terms(fieldSelector)) {
+    const read = reader(resource, field);
+    tests.push((object) => (read(object) === value) === equal);
+    if (field === "metadata.name" && equal) name = value;
+  }
+  const [first, ...others] = tests;
+  if (first === undefined) return { test: undefined, name };
+  if (others.length === 0) return { test: first, name };
+  return { test: (object) => tests.every((one) => one(object)), name };
+}
+
+interface Term {
+  readonly field: string;
+  readonly equal: boolean;
+  readonly value: string;
+}
+
+function terms(selector: string): Term[] {
+  const found: Term[] = [];
+  for (const part of selector.match(/(?:\\.|[^\\,]|\\$)+/gs) ?? []) {
+    if (part.trim() === "") continue;
+    const operator = /!=|==|=/.exec(part);
+    if (operator === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${part}'`);
+    const field = part.slice(0, operator.index);
+    found.push({
+      field,
+      equal: operator[0] !== "!=",
+      value: unescaped(part.slice(operator.index + operator[0].length)),
+    });
+  }
+  return found;
+}
+
+function unescaped(value: string): string {
+  const wrong = /\\([^\\,=])/.exec(value);
+  if (wrong !== null) throw badRequest(`invalid field selector: invalid escape sequence: \\${wrong[1] ?? ""}`);
+  const bare = /(?<!\\)(?:\\\\)*([=])/.exec(value);
+  if (bare !== null)
+    throw badRequest(`invalid field selector: unescaped character in value: ${(bare[1] ?? "").charCodeAt(0)}`);
+  return value.replace(/\\([\\,=])/g, "$1");
+}
+
+function reader(resource: Resource, field: string): (object: KubeObject) => string {
+  if (field === "metadata.name") return ({ metadata }) => metadata.name ?? "";
+  if (field === "metadata.namespace" && (resource.row.namespaced || !resource.row.custom))
+    return ({ metadata }) => metadata.namespace ?? "";
+  const { selectableFields } = resource.behaviour;
+  const known =
+    selectableFields !== undefined && Object.hasOwn(selectableFields, field) ? selectableFields[field] : undefined;
+  if (known !== undefined) return known;
+  if (resource.row.custom) {
+    if (!resource.selectablePaths.includes(`.${field}`)) throw badRequest(`field label not supported: ${field}`);
+    const path = field.split(".");
+    return (object) => textAt(object, path);
+  }
+  if (selectableFields === undefined)
+    throw badRequest(`${goQuoted(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
+  throw badRequest(`field label not supported: ${field}`);
+}
+
+function textAt(object: unknown, path: readonly string[]): string {
+  let value = object;
+  for (const name of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return "";
+    value = (value as Readonly<Record<string, unknown>>)[name];
+  }
+  return typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? `${value}` : "";
+}

@@ -1,0 +1,65 @@
+/** Duplicate fields of JSON, which `JSON.parse` passes over: the last one counts, and the server says so. */
+
+/** The paths of fields that an object has twice, as `duplicate field "spec.x"` quotes them. */
+export function duplicateFields(text: string): string[] {
+  const found: string[] = [];
+  const path: string[] = [];
+  // Per open bracket: the names seen, or the index in an array.
+  const open: ({ names: Set<string> } | { index: number })[] = [];
+  let at = 0;
+  let expectsName = false;
+  while (at < text.length) {
+    const character = text.charCodeAt(at);
+    const top = open.at(-1);
+    if (character === 0x22 /* " */) {
+      const end = stringEnd(text, at);
+      if (expectsName && top !== undefined && "names" in top) {
+        const name = JSON.parse(text.slice(at, end)) as string;
+        path[open.length - 1] = name;
+        if (top.names.has(name)) found.push(joined(path.slice(0, open.length), open));
+        top.names.add(name);
+        expectsName = false;
+      }
+      at = end;
+      continue;
+    }
+    if (character === 0x7b /* { */) {
+      open.push({ names: new Set() });
+      expectsName = true;
+    } else if (character === 0x5b /* [ */) {
+      open.push({ index: 0 });
+      path[open.length - 1] = "0";
+    } else if (character === 0x7d /* } */ || character === 0x5d /* ] */) {
+      open.pop();
+      expectsName = false;
+    } else if (character === 0x2c /* , */ && top !== undefined) {
+      if ("names" in top) expectsName = true;
+      else {
+        top.index += 1;
+        path[open.length - 1] = String(top.index);
+      }
+    }
+    at += 1;
+  }
+  return [...new Set(found)];
+}
+
+function stringEnd(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length) {
+    const character = text.charCodeAt(at);
+    if (character === 0x5c /* \ */) at += 2;
+    else if (character === 0x22) return at + 1;
+    else at += 1;
+  }
+  return at;
+}
+
+function joined(path: readonly string[], open: readonly ({ names: Set<string> } | { index: number })[]): string {
+  let text = "";
+  for (const [depth, step] of path.entries()) {
+    if ("index" in (open[depth] ?? {})) text += `[${step}]`;
+    else text += text === "" ? step : `.${step}`;
+  }
+  return text;
+}

@@ -1,0 +1,185 @@
+/** The embedded Kubernetes API server: `fetch(request) → Response`, with or without a socket before it. */
+import { TokenAuthority } from "./authentication/tokens.ts";
+import { type ConnectionIdentity, identify } from "./authentication/identify.ts";
+import { discover } from "./discovery/discovery.ts";
+import { health } from "./discovery/health.ts";
+import { openApi } from "./discovery/openapi.ts";
+import type { UserInfo } from "./hooks.ts";
+import type { Parts } from "./parts.ts";
+import { followDefinitions } from "./registry/definitions.ts";
+import { Registry } from "./registry/registry.ts";
+import { apiVersionOf } from "./registry/resource.ts";
+import { accepted } from "./request/accept.ts";
+import { answerStatus } from "./request/answer.ts";
+import { parseTarget } from "./request/target.ts";
+import { bootstrap } from "./seed/bootstrap.ts";
+import { badRequest, StatusError } from "./status.ts";
+import type { HistoryLimits } from "./storage/history.ts";
+import { SqliteJournal } from "./storage/sqlite-journal.ts";
+import { Storage } from "./storage/storage.ts";
+import { dispatch } from "./verbs/dispatch.ts";
+import { type Kernel, timestamp } from "./verbs/exchange.ts";
+import { wiredParts } from "./wired-parts.ts";
+
+export interface ApiServerOptions {
+  /** A folder that keeps the objects over a restart. @default none: they end with the process */
+  readonly data?: string | undefined;
+  /** How much of the past a watch can begin at. @default 10,000 events of each kind, 5 minutes */
+  readonly history?: Partial<HistoryLimits> | undefined;
+  /** In milliseconds. @default Date.now */
+  readonly now?: (() => number) | undefined;
+  /** Users by bearer token. @default none */
+  readonly users?: ReadonlyMap<string, UserInfo> | undefined;
+  /** Signs the tokens of service accounts. @default random: they end with the process */
+  readonly tokenSecret?: Uint8Array | undefined;
+  /** `host:port`, as clients reach the server. @default 127.0.0.1:6443 */
+  readonly address?: string | undefined;
+}
+
+export interface ApiServer extends AsyncDisposable {
+  /** @param connection who sent it, as far as the connection tells; @default an administrator, for calls in process */
+  fetch(request: Request, connection?: ConnectionIdentity): Promise<Response>;
+  /** Forgets the changes up to a version: watches from before it are answered 410. @default every change */
+  compact(version?: number): void;
+  /** Ends the watches and closes the storage. */
+  stop(): Promise<void>;
+}
+
+/** May do everything, as whoever holds the process may. */
+export const administrator: UserInfo = {
+  username: "kubernetes-admin",
+  groups: ["system:masters", "system:authenticated"],
+};
+
+/** Starts a server; nothing listens. */
+export function createApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
+  return Promise.resolve(new EmbeddedServer(options, wiredParts));
+}
+
+class EmbeddedServer implements ApiServer {
+  readonly #kernel: Kernel;
+  readonly #address: string;
+  readonly #stopping = new AbortController();
+  readonly #stopFollowing: () => void;
+
+  constructor(options: ApiServerOptions, parts: Parts) {
+    const now = options.now ?? Date.now;
+    const journal = options.data === undefined ? undefined : new SqliteJournal(options.data);
+    const storage = new Storage({ journal, history: options.history, now });
+    this.#address = options.address ?? "127.0.0.1:6443";
+    bootstrap({ storage, now: timestamp(now()), port: Number(this.#address.split(":").at(-1)) });
+    const registry = new Registry({ parts, storage });
+    const reader = registry.reader();
+    this.#kernel = {
+      parts,
+      storage,
+      registry,
+      reader,
+      admission: parts.createAdmission({ reader }),
+      tokens: new TokenAuthority({ secret: options.tokenSecret, users: options.users, now }),
+      now,
+      stopping: this.#stopping.signal,
+    };
+    this.#stopFollowing = followDefinitions({ storage, registry, parts, now: () => timestamp(now()) });
+  }
+
+  async fetch(request: Request, connection: ConnectionIdentity = { certificate: administrator }): Promise<Response> {
+    try {
+      return await this.#answer(request, connection);
+    } catch (error) {
+      if (error instanceof StatusError) return answerStatus(request, error.status);
+      const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      process.stderr.write(`apiserver: ${request.method} ${request.url}: ${why}\n`);
+      const { status } = new StatusError(500, "InternalError", {
+        message: `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`,
+      });
+      return answerStatus(request, status);
+    }
+  }
+
+  compact(version?: number): void {
+    this.#kernel.storage.compact(version);
+  }
+
+  async stop(): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
+    this.#stopping.abort();
+    this.#stopFollowing();
+    await this.#kernel.storage.committed();
+    this.#kernel.storage.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #answer(request: Request, connection: ConnectionIdentity): Promise<Response> {
+    const url = new URL(request.url);
+    const path = url.pathname;
+    const { registry, storage, parts, tokens } = this.#kernel;
+    const user = identify(request, { tokens, connection });
+    const target = parseTarget(path);
+    const resource = target && registry.get(target.group, target.version, target.plural);
+    if (target === undefined || resource === undefined) {
+      const found =
+        discover(request, path, { registry, address: this.#address }) ??
+        health(request, url, () => this.#paths()) ??
+        openApi(request, path, { registry, storage, schemas: parts.schemas });
+      if (found === undefined) return unknown(request, path, registry);
+      if (request.method === "GET" || request.method === "HEAD") return found;
+      throw new StatusError(405, "MethodNotAllowed", {
+        message: "the server does not allow this method on the requested resource",
+        details: {},
+      });
+    }
+    checkName(target.name);
+    if (target.rest !== "" && target.subresource !== "proxy") throw noResource();
+    return dispatch({
+      kernel: this.#kernel,
+      request,
+      query: url.searchParams,
+      target,
+      resource,
+      user,
+      accept: accepted(request.headers.get("accept"), ["Table", "PartialObjectMetadata"]),
+      warnings: [],
+    });
+  }
+
+  #paths(): string[] {
+    const { registry } = this.#kernel;
+    const versions = registry.rows().map((row) => (row.group === "" ? "/api/v1" : `/apis/${apiVersionOf(row)}`));
+    const groups = registry.groups().map(({ name }) => `/apis/${name}`);
+    const others = [
+      "/api",
+      "/apis",
+      "/apis/",
+      "/healthz",
+      "/livez",
+      "/openapi/v2",
+      "/openapi/v3",
+      "/readyz",
+      "/version",
+    ];
+    return [...new Set([...versions, ...groups, ...others])].toSorted();
+  }
+}
+
+/** Names that would be steps of a path. @throws StatusError 400 */
+function checkName(name: string): void {
+  if (name === "." || name === "..") throw badRequest(`name may not be '${name}'`);
+  if (name.includes("/") || name.includes("%"))
+    throw badRequest(`name may not contain '${name.includes("/") ? "/" : "%"}'`);
+}
+
+function noResource(): StatusError {
+  return new StatusError(404, "NotFound", { message: "the server could not find the requested resource", details: {} });
+}
+
+function unknown(request: Request, path: string, registry: Registry): Response {
+  const [, root, group] = path.split("/");
+  const isKnown = root === "api" || (root === "apis" && registry.groups().some(({ name }) => name === group));
+  if (isKnown) return answerStatus(request, noResource().status);
+  const headers = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+  return new Response("404 page not found\n", { status: 404, headers });
+}

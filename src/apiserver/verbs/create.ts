@@ -1,0 +1,196 @@
+/** POST: a new object. */
+import { randomUUID } from "node:crypto";
+import type { KubeObject, WriteContext } from "../hooks.ts";
+import { keyOf } from "../registry/resource.ts";
+import { answerJson } from "../request/answer.ts";
+import { decodeObject, readBody } from "../request/body.ts";
+import { type WriteOptions, writeOptions } from "../request/query.ts";
+import { alreadyExists, badRequest, invalid, notFound, StatusError } from "../status.ts";
+import { Stored } from "../storage/stored.ts";
+import { type Exchange, managerOf, writeContext } from "./exchange.ts";
+import { formOf } from "./forms.ts";
+import { firstGeneration } from "./generation.ts";
+import { checkOwners } from "./owners.ts";
+import { resetNew } from "./reset.ts";
+
+export async function create(exchange: Exchange): Promise<Response> {
+  const { kernel, resource, query, request, accept, warnings } = exchange;
+  const form = formOf(exchange);
+  const body = await readBody(request, { protobuf: kernel.parts.protobuf(resource.row) });
+  const options = writeOptions(query, "CreateOptions");
+  const object = decodeObject(body, {
+    row: resource.row,
+    schema: resource.schema,
+    schemas: kernel.parts.schemas,
+    fieldValidation: options.fieldValidation,
+    warn: (message) => void warnings.push(message),
+  });
+  const stored = await createObject(exchange, object, { options, isTracked: false });
+  return answerJson(request, form.one(stored), { status: 201, warnings, yaml: accept.yaml });
+}
+
+interface CreateOptions {
+  readonly options: WriteOptions;
+  /** Its managed fields are made already, by server-side apply. */
+  readonly isTracked: boolean;
+}
+
+/**
+ * Creates a decoded object.
+ *
+ * @returns it as the resource shows it; nothing is stored on a dry run.
+ */
+export async function createObject(
+  exchange: Exchange,
+  decoded: KubeObject,
+  { options, isTracked }: CreateOptions,
+): Promise<Stored> {
+  const { kernel, resource, target, request } = exchange;
+  const { parts, storage, admission } = kernel;
+  const { behaviour, schema, row } = resource;
+  const { uid: _, deletionTimestamp: __, deletionGracePeriodSeconds: ___, selfLink: ____, ...kept } = decoded.metadata;
+  let object: KubeObject = { ...decoded, metadata: { ...kept, creationTimestamp: null } };
+  ensureNamespace(exchange, object);
+  checkOwners(exchange, object);
+  object = resetNew(resource, object);
+  const name = object.metadata.name ?? "";
+  const context = writeContext(exchange, "CREATE", { name, dryRun: options.dryRun });
+  behaviour.default?.(object, context);
+  if (!isTracked && schema !== undefined) {
+    object = parts.patches.updateManagedFields({
+      schema,
+      live: undefined,
+      next: object,
+      manager: managerOf(options.fieldManager, request),
+      operation: "Update",
+      subresource: "",
+      apiVersion: resource.apiVersion,
+      now: context.now,
+    });
+  }
+  checkNamespaceOpen(exchange);
+  const attributes = {
+    context,
+    object: object as KubeObject | undefined,
+    oldObject: undefined,
+    options: optionsObject("CreateOptions", options),
+  };
+  const mutation = admission.mutate(attributes);
+  if (mutation !== undefined) {
+    await mutation;
+    object = attributes.object ?? object;
+    if (schema !== undefined) {
+      object = parts.schemas.decode(schema, object).object;
+      parts.schemas.applyDefaults(schema, object);
+    }
+    behaviour.default?.(object, context);
+  }
+  const { metadata } = object;
+  metadata.uid = randomUUID();
+  metadata.creationTimestamp = context.now;
+  const isGenerated = !metadata.name && Boolean(metadata.generateName);
+  if (isGenerated) metadata.name = generatedName(metadata.generateName ?? "");
+  const generation = firstGeneration(resource);
+  if (generation === undefined) delete metadata.generation;
+  else metadata.generation = generation;
+  behaviour.prepareForCreate?.(object, context);
+  validateNew(exchange, object, context);
+  attributes.object = object;
+  const validation = admission.validate(attributes);
+  if (validation !== undefined) await validation;
+  if (metadata.resourceVersion)
+    throw new StatusError(500, "", { message: "resourceVersion should not be set on objects to be created" });
+  let key = keyOf(resource, target.namespace, metadata.name ?? "");
+  const mostTries = isGenerated ? 8 : 0;
+  for (let tries = 0; tries < mostTries && resource.collection.get(key) !== undefined; tries += 1) {
+    metadata.name = generatedName(metadata.generateName ?? "");
+    key = keyOf(resource, target.namespace, metadata.name);
+  }
+  if (resource.collection.get(key) !== undefined) throw alreadyExists(row, metadata.name ?? "");
+  const inStorage = await resource.toStorage(object);
+  if (options.dryRun) {
+    delete metadata.resourceVersion;
+    return new Stored(key, 0, { object: ordered(object) });
+  }
+  if (resource.collection.get(key) !== undefined) throw alreadyExists(row, metadata.name ?? "");
+  const stored = storage.put(resource.collection, key, ordered(inStorage));
+  await storage.committed();
+  const [view = stored] = await resource.view([stored]);
+  return view;
+}
+
+/** Kind and version first, as every object is written. */
+export function ordered(object: KubeObject): KubeObject {
+  const { kind, apiVersion, ...rest } = object;
+  return { kind, apiVersion, ...rest };
+}
+
+export function optionsObject(kind: string, options: WriteOptions): Record<string, unknown> {
+  return {
+    kind,
+    apiVersion: "meta.k8s.io/v1",
+    ...(options.dryRun ? { dryRun: ["All"] } : {}),
+    ...(options.fieldManager === "" ? {} : { fieldManager: options.fieldManager }),
+    ...(kind === "PatchOptions" && options.force ? { force: true } : {}),
+    fieldValidation: options.fieldValidation,
+  };
+}
+
+/** @throws StatusError 400 when the object names another namespace than the path. */
+export function ensureNamespace({ resource, target }: Exchange, { metadata }: KubeObject): void {
+  const expected = resource.row.namespaced ? target.namespace : "";
+  if (metadata.namespace === undefined || metadata.namespace === "" || expected === "") {
+    if (expected === "") delete metadata.namespace;
+    else metadata.namespace = expected;
+  } else if (metadata.namespace !== expected) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+}
+
+/** Nothing begins in a namespace that is not there or that ends. */
+export function checkNamespaceOpen({ kernel, resource: { row }, target }: Exchange): void {
+  if (!row.namespaced || row.kind === "LocalSubjectAccessReview") return;
+  const namespace = kernel.reader.get({ group: "", plural: "namespaces" }, { name: target.namespace });
+  if (namespace === undefined) throw notFound({ group: "", plural: "namespaces" }, target.namespace);
+  const { phase } = (namespace["status"] ?? {}) as { phase?: string };
+  if (phase !== "Terminating") return;
+  const subject = row.group === "" ? row.plural : `${row.plural}.${row.group}`;
+  const why = `unable to create new content in namespace ${target.namespace} because it is being terminated`;
+  const named = target.name === "" ? subject : `${subject} ${JSON.stringify(target.name)}`;
+  throw new StatusError(403, "Forbidden", {
+    message: `${named} is forbidden: ${why}`,
+    details: {
+      ...(target.name === "" ? {} : { name: target.name }),
+      ...(row.group === "" ? {} : { group: row.group }),
+      kind: row.plural,
+      causes: [
+        {
+          reason: "NamespaceTerminating",
+          message: `namespace ${target.namespace} is being terminated`,
+          field: "metadata.namespace",
+        },
+      ],
+    },
+  });
+}
+
+function validateNew({ kernel, resource }: Exchange, object: KubeObject, context: WriteContext): void {
+  const { behaviour, schema } = resource;
+  const errors = [
+    ...(behaviour.validateCreate?.(object, context) ?? []),
+    ...(schema === undefined ? [] : kernel.parts.schemas.validate(schema, object, undefined)),
+  ];
+  if (errors.length > 0) {
+    const kind = { group: resource.row.group, kind: object.kind };
+    throw invalid(kind, object.metadata.name ?? "", { errors });
+  }
+}
+
+/** No vowels, so that no words come about. */
+const letters = "bcdfghjklmnpqrstvwxz2456789";
+
+function generatedName(base: string): string {
+  let suffix = "";
+  for (let index = 0; index < 5; index += 1) suffix += letters[Math.floor(Math.random() * letters.length)] ?? "x";
+  return `${base.slice(0, 58)}${suffix}`;
+}

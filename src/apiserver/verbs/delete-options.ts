@@ -1,0 +1,95 @@
+/** How something is to be deleted. */
+import { type FieldError, notSupported } from "../field-error.ts";
+import type { Fields } from "../hooks.ts";
+import { bodyBytes, decodeText, mediaType, unsupportedMediaType } from "../request/body.ts";
+import { jsonProblem } from "../request/json-problem.ts";
+import { dryRunErrors } from "../request/query.ts";
+import { decodeYaml } from "../request/yaml.ts";
+import { badRequest, invalid } from "../status.ts";
+import type { Exchange } from "./exchange.ts";
+
+export interface DeleteOptions {
+  gracePeriodSeconds?: number;
+  propagationPolicy?: string;
+  orphanDependents?: boolean;
+  preconditions?: { uid?: string; resourceVersion?: string };
+  dryRun?: string[];
+}
+
+const policies = ["Foreground", "Background", "Orphan"];
+
+/** From the body, or from the query where there is none. */
+export async function deleteOptions({ request, query, kernel }: Exchange): Promise<DeleteOptions> {
+  const bytes = await bodyBytes(request);
+  const options = bytes.length === 0 ? fromQuery(query) : fromBody(bytes, { type: mediaType(request), kernel });
+  const errors: FieldError[] = [];
+  const { propagationPolicy: policy } = options;
+  if (policy !== undefined && options.orphanDependents !== undefined) {
+    const detail = "orphanDependents and deletionPropagation cannot be both set";
+    errors.push({ type: "Invalid", field: "propagationPolicy", badValue: policy, detail });
+  }
+  if (policy !== undefined && !policies.includes(policy))
+    errors.push(notSupported("propagationPolicy", policy, { valid: [...policies, "nil"] }));
+  errors.push(...dryRunErrors(options.dryRun ?? []));
+  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", { errors });
+  return options;
+}
+
+function fromQuery(query: URLSearchParams): DeleteOptions {
+  const options: DeleteOptions = {};
+  const seconds = query.get("gracePeriodSeconds");
+  if (seconds) {
+    if (!/^[-+]?[0-9]+$/.test(seconds))
+      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(seconds)}: invalid syntax`);
+    options.gracePeriodSeconds = Number(seconds);
+  }
+  const policy = query.get("propagationPolicy");
+  if (policy) options.propagationPolicy = policy;
+  const orphan = query.get("orphanDependents");
+  if (orphan !== null) options.orphanDependents = orphan !== "false" && orphan !== "0";
+  const dryRun = query.getAll("dryRun");
+  if (dryRun.length > 0) options.dryRun = dryRun;
+  return options;
+}
+
+function fromBody(
+  bytes: Uint8Array,
+  { type, kernel }: { readonly type: string; readonly kernel: Exchange["kernel"] },
+): DeleteOptions {
+  if (type === "application/vnd.kubernetes.protobuf") {
+    const decode = kernel.parts.protobuf({ group: "meta.k8s.io", version: "v1", kind: "DeleteOptions", custom: false });
+    if (decode !== undefined) return decode(bytes);
+  }
+  if (type !== "" && type !== "application/json" && type !== "application/yaml")
+    throw unsupportedMediaType(["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"]);
+  const text = decodeText(bytes);
+  let value: unknown;
+  try {
+    value = type === "application/yaml" ? decodeYaml(text) : JSON.parse(text);
+  } catch {
+    throw badRequest(`couldn't get version/kind; json parse error: ${jsonProblem(text) ?? "invalid"}`);
+  }
+  if (value === null) return {};
+  if (typeof value !== "object" || Array.isArray(value))
+    throw badRequest("couldn't get version/kind; json parse error: json: cannot unmarshal into Go value");
+  const fields = value as Fields;
+  if (fields["kind"] !== undefined && fields["kind"] !== "DeleteOptions")
+    throw badRequest("decoded object cannot be converted to DeleteOptions");
+  check(fields, "gracePeriodSeconds", "number");
+  check(fields, "propagationPolicy", "string");
+  check(fields, "orphanDependents", "boolean");
+  check(fields, "preconditions", "object");
+  return withoutNulls(fields);
+}
+
+function check(fields: Fields, name: string, type: string): void {
+  const value = fields[name];
+  if (value === undefined || value === null || typeof value === type) return;
+  throw badRequest(
+    `json: cannot unmarshal ${Array.isArray(value) ? "array" : typeof value} into Go struct field DeleteOptions.${name}`,
+  );
+}
+
+function withoutNulls(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,246 @@
+/** DELETE of one object and of many. */
+import type { KubeObject, ObjectMetadata } from "../hooks.ts";
+import { cleanup } from "../registry/definitions.ts";
+import { keyOf, type Resource } from "../registry/resource.ts";
+import { answerJson, answerObject } from "../request/answer.ts";
+import { listOptions } from "../request/query.ts";
+import { selection } from "../request/selectors.ts";
+import { conflict, forbidden, notFound } from "../status.ts";
+import { Stored } from "../storage/stored.ts";
+import { type DeleteOptions, deleteOptions } from "./delete-options.ts";
+import { type Exchange, timestamp, writeContext } from "./exchange.ts";
+import { ordered } from "./create.ts";
+import { formOf } from "./forms.ts";
+
+export async function deleteOne(exchange: Exchange): Promise<Response> {
+  const { resource, target, request, warnings, accept } = exchange;
+  const form = formOf(exchange);
+  const options = await deleteOptions(exchange);
+  const { stored, isDeleted } = await deleteObject(exchange, { name: target.name, options });
+  const [view = stored] = await resource.view([stored]);
+  if (isDeleted && !resource.traits.returnsDeleted) {
+    const { row } = resource;
+    const details = {
+      name: target.name,
+      ...(row.group === "" ? {} : { group: row.group }),
+      kind: row.plural,
+      uid: view.object.metadata.uid,
+    };
+    const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
+    return answerObject(request, status, { warnings, yaml: accept.yaml });
+  }
+  const status = !isDeleted && options.orphanDependents === false ? 202 : 200;
+  return answerJson(request, form.one(view), { status, warnings, yaml: accept.yaml });
+}
+
+export async function deleteMany(exchange: Exchange): Promise<Response> {
+  const { kernel, resource, query, target, request, warnings, accept } = exchange;
+  const form = formOf(exchange);
+  const list = listOptions(query);
+  const { test } = selection(resource, list);
+  const options = await deleteOptions(exchange);
+  const prefix = resource.row.namespaced && target.namespace !== "" ? `${target.namespace}/` : "";
+  const inside = resource.collection.all().filter(({ key }) => key.startsWith(prefix));
+  const version = kernel.storage.version;
+  const views = (await resource.view(inside)).filter(({ object }) => test?.(object) ?? true);
+  const found = list.limit > 0 ? views.slice(0, list.limit) : views;
+  for (const { object } of found) {
+    const { name = "", namespace = "" } = object.metadata;
+    const one = { ...exchange, target: { ...target, name, namespace } };
+    await deleteObject(one, { name, options }).catch((error: unknown) => {
+      // Gone already, which is all that was wanted.
+      if ((error as { status?: { code?: number } }).status?.code !== 404) throw error;
+    });
+  }
+  const json = form.list(found, { resourceVersion: String(version) });
+  return answerJson(request, json, { warnings, yaml: accept.yaml });
+}
+
+interface Deleted {
+  readonly stored: Stored;
+  /** Otherwise it is only marked, and goes when its finalizers or its grace period are over. */
+  readonly isDeleted: boolean;
+}
+
+const immortal: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
+
+export async function deleteObject(
+  exchange: Exchange,
+  { name, options }: { readonly name: string; readonly options: DeleteOptions },
+): Promise<Deleted> {
+  const { kernel, resource, target } = exchange;
+  const { storage, admission } = kernel;
+  const { collection, row } = resource;
+  const key = keyOf(resource, target.namespace, name);
+  const found = collection.get(key);
+  if (found === undefined) throw notFound(row, name);
+  checkPreconditions(resource, found.object, options);
+  if (row.group === "" && row.plural === "namespaces" && immortal.has(name))
+    throw forbidden(row, name, { why: "this namespace may not be deleted" });
+  const dryRun = (options.dryRun ?? []).length > 0;
+  const context = writeContext(exchange, "DELETE", { name, dryRun });
+  const attributes = {
+    context,
+    object: undefined,
+    oldObject: found.object,
+    options: { kind: "DeleteOptions", apiVersion: "meta.k8s.io/v1", ...options },
+  };
+  const mutation = admission.mutate(attributes);
+  if (mutation !== undefined) await mutation;
+  const validation = admission.validate(attributes);
+  if (validation !== undefined) await validation;
+
+  const live = collection.get(key);
+  if (live === undefined) throw notFound(row, name);
+  if (live !== found) checkPreconditions(resource, live.object, options);
+  const plan = planOf(resource, live.object, { options, now: kernel.now() });
+  if (plan.kind === "pending") return { stored: live, isDeleted: false };
+  let stored = live;
+  if ("changed" in plan) {
+    const object = ordered({ ...live.object, ...plan.changed });
+    if (dryRun) return { stored: new Stored(key, live.version, { object }), isDeleted: plan.kind === "markThenRemove" };
+    stored = storage.put(collection, key, object);
+  }
+  if (plan.kind === "mark") {
+    await storage.committed();
+    return { stored, isDeleted: false };
+  }
+  if (!dryRun) stored = storage.remove(collection, key) ?? stored;
+  await storage.committed();
+  return { stored, isDeleted: true };
+}
+
+function checkPreconditions({ row }: Resource, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
+  const { uid, resourceVersion } = preconditions ?? {};
+  const subject = { group: row.group, plural: row.kind };
+  const name = metadata.name ?? "";
+  if (uid !== undefined && uid !== metadata.uid) {
+    const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ""}). The object might have been deleted and then recreated`;
+    throw conflict(subject, name, { why });
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ""}). The object might have been modified`;
+    throw conflict(subject, name, { why });
+  }
+}
+
+type Plan =
+  | { readonly kind: "now" | "pending" }
+  | { readonly kind: "mark" | "markThenRemove"; readonly changed: Partial<KubeObject> };
+
+interface PlanOptions {
+  readonly options: DeleteOptions;
+  readonly now: number;
+}
+
+function planOf(resource: Resource, object: KubeObject, around: PlanOptions): Plan {
+  const { row } = resource;
+  if (!row.custom && row.group === "" && row.kind === "Namespace") return namespacePlan(object, around);
+  if (row.kind === "CustomResourceDefinition" && object.metadata.deletionTimestamp === undefined)
+    return definitionPlan(object, around);
+  const grace = row.group === "" && row.kind === "Pod" ? podGrace(object, around) : undefined;
+  if (grace === "pending") return { kind: "pending" };
+  const finalizers = collectorFinalizers(resource, object, around.options);
+  const metadata: ObjectMetadata = { ...object.metadata };
+  if (finalizers.length > 0) metadata.finalizers = finalizers;
+  else delete metadata.finalizers;
+  if (grace !== undefined) {
+    Object.assign(metadata, grace);
+    if (object.metadata.deletionTimestamp === undefined) bump(metadata);
+    const stays = finalizers.length > 0 || (grace.deletionGracePeriodSeconds ?? 0) > 0;
+    return { kind: stays ? "mark" : "markThenRemove", changed: { metadata } };
+  }
+  if (finalizers.length === 0) return { kind: "now" };
+  if (object.metadata.deletionTimestamp === undefined) {
+    bump(metadata);
+    metadata.deletionTimestamp = timestamp(around.now);
+  }
+  metadata.deletionGracePeriodSeconds = 0;
+  return { kind: "mark", changed: { metadata } };
+}
+
+function bump(metadata: ObjectMetadata): void {
+  if ((metadata.generation ?? 0) > 0) metadata.generation = (metadata.generation ?? 0) + 1;
+}
+
+/** The two finalizers through which the garbage collector is asked for something, set or taken away. */
+function collectorFinalizers({ traits }: Resource, { metadata }: KubeObject, options: DeleteOptions): string[] {
+  const all = metadata.finalizers ?? [];
+  if (!traits.collectsGarbage) return all;
+  const { orphanDependents, propagationPolicy } = options;
+  let orphans = all.includes("orphan");
+  let isForeground = all.includes("foregroundDeletion");
+  if (orphanDependents !== undefined) {
+    orphans = orphanDependents;
+    isForeground = false;
+  } else if (propagationPolicy !== undefined) {
+    orphans = propagationPolicy === "Orphan";
+    isForeground = propagationPolicy === "Foreground";
+  }
+  const others = all.filter((name) => name !== "orphan" && name !== "foregroundDeletion");
+  return [...others, ...(orphans ? ["orphan"] : []), ...(isForeground ? ["foregroundDeletion"] : [])];
+}
+
+type Grace = Pick<ObjectMetadata, "deletionTimestamp" | "deletionGracePeriodSeconds">;
+
+/** What a pod gets to end; `undefined` when it is to go at once, `"pending"` when it is going already. */
+function podGrace(pod: KubeObject, { options, now }: PlanOptions): Grace | "pending" | undefined {
+  const { metadata } = pod;
+  const asked = options.gracePeriodSeconds === undefined ? undefined : atLeastNow(options.gracePeriodSeconds);
+  const current = metadata.deletionGracePeriodSeconds;
+  if (metadata.deletionTimestamp !== undefined) {
+    if (!current) return undefined;
+    if (asked === undefined || asked >= current) return "pending";
+    const moved = Date.parse(metadata.deletionTimestamp) - current * 1000 + asked * 1000;
+    const seconds = moved < now && asked !== 0 ? 1 : asked;
+    return { deletionTimestamp: timestamp(Math.max(moved, now)), deletionGracePeriodSeconds: seconds };
+  }
+  const { nodeName, terminationGracePeriodSeconds } = (pod["spec"] ?? {}) as Record<string, unknown>;
+  const { phase } = (pod["status"] ?? {}) as { phase?: string };
+  let seconds = asked ?? (terminationGracePeriodSeconds as number | undefined) ?? 0;
+  // Nobody runs it: nobody needs time.
+  if (!nodeName || phase === "Failed" || phase === "Succeeded") seconds = 0;
+  seconds = atLeastNow(seconds);
+  return { deletionTimestamp: timestamp(now + seconds * 1000), deletionGracePeriodSeconds: seconds };
+}
+
+function atLeastNow(seconds: number): number {
+  return seconds < 0 ? 1 : seconds;
+}
+
+/** A namespace ends in steps: its content goes first, by the namespace controller. */
+function namespacePlan(object: KubeObject, { options, now }: PlanOptions): Plan {
+  const { finalizers = [] } = (object["spec"] ?? {}) as { finalizers?: string[] };
+  if (object.metadata.deletionTimestamp !== undefined) {
+    if (finalizers.length > 0) return { kind: "pending" };
+    return (object.metadata.finalizers ?? []).length > 0 ? { kind: "pending" } : { kind: "now" };
+  }
+  const metadata: ObjectMetadata = { ...object.metadata, deletionTimestamp: timestamp(now) };
+  const others = (metadata.finalizers ?? []).filter((name) => name !== "orphan" && name !== "foregroundDeletion");
+  if (options.propagationPolicy === "Orphan") others.push("orphan");
+  if (options.propagationPolicy === "Foreground") others.push("foregroundDeletion");
+  if (others.length > 0) metadata.finalizers = others;
+  else delete metadata.finalizers;
+  const status = { ...(object["status"] as object | undefined), phase: "Terminating" };
+  return { kind: "mark", changed: { metadata, status } };
+}
+
+/** A definition waits for the objects of its kind. */
+function definitionPlan(object: KubeObject, { now }: PlanOptions): Plan {
+  const finalizers = object.metadata.finalizers ?? [];
+  const metadata: ObjectMetadata = {
+    ...object.metadata,
+    deletionTimestamp: timestamp(now),
+    finalizers: finalizers.includes(cleanup) ? finalizers : [...finalizers, cleanup],
+  };
+  const status = (object["status"] ?? {}) as { conditions?: Record<string, unknown>[] | null };
+  const others = (status.conditions ?? []).filter(({ type }) => type !== "Terminating");
+  const terminating = {
+    type: "Terminating",
+    status: "True",
+    lastTransitionTime: timestamp(now),
+    reason: "InstanceDeletionPending",
+    message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+  };
+  return { kind: "mark", changed: { metadata, status: { ...status, conditions: [...others, terminating] } } };
+}

@@ -1,0 +1,159 @@
+/** From method and path to what answers. */
+import type { KubeObject } from "../hooks.ts";
+import { answerObject } from "../request/answer.ts";
+import { decodeObject, readBody } from "../request/body.ts";
+import { writeOptions } from "../request/query.ts";
+import { StatusError } from "../status.ts";
+import { getScale, patchScale, putScale } from "../subresources/scale.ts";
+import { bind, evict } from "../subresources/pod-actions.ts";
+import { reviewOf } from "../subresources/reviews.ts";
+import { requestToken } from "../subresources/token.ts";
+import { checkNamespaceOpen, create, ensureNamespace } from "./create.ts";
+import { deleteMany, deleteOne } from "./delete.ts";
+import type { Exchange } from "./exchange.ts";
+import { get, list } from "./list.ts";
+import { patch } from "./patch.ts";
+import { update } from "./update.ts";
+
+/** Answers a request to a resource. @throws StatusError */
+export async function dispatch(exchange: Exchange): Promise<Response> {
+  const { target, resource, request, warnings } = exchange;
+  const verb = verbOf(request.method, target.name);
+  if (target.subresource !== "") return subresource(exchange, verb);
+  if (!resource.row.verbs.includes(verb) || (target.namespace === "" && resource.row.namespaced && !isAcross(verb)))
+    throw methodNotAllowed();
+  if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
+  switch (verb) {
+    case "get":
+      return target.watchPath ? list(exchange) : get(exchange);
+    case "list":
+      return list(exchange);
+    case "create":
+      return ephemeral(exchange) ?? create(exchange);
+    case "update":
+      return update(exchange);
+    case "patch":
+      return patch(exchange);
+    case "delete":
+      return deleteOne(exchange);
+    default:
+      return deleteMany(exchange);
+  }
+}
+
+function verbOf(method: string, name: string): string {
+  switch (method) {
+    case "GET":
+    case "HEAD":
+      return name === "" ? "list" : "get";
+    case "POST":
+      return name === "" ? "create" : "";
+    case "PUT":
+      return name === "" ? "" : "update";
+    case "PATCH":
+      return name === "" ? "" : "patch";
+    case "DELETE":
+      return name === "" ? "deletecollection" : "delete";
+    default:
+      return "";
+  }
+}
+
+/** What goes across namespaces. */
+function isAcross(verb: string): boolean {
+  return verb === "list" || verb === "watch";
+}
+
+function methodNotAllowed(): StatusError {
+  const message = "the server does not allow this method on the requested resource";
+  return new StatusError(405, "MethodNotAllowed", { message, details: {} });
+}
+
+function unknownResource(): StatusError {
+  return new StatusError(404, "NotFound", { message: "the server could not find the requested resource", details: {} });
+}
+
+async function subresource(exchange: Exchange, verb: string): Promise<Response> {
+  const { target, resource, request } = exchange;
+  const found = resource.row.subresources.find(({ name }) => name === target.subresource);
+  if (found === undefined) throw unknownResource();
+  const wanted = verb === "" && request.method === "POST" ? "create" : verb;
+  if (!found.verbs.includes(wanted)) throw methodNotAllowed();
+  if (target.subresource === "scale") {
+    if (wanted === "get") return getScale(exchange);
+    return wanted === "update" ? putScale(exchange) : patchScale(exchange);
+  }
+  if (wanted === "create") return action(exchange, found.responseKind);
+  if (["log", "exec", "attach", "portforward", "proxy"].includes(target.subresource)) throw noKubelet(exchange);
+  if (wanted === "get") return get(exchange);
+  return wanted === "update" ? update(exchange) : patch(exchange);
+}
+
+/** Nothing runs behind a pod, a service or a node. */
+function noKubelet({ target }: Exchange): StatusError {
+  return new StatusError(500, "InternalError", {
+    message: `Internal error occurred: ${target.plural} ${JSON.stringify(target.name)} run nowhere: this server has no kubelet for "${target.subresource}"`,
+  });
+}
+
+/** POST to a subresource. */
+async function action(
+  exchange: Exchange,
+  kind: { readonly group: string; readonly version: string; readonly kind: string },
+): Promise<Response> {
+  const { target, request, warnings } = exchange;
+  const { object, dryRun } = await decoded(exchange, kind);
+  const name = object.metadata.name ?? "";
+  if (name !== "" && name !== target.name)
+    throw new StatusError(400, "BadRequest", {
+      message: `the name of the object (${name}) does not match the name on the URL (${target.name})`,
+    });
+  ensureNamespace(exchange, object);
+  checkNamespaceOpen(exchange);
+  switch (target.subresource) {
+    case "token":
+      return answerObject(request, requestToken(exchange, object), { status: 201, warnings });
+    case "eviction":
+      return answerObject(request, await evict(exchange, object, dryRun), { status: 201, warnings });
+    case "binding":
+      return answerObject(request, await bind(exchange, object, target.name), { status: 201, warnings });
+    default:
+      throw noKubelet(exchange);
+  }
+}
+
+/** Kinds that are answered and not kept; `undefined` for all others. */
+function ephemeral(exchange: Exchange): Promise<Response> | undefined {
+  const { resource, request, warnings } = exchange;
+  const { row } = resource;
+  const review = reviewOf(exchange);
+  if (review !== undefined) {
+    return decoded(exchange, row).then(({ object }) => {
+      if (row.namespaced) ensureNamespace(exchange, object);
+      return answerObject(request, review(exchange, object), { status: 201, warnings });
+    });
+  }
+  if (row.group !== "" || row.plural !== "bindings") return undefined;
+  return decoded(exchange, row).then(async ({ object }) => {
+    ensureNamespace(exchange, object);
+    return answerObject(request, await bind(exchange, object, object.metadata.name ?? ""), { status: 201, warnings });
+  });
+}
+
+async function decoded(
+  { kernel, request, query, warnings }: Exchange,
+  kind: { readonly group: string; readonly version: string; readonly kind: string },
+): Promise<{ object: KubeObject; dryRun: boolean }> {
+  const { parts } = kernel;
+  const row = { group: kind.group, version: kind.version, kind: kind.kind, custom: false };
+  const body = await readBody(request, { protobuf: parts.protobuf(row) });
+  const options = writeOptions(query, "CreateOptions");
+  const object = decodeObject(body, {
+    row,
+    schema: parts.schemas.builtIn(row),
+    schemas: parts.schemas,
+    fieldValidation: options.fieldValidation,
+    warn: (message) => void warnings.push(message),
+  });
+  return { object, dryRun: options.dryRun };
+}

@@ -1,0 +1,72 @@
+/** One request to a resource, as the verbs pass it on. */
+import type { Admission, Operation, Reader, UserInfo, WriteContext } from "../hooks.ts";
+import type { Parts } from "../parts.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { Resource } from "../registry/resource.ts";
+import type { Accepted } from "../request/accept.ts";
+import type { Target } from "../request/target.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { TokenAuthority } from "../authentication/tokens.ts";
+
+/** What the whole server shares. */
+export interface Kernel {
+  readonly parts: Parts;
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly admission: Admission;
+  readonly reader: Reader;
+  readonly tokens: TokenAuthority;
+  /** In milliseconds. */
+  readonly now: () => number;
+  /** Aborted when the server stops: watches end. */
+  readonly stopping: AbortSignal;
+}
+
+export interface Exchange {
+  readonly kernel: Kernel;
+  readonly request: Request;
+  readonly query: URLSearchParams;
+  readonly target: Target;
+  readonly resource: Resource;
+  readonly user: UserInfo;
+  readonly accept: Accepted;
+  /** Become `Warning` headers. */
+  readonly warnings: string[];
+}
+
+/** RFC 3339 in whole seconds, as every time of metadata is. */
+export function timestamp(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}
+
+export function writeContext(
+  { kernel, resource, target, user, warnings }: Exchange,
+  operation: Operation,
+  { name, dryRun }: { readonly name: string; readonly dryRun: boolean },
+): WriteContext {
+  return {
+    row: resource.row,
+    operation,
+    subresource: target.subresource,
+    namespace: target.namespace,
+    name,
+    user,
+    dryRun,
+    now: timestamp(kernel.now()),
+    reader: kernel.reader,
+    warn: (message) => void warnings.push(message),
+  };
+}
+
+/** The manager of fields that a client is when it does not say: its user agent up to the first slash. */
+export function managerOf(fieldManager: string, request: Request): string {
+  if (fieldManager !== "") return fieldManager;
+  const agent = request.headers.get("user-agent") ?? "";
+  let prefix = "";
+  for (const character of agent.split("/")[0] ?? "") {
+    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) continue;
+    if (Buffer.byteLength(prefix + character) > 128) break;
+    prefix += character;
+  }
+  return prefix === "" ? "unknown" : prefix;
+}

@@ -1,0 +1,119 @@
+/** The forms an object is answered in: itself, its metadata, or rows of a table. */
+import type { Fields, KubeObject } from "../hooks.ts";
+import { apiVersionOf, type Resource } from "../registry/resource.ts";
+import { invalid } from "../status.ts";
+import type { Stored } from "../storage/stored.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** Beside the rows of a table. */
+type IncludeObject = "Metadata" | "None" | "Object";
+
+/** Makes the JSON of one object, or of one event's object, in the form that a request asked for. */
+export interface Form {
+  readonly isPlain: boolean;
+  one(stored: Stored): string;
+  /** `items` and what stands beside it, without the list's own metadata. */
+  list(stored: readonly Stored[], metadata: Fields): string;
+  /** As an event of a watch carries it: a table says its columns once. */
+  event(stored: Stored): string;
+}
+
+/** @throws StatusError 422 when the table's options are wrong. */
+export function formOf({ accept, resource, query, kernel }: Exchange): Form {
+  if (accept.form === "PartialObjectMetadata") return metadataForm(accept.formVersion);
+  if (accept.form !== "Table") return plainForm(resource);
+  const include = (query.get("includeObject") || "Metadata") as IncludeObject;
+  if (!["Metadata", "None", "Object"].includes(include)) {
+    const detail = "must be 'Metadata', 'Object', 'None', or empty";
+    const errors = [{ type: "Invalid" as const, field: "includeObject", badValue: include, detail }];
+    throw invalid({ group: "meta.k8s.io", kind: "TableOptions" }, "", { errors });
+  }
+  return tableForm(resource, { include, formVersion: accept.formVersion, now: kernel.now });
+}
+
+function plainForm(resource: Resource): Form {
+  const { row, apiVersion } = resource;
+  const prefix = `{"kind":${JSON.stringify(row.kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
+  // Items of built-in kinds do not repeat what the list says already.
+  const item = ({ json, object }: Stored): string => {
+    if (row.custom) return json;
+    if (json.startsWith(prefix)) return `{${json.slice(prefix.length)}`;
+    const { kind: _, apiVersion: __, ...rest } = object;
+    return JSON.stringify(rest);
+  };
+  return {
+    isPlain: true,
+    one: ({ json }) => json,
+    list(stored, metadata) {
+      const own = { kind: row.listKind || `${row.kind}List`, apiVersion };
+      const head = JSON.stringify({ ...own, metadata: row.custom ? { continue: "", ...metadata } : metadata });
+      return `${head.slice(0, -1)},"items":[${stored.map(item).join(",")}]}`;
+    },
+    event: ({ json }) => json,
+  };
+}
+
+function partial({ metadata }: KubeObject, formVersion: string): Fields {
+  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${formVersion}`, metadata };
+}
+
+function metadataForm(formVersion: string): Form {
+  const one = ({ object }: Stored): string => JSON.stringify(partial(object, formVersion));
+  return {
+    isPlain: false,
+    one,
+    list(stored, metadata) {
+      const own = { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${formVersion}`, metadata };
+      return `${JSON.stringify(own).slice(0, -1)},"items":[${stored.map(one).join(",")}]}`;
+    },
+    event: one,
+  };
+}
+
+interface TableOptions {
+  readonly include: IncludeObject;
+  readonly formVersion: string;
+  readonly now: () => number;
+}
+
+function tableForm(resource: Resource, { include, formVersion, now }: TableOptions): Form {
+  const { printer } = resource;
+  const rowOf = ({ object }: Stored, at: number): Fields => ({
+    cells: printer.cells(object, at),
+    object: include === "None" ? null : include === "Object" ? object : partial(object, formVersion),
+  });
+  const table = (metadata: Fields, rows: readonly Fields[], columns: unknown): string =>
+    JSON.stringify({
+      kind: "Table",
+      apiVersion: `meta.k8s.io/${formVersion}`,
+      metadata,
+      columnDefinitions: columns,
+      rows,
+    });
+  const versionOf = ({ object }: Stored): Fields => ({ resourceVersion: object.metadata.resourceVersion });
+  let hasSaidColumns = false;
+  return {
+    isPlain: false,
+    one: (stored) => table(versionOf(stored), [rowOf(stored, now())], printer.columns),
+    list(stored, metadata) {
+      const at = now();
+      return table(
+        metadata,
+        stored.map((one) => rowOf(one, at)),
+        printer.columns,
+      );
+    },
+    event(stored) {
+      const columns = hasSaidColumns ? null : printer.columns;
+      hasSaidColumns = true;
+      return table(versionOf(stored), [rowOf(stored, now())], columns);
+    },
+  };
+}
+
+/** The object of a bookmark: nothing but its kind and a version. */
+export function bookmark({ row }: Resource, version: number, isEndOfInitial: boolean): string {
+  const annotations = isEndOfInitial ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
+  const metadata = { resourceVersion: String(version), ...annotations };
+  return JSON.stringify({ kind: row.kind, apiVersion: apiVersionOf(row), metadata });
+}

@@ -1,0 +1,22 @@
+/** Owner references: each owner once. */
+import type { KubeObject } from "../hooks.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** Drops repeated owners, with a warning. */
+export function checkOwners({ warnings }: Exchange, { metadata }: KubeObject): void {
+  const owners = metadata.ownerReferences;
+  if (!Array.isArray(owners) || owners.length < 2) return;
+  const seen = new Set<string>();
+  const kept = owners.filter((owner) => {
+    const uid = typeof owner === "object" && owner !== null ? JSON.stringify(owner) : "";
+    if (seen.has(uid)) return false;
+    seen.add(uid);
+    return true;
+  });
+  if (kept.length === owners.length) return;
+  const twice = owners.find((owner, index) => owners.findIndex(({ uid }) => uid === owner.uid) !== index);
+  warnings.push(
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${twice?.uid ?? ""}`,
+  );
+  metadata.ownerReferences = kept;
+}

@@ -1,0 +1,202 @@
+/** PATCH in its four forms. */
+import type { KubeObject } from "../hooks.ts";
+import { keyOf } from "../registry/resource.ts";
+import { answerJson } from "../request/answer.ts";
+import { bodyBytes, decodeObject, decodeText, mediaType, unsupportedMediaType } from "../request/body.ts";
+import { jsonProblem } from "../request/json-problem.ts";
+import { checkPatchOptions, type WriteOptions, writeOptions } from "../request/query.ts";
+import { decodeYaml } from "../request/yaml.ts";
+import { badRequest, StatusError } from "../status.ts";
+import { type Exchange, managerOf, timestamp } from "./exchange.ts";
+import { formOf } from "./forms.ts";
+import { resetNew } from "./reset.ts";
+import { changeObject } from "./update.ts";
+
+export const applyType = "application/apply-patch+yaml";
+
+const types = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  applyType,
+];
+
+/** A patch as it was sent. */
+export interface PatchBody {
+  readonly type: string;
+  readonly text: string;
+  readonly options: WriteOptions;
+}
+
+/** @throws StatusError 400, 415 or 422. */
+export async function readPatch({ request, resource, query }: Exchange): Promise<PatchBody> {
+  const type = mediaType(request);
+  if (!types.includes(type)) {
+    if (resource.row.custom) throw unsupportedMediaType(types.filter((one) => !one.includes("strategic")));
+    throw new StatusError(415, "UnsupportedMediaType", { message: "415: Unsupported Media Type", details: {} });
+  }
+  if (resource.row.custom && type.includes("strategic"))
+    throw unsupportedMediaType(types.filter((one) => !one.includes("strategic")));
+  const text = decodeText(await bodyBytes(request));
+  checkPatchOptions(query, type === applyType);
+  return { type, text, options: writeOptions(query, "PatchOptions") };
+}
+
+export async function patch(exchange: Exchange): Promise<Response> {
+  const { request, accept, warnings, target, kernel } = exchange;
+  const form = formOf(exchange);
+  const body = await readPatch(exchange);
+  const isApply = body.type === applyType;
+  const { stored, isNew } = await changeObject(exchange, {
+    produce: isApply ? applied(exchange, body) : patched(exchange, body),
+    options: body.options,
+    optionsKind: "PatchOptions",
+    createsAbsent: isApply && target.subresource === "",
+    isTracked: isApply,
+    isRepeatable: true,
+  });
+  await kernel.storage.committed();
+  return answerJson(request, form.one(stored), { status: isNew ? 201 : 200, warnings, yaml: accept.yaml });
+}
+
+/** What a JSON, merge or strategic merge patch makes of an object. */
+function patched(exchange: Exchange, body: PatchBody): (live: KubeObject | undefined) => KubeObject {
+  const { kernel, resource, warnings } = exchange;
+  const { schemas } = kernel.parts;
+  const said = new Set<string>();
+  return (live) => {
+    if (live === undefined) throw new Error("a patch without an object to patch");
+    const { row, schema } = resource;
+    const result = structuredClone(patchValue(exchange, body, live));
+    return decodeObject(
+      { text: body.text, type: body.type, object: result },
+      {
+        row,
+        schema,
+        schemas,
+        fieldValidation: body.options.fieldValidation,
+        // The patch may be made anew for another version of the object: each warning once.
+        warn(message) {
+          if (!said.has(message)) warnings.push(message);
+          said.add(message);
+        },
+      },
+    );
+  };
+}
+
+/** The patched object, before anybody has looked at it. */
+export function patchValue({ kernel, resource }: Exchange, body: PatchBody, live: KubeObject): KubeObject {
+  const { patches } = kernel.parts;
+  const value = parsedPatch(body.text);
+  if (body.type === "application/json-patch+json") return patches.json(live, value);
+  if (body.type === "application/merge-patch+json") return patches.merge(live, value);
+  if (resource.schema === undefined) throw unsupportedMediaType(types);
+  return patches.strategic(resource.schema, live, value);
+}
+
+function parsedPatch(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw badRequest(`error decoding patch: ${jsonProblem(text) ?? "exceeded max depth"}`);
+  }
+}
+
+/** What server-side apply makes of an object, its managed fields included. */
+function applied(exchange: Exchange, body: PatchBody): (live: KubeObject | undefined) => KubeObject {
+  const { kernel, resource, target, request } = exchange;
+  const { schemas, patches } = kernel.parts;
+  const { row, schema } = resource;
+  return (live) => {
+    if (schema === undefined) throw unsupportedMediaType(types.slice(0, 3));
+    const given = appliedObject(exchange, body);
+    const reset = resetApplied(exchange, given);
+    const now = timestamp(kernel.now());
+    const result = patches.apply({
+      schema,
+      live,
+      applied: reset,
+      manager: managerOf(body.options.fieldManager, request),
+      force: body.options.force,
+      subresource: target.subresource,
+      apiVersion: resource.apiVersion,
+      now,
+    });
+    const object = structuredClone(result);
+    if (live === undefined) {
+      object.metadata.name ??= target.name;
+      if (row.namespaced) object.metadata.namespace ??= target.namespace;
+    }
+    if (live !== undefined)
+      object.metadata.resourceVersion = given.metadata.resourceVersion ?? live.metadata.resourceVersion ?? "";
+    schemas.applyDefaults(schema, object);
+    return live === undefined ? resetNew(resource, object) : object;
+  };
+}
+
+/** @throws StatusError 400 when it is no object of the kind. */
+function appliedObject({ resource, target }: Exchange, { text }: PatchBody): KubeObject {
+  const { row } = resource;
+  const value = parsedYaml(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${Array.isArray(value) ? "array" : typeof value} into Go value of type map[string]interface {}`,
+    );
+  const object = value as KubeObject;
+  if (!object.apiVersion || !object.kind) {
+    const missing = object.kind ? "apiVersion" : "Kind";
+    throw badRequest(`invalid object type: Object '${missing}' is missing in '${JSON.stringify(value)}'`);
+  }
+  if (object.kind !== row.kind || object.apiVersion !== resource.apiVersion) {
+    const given = `${object.apiVersion}, Kind=${object.kind}`;
+    throw badRequest(`invalid object type: expected ${resource.apiVersion}, Kind=${row.kind}, but got ${given}`);
+  }
+  object.metadata ??= {};
+  if (object.metadata.managedFields !== undefined && object.metadata.managedFields !== null)
+    throw badRequest("metadata.managedFields must be nil");
+  const { name, namespace } = object.metadata;
+  if (name && name !== target.name)
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
+  if (namespace && row.namespaced && namespace !== target.namespace)
+    throw badRequest(
+      `the namespace of the object (${namespace}) does not match the namespace on the request (${target.namespace})`,
+    );
+  return object;
+}
+
+/** What the path does not write is not applied either. */
+function resetApplied({ resource, target }: Exchange, object: KubeObject): KubeObject {
+  if (!resource.hasStatus) return object;
+  if (target.subresource === "status") {
+    const { apiVersion, kind, metadata, status } = object;
+    const kept = resource.row.custom ? { name: metadata.name, namespace: metadata.namespace } : metadata;
+    return {
+      apiVersion,
+      kind,
+      metadata: JSON.parse(JSON.stringify(kept)),
+      ...(status === undefined ? {} : { status }),
+    };
+  }
+  const { status: _, ...rest } = object;
+  return rest;
+}
+
+function parsedYaml(text: string): unknown {
+  try {
+    return text.trimStart().startsWith("{") ? (JSON.parse(text) as unknown) : decodeYaml(text);
+  } catch {
+    try {
+      return decodeYaml(text);
+    } catch (error) {
+      throw badRequest(
+        `error decoding YAML: error converting YAML to JSON: yaml: ${(error as Error).message.split("\n")[0] ?? ""}`,
+      );
+    }
+  }
+}
+
+/** The key that a request's path names. */
+export function keyOfTarget({ resource, target }: Exchange): string {
+  return keyOf(resource, target.namespace, target.name);
+}

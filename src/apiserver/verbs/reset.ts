@@ -1,0 +1,66 @@
+/** What each path leaves as it is: an object's own path its status, a subresource everything else. */
+import type { Fields, KubeObject, ObjectMetadata } from "../hooks.ts";
+import type { Resource } from "../registry/resource.ts";
+
+/** An object as it is about to be created. */
+export function resetNew(resource: Resource, object: KubeObject): KubeObject {
+  if (!resource.hasStatus || resource.traits.keepsNewStatus || !("status" in object)) return object;
+  const { status: _, ...rest } = object;
+  return rest;
+}
+
+/** An object after a write through a path: the parts that the path does not write come from `live`. */
+export function resetChanged(
+  { resource, subresource }: { readonly resource: Resource; readonly subresource: string },
+  next: KubeObject,
+  live: KubeObject,
+): KubeObject {
+  switch (subresource) {
+    case "":
+      return resource.hasStatus ? withStatus(next, live["status"]) : next;
+    case "status":
+      return statusOnly(resource, next, live);
+    case "approval":
+      return withStatus({ ...live, metadata: next.metadata }, approved(next, live));
+    case "ephemeralcontainers":
+      return { ...live, metadata: metadataOf(next, live), spec: { ...fieldsOf(live, "spec"), ...picked(next) } };
+    case "finalize": {
+      const { finalizers } = fieldsOf(next, "spec");
+      return { ...live, metadata: next.metadata, spec: { ...fieldsOf(live, "spec"), finalizers: finalizers ?? [] } };
+    }
+    default:
+      return withStatus({ ...next, metadata: metadataOf(next, live) }, live["status"]);
+  }
+}
+
+function statusOnly({ row }: Resource, next: KubeObject, live: KubeObject): KubeObject {
+  const metadata = row.custom ? metadataOf(next, live) : next.metadata;
+  return withStatus({ ...live, metadata }, next["status"]);
+}
+
+/** Only the version, for the check against conflicts, and who manages what. */
+function metadataOf(next: KubeObject, live: KubeObject): ObjectMetadata {
+  const { resourceVersion, managedFields } = next.metadata;
+  return {
+    ...live.metadata,
+    ...(resourceVersion === undefined ? { resourceVersion: "" } : { resourceVersion }),
+    ...(managedFields === undefined ? {} : { managedFields }),
+  };
+}
+
+function withStatus(object: KubeObject, status: unknown): KubeObject {
+  const { status: _, ...rest } = object;
+  return status === undefined ? rest : { ...rest, status };
+}
+
+function approved(next: KubeObject, live: KubeObject): Fields {
+  return { ...fieldsOf(live, "status"), conditions: fieldsOf(next, "status")["conditions"] };
+}
+
+function picked(next: KubeObject): Fields {
+  return { ephemeralContainers: fieldsOf(next, "spec")["ephemeralContainers"] };
+}
+
+function fieldsOf(object: KubeObject, name: string): Fields {
+  return (object[name] ?? {}) as Fields;
+}

@@ -1,0 +1,238 @@
+/** PUT, and what every other change of an object shares with it. */
+import { sameJson } from "../../resource/json.ts";
+import type { KubeObject, WriteContext } from "../hooks.ts";
+import { keyOf } from "../registry/resource.ts";
+import { answerJson } from "../request/answer.ts";
+import { decodeObject, readBody } from "../request/body.ts";
+import { versionNumber, type WriteOptions, writeOptions } from "../request/query.ts";
+import { badRequest, conflict, invalid, notFound } from "../status.ts";
+import { Stored } from "../storage/stored.ts";
+import { createObject, ensureNamespace, optionsObject, ordered } from "./create.ts";
+import { type Exchange, managerOf, writeContext } from "./exchange.ts";
+import { formOf } from "./forms.ts";
+import { nextGeneration } from "./generation.ts";
+import { checkOwners } from "./owners.ts";
+import { resetChanged } from "./reset.ts";
+
+export async function update(exchange: Exchange): Promise<Response> {
+  const { kernel, resource, query, request, target, accept, warnings } = exchange;
+  const form = formOf(exchange);
+  const body = await readBody(request, { protobuf: kernel.parts.protobuf(resource.row) });
+  const options = writeOptions(query, "UpdateOptions");
+  const object = decodeObject(body, {
+    row: resource.row,
+    schema: resource.schema,
+    schemas: kernel.parts.schemas,
+    fieldValidation: options.fieldValidation,
+    warn: (message) => void warnings.push(message),
+  });
+  ensureNamespace(exchange, object);
+  const { name } = object.metadata;
+  if (name !== undefined && name !== "" && name !== target.name)
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
+  if (!name) object.metadata.name = target.name;
+  checkOwners(exchange, object);
+  const change = { produce: () => structuredClone(object), options, optionsKind: "UpdateOptions" };
+  const { stored, isNew } = await changeObject(exchange, change);
+  return answerJson(request, form.one(stored), { status: isNew ? 201 : 200, warnings, yaml: accept.yaml });
+}
+
+export interface Change {
+  /** The object as it shall be, made from what is there; called again when that has changed meanwhile. */
+  readonly produce: (live: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
+  readonly options: WriteOptions;
+  readonly optionsKind: string;
+  /** What is not there is created. @default as the kind has it */
+  readonly createsAbsent?: boolean;
+  /** The result of `produce` has its managed fields. @default false */
+  readonly isTracked?: boolean;
+  /** `produce` took the version from `live`: a change in between is no conflict. @default false */
+  readonly isRepeatable?: boolean;
+}
+
+export interface Changed {
+  readonly stored: Stored;
+  readonly isNew: boolean;
+}
+
+/** How often a change is made anew because another came in between. */
+const mostTries = 5;
+
+/** Changes an object, in the same steps whatever the verb. */
+export async function changeObject(exchange: Exchange, change: Change): Promise<Changed> {
+  const { resource, target } = exchange;
+  const { row, collection, traits } = resource;
+  const key = keyOf(resource, target.namespace, target.name);
+  for (let tries = 1; ; tries += 1) {
+    const stored = collection.get(key);
+    if (stored === undefined) {
+      if (!(change.createsAbsent ?? traits.createOnUpdate) || target.subresource !== "") {
+        throw notFound(row, target.name);
+      }
+      const object = await change.produce(undefined);
+      if (object.metadata.uid) throw preconditionFailed(exchange, { given: object.metadata.uid, found: "" });
+      const made = await createObject(exchange, object, {
+        options: change.options,
+        isTracked: change.isTracked ?? false,
+      });
+      return { stored: made, isNew: true };
+    }
+    const changed = await attempt(exchange, change, stored);
+    if (changed !== undefined) return { stored: changed, isNew: false };
+    if (tries >= mostTries) throw conflict(row, target.name, { why: modified });
+  }
+}
+
+const modified = "the object has been modified; please apply your changes to the latest version and try again";
+
+/** @returns `undefined` when another change came in between and this one is to be made anew. */
+async function attempt(exchange: Exchange, change: Change, stored: Stored): Promise<Stored | undefined> {
+  const { kernel, resource, target, request } = exchange;
+  const { parts, storage, admission } = kernel;
+  const { behaviour, schema, row, collection } = resource;
+  const { options } = change;
+  const views = resource.view([stored]);
+  const live = ((views instanceof Promise ? await views : views)[0] ?? stored).object;
+  const produced = change.produce(live);
+  let next = produced instanceof Promise ? await produced : produced;
+  const { uid } = next.metadata;
+  if (uid && uid !== live.metadata.uid)
+    throw preconditionFailed(exchange, { given: uid, found: live.metadata.uid ?? "" });
+  next = resetChanged({ resource, subresource: target.subresource }, next, live);
+  const context = writeContext(exchange, "UPDATE", { name: target.name, dryRun: options.dryRun });
+  behaviour.default?.(next, context);
+  if (change.isTracked !== true && schema !== undefined) {
+    next = parts.patches.updateManagedFields({
+      schema,
+      live,
+      next,
+      manager: managerOf(options.fieldManager, request),
+      operation: "Update",
+      subresource: target.subresource,
+      apiVersion: resource.apiVersion,
+      now: context.now,
+    });
+  }
+  const attributes = {
+    context,
+    object: next as KubeObject | undefined,
+    oldObject: live,
+    options: optionsObject(change.optionsKind, options),
+  };
+  const mutation = admission.mutate(attributes);
+  if (mutation !== undefined) {
+    await mutation;
+    next = attributes.object ?? next;
+    if (schema !== undefined) {
+      next = parts.schemas.decode(schema, next).object;
+      parts.schemas.applyDefaults(schema, next);
+    }
+    behaviour.default?.(next, context);
+    next = resetChanged({ resource, subresource: target.subresource }, next, live);
+  }
+  checkVersion(exchange, next, live);
+  next = withSystemFields(next, live);
+  behaviour.prepareForUpdate?.(next, live, context);
+  setGeneration(exchange, next, live);
+  validateChanged(exchange, { next, live }, context);
+  attributes.object = next;
+  const validation = admission.validate(attributes);
+  if (validation !== undefined) await validation;
+  const isUnchanged = isSameBut(next, live);
+  const inStorage = isUnchanged ? stored.object : resource.toStorage(next);
+  const written = inStorage instanceof Promise ? await inStorage : inStorage;
+  if (collection.get(stored.key) !== stored) {
+    if (change.isRepeatable === true || collection.get(stored.key) === undefined) return undefined;
+    throw conflict(row, target.name, { why: modified });
+  }
+  if (options.dryRun) return new Stored(stored.key, stored.version, { object: ordered(isUnchanged ? live : next) });
+  if (isEmptied(next, live, resource.row.kind)) {
+    storage.remove(collection, stored.key);
+    await storage.committed();
+    return new Stored(stored.key, stored.version, { object: ordered(next) });
+  }
+  const result = isUnchanged
+    ? stored
+    : storage.put(collection, stored.key, ordered({ ...written, metadata: { ...written.metadata } }));
+  const commit = storage.committed();
+  if (commit !== undefined) await commit;
+  const shown = resource.view([result]);
+  return (shown instanceof Promise ? await shown : shown)[0] ?? result;
+}
+
+function checkVersion({ resource, target }: Exchange, next: KubeObject, live: KubeObject): void {
+  const { row, traits } = resource;
+  const given = next.metadata.resourceVersion ?? "";
+  if (given === "" || given === "0") {
+    if (traits.unconditionalUpdate) return;
+    const field = "metadata.resourceVersion";
+    const errors = [{ type: "Invalid" as const, field, badValue: 0, detail: "must be specified for an update" }];
+    throw invalid({ group: row.group, kind: row.plural }, target.name, { errors });
+  }
+  versionNumber(given);
+  if (given !== live.metadata.resourceVersion) throw conflict(row, target.name, { why: modified });
+}
+
+/** Nobody changes these. */
+function withSystemFields(next: KubeObject, live: KubeObject): KubeObject {
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = live.metadata;
+  const metadata = { ...next.metadata, resourceVersion: live.metadata.resourceVersion ?? "" };
+  if (!metadata.uid && uid !== undefined) metadata.uid = uid;
+  if (creationTimestamp) metadata.creationTimestamp = creationTimestamp;
+  if (generation === undefined) delete metadata.generation;
+  else metadata.generation = generation;
+  if (deletionTimestamp !== undefined) metadata.deletionTimestamp = deletionTimestamp;
+  if (deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= deletionGracePeriodSeconds;
+  return { ...next, metadata };
+}
+
+function setGeneration({ resource, target }: Exchange, next: KubeObject, live: KubeObject): void {
+  if (target.subresource === "status") return;
+  const generation = nextGeneration(resource, next, live);
+  if (generation !== undefined) next.metadata.generation = generation;
+}
+
+function validateChanged(
+  { kernel, resource }: Exchange,
+  { next, live }: { readonly next: KubeObject; readonly live: KubeObject },
+  context: WriteContext,
+): void {
+  const { behaviour, schema, row } = resource;
+  const errors = [
+    ...(behaviour.validateUpdate?.(next, live, context) ?? []),
+    ...(schema === undefined ? [] : kernel.parts.schemas.validate(schema, next, live)),
+  ];
+  if (errors.length > 0) throw invalid({ group: row.group, kind: next.kind }, next.metadata.name ?? "", { errors });
+}
+
+/** The same but for the times at which managers changed nothing. */
+function isSameBut(next: KubeObject, live: KubeObject): boolean {
+  const { managedFields: mine = [], ...metadata } = next.metadata;
+  const { managedFields: theirs = [], ...liveMetadata } = live.metadata;
+  if (!sameJson({ ...next, metadata }, { ...live, metadata: liveMetadata })) return false;
+  if (mine.length !== theirs.length) return false;
+  const timeless = (entries: readonly Record<string, unknown>[]): unknown =>
+    entries.map((entry) => ({ ...entry, time: undefined }));
+  return sameJson(timeless(mine), timeless(theirs));
+}
+
+/** The last finalizer of an object that was to be deleted is gone. */
+function isEmptied(next: KubeObject, live: KubeObject, kind: string): boolean {
+  if ((next.metadata.finalizers ?? []).length > 0 || live.metadata.deletionTimestamp === undefined) return false;
+  if ((live.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false;
+  if (kind !== "Namespace") return true;
+  const { finalizers = [] } = (next["spec"] ?? {}) as { finalizers?: string[] };
+  return finalizers.length === 0;
+}
+
+function preconditionFailed(
+  { resource, target }: Exchange,
+  { given, found }: { readonly given: string; readonly found: string },
+): Error {
+  const { row } = resource;
+  const prefix = row.custom ? `${row.group}/${row.plural}` : row.plural;
+  const path = `/registry/${prefix}/${keyOf(resource, target.namespace, target.name)}`;
+  const detail = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${found}`;
+  const why = `StorageError: invalid object, Code: 4, Key: ${path}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
+  return conflict(row, target.name, { why });
+}

@@ -1,0 +1,79 @@
+/** The body of a watch: lines that go out together once per turn of the event loop. */
+
+/** What a client may leave unread before its watch ends, in bytes. */
+const mostUnread = 64 * 1024 * 1024;
+
+export interface WatchStreamOptions {
+  /** Ends the stream: the client went away, or the server stops. */
+  readonly signal: AbortSignal;
+  /** How long it lasts. */
+  readonly seconds: number;
+}
+
+const encoder = new TextEncoder();
+
+export class WatchStream {
+  readonly #body: ReadableStream<ArrayBufferView>;
+  readonly #ended: (() => void)[] = [];
+  #controller: ReadableStreamDefaultController<ArrayBufferView> | undefined;
+  #waiting: Uint8Array[] = [];
+  #isScheduled = false;
+  #isEnded = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor({ signal, seconds }: WatchStreamOptions) {
+    const end = (): void => this.end();
+    this.#body = new ReadableStream(
+      {
+        start: (controller) => void (this.#controller = controller),
+        cancel: end,
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: mostUnread }),
+    );
+    signal.addEventListener("abort", end, { once: true });
+    this.onEnd(() => signal.removeEventListener("abort", end));
+    this.#timer = setTimeout(end, Math.max(0, Math.min(seconds * 1000, 2 ** 31 - 1)));
+  }
+
+  response(warnings: readonly string[]): Response {
+    const headers = new Headers({ "content-type": "application/json", "cache-control": "no-cache, private" });
+    for (const warning of warnings) headers.append("warning", `299 - ${JSON.stringify(warning)}`);
+    return new Response(this.#body, { headers });
+  }
+
+  write(line: Uint8Array | string): void {
+    if (this.#isEnded) return;
+    this.#waiting.push(typeof line === "string" ? encoder.encode(line) : line);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => this.#flush());
+  }
+
+  /** Called once, when the stream ends for whatever reason; at once when it has ended. */
+  onEnd(callback: () => void): void {
+    if (this.#isEnded) callback();
+    else this.#ended.push(callback);
+  }
+
+  end(): void {
+    if (this.#isEnded) return;
+    this.#flush();
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+    try {
+      this.#controller?.close();
+    } catch {
+      // The client has closed it.
+    }
+    for (const callback of this.#ended.splice(0)) callback();
+  }
+
+  #flush(): void {
+    this.#isScheduled = false;
+    const [first, ...others] = this.#waiting;
+    this.#waiting = [];
+    if (first === undefined || this.#isEnded) return;
+    if ((this.#controller?.desiredSize ?? 1) <= 0) return this.end();
+    this.#controller?.enqueue(others.length === 0 ? first : Buffer.concat([first, ...others]));
+  }
+}

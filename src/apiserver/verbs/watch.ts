@@ -1,0 +1,153 @@
+/** Watching a collection. */
+import type { ListOptions } from "../request/query.ts";
+import { versionNumber } from "../request/query.ts";
+import { selection } from "../request/selectors.ts";
+import { expired } from "../status.ts";
+import { type EventType, Stored, type StoreEvent } from "../storage/stored.ts";
+import type { Exchange } from "./exchange.ts";
+import { bookmark, type Form, formOf } from "./forms.ts";
+import { WatchStream } from "./watch-stream.ts";
+
+/** Milliseconds between bookmarks. */
+const bookmarkInterval = 60_000;
+
+export async function watch(exchange: Exchange, options: ListOptions): Promise<Response> {
+  const { kernel, resource, target, request, warnings } = exchange;
+  const { storage } = kernel;
+  const { collection } = resource;
+  const { test } = selection(resource, options);
+  const form = formOf(exchange);
+  await storage.committed();
+  const asked = versionNumber(options.resourceVersion) ?? 0;
+  const namespace = resource.row.namespaced ? target.namespace : "";
+  const prefix = namespace === "" ? "" : `${namespace}/`;
+  const isInside = ({ key }: Stored): boolean => {
+    if (target.name !== "") return key === `${prefix}${target.name}`;
+    return prefix === "" || key.startsWith(prefix);
+  };
+  const stream = new WatchStream({
+    signal: AbortSignal.any([request.signal, kernel.stopping]),
+    seconds: options.timeoutSeconds ?? 1800 + Math.random() * 1800,
+  });
+  const answer = stream.response(warnings);
+
+  if (asked > 0 && options.sendInitialEvents === undefined && asked < collection.history.compacted) {
+    const { status } = expired(`too old resource version: ${asked} (${collection.history.compacted})`);
+    stream.write(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`);
+    stream.end();
+    return answer;
+  }
+
+  const watcher = new Watcher({ exchange, form, stream, test });
+  let from = asked;
+  const wantsState = options.sendInitialEvents ?? (options.resourceVersion === "" || asked === 0);
+  if (wantsState) {
+    from = Math.max(asked, storage.version);
+    const inside = collection.all().filter(isInside);
+    const views = await resource.view(inside);
+    for (const view of views) if (test?.(view.object) ?? true) stream.write(line("ADDED", form.event(view)));
+  } else if (options.sendInitialEvents === false && options.resourceVersion === "") {
+    from = storage.version;
+  }
+  // A conversion may have taken its time: what happened meanwhile is in the history.
+  for (const event of collection.history.after(from)) if (isInside(event.stored)) watcher.take(event);
+  if (options.sendInitialEvents === true && options.allowWatchBookmarks)
+    stream.write(line("BOOKMARK", bookmark(resource, Math.max(from, storage.version), true)));
+  const stop = collection.listen((event) => {
+    if (event.version > from && isInside(event.stored)) watcher.take(event);
+  });
+  const bookmarks = options.allowWatchBookmarks
+    ? setInterval(() => stream.write(line("BOOKMARK", bookmark(resource, storage.version, false))), bookmarkInterval)
+    : undefined;
+  stream.onEnd(() => {
+    stop();
+    clearInterval(bookmarks);
+  });
+  resource.retired?.addEventListener("abort", () => stream.end(), { once: true });
+  return answer;
+}
+
+function line(type: EventType | "BOOKMARK", object: string): string {
+  return `{"type":"${type}","object":${object}}\n`;
+}
+
+interface WatcherOptions {
+  readonly exchange: Exchange;
+  readonly form: Form;
+  readonly stream: WatchStream;
+  readonly test: ((object: Stored["object"]) => boolean) | undefined;
+}
+
+const encoder = new TextEncoder();
+
+/** The bytes of an event in its usual form: one encoding for every watcher. */
+const usualLines = new WeakMap<StoreEvent, Uint8Array>();
+
+class Watcher {
+  readonly #options: WatcherOptions;
+  /** Set while a conversion is under way: events stay in order. */
+  #queue: Promise<void> | undefined;
+
+  constructor(options: WatcherOptions) {
+    this.#options = options;
+  }
+
+  take(event: StoreEvent): void {
+    if (this.#queue !== undefined) {
+      this.#queue = this.#queue.then(() => this.#convert(event));
+      return;
+    }
+    const { resource } = this.#options.exchange;
+    const views = resource.view([event.stored, ...(event.previous === undefined ? [] : [event.previous])]);
+    if (views instanceof Promise) {
+      const queue = this.#convert(event).finally(() => {
+        if (this.#queue === queue) this.#queue = undefined;
+      });
+      this.#queue = queue;
+      return;
+    }
+    this.#send(event, views[0] ?? event.stored, views[1]);
+  }
+
+  async #convert(event: StoreEvent): Promise<void> {
+    const { exchange, stream } = this.#options;
+    try {
+      const previous = event.previous === undefined ? [] : [event.previous];
+      const views = await exchange.resource.view([event.stored, ...previous]);
+      this.#send(event, views[0] ?? event.stored, views[1]);
+    } catch {
+      // Without its converter the kind cannot be followed: the client lists again and is told why.
+      stream.end();
+    }
+  }
+
+  #send(event: StoreEvent, view: Stored, previous: Stored | undefined): void {
+    const { form, stream, test } = this.#options;
+    if (test !== undefined) {
+      const matched = previous !== undefined && test(previous.object);
+      const matches = event.type !== "DELETED" && test(view.object);
+      if (!matched && !matches) return;
+      const type = matches ? (matched ? "MODIFIED" : "ADDED") : "DELETED";
+      // What left the selection is shown as it was while inside, at the version that took it out.
+      const shown = matches || event.type === "DELETED" || previous === undefined ? view : withVersion(previous, view);
+      stream.write(line(type, form.event(shown)));
+      return;
+    }
+    if (!form.isPlain || view !== event.stored) {
+      stream.write(line(event.type, form.event(view)));
+      return;
+    }
+    let bytes = usualLines.get(event);
+    if (bytes === undefined) {
+      bytes = encoder.encode(line(event.type, view.json));
+      usualLines.set(event, bytes);
+    }
+    stream.write(bytes);
+  }
+}
+
+function withVersion(stored: Stored, { version }: Stored): Stored {
+  const { object } = stored;
+  const metadata = { ...object.metadata, resourceVersion: String(version) };
+  return new Stored(stored.key, version, { object: { ...object, metadata } });
+}
