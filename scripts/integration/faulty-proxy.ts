@@ -2,7 +2,14 @@
 import { once } from "node:events";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import type { ClusterConfig } from "../../src/kube/cluster-config.ts";
-import { type LoopbackRequest, type LoopbackServer, type Reply, sendJson, startLoopback } from "../loopback-server.ts";
+import {
+  type LoopbackRequest,
+  type LoopbackServer,
+  type Reply,
+  sendJson,
+  sendStatus,
+  startLoopback,
+} from "../loopback-server.ts";
 
 /** A request that was answered, watches not included. */
 export interface Exchange {
@@ -13,10 +20,21 @@ export interface Exchange {
   readonly code: number;
 }
 
+export type Fault =
+  | { readonly kind: "refuse"; readonly code: number; readonly retryAfter?: number }
+  /** Carried out, and the answer lost on its way. */
+  | { readonly kind: "lose" }
+  /** A watch that is ended in order as soon as it is open. */
+  | { readonly kind: "close" };
+
 export class FaultyProxy implements AsyncDisposable {
   readonly exchanges: Exchange[] = [];
   /** Milliseconds by which watches are behind. */
   delay = 0;
+  /** What becomes of a request instead of what should; `undefined` lets it through. */
+  fault: (request: LoopbackRequest) => Fault | undefined = () => undefined;
+  /** Requests that were refused or lost, as `METHOD path` with `watch ` before that of a watch. */
+  readonly faults: string[] = [];
   readonly #plane: Pick<ControlPlane, "request">;
   readonly #watches = new Set<AbortController>();
   #server!: LoopbackServer;
@@ -61,11 +79,33 @@ export class FaultyProxy implements AsyncDisposable {
 
   async #forward(request: LoopbackRequest, reply: Reply): Promise<void> {
     try {
-      if (request.query.get("watch") === "true" || request.query.get("watch") === "1")
-        await this.#watch(request, reply);
+      const watches = request.query.get("watch") === "true" || request.query.get("watch") === "1";
+      const fault = this.fault(request);
+      if (fault !== undefined) await this.#break(fault, { request, reply, watches });
+      else if (watches) await this.#watch(request, reply);
       else await this.#short(request, reply);
     } catch {
       reply.destroy(); // what broke on the way to the server breaks on the way back
+    }
+  }
+
+  async #break(fault: Fault, on: { request: LoopbackRequest; reply: Reply; watches: boolean }): Promise<void> {
+    const { request, reply, watches } = on;
+    this.faults.push(`${watches ? "watch " : ""}${request.method} ${request.path}`);
+    switch (fault.kind) {
+      case "refuse": {
+        const { code, retryAfter } = fault;
+        const headers: Record<string, string> = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
+        sendStatus(reply, code, { reason: "Fault", message: `refused with ${code} by the proxy`, headers });
+        return;
+      }
+      case "lose":
+        if (!watches) await (await this.#send(request)).text();
+        reply.destroy();
+        return;
+      case "close":
+        reply.writeHead(200, { "content-type": "application/json" });
+        reply.end();
     }
   }
 
