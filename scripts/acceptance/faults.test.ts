@@ -31,7 +31,7 @@ describe.skipIf(!available)("faults of the network", () => {
       cluster: await loadKubeconfig({ kubeconfig, env: {} }),
       definitions: [Box, controller],
     });
-    behaviours.set("one", async (box, { status }) => void status.set({ turn: box.spec.turn }));
+    behaviours.set("one", async (box, { status }) => status.set({ turn: box.spec.turn }));
     await cluster.send("POST", BOXES, {
       body: { apiVersion: Box.apiVersion, kind: "Box", metadata: { name: "one" }, spec: {} },
     });

@@ -158,7 +158,9 @@ function afterFailure(
     case "busy": {
       const status: InformerState = { kind: "unavailable", message, code: failure.code };
       if (failure.retryAfter === undefined) return { ...pause, next: again, status };
-      return { kind: "pausing", delay: failure.retryAfter * 1000, exact: true, next: again, status };
+      // `Retry-After: 0` again and again must not become a storm of requests.
+      const delay = Math.max(failure.retryAfter * 1000, Math.min(backOff(before) / 4, 1_000));
+      return { kind: "pausing", delay, exact: true, next: again, status };
     }
     case "unreachable":
       return {

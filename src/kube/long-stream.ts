@@ -97,6 +97,11 @@ class LongStream implements ExchangeHandlers {
 
   onEnd(): void {
     if (this.#over) return;
+    if (this.#status === 0) {
+      // A stream that ends before it was answered is no watch that the server has closed in order.
+      const message = "the stream ended without an answer";
+      return this.#fail(new UnreachableError(this.#options.server, { code: "ECONNRESET", message }));
+    }
     this.#over = true;
     if (!this.#refused) return this.#done.resolve();
     const { method, path } = this.#request;

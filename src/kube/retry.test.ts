@@ -16,7 +16,7 @@ describe("retryDelay REST-01", () => {
   test.each([
     [429, 2, 2_000],
     [503, 3, 3_000],
-    [500, 0, 0],
+    [500, 0, 100],
     [429, undefined, undefined],
     [503, undefined, undefined],
     [409, 1, undefined],

@@ -30,8 +30,9 @@ export function retryDelay(error: unknown, options: { method: string; attempts: 
   if (isApiError(error)) {
     const wanted = error.code === 429 || error.code >= 500;
     if (!wanted || error.retryAfter === undefined || attempts.refused >= MOST_RETRIES) return undefined;
-    attempts.refused++;
-    return Math.min(error.retryAfter * 1_000, LONGEST_DELAY_MS);
+    // `Retry-After: 0` again and again must not become a storm of requests.
+    const least = Math.min(100 * 2 ** attempts.refused++, 1_000);
+    return Math.min(Math.max(error.retryAfter * 1_000, least), LONGEST_DELAY_MS);
   }
   if (isUnreachable(error) && mayRepeat(error, method) && attempts.reset < MOST_RESETS) {
     return RESET_DELAYS_MS[attempts.reset++];

@@ -3,6 +3,7 @@ import { abortable } from "../platform/abortable.ts";
 import { sleep, systemClock, type Clock } from "../platform/clock.ts";
 import { AnswerLog } from "./answer-log.ts";
 import { isApiError, isUnauthorized, isUnreachable, UnreachableError } from "./api-error.ts";
+import { Brake } from "./brake.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { isTlsFailure, wasNotBegun } from "./connection-failure.ts";
 import { ExchangePath } from "./exchange-path.ts";
@@ -86,6 +87,7 @@ class KubeTransport implements Transport {
   readonly #watches: ExchangePath;
   readonly #leases: ExchangePath;
   readonly #reachability: ReachabilityProbe;
+  readonly #brake: Brake;
   readonly #reload: ReloadOnce;
   readonly #headers: RequestHeaders;
   readonly #log: AnswerLog;
@@ -107,6 +109,7 @@ class KubeTransport implements Transport {
     this.#watches = new ExchangePath({ config, clock, streamsPerSession: STREAMS_PER_SESSION });
     this.#leases = new ExchangePath({ config, clock, streamsPerSession: STREAMS_PER_SESSION });
     this.#reachability = new ReachabilityProbe({ clock, probe: (signal) => this.#probe(signal) });
+    this.#brake = new Brake(clock);
     this.#reload = new ReloadOnce(config);
     this.#headers = new RequestHeaders(options.userAgent ?? "binnacle/0.1.0");
     this.#log = new AnswerLog(options);
@@ -143,6 +146,7 @@ class KubeTransport implements Transport {
     this.#closed = true;
     this.#reachability.close();
     this.#grace?.[Symbol.dispose]();
+    this.#brake.close();
     const reason = this.#closedError();
     for (const controller of this.#open) controller.abort(reason);
     this.#fetches.close();
@@ -154,11 +158,17 @@ class KubeTransport implements Transport {
   async #retried<T>(request: KubeRequest, attempt: () => Promise<T>, again = true): Promise<T> {
     let attempts: Attempts | undefined;
     let reloaded = false;
+    const brake = this.#brake;
     for (;;) {
       const { generation } = this.#reload;
+      if (brake.isOn && request.traffic !== "lease") await brake.enter(request.path, request.signal);
       try {
-        return await attempt();
+        const answer = await attempt();
+        if (brake.isOn) brake.succeeded(request.path);
+        return answer;
       } catch (error) {
+        if (isApiError(error) && error.code < 500 && error.code !== 429) brake.succeeded(request.path);
+        else if (!request.signal?.aborted) brake.failed(request.path);
         if (request.signal?.aborted) throw request.signal.reason;
         if (this.#closed) throw error;
         if (!reloaded && (isUnauthorized(error) || (isUnreachable(error) && isTlsFailure(error)))) {
@@ -212,7 +222,17 @@ class KubeTransport implements Transport {
     try {
       const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
       const headers = this.#headers.of(request, credentials);
-      await runStream(request, {
+      const brake = this.#brake;
+      const told = !brake.isOn
+        ? request
+        : {
+            ...request,
+            onHeaders: () => {
+              brake.succeeded(request.path);
+              request.onHeaders?.();
+            },
+          };
+      await runStream(told, {
         path: this.#watches,
         exchange: { method: request.method, path: pathOf(request), headers, body: bodyOf(request) },
         signal,
