@@ -53,3 +53,123 @@ class Exponential extends Failures implements RateLimiter {
 export function exponential(base = 5, max = 1_000_000): RateLimiter {
   return new Exponential(base, max);
 }
+
+class FastSlow extends Failures implements RateLimiter {
+  readonly #options: { readonly fast: number; readonly slow: number; readonly attempts: number };
+
+  constructor(options: { readonly fast: number; readonly slow: number; readonly attempts: number }) {
+    super();
+    this.#options = options;
+  }
+
+  delay(key: string): number {
+    const { fast, slow, attempts } = this.#options;
+    return this.count(key) < attempts ? fast : slow;
+  }
+}
+
+/** A short delay for the first `attempts` failures of a key, a long one after them. */
+export function fastSlow(options: {
+  readonly fast: number;
+  readonly slow: number;
+  readonly attempts: number;
+}): RateLimiter {
+  return new FastSlow(options);
+}
+
+class MaxOf implements RateLimiter {
+  readonly #limiters: readonly RateLimiter[];
+
+  constructor(limiters: readonly RateLimiter[]) {
+    this.#limiters = limiters;
+  }
+
+  delay(key: string): number {
+    let longest = 0;
+    for (const limiter of this.#limiters) longest = Math.max(longest, limiter.delay(key));
+    return longest;
+  }
+
+  forget(key: string): void {
+    for (const limiter of this.#limiters) limiter.forget(key);
+  }
+
+  failures(key: string): number {
+    let most = 0;
+    for (const limiter of this.#limiters) most = Math.max(most, limiter.failures(key));
+    return most;
+  }
+}
+
+/** The longest of several delays. */
+export function maxOf(...limiters: readonly RateLimiter[]): RateLimiter {
+  return new MaxOf(limiters);
+}
+
+export interface BucketOptions {
+  /** Tokens per second. */
+  readonly rate: number;
+  /** The most tokens that gather. */
+  readonly burst: number;
+  /** Milliseconds. */
+  readonly now: () => number;
+}
+
+class Bucket implements RateLimiter {
+  readonly #options: BucketOptions;
+  /** Below 0 when delays have been promised against tokens to come. */
+  #tokens: number;
+  #at: number;
+
+  constructor(options: BucketOptions) {
+    this.#options = options;
+    this.#tokens = options.burst;
+    this.#at = options.now();
+  }
+
+  delay(): number {
+    const { rate, burst, now } = this.#options;
+    const at = now();
+    this.#tokens = Math.min(burst, this.#tokens + ((at - this.#at) * rate) / 1000) - 1;
+    this.#at = at;
+    return this.#tokens >= 0 ? 0 : (-this.#tokens * 1000) / rate;
+  }
+
+  forget(): void {}
+
+  failures(): number {
+    return 0;
+  }
+}
+
+/** One token bucket for all keys together. */
+export function bucket(options: BucketOptions): RateLimiter {
+  return new Bucket(options);
+}
+
+class WithMaxWait implements RateLimiter {
+  readonly #limiter: RateLimiter;
+  readonly #max: number;
+
+  constructor(limiter: RateLimiter, max: number) {
+    this.#limiter = limiter;
+    this.#max = max;
+  }
+
+  delay(key: string): number {
+    return Math.min(this.#limiter.delay(key), this.#max);
+  }
+
+  forget(key: string): void {
+    this.#limiter.forget(key);
+  }
+
+  failures(key: string): number {
+    return this.#limiter.failures(key);
+  }
+}
+
+/** Cuts another limiter's delays. */
+export function withMaxWait(limiter: RateLimiter, max: number): RateLimiter {
+  return new WithMaxWait(limiter, max);
+}
