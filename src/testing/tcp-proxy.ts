@@ -31,10 +31,10 @@ class Link {
     this.#server = server;
     this.#fault = fault;
     this.#left = fault.truncateAfter ?? Infinity;
-    client.on("data", (bytes) => {
+    client.on("data", (bytes: Buffer) => {
       if (this.#fault.stalled !== true) this.#pass(client, server, bytes);
     });
-    server.on("data", (bytes) => this.#answer(bytes));
+    server.on("data", (bytes: Buffer) => this.#answer(bytes));
     for (const [end, other] of [
       [client, server],
       [server, client],
