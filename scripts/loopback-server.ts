@@ -4,7 +4,7 @@ import http2 from "node:http2";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { ClusterConfig, HeaderValues, TlsSettings } from "../src/kube/cluster-config.ts";
-import { createAuthority, issue } from "./controlplane/certificate.ts";
+import { createAuthority, issue } from "../src/apiserver/certificates/certificate.ts";
 
 export type Reply = ServerResponse;
 export type Handler = (request: LoopbackRequest, reply: Reply) => void | Promise<void>;

@@ -3,7 +3,13 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Certificate, createAuthority, createKey, issue, type Subject } from "./certificate.ts";
+import {
+  type Certificate,
+  createAuthority,
+  createKey,
+  issue,
+  type Subject,
+} from "../../src/apiserver/certificates/certificate.ts";
 
 const authorityName = "kubernetes";
 const hosts = [

@@ -27,6 +27,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./manifests.ts")).manifestsCommand,
   },
   {
+    name: "apiserver",
+    describe: "Serve the Kubernetes API, in memory or from a folder",
+    load: async () => (await import("./apiserver.ts")).apiserverCommand,
+  },
+  {
     name: "version",
     describe: "Print the version",
     load: async () => (await import("./version.ts")).versionCommand,

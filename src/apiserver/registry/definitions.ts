@@ -103,7 +103,7 @@ function remove(definition: KubeObject, around: Around): void {
   if (!definition.metadata.finalizers?.includes(cleanup)) return;
   const { group, names } = specOf(definition);
   const collection = storage.collection(`${group}/${names.plural}`);
-  for (const { key, object } of [...collection.all()]) {
+  for (const { key, object } of collection.all()) {
     const { metadata } = object;
     if ((metadata.finalizers ?? []).length === 0) storage.remove(collection, key);
     else if (metadata.deletionTimestamp === undefined) {

@@ -1,0 +1,158 @@
+/** The server behind TLS on an address, with certificates and a kubeconfig of its own. */
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
+import { administrator, type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
+
+export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now"> {
+  /** @default 127.0.0.1 */
+  readonly host?: string | undefined;
+  /** 0 takes a free one. @default 0 */
+  readonly port?: number | undefined;
+}
+
+export interface ListeningApiServer extends AsyncDisposable {
+  readonly server: ApiServer;
+  /** `https://host:port` */
+  readonly url: string;
+  /** With the authority and a token of the administrator: YAML. */
+  readonly kubeconfig: string;
+  stop(): Promise<void>;
+}
+
+/** What clients know the server by: kept with the data, so that a kubeconfig stays good over a restart. */
+interface Credentials {
+  readonly authority: Certificate;
+  /** Of the administrator. */
+  readonly token: string;
+  /** Signs the tokens of service accounts: base64. */
+  readonly secret: string;
+  /** The last port, so that a free one is the same free one after a restart. */
+  readonly port?: number;
+}
+
+const authorityName = "binnacle";
+
+/**
+ * Starts a server that listens.
+ *
+ * @throws Error when the address is taken or cannot be had.
+ */
+export async function listenApiServer(options: ListenOptions = {}): Promise<ListeningApiServer> {
+  const host = options.host ?? "127.0.0.1";
+  const credentials = loadCredentials(options.data);
+  const { authority } = credentials;
+  const hosts = [...new Set([host, "127.0.0.1", "localhost", hostname(), "kubernetes.default.svc"])];
+  const own = issue({ ...authority, name: authorityName }, { subject: { name: "apiserver" }, hosts });
+  let server: ApiServer | undefined;
+  const listener = serve(host, options.port || credentials.port || 0, {
+    isFixed: Boolean(options.port),
+    tls: { cert: own.cert, key: own.key },
+    answer: (request) => server?.fetch(request, {}) ?? Promise.resolve(new Response(null, { status: 503 })),
+  });
+  const port = listener.port ?? 0;
+  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  try {
+    keepCredentials(options.data, { ...credentials, port });
+    server = await createApiServer({
+      data: options.data,
+      history: options.history,
+      now: options.now,
+      address,
+      users: new Map([[credentials.token, administrator]]),
+      tokenSecret: Buffer.from(credentials.secret, "base64"),
+    });
+  } catch (error) {
+    await listener.stop(true);
+    throw error;
+  }
+  const started = server;
+  const stop = async (): Promise<void> => {
+    await started.stop();
+    await listener.stop(true);
+  };
+  const url = `https://${address}`;
+  return {
+    server: started,
+    url,
+    kubeconfig: kubeconfig(url, credentials),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+interface ServeOptions {
+  /** The port was asked for: another will not do. */
+  readonly isFixed: boolean;
+  readonly tls: { readonly cert: string; readonly key: string };
+  readonly answer: (request: Request) => Promise<Response>;
+}
+
+function serve(hostname: string, port: number, options: ServeOptions): Bun.Server<undefined> {
+  try {
+    return Bun.serve({
+      hostname,
+      port,
+      http2: true,
+      // Watches are silent for minutes.
+      idleTimeout: 0,
+      tls: options.tls,
+      fetch: options.answer,
+    });
+  } catch (error) {
+    if (port === 0 || options.isFixed) throw error;
+    return serve(hostname, 0, options);
+  }
+}
+
+function loadCredentials(data: string | undefined): Credentials {
+  if (data !== undefined) {
+    try {
+      return JSON.parse(readFileSync(join(data, "credentials.json"), "utf8")) as Credentials;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
+  return {
+    authority: createAuthority(authorityName),
+    token: randomBytes(24).toString("base64url"),
+    secret: randomBytes(32).toString("base64"),
+  };
+}
+
+function keepCredentials(data: string | undefined, credentials: Credentials): void {
+  if (data === undefined) return;
+  mkdirSync(data, { recursive: true });
+  writePrivate(join(data, "credentials.json"), JSON.stringify(credentials));
+}
+
+/** Whole or not at all, and for this user only. */
+export function writePrivate(file: string, text: string): void {
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  chmodSync(draft, 0o600);
+  renameSync(draft, file);
+}
+
+function kubeconfig(server: string, { authority, token }: Credentials): string {
+  return `apiVersion: v1
+kind: Config
+clusters:
+- name: binnacle
+  cluster:
+    server: ${server}
+    certificate-authority-data: ${Buffer.from(authority.cert).toString("base64")}
+users:
+- name: binnacle
+  user:
+    token: ${token}
+contexts:
+- name: binnacle
+  context:
+    cluster: binnacle
+    user: binnacle
+current-context: binnacle
+`;
+}

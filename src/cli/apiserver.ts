@@ -1,0 +1,58 @@
+/** `binnacle apiserver` */
+import { listenApiServer, type ListeningApiServer, writePrivate } from "../apiserver/listen.ts";
+import { command } from "./command.ts";
+import { whenSignalled } from "./signals.ts";
+import { UsageError, UserError } from "./usage-error.ts";
+
+export const apiserverCommand = command({
+  options: [
+    {
+      name: "bind-address",
+      type: "string",
+      default: "127.0.0.1:0",
+      describe: "Address to serve on, with TLS; port 0 is a free one",
+    },
+    { name: "data", type: "string", describe: "Folder that keeps the objects over a restart; else they are lost" },
+    { name: "write-kubeconfig", type: "string", describe: "File to write a kubeconfig of an administrator to" },
+  ],
+  async run(values, { out }) {
+    const signalled = whenSignalled(() => undefined);
+    const address = parseAddress(values["bind-address"]);
+    const listening = await start({ ...address, data: values.data });
+    const file = values["write-kubeconfig"];
+    if (file !== undefined) {
+      try {
+        writePrivate(file, listening.kubeconfig);
+      } catch (error) {
+        await listening.stop();
+        throw new UserError(`Cannot write the kubeconfig ${file}: ${messageOf(error)}`);
+      }
+    }
+    out(`Serving the Kubernetes API on ${listening.url}\n`);
+    if (file !== undefined) out(`export KUBECONFIG=${file}\n`);
+    await signalled;
+    await listening.stop();
+    return 0;
+  },
+});
+
+async function start(options: { host: string; port: number; data: string | undefined }): Promise<ListeningApiServer> {
+  try {
+    return await listenApiServer(options);
+  } catch (error) {
+    const where = options.data === undefined ? "" : ` with data in ${options.data}`;
+    throw new UserError(`Cannot serve on ${options.host}:${options.port}${where}: ${messageOf(error)}`);
+  }
+}
+
+function parseAddress(text: string): { host: string; port: number } {
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:]*)):([0-9]+)$/.exec(text);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535)
+    throw new UsageError(`--bind-address is '${text}': expected <host>:<port>, such as 127.0.0.1:6443`);
+  return { host: match[1] ?? (match[2] || "0.0.0.0"), port };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
