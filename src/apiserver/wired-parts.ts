@@ -3,6 +3,7 @@ import type { Fields, KubeObject, Printer } from "./hooks.ts";
 import type { Parts } from "./parts.ts";
 import { serverSideApply } from "./patch/server-side-apply.ts";
 import { updateManagedFields } from "./patch/update-managed-fields.ts";
+import { decodeProtobuf, hasProtobuf } from "./protobuf/decode.ts";
 import { decodeBuiltIn } from "./schema/decode.ts";
 import type { Schema } from "./schema/schema.ts";
 import {
@@ -83,7 +84,10 @@ export const wiredParts: Parts = {
     updateManagedFields: (request) =>
       request.schema === interim ? request.next : updateManagedFields({ ...request, schema: request.schema as Schema }),
   },
-  protobuf: () => undefined,
+  protobuf(row) {
+    if (row.custom || !hasProtobuf(row)) return undefined;
+    return (bytes) => decodeProtobuf(bytes, builtInSchema);
+  },
   behaviourOf: () => ({}),
   createAdmission: () => ({ mutate: () => undefined, validate: () => undefined }),
   convert: (_, objects, apiVersion) => Promise.resolve(objects.map((object) => ({ ...object, apiVersion }))),
