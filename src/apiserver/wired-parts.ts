@@ -1,6 +1,10 @@
 /** The parts of the server, put together. */
 import type { Fields, KubeObject, Printer } from "./hooks.ts";
+import { behaviourOf } from "./validation/behaviours.ts";
 import type { Parts } from "./parts.ts";
+import { jsonPatch } from "./patch/json-patch.ts";
+import { strategicMergePatch } from "./patch/strategic-merge-patch.ts";
+import { mergePatch } from "./patch/merge-patch.ts";
 import { serverSideApply } from "./patch/server-side-apply.ts";
 import { updateManagedFields } from "./patch/update-managed-fields.ts";
 import { decodeProtobuf, hasProtobuf } from "./protobuf/decode.ts";
@@ -17,16 +21,6 @@ import {
 } from "./tables/tables.ts";
 
 const interim = { interim: true };
-
-function mergePatch(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
-  const base = typeof target === "object" && target !== null && !Array.isArray(target) ? { ...(target as Fields) } : {};
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete base[name];
-    else base[name] = mergePatch(base[name], value);
-  }
-  return base;
-}
 
 function fillDefaults(schema: Schema, value: unknown): void {
   if (Array.isArray(value)) {
@@ -74,9 +68,9 @@ export const wiredParts: Parts = {
     openApiV2Protobuf,
   },
   patches: {
-    json: (object) => object,
+    json: (object, operations) => jsonPatch(object, operations) as KubeObject,
     merge: (object, patch) => mergePatch(object, patch) as KubeObject,
-    strategic: (_, object, patch) => mergePatch(object, patch) as KubeObject,
+    strategic: (schema, object, patch) => strategicMergePatch(schema as Schema, object, patch) as KubeObject,
     apply: (request) =>
       request.schema === interim
         ? (mergePatch(request.live ?? {}, request.applied) as KubeObject)
@@ -88,7 +82,7 @@ export const wiredParts: Parts = {
     if (row.custom || !hasProtobuf(row)) return undefined;
     return (bytes) => decodeProtobuf(bytes, builtInSchema);
   },
-  behaviourOf: () => ({}),
+  behaviourOf,
   createAdmission: () => ({ mutate: () => undefined, validate: () => undefined }),
   convert: (_, objects, apiVersion) => Promise.resolve(objects.map((object) => ({ ...object, apiVersion }))),
   printerOf: () => age,

@@ -49,7 +49,8 @@ async function everyVerb(subject: Subject): Promise<void> {
   await patch(subject);
   await apply(subject);
   await subresources(subject);
-  await deleting(subject);
+  if (subject.sample.settled) await subject.session.send("delete", "DELETE", subject.path);
+  else await deleting(subject);
   // When a controller writes is not ours to say, so neither is what a watch shows of it.
   if (!subject.sample.settled) await watchAll(subject, version);
 }

@@ -17,7 +17,7 @@ export async function writeAbsent(subject: Subject): Promise<void> {
 export async function createInvalid(subject: Subject): Promise<void> {
   const { session, collection } = subject;
   const create = async (label: string, body: unknown, query = "") =>
-    await session.send(label, "POST", `${collection}${query}`, { body });
+    await session.send(label, "POST", `${collection}${query === "" ? "?dryRun=All" : query}`, { body });
   const { apiVersion, kind } = subject.object();
   await create("create nothing", "");
   await create("create what is not JSON", "{nope");

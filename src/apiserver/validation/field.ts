@@ -1,0 +1,150 @@
+/** A field under validation: where it is, what it holds, and where errors of it go. */
+import { type FieldError, type FieldErrorType, notSupported } from "../field-error.ts";
+import type { Fields } from "../hooks.ts";
+import type { Format } from "./formats.ts";
+
+export class Field {
+  readonly path: string;
+  readonly value: unknown;
+  readonly errors: FieldError[];
+
+  constructor(path: string, value: unknown, errors: FieldError[]) {
+    this.path = path;
+    this.value = value;
+    this.errors = errors;
+  }
+
+  /** A field of this one; of nothing when this one is no object. */
+  at(name: string): Field {
+    return new Field(this.path === "" ? name : `${this.path}.${name}`, this.fields[name], this.errors);
+  }
+
+  /** The entry of a map. */
+  key(name: string): Field {
+    return new Field(`${this.path}[${name}]`, this.fields[name], this.errors);
+  }
+
+  /** The same place with another value. */
+  with(value: unknown): Field {
+    return new Field(this.path, value, this.errors);
+  }
+
+  get fields(): Fields {
+    return typeof this.value === "object" && this.value !== null && !Array.isArray(this.value)
+      ? (this.value as Fields)
+      : {};
+  }
+
+  get items(): Field[] {
+    if (!Array.isArray(this.value)) return [];
+    return this.value.map((item, index) => new Field(`${this.path}[${index}]`, item, this.errors));
+  }
+
+  get keys(): string[] {
+    return Object.keys(this.fields);
+  }
+
+  /** The text, `""` where there is none. */
+  get text(): string {
+    return typeof this.value === "string" ? this.value : "";
+  }
+
+  /** The number, 0 where there is none. */
+  get number(): number {
+    return typeof this.value === "number" ? this.value : 0;
+  }
+
+  get present(): boolean {
+    return this.value !== undefined && this.value !== null;
+  }
+
+  /** Absent, `""`, 0, `[]` or `{}`. */
+  get empty(): boolean {
+    const { value } = this;
+    if (value === undefined || value === null || value === "" || value === 0 || value === false) return true;
+    return typeof value === "object" && Object.keys(value).length === 0;
+  }
+
+  add(type: FieldErrorType, detail: string, badValue?: unknown): void {
+    this.errors.push({ type, field: this.path, badValue, detail });
+  }
+
+  invalid(detail: string, badValue: unknown = this.value ?? ""): void {
+    this.add("Invalid", detail, badValue);
+  }
+
+  required(detail = ""): void {
+    this.add("Required", detail);
+  }
+
+  forbidden(detail: string): void {
+    this.add("Forbidden", detail);
+  }
+
+  duplicate(badValue: unknown = this.value): void {
+    this.add("Duplicate", "", badValue);
+  }
+
+  notFound(badValue: unknown = this.value): void {
+    this.add("NotFound", "", badValue);
+  }
+
+  tooLong(length: number): void {
+    this.add("TooLong", `may not be more than ${length} bytes`, this.value);
+  }
+
+  /** @returns whether it is there */
+  require(detail = ""): boolean {
+    if (!this.empty) return true;
+    this.required(detail);
+    return false;
+  }
+
+  /** One of the given values; absent is wrong too. */
+  oneOf(valid: readonly string[], { sorted = true }: { readonly sorted?: boolean } = {}): boolean {
+    if (valid.includes(this.text)) return true;
+    this.errors.push(notSupported(this.path, this.text, { valid: sorted ? valid.toSorted() : valid }));
+    return false;
+  }
+
+  /** Present and one of the values; worded as required when it is absent. */
+  requireOneOf(valid: readonly string[], detail = ""): boolean {
+    return this.require(detail) && this.oneOf(valid);
+  }
+
+  matches(format: Format): boolean {
+    const wrong = format(this.text);
+    for (const detail of wrong) this.invalid(detail, this.text);
+    return wrong.length === 0;
+  }
+
+  /** Not below zero; what is absent is fine. */
+  nonNegative(): void {
+    if (this.number < 0) this.invalid("must be greater than or equal to 0");
+  }
+
+  positive(): void {
+    if (this.number <= 0) this.invalid("must be greater than 0", this.number);
+  }
+
+  inRange(low: number, high: number): void {
+    if (this.number < low || this.number > high) this.invalid(`must be between ${low} and ${high}, inclusive`, this.number);
+  }
+
+  /** What is not as it was is refused. */
+  immutable(before: unknown, detail = "field is immutable"): void {
+    if (!Bun.deepEquals(withoutEmpty(this.value), withoutEmpty(before))) this.add("Invalid", detail, this.value ?? null);
+  }
+}
+
+/** Go does not tell an empty list or map from none. */
+function withoutEmpty(value: unknown): unknown {
+  if (value === null || value === undefined) return undefined;
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutEmpty);
+  if (typeof value !== "object") return value;
+  const entries = Object.entries(value).flatMap(([name, item]) => {
+    const kept = withoutEmpty(item);
+    return kept === undefined ? [] : [[name, kept] as const];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}

@@ -1,0 +1,125 @@
+/** Rules of `metadata`. @see https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ */
+import { goQuoted } from "../field-error.ts";
+import type { KindRow, KubeObject } from "../hooks.ts";
+import type { Field } from "./field.ts";
+import { dnsLabel, dnsSubdomain, type Format, labelValue, pathSegment, qualifiedName } from "./formats.ts";
+
+const labelNamed = new Set(["/namespaces", "/services"]);
+const segmentNamed = new Set([
+  "/events",
+  "apiregistration.k8s.io/apiservices",
+  "certificates.k8s.io/certificatesigningrequests",
+  "policy/poddisruptionbudgets",
+  "rbac.authorization.k8s.io/clusterrolebindings",
+  "rbac.authorization.k8s.io/clusterroles",
+  "rbac.authorization.k8s.io/rolebindings",
+  "rbac.authorization.k8s.io/roles",
+]);
+/** Whose finalizers need no domain, as they are checked by an older rule. */
+const looseFinalizers = new Set([
+  "/events",
+  "apiregistration.k8s.io/apiservices",
+  "policy/poddisruptionbudgets",
+  "apiextensions.k8s.io/customresourcedefinitions",
+  "coordination.k8s.io/leases",
+  "node.k8s.io/runtimeclasses",
+]);
+const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
+const annotationsLimit = 256 * 1024;
+
+/** What a kind's objects may be called. */
+export function nameFormat({ group, plural }: KindRow): Format {
+  const name = `${group}/${plural}`;
+  if (labelNamed.has(name) || name === "apps/statefulsets") return dnsLabel;
+  return segmentNamed.has(name) ? pathSegment : dnsSubdomain;
+}
+
+export function validateMetadata(metadata: Field, row: KindRow, format: Format): void {
+  const generateName = metadata.at("generateName");
+  // What is generated from a prefix may end where a name must not.
+  if (generateName.text !== "") {
+    const base = generateName.text.endsWith("-") ? `${generateName.text.slice(0, -1)}a` : generateName.text;
+    for (const detail of format(base)) generateName.invalid(detail);
+  }
+  const name = metadata.at("name");
+  if (name.text === "") name.required("name or generateName is required");
+  else name.matches(format);
+  const namespace = metadata.at("namespace");
+  if (row.namespaced) {
+    if (namespace.text === "") namespace.required();
+    else namespace.matches(dnsLabel);
+  }
+  metadata.at("generation").nonNegative();
+  validateLabels(metadata.at("labels"));
+  validateAnnotations(metadata.at("annotations"));
+  owners(metadata.at("ownerReferences"));
+  finalizers(metadata.at("finalizers"), row);
+}
+
+export function validateLabels(labels: Field): void {
+  for (const [name, value] of Object.entries(labels.fields)) {
+    labels.with(name).matches(qualifiedName);
+    labels.with(value).matches(labelValue);
+  }
+}
+
+export function validateAnnotations(annotations: Field): void {
+  let size = 0;
+  for (const [name, value] of Object.entries(annotations.fields)) {
+    for (const detail of qualifiedName(name.toLowerCase())) annotations.invalid(detail, name);
+    size += Buffer.byteLength(name) + Buffer.byteLength(String(value));
+  }
+  if (size > annotationsLimit) annotations.tooLong(annotationsLimit);
+}
+
+function owners(references: Field): void {
+  let controller = "";
+  for (const { fields } of references.items) {
+    const [kind, name] = [String(fields["kind"] ?? ""), String(fields["name"] ?? "")];
+    if (!fields["apiVersion"]) references.at("apiVersion").invalid("version must not be empty", "");
+    for (const part of ["kind", "name", "uid"]) if (!fields[part]) references.at(part).invalid("must not be empty", "");
+    if (fields["apiVersion"] === "v1" && kind === "Event") {
+      references.invalid("/v1, Kind=Event is disallowed from being an owner", fields);
+    }
+    if (fields["controller"] !== true) continue;
+    if (controller === "") {
+      controller = `${kind}/${name}`;
+      continue;
+    }
+    const both = `${controller} and ${kind}/${name}`;
+    references.invalid(`Only one reference can have Controller set to true. Found "true" in references for ${both}`);
+  }
+}
+
+function finalizers(list: Field, row: KindRow): void {
+  const names = list.items.map(({ text }) => text);
+  for (const name of names) list.with(name).matches(qualifiedName);
+  if (names.includes("orphan") && names.includes("foregroundDeletion")) {
+    list.invalid("finalizer orphan and foregroundDeletion cannot be both set", names);
+  }
+  const isLoose = row.custom || row.group === "admissionregistration.k8s.io" || looseFinalizers.has(`${row.group}/${row.plural}`);
+  if (isLoose) return;
+  for (const item of list.items) {
+    if (item.text.includes("/") || standardFinalizers.has(item.text)) continue;
+    item.invalid("name is neither a standard finalizer name nor is it fully qualified");
+  }
+}
+
+export function validateMetadataUpdate(metadata: Field, old: KubeObject): void {
+  if (old.metadata.deletionTimestamp !== undefined) {
+    const before = new Set(old.metadata.finalizers);
+    const added = metadata.at("finalizers").items.map(({ text }) => text).filter((name) => !before.has(name));
+    if (added.length > 0) {
+      const shown = `[]string{${added.toSorted().map(goQuoted).join(", ")}}`;
+      metadata
+        .at("finalizers")
+        .forbidden(`no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`);
+    }
+  }
+  metadata.at("name").immutable(old.metadata.name);
+  metadata.at("namespace").immutable(old.metadata.namespace);
+  metadata.at("uid").immutable(old.metadata.uid);
+  validateLabels(metadata.at("labels"));
+  validateAnnotations(metadata.at("annotations"));
+  owners(metadata.at("ownerReferences"));
+}
