@@ -33,6 +33,9 @@ interface Credentials {
   readonly port?: number;
 }
 
+/** Bun's HTTP/2 sends headers together with the first byte of the body. */
+const overHttp2 = { holdsHeaders: true };
+
 const authorityName = "binnacle";
 
 /**
@@ -50,7 +53,7 @@ export async function listenApiServer(options: ListenOptions = {}): Promise<List
   const listener = serve(host, options.port || credentials.port || 0, {
     isFixed: Boolean(options.port),
     tls: { cert: own.cert, key: own.key },
-    answer: (request) => server?.fetch(request, {}) ?? Promise.resolve(new Response(null, { status: 503 })),
+    answer: (request) => server?.fetch(request, overHttp2) ?? Promise.resolve(new Response(null, { status: 503 })),
   });
   const port = listener.port ?? 0;
   const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;

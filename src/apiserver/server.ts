@@ -1,6 +1,6 @@
 /** The embedded Kubernetes API server: `fetch(request) → Response`, with or without a socket before it. */
 import { TokenAuthority } from "./authentication/tokens.ts";
-import { type ConnectionIdentity, identify } from "./authentication/identify.ts";
+import { type Connection, identify } from "./authentication/identify.ts";
 import { discover } from "./discovery/discovery.ts";
 import { health } from "./discovery/health.ts";
 import { openApi } from "./discovery/openapi.ts";
@@ -38,7 +38,7 @@ export interface ApiServerOptions {
 
 export interface ApiServer extends AsyncDisposable {
   /** @param connection who sent it, as far as the connection tells; @default an administrator, for calls in process */
-  fetch(request: Request, connection?: ConnectionIdentity): Promise<Response>;
+  fetch(request: Request, connection?: Connection): Promise<Response>;
   /** Forgets the changes up to a version: watches from before it are answered 410. @default every change */
   compact(version?: number): void;
   /** Ends the watches and closes the storage. */
@@ -83,7 +83,7 @@ class EmbeddedServer implements ApiServer {
     this.#stopFollowing = followDefinitions({ storage, registry, parts, now: () => timestamp(now()) });
   }
 
-  async fetch(request: Request, connection: ConnectionIdentity = { certificate: administrator }): Promise<Response> {
+  async fetch(request: Request, connection: Connection = { certificate: administrator }): Promise<Response> {
     try {
       return await this.#answer(request, connection);
     } catch (error) {
@@ -113,7 +113,7 @@ class EmbeddedServer implements ApiServer {
     await this.stop();
   }
 
-  async #answer(request: Request, connection: ConnectionIdentity): Promise<Response> {
+  async #answer(request: Request, connection: Connection): Promise<Response> {
     const url = new URL(request.url);
     const path = url.pathname;
     const { registry, storage, parts, tokens } = this.#kernel;
@@ -141,6 +141,7 @@ class EmbeddedServer implements ApiServer {
       target,
       resource,
       user,
+      connection,
       accept: accepted(request.headers.get("accept"), ["Table", "PartialObjectMetadata"]),
       warnings: [],
     });

@@ -3,16 +3,19 @@ import type { UserInfo } from "../hooks.ts";
 import { StatusError } from "../status.ts";
 import type { TokenAuthority } from "./tokens.ts";
 
-export interface ConnectionIdentity {
+/** What is known of the connection that a request came on. */
+export interface Connection {
   /** The verified client certificate's user. */
   readonly certificate?: UserInfo | undefined;
+  /** Headers go out with the first byte of the body and not before: a watch has to begin with one. */
+  readonly holdsHeaders?: boolean | undefined;
 }
 
 const anonymous: UserInfo = { username: "system:anonymous", groups: ["system:unauthenticated"] };
 
 interface IdentifyOptions {
   readonly tokens: TokenAuthority;
-  readonly connection: ConnectionIdentity;
+  readonly connection: Connection;
 }
 
 /** @throws StatusError 401 for a token that nobody gave out. */

@@ -6,6 +6,7 @@ import type { Resource } from "../registry/resource.ts";
 import type { Accepted } from "../request/accept.ts";
 import type { Target } from "../request/target.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Connection } from "../authentication/identify.ts";
 import type { TokenAuthority } from "../authentication/tokens.ts";
 
 /** What the whole server shares. */
@@ -29,6 +30,7 @@ export interface Exchange {
   readonly target: Target;
   readonly resource: Resource;
   readonly user: UserInfo;
+  readonly connection: Connection;
   readonly accept: Accepted;
   /** Become `Warning` headers. */
   readonly warnings: string[];

@@ -8,6 +8,8 @@ export interface WatchStreamOptions {
   readonly signal: AbortSignal;
   /** How long it lasts. */
   readonly seconds: number;
+  /** Sends a space ahead, which JSON allows anywhere, so that the headers go out. */
+  readonly beginsAtOnce: boolean;
 }
 
 const encoder = new TextEncoder();
@@ -21,7 +23,7 @@ export class WatchStream {
   #isEnded = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor({ signal, seconds }: WatchStreamOptions) {
+  constructor({ signal, seconds, beginsAtOnce }: WatchStreamOptions) {
     const end = (): void => this.end();
     this.#body = new ReadableStream(
       {
@@ -32,6 +34,7 @@ export class WatchStream {
     );
     signal.addEventListener("abort", end, { once: true });
     this.onEnd(() => signal.removeEventListener("abort", end));
+    if (beginsAtOnce) this.#controller?.enqueue(encoder.encode(" "));
     this.#timer = setTimeout(end, Math.max(0, Math.min(seconds * 1000, 2 ** 31 - 1)));
   }
 

@@ -28,6 +28,7 @@ export async function watch(exchange: Exchange, options: ListOptions): Promise<R
   const stream = new WatchStream({
     signal: AbortSignal.any([request.signal, kernel.stopping]),
     seconds: options.timeoutSeconds ?? 1800 + Math.random() * 1800,
+    beginsAtOnce: exchange.connection.holdsHeaders === true,
   });
   const answer = stream.response(warnings);
 
