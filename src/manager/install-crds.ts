@@ -1,6 +1,6 @@
 /** Applies the CustomResourceDefinitions of modules, unless that would lose data. */
 import type { Transport } from "../kube/transport.ts";
-import { isNotFound } from "../kube/api-error.ts";
+import { isNotFound, isUnreachable } from "../kube/api-error.ts";
 import type { Log } from "../observe/log.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { type Crd, crdOf } from "../resource/crd.ts";
@@ -32,7 +32,21 @@ class CrdRefused extends Error {
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
  */
 export async function installCrds(resources: readonly Resource[], options: InstallOptions): Promise<void> {
-  await Promise.all(resources.map((resource) => install(crdOf(resource), options)));
+  await Promise.all(resources.map((resource) => installWhenReachable(crdOf(resource), options)));
+}
+
+/** A server that is away says nothing about the module: it is waited for, and every step can be taken again. */
+async function installWhenReachable(crd: Crd, options: InstallOptions): Promise<void> {
+  const { transport, clock, signal } = options;
+  for (;;) {
+    try {
+      return await install(crd, options);
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      await transport.reachability.wait(signal);
+      await sleep(ASK_EVERY, { clock, signal });
+    }
+  }
 }
 
 async function install(crd: Crd, options: InstallOptions): Promise<void> {
@@ -65,14 +79,11 @@ async function install(crd: Crd, options: InstallOptions): Promise<void> {
 }
 
 async function find(path: string, { transport, signal }: InstallOptions): Promise<StoredCrd | undefined> {
-  for (;;) {
-    try {
-      return await transport.request<StoredCrd>({ method: "GET", path, signal });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      if (transport.reachability.reachable) throw error;
-      await transport.reachability.wait(signal);
-    }
+  try {
+    return await transport.request<StoredCrd>({ method: "GET", path, signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
   }
 }
 

@@ -4,6 +4,8 @@ import type { LoadedModule } from "../module/loaded-module.ts";
 import { definitionsOf } from "../module/module-definitions.ts";
 import { createLog } from "../observe/log.ts";
 import { ConfigMap } from "../resource/builtin/index.ts";
+import { z } from "zod";
+import { defineResource } from "../resource/define.ts";
 import { Manager } from "./manager.ts";
 
 /** A port nobody listens on. */
@@ -14,12 +16,12 @@ function closedPort(): number {
   return port;
 }
 
-function setUp() {
+function setUp({ port = closedPort(), installCrds = false } = {}) {
   const lines: string[] = [];
   const tls = { ca: undefined, cert: undefined, key: undefined, serverName: undefined, rejectUnauthorized: true };
   const manager = new Manager({
     cluster: {
-      server: `http://127.0.0.1:${closedPort()}`,
+      server: `http://127.0.0.1:${port}`,
       context: "test",
       user: "test",
       namespace: "default",
@@ -31,6 +33,7 @@ function setUp() {
     healthAddress: "127.0.0.1:0",
     metricsAddress: "127.0.0.1:0",
     grace: 100,
+    installCrds,
   });
   const get = async (path: string, listener: "health-probe" | "metrics" = "health-probe") => {
     const response = await fetch(`http://${manager.address(listener)}${path}`);
@@ -96,3 +99,28 @@ test("Manager names the flag of a port in use", async () => {
   );
   await taken.stop();
 });
+
+test("Manager waits for a server that is away before it installs a module's CustomResourceDefinition", async () => {
+  const port = closedPort();
+  const { manager } = setUp({ port, installCrds: true });
+  const Thing = defineResource({ group: "acme.io", version: "v1", kind: "Thing", spec: z.object({}) });
+  const added = manager.add({ ...module, definitions: definitionsOf({ Thing }) });
+  let settled = false;
+  void added.finally(() => (settled = true)).catch(() => {});
+  await Bun.sleep(200);
+  expect(settled).toBe(false);
+  const requests: string[] = [];
+  const established = { metadata: { name: "x" }, status: { conditions: [{ type: "Established", status: "True" }] } };
+  await using server = Bun.serve({
+    port,
+    hostname: "127.0.0.1",
+    fetch: ({ method, url }) => {
+      if (url.includes("/customresourcedefinitions/")) requests.push(method);
+      return method === "PATCH" ? Response.json(established) : Response.json({ code: 404 }, { status: 404 });
+    },
+  });
+  await added;
+  expect(requests).toEqual(["GET", "PATCH"]);
+  await manager.stop();
+  await server.stop(true);
+}, 10_000);
