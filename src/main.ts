@@ -7,8 +7,9 @@ declare const BUILD_VERSION: string | undefined;
 
 /** What modules may import from inside the binary: exact names, each a package's whole namespace. */
 async function offered(): Promise<Readonly<Record<string, object>>> {
-  const [binnacle, resources, zod, hono, jsx, jsxRuntime, jsxDevRuntime] = await Promise.all([
+  const [binnacle, cache, resources, zod, hono, jsx, jsxRuntime, jsxDevRuntime] = await Promise.all([
     import("./index.ts"),
+    import("./cache/index.ts"),
     import("./resource/builtin/index.ts"),
     import("zod"),
     import("hono"),
@@ -18,6 +19,7 @@ async function offered(): Promise<Readonly<Record<string, object>>> {
   ]);
   return {
     binnacle,
+    "binnacle/cache": cache,
     "binnacle/resources": resources,
     zod,
     hono,

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { array, assert, constant, constantFrom, oneof, property, record } from "fast-check";
 import type { AnyObject } from "../resource/handle.ts";
-import { DeltaFifo, type ListMark } from "./delta-fifo.ts";
+import { DeltaFifo, type ListMark, type Popped } from "./delta-fifo.ts";
 
 function object(name: string, version: number): AnyObject {
   const metadata = { name, uid: name, resourceVersion: String(version), creationTimestamp: "" };
@@ -87,4 +88,118 @@ test("keeps back the events of held keys, and what follows them", () => {
   fifo.release("a", (_key, { type }) => void released.push(type));
   expect(released).toEqual(["Updated", "Deleted"]);
   expect(fifo.size).toBe(0);
+});
+
+const popped = ({ key, deltas, isInInitialList }: Popped) =>
+  `${isInInitialList ? "initial " : ""}${key}: ${deltas.map(({ type, object: { metadata } }) => `${type}@${metadata.resourceVersion}`).join(" ")}`;
+
+test("pop gives everything that happened to an object at once, and knows the initial list", async () => {
+  const fifo = new DeltaFifo();
+  expect(fifo.hasSynced).toBe(false);
+  fifo.add(object("a", 1));
+  fifo.replace([object("a", 2), object("b", 2)], "2");
+  fifo.update(object("b", 3));
+  expect(await fifo.pop(popped)).toBe("initial a: Added@1 Replaced@2");
+  expect(fifo.hasSynced).toBe(false);
+  expect(await fifo.pop(popped)).toBe("initial b: Replaced@2 Updated@3");
+  expect(fifo.hasSynced).toBe(true);
+  fifo.delete(object("a", 4));
+  expect(await fifo.pop(popped)).toBe("a: Deleted@4");
+});
+
+test("an empty list has synced at once, and so has a drained one", () => {
+  const empty = new DeltaFifo();
+  empty.replace([], "1");
+  expect(empty.hasSynced).toBe(true);
+  const { fifo, drained } = setUp();
+  fifo.replace([object("a", 1)], list);
+  expect(fifo.hasSynced).toBe(false);
+  drained();
+  expect(fifo.hasSynced).toBe(true);
+});
+
+test("pop gives again what its consumer failed on, ahead of what is newer", async () => {
+  const fifo = new DeltaFifo();
+  fifo.add(object("a", 1));
+  const fail = (): never => {
+    fifo.delete(object("a", 2));
+    throw new Error("no");
+  };
+  await expect(fifo.pop(fail)).rejects.toThrow("no");
+  expect(await fifo.pop(popped)).toBe("initial a: Added@1 Deleted@2");
+});
+
+test("FIFO-07 pop waits for a delta, and fails when the queue is closed or its signal aborts", async () => {
+  const { fifo, held } = setUp([object("known", 1)]);
+  held.add("kept");
+  const waiting = fifo.pop(popped);
+  fifo.add(object("kept", 1));
+  fifo.resync();
+  expect(await waiting).toBe("initial known: Sync@1");
+  const gaveUp = new AbortController();
+  const aborted = fifo.pop(popped, gaveUp.signal);
+  gaveUp.abort(new Error("enough"));
+  await expect(aborted).rejects.toThrow("enough");
+  const closed = fifo.pop(popped);
+  fifo.close();
+  await expect(closed).rejects.toThrow("closed");
+});
+
+test("any order of changes and lists: each object's last delta tells its final state, and no key is there twice", () => {
+  const names = ["a", "b", "c"] as const;
+  const step = oneof(
+    record({ kind: constantFrom("set", "delete"), name: constantFrom(...names) }),
+    record({ kind: constant("list") }),
+    record({ kind: constant("drain") }),
+    record({ kind: constant("resync") }),
+  );
+  assert(
+    property(array(step, { maxLength: 40 }), (steps) => {
+      const server = new Map<string, AnyObject>();
+      const store = new Map<string, AnyObject>();
+      const fifo = new DeltaFifo({ known: store });
+      let version = 0;
+      const drain = (): void => {
+        const seen = new Set<string>();
+        let at: string | undefined;
+        fifo.drain((key, { type, object: one }) => {
+          if (key !== at) expect(seen.has(key)).toBe(false);
+          seen.add(key);
+          at = key;
+          const before = Number(store.get(key)?.metadata.resourceVersion ?? 0);
+          if (type === "Deleted") store.delete(key);
+          else {
+            expect(Number(one.metadata.resourceVersion)).toBeGreaterThanOrEqual(before);
+            store.set(key, one);
+          }
+        });
+      };
+      for (const one of steps) {
+        version++;
+        if (one.kind === "drain") drain();
+        else if (one.kind === "resync") fifo.resync();
+        else if (one.kind === "list") fifo.replace([...server.values()], String(version));
+        else {
+          const { name } = one as { name: string };
+          const had = server.has(name);
+          if (one.kind === "delete") {
+            if (!had) continue;
+            server.delete(name);
+            // Some deletions are never seen: the next list tells.
+            if (version % 2 === 0) fifo.delete(object(name, version));
+          } else {
+            server.set(name, object(name, version));
+            if (had) fifo.update(object(name, version));
+            else fifo.add(object(name, version));
+          }
+        }
+      }
+      fifo.replace([...server.values()], String(version));
+      drain();
+      const state = (objects: Map<string, AnyObject>) =>
+        [...objects].map(([key, { metadata }]) => `${key}@${metadata.resourceVersion}`).sort();
+      expect(state(store)).toEqual(state(server));
+    }),
+    { numRuns: 300 },
+  );
 });

@@ -1,6 +1,7 @@
 /** What has happened to objects, in order, until it is applied to the store. */
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
+import { Arrivals } from "./arrivals.ts";
 
 export type DeltaType = "Added" | "Updated" | "Deleted" | "Replaced" | "Sync";
 
@@ -38,23 +39,40 @@ export interface KnownObjects {
 }
 
 export interface DeltaFifoOptions {
-  readonly known: KnownObjects;
+  /** What a list is compared with besides the queue. @default nothing */
+  readonly known?: KnownObjects | undefined;
   /** Applied once to each object on its way in; not to last known states. */
   readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
   /** Keys whose watch events are kept back until `release`. */
   readonly held?: { readonly size: number; has(key: string): boolean } | undefined;
 }
 
+/** What `pop` hands over. */
+export interface Popped {
+  readonly key: string;
+  /** In the order in which they happened; never empty. */
+  readonly deltas: readonly Delta[];
+  /** They came with the first list, or before it. */
+  readonly isInInitialList: boolean;
+}
+
+const NOTHING: KnownObjects = { keys: () => [], get: () => undefined };
+
 /**
  * Deltas by key, keys in the order of their first delta.
  *
- * **Guarantees.** Two deletions in a row become one. A list produces a deletion for every object that is known or queued
- * and that it does not show, before the objects of its last page.
+ * **Guarantees.** All that happened to an object leaves together, in order; two deletions in a row become one. A list
+ * produces a deletion, with the last known state, for every object that is known or queued and that it does not show,
+ * before the objects of its last page. What a consumer of `pop` fails on comes back, ahead of what is newer.
  *
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#DeltaFIFO
  */
 export class DeltaFifo {
-  readonly #options: DeltaFifoOptions;
+  readonly #options: DeltaFifoOptions & { readonly known: KnownObjects };
+  readonly #arrivals = new Arrivals();
+  /** Keys that the first list left in the queue and nobody has taken; `undefined` before its end. */
+  #initial: number | undefined;
+  #lists = 0;
   readonly #queue = new Map<string, Delta>();
   readonly #kept = new Map<string, Delta>();
   #seen = new Set<string>();
@@ -63,8 +81,13 @@ export class DeltaFifo {
   /** Nothing was known when the list began: there is nothing to delete, so nothing waits and no key is remembered. */
   #fresh = false;
 
-  constructor(options: DeltaFifoOptions) {
-    this.#options = options;
+  constructor(options: DeltaFifoOptions = {}) {
+    this.#options = { ...options, known: options.known ?? NOTHING };
+  }
+
+  /** A list has ended, and all of the first one has been taken. */
+  get hasSynced(): boolean {
+    return this.#initial === 0;
   }
 
   /** Keys with deltas, those kept back included. */
@@ -107,10 +130,13 @@ export class DeltaFifo {
 
   /** The list is complete. */
   endReplace(list: ListMark): void {
-    if (this.#fresh) {
-      this.#fresh = false;
-      return;
-    }
+    if (this.#fresh) this.#fresh = false;
+    else this.#compare(list);
+    this.#initial ??= this.#queue.size;
+    this.#arrivals.tell();
+  }
+
+  #compare(list: ListMark): void {
     const { known } = this.#options;
     for (const key of known.keys()) {
       if (this.#seen.has(key)) continue;
@@ -124,8 +150,9 @@ export class DeltaFifo {
     this.#replaced(last, list);
   }
 
-  /** A whole list at once. */
-  replace(objects: readonly AnyObject[], list: ListMark): void {
+  /** A whole list at once; a version alone is that of the list after the one before. */
+  replace(objects: readonly AnyObject[], listed: ListMark | string): void {
+    const list = typeof listed === "string" ? { resourceVersion: listed, sequence: ++this.#lists } : listed;
     this.beginReplace();
     this.replacePage(objects, list);
     this.endReplace(list);
@@ -140,14 +167,48 @@ export class DeltaFifo {
         this.#queue.set(key, new Delta("Sync", object));
       }
     }
+    this.#arrivals.tell();
   }
 
   /** Hands over everything that is not kept back, key by key. */
   drain(apply: (key: string, delta: Delta) => void): void {
     for (const [key, first] of this.#queue) {
       this.#queue.delete(key);
+      this.#taken();
       for (let delta: Delta | undefined = first; delta !== undefined; delta = delta.next) apply(key, delta);
     }
+  }
+
+  /**
+   * Waits for a key, takes all its deltas, and has them processed.
+   *
+   * @param process when it fails, the deltas come back, ahead of newer ones of the key.
+   * @returns what it returned.
+   * @throws what it threw, when the queue is closed, the signal's reason.
+   */
+  async pop<R>(process: (popped: Popped) => R | Promise<R>, signal?: AbortSignal): Promise<R> {
+    signal?.throwIfAborted();
+    this.#arrivals.assertOpen();
+    while (this.#queue.size === 0) await this.#arrivals.next(signal);
+    const [key, first] = this.#queue.entries().next().value!;
+    this.#queue.delete(key);
+    const deltas: Delta[] = [];
+    for (let delta: Delta | undefined = first; delta !== undefined; delta = delta.next) deltas.push(delta);
+    try {
+      const result = await process({ key, deltas, isInInitialList: !this.hasSynced });
+      this.#taken();
+      return result;
+    } catch (error) {
+      deltas.at(-1)!.next = this.#queue.get(key);
+      this.#queue.set(key, first);
+      this.#arrivals.tell();
+      throw error;
+    }
+  }
+
+  /** Whoever waits in `pop` is told, and nobody takes anything any more. */
+  close(): void {
+    this.#arrivals.close();
   }
 
   /** Whether deltas of the key are kept back. */
@@ -177,6 +238,10 @@ export class DeltaFifo {
     this.#fresh = false;
   }
 
+  #taken(): void {
+    if (this.#initial !== undefined && this.#initial > 0) this.#initial--;
+  }
+
   #transformed(object: AnyObject): AnyObject {
     const { transform } = this.#options;
     return transform === undefined ? object : transform(object);
@@ -187,6 +252,7 @@ export class DeltaFifo {
     const { held } = this.#options;
     const keep = held !== undefined && held.size > 0 && held.has(key);
     append(keep ? this.#kept : this.#queue, key, delta);
+    if (!keep) this.#arrivals.tell();
   }
 
   /** Lists are not kept back, or an informer could be synced without an object; unless events before them are. */

@@ -1,5 +1,6 @@
 /** A store with indexes: objects by any value computed from them. */
 import type { AnyObject } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
 import { Store } from "./store.ts";
 
 /** The values under which an object is found; `undefined` leaves it out. */
@@ -60,7 +61,8 @@ export class Indexer extends Store {
     super.set(key, object);
   }
 
-  override delete(key: string): boolean {
+  override delete(target: string | AnyObject): boolean {
+    const key = typeof target === "string" ? target : keyString(target.metadata);
     if (this.#indexes.size > 0) {
       const old = this.get(key);
       if (old !== undefined) for (const index of this.#indexes.values()) leave(index, key, old);

@@ -4,10 +4,10 @@ import { listPages } from "../kube/list.ts";
 import { collectionPath, type RestMapper } from "../kube/mapper.ts";
 import type { Transport } from "../kube/transport.ts";
 import { watch, type WatchType } from "../kube/watch.ts";
-import { sleep, type Clock } from "../platform/clock.ts";
+import { sleep, systemClock, type Clock } from "../platform/clock.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { InformerState } from "./informer-state.ts";
-import type { ListGate } from "./list-gate.ts";
+import { ListGate } from "./list-gate.ts";
 import {
   failureOf,
   next,
@@ -39,18 +39,28 @@ export interface ReflectorOptions {
   readonly fields?: string | undefined;
   readonly transport: Transport;
   readonly mapper: RestMapper;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly gate: ListGate;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+  /** From 0 up to 1. @default Math.random */
+  readonly random?: (() => number) | undefined;
+  /** Shared by reflectors that must not list all at once. @default none */
+  readonly gate?: ListGate | undefined;
   readonly sink: ReflectorSink;
   /** Objects of a page. @default 500 */
   readonly pageSize?: number | undefined;
-  /** Which objects are wanted whole, told from their metadata; `undefined` when all are. */
-  readonly wants: () => ((object: AnyObject) => boolean) | undefined;
-  readonly onStatus: (status: InformerState) => void;
+  /** Which objects are wanted whole, told from their metadata; `undefined` when all are. @default all */
+  readonly wants?: (() => ((object: AnyObject) => boolean) | undefined) | undefined;
+  readonly onStatus?: ((status: InformerState) => void) | undefined;
   /** A full list has begun. */
-  readonly onList: (reason: ListReason) => void;
+  readonly onList?: ((reason: ListReason) => void) | undefined;
 }
+
+type Complete = ReflectorOptions & {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly gate: ListGate;
+  readonly onStatus: (status: InformerState) => void;
+};
 
 /** Watches are renewed after 180 to 220 seconds: before load balancers cut them, and not all at once. */
 const WATCH_SECONDS = 180;
@@ -60,14 +70,23 @@ const IDLE_GRACE_MS = 10_000;
 /** Reflectors that waited for one server come back spread over this. */
 const STAGGER_MS = 500;
 
+/**
+ * Lists and watches one collection, for ever, and tells a sink.
+ *
+ * **Guarantees.** Every change reaches the sink, in order, though a list may fold several into one. A version is never
+ * asked for that is older than what the sink has seen, unless the server's history went back. No failure ends it.
+ *
+ * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#Reflector
+ */
 export class Reflector {
-  readonly #options: ReflectorOptions;
+  readonly #options: Complete;
   #state: ReflectorState = START;
   #step: AbortController | undefined;
   #relist: ListReason | undefined;
 
   constructor(options: ReflectorOptions) {
-    this.#options = options;
+    const { clock = systemClock, random = Math.random, gate = new ListGate(), onStatus = () => {} } = options;
+    this.#options = { ...options, clock, random, gate, onStatus };
   }
 
   get state(): ReflectorState {
@@ -142,8 +161,8 @@ export class Reflector {
     onStatus({ kind: "listing" });
     const { mapper, resource, wants } = this.#options;
     const path = await this.#path(signal);
-    const isWanted = wants();
-    onList(reason);
+    const isWanted = wants?.();
+    onList?.(reason);
     sink.beginList(reason === "needs");
     const { resourceVersion } = await listPages<AnyObject>(transport, {
       path,

@@ -22,7 +22,8 @@ import { SizeEstimate } from "./size-estimate.ts";
 export interface SharedInformerOptions {
   readonly transport: Transport;
   readonly mapper: RestMapper;
-  readonly log: Pick<Log, "debug" | "info" | "warn" | "error">;
+  /** @default nothing is logged */
+  readonly log?: Pick<Log, "debug" | "info" | "warn" | "error"> | undefined;
   /** Empty for all. @default [] */
   readonly namespaces?: readonly string[] | undefined;
   readonly labels?: string | undefined;
@@ -33,6 +34,8 @@ export interface SharedInformerOptions {
   readonly random?: (() => number) | undefined;
   /** Freezes cached objects. @default false */
   readonly freeze?: boolean | undefined;
+  /** Changes each object on its way in, once; what it returns is what is kept. */
+  readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
   /** Shared by informers that must not list all at once. */
   readonly gate?: ListGate | undefined;
   /** Keys with a write of this process under way. */
@@ -49,6 +52,7 @@ interface Part {
   status: InformerState;
 }
 
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOTHING_HELD: ReadonlyMap<string, number> = new Map();
 const WHOLE: readonly Needs[] = [{ bodies: "all", managers: [] }];
 /** Of a stub, about. */
@@ -74,7 +78,8 @@ export class SharedInformer {
   readonly selector: string;
   readonly store: Indexer = new Indexer();
   readonly #clock: Clock;
-  readonly #log: SharedInformerOptions["log"];
+  readonly #log: Pick<Log, "debug" | "info" | "warn" | "error">;
+  readonly #transform: SharedInformerOptions["transform"];
   readonly #handlers: Handlers;
   readonly #parts = new Map<string, Part>();
   /** What was last logged that keeps it from watching. */
@@ -104,9 +109,11 @@ export class SharedInformer {
     this.selector = selectorText(this);
     this.id = `${resource.apiVersion}/${resource.kind}${this.selector && `?${this.selector}`}`;
     this.#clock = clock;
-    this.#log = options.log;
+    const { log = SILENT } = options;
+    this.#log = log;
+    this.#transform = options.transform;
     this.#freeze = freeze;
-    this.#handlers = new Handlers({ log: options.log, clock, informer: this.id, resync: () => this.#resync() });
+    this.#handlers = new Handlers({ log, clock, informer: this.id, resync: () => this.#resync() });
     for (const namespace of this.namespaces.length === 0 ? [""] : this.namespaces) {
       const feed = new Feed({
         store: this.store,
@@ -255,7 +262,8 @@ export class SharedInformer {
     if (isLast) part.feed.release(key);
   }
 
-  #take(object: AnyObject, shared: boolean): AnyObject {
+  #take(given: AnyObject, shared: boolean): AnyObject {
+    const object = this.#transform === undefined ? given : this.#transform(given);
     const taken = shared ? this.#projection.takeCopy(object) : this.#projection.take(object);
     if (!isStub(taken)) this.#size.take(taken);
     return this.#freeze ? deepFreeze(taken) : taken;

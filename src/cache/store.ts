@@ -1,5 +1,6 @@
 /** Objects by key. */
 import type { AnyObject } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
 
 /** What may be read of a store. */
 export interface ReadonlyStore {
@@ -11,7 +12,11 @@ export interface ReadonlyStore {
   entries(): IterableIterator<[string, AnyObject]>;
 }
 
-/** Objects by key, `namespace/name` or `name`; iteration is in the order in which keys came. */
+/**
+ * Objects by key, `namespace/name` or `name`; iteration is in the order in which keys came.
+ *
+ * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#Store
+ */
 export class Store implements ReadonlyStore {
   readonly #objects = new Map<string, AnyObject>();
   /** The version up to which the store is known to be current; empty before the first list. */
@@ -45,9 +50,32 @@ export class Store implements ReadonlyStore {
     this.#objects.set(key, object);
   }
 
-  /** @returns whether there was such an object. */
-  delete(key: string): boolean {
-    return this.#objects.delete(key);
+  add(object: AnyObject): void {
+    this.set(keyString(object.metadata), object);
+  }
+
+  update(object: AnyObject): void {
+    this.add(object);
+  }
+
+  /**
+   * @param object or its key.
+   * @returns whether there was such an object.
+   */
+  delete(object: string | AnyObject): boolean {
+    return this.#objects.delete(typeof object === "string" ? object : keyString(object.metadata));
+  }
+
+  /** These objects and no others. */
+  replace(objects: readonly AnyObject[], resourceVersion: string): void {
+    const keys = new Set<string>();
+    for (const object of objects) {
+      const key = keyString(object.metadata);
+      keys.add(key);
+      this.set(key, object);
+    }
+    for (const key of this.#objects.keys()) if (!keys.has(key)) this.delete(key);
+    this.resourceVersion = resourceVersion;
   }
 
   clear(): void {

@@ -51,6 +51,7 @@ class LongStream implements ExchangeHandlers {
 
   async run(): Promise<void> {
     const { path, exchange, signal } = this.#options;
+    signal.throwIfAborted(); // while the credentials were read
     signal.addEventListener("abort", this.#onAbort, { once: true });
     this.#lastByte = this.#options.clock.now();
     const { idleTimeout } = this.#request;

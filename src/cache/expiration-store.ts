@@ -1,0 +1,104 @@
+/** A store that forgets. */
+import { systemClock, type Clock } from "../platform/clock.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+import type { ReadonlyStore } from "./store.ts";
+
+export interface ExpirationStoreOptions {
+  /** Milliseconds that an object stays after it was set. */
+  readonly ttl: number;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+interface Kept {
+  readonly object: AnyObject;
+  readonly until: number;
+}
+
+/**
+ * Objects by key, each for a time.
+ *
+ * **Guarantees.** No read ever shows an object that has expired. No timer is involved: what has expired is removed when
+ * it is met, so `size` may count objects that no read shows any more.
+ *
+ * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#ExpirationCache
+ */
+export class ExpirationStore implements ReadonlyStore {
+  readonly #kept = new Map<string, Kept>();
+  readonly #ttl: number;
+  readonly #clock: Clock;
+
+  constructor(options: ExpirationStoreOptions) {
+    if (!(options.ttl > 0)) throw new RangeError(`Cannot keep objects for ttl ${options.ttl}: it must be more than 0`);
+    this.#ttl = options.ttl;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** With those that have expired and were not met since. */
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  get(key: string): AnyObject | undefined {
+    return this.#alive(key, this.#kept.get(key));
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  *entries(): Generator<[string, AnyObject]> {
+    for (const [key, kept] of this.#kept) {
+      const object = this.#alive(key, kept);
+      if (object !== undefined) yield [key, object];
+    }
+  }
+
+  *keys(): Generator<string> {
+    for (const [key] of this.entries()) yield key;
+  }
+
+  *values(): Generator<AnyObject> {
+    for (const [, object] of this.entries()) yield object;
+  }
+
+  set(key: string, object: AnyObject): void {
+    // Deleted first, so that the oldest come first in every iteration.
+    this.#kept.delete(key);
+    this.#kept.set(key, { object, until: this.#clock.now() + this.#ttl });
+  }
+
+  add(object: AnyObject): void {
+    this.set(keyString(object.metadata), object);
+  }
+
+  update(object: AnyObject): void {
+    this.add(object);
+  }
+
+  /** @returns whether there was such an object. */
+  delete(object: string | AnyObject): boolean {
+    const key = typeof object === "string" ? object : keyString(object.metadata);
+    const had = this.has(key);
+    this.#kept.delete(key);
+    return had;
+  }
+
+  /** These objects and no others. */
+  replace(objects: readonly AnyObject[]): void {
+    this.clear();
+    for (const object of objects) this.add(object);
+  }
+
+  clear(): void {
+    this.#kept.clear();
+  }
+
+  #alive(key: string, kept: Kept | undefined): AnyObject | undefined {
+    if (kept === undefined) return undefined;
+    if (kept.until > this.#clock.now()) return kept.object;
+    this.#kept.delete(key);
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+/** Reads an informer's store by namespace and labels. */
+import { isStub } from "./projection.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import { keyString, type Key } from "../resource/meta.ts";
+import { labelSelector, type LabelQuery } from "../resource/selector.ts";
+import type { ReadonlyStore } from "./store.ts";
+
+export interface ListerOptions {
+  /** Only of this namespace. @default all */
+  readonly namespace?: string | undefined;
+  /** A label selector, such as `"app=web"` or `{ app: "web" }`. @default all */
+  readonly labels?: LabelQuery | undefined;
+}
+
+/**
+ * Reads objects of one kind.
+ *
+ * **Guarantees.** No request, no copy: objects are those of the store, and must not be changed. Objects of which only a
+ * stub is kept are left out.
+ *
+ * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#GenericLister
+ */
+export class Lister<T extends AnyObject = AnyObject> {
+  readonly #store: Pick<ReadonlyStore, "get" | "values">;
+  readonly #namespace: string | undefined;
+
+  /** @param options `namespace`: a lister that sees nothing else. */
+  constructor(store: Pick<ReadonlyStore, "get" | "values">, options: { readonly namespace?: string | undefined } = {}) {
+    this.#store = store;
+    this.#namespace = options.namespace;
+  }
+
+  /** @throws when the label selector is none. */
+  list(options: ListerOptions = {}): readonly T[] {
+    const selector = options.labels === undefined ? undefined : labelSelector(options.labels);
+    const found: T[] = [];
+    for (const object of this.#store.values()) {
+      const { namespace, labels } = object.metadata;
+      if (this.#namespace !== undefined && namespace !== this.#namespace) continue;
+      if (options.namespace !== undefined && namespace !== options.namespace) continue;
+      if (selector !== undefined && !selector.matches(labels)) continue;
+      if (!isStub(object)) found.push(object as T);
+    }
+    return found;
+  }
+
+  /** @param key of a lister for one namespace the name alone. */
+  get(key: Key | string): T | undefined {
+    const named = typeof key === "string" ? { name: key, namespace: this.#namespace } : key;
+    if (this.#namespace !== undefined && named.namespace !== this.#namespace) return undefined;
+    const object = this.#store.get(keyString(named));
+    return object === undefined || isStub(object) ? undefined : (object as T);
+  }
+
+  namespace(namespace: string): Lister<T> {
+    return new Lister<T>(this.#store, { namespace });
+  }
+}
