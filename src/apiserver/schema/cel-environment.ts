@@ -1,0 +1,42 @@
+/** The language of rules: CEL with Kubernetes' libraries. @see https://kubernetes.io/docs/reference/using-api/cel/ */
+import { Environment } from "@marcbachmann/cel-js";
+import { registerLists } from "./cel-lists.ts";
+import { registerNetwork } from "./cel-network.ts";
+import { registerQuantities } from "./cel-quantities.ts";
+import { registerStrings } from "./cel-strings.ts";
+
+let environment: Environment | undefined;
+
+/** Made at first use; `self` and `oldSelf` may be anything. */
+export function celEnvironment(): Environment {
+  if (environment) return environment;
+  const limit = 1_000_000;
+  environment = new Environment({
+    enableOptionalTypes: true,
+    homogeneousAggregateLiterals: false,
+    limits: {
+      maxAstNodes: limit,
+      maxDepth: 1000,
+      maxListElements: limit,
+      maxMapEntries: limit,
+      maxCallArguments: 1000,
+    },
+  })
+    .registerVariable("self", "dyn")
+    .registerVariable("oldSelf", "dyn");
+  registerLists(environment);
+  registerStrings(environment);
+  registerQuantities(environment);
+  registerNetwork(environment);
+  return environment;
+}
+
+/** Why an expression cannot be compiled; `undefined` when it can. */
+export function celError(expression: string): string | undefined {
+  try {
+    const { valid, error } = celEnvironment().parse(expression).check();
+    return valid ? undefined : (error?.summary ?? "invalid expression");
+  } catch (error) {
+    return (error as { readonly summary?: string }).summary ?? String(error);
+  }
+}

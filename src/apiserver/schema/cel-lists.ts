@@ -1,0 +1,69 @@
+/** Kubernetes' functions of lists and sets, and CEL's of numbers, for rules. */
+import type { Environment } from "@marcbachmann/cel-js";
+import { equalCel } from "./cel-equal.ts";
+
+type Comparable = bigint | number | string | boolean | Date;
+
+class MathNamespace {}
+class SetsNamespace {}
+
+export function registerLists(environment: Environment): void {
+  environment
+    .registerFunction("list.isSorted(): bool", (list: Comparable[]) =>
+      list.every((item, index) => index === 0 || list[index - 1]! <= item),
+    )
+    .registerFunction("list.sum(): dyn", (list: (bigint | number)[]) => sum(list))
+    .registerFunction("list.min(): dyn", (list: Comparable[]) => least(list, "min"))
+    .registerFunction("list.max(): dyn", (list: Comparable[]) => greatest(list, "max"))
+    .registerFunction("list.indexOf(dyn): int", (list: unknown[], item: unknown) =>
+      BigInt(list.findIndex((other) => equalCel(other, item))),
+    )
+    .registerFunction("list.lastIndexOf(dyn): int", (list: unknown[], item: unknown) =>
+      BigInt(list.findLastIndex((other) => equalCel(other, item))),
+    );
+  environment
+    .registerType("MathNamespace", { ctor: MathNamespace, fields: {} })
+    .registerConstant("math", "MathNamespace", new MathNamespace())
+    .registerType("SetsNamespace", { ctor: SetsNamespace, fields: {} })
+    .registerConstant("sets", "SetsNamespace", new SetsNamespace());
+  for (const [name, pick] of [
+    ["greatest", greatest],
+    ["least", least],
+  ] as const) {
+    environment.registerFunction(`MathNamespace.${name}(dyn): dyn`, (_: unknown, value: Comparable | Comparable[]) =>
+      pick(Array.isArray(value) ? value : [value], name),
+    );
+    for (let count = 2; count <= 5; count++) {
+      const types = Array.from({ length: count }, () => "dyn").join(", ");
+      environment.registerFunction(`MathNamespace.${name}(${types}): dyn`, (_: unknown, ...values: Comparable[]) =>
+        pick(values, name),
+      );
+    }
+  }
+  const contains = (list: unknown[], item: unknown): boolean => list.some((other) => equalCel(other, item));
+  environment
+    .registerFunction("SetsNamespace.contains(list, list): bool", (_: unknown, list: unknown[], part: unknown[]) =>
+      part.every((item) => contains(list, item)),
+    )
+    .registerFunction("SetsNamespace.intersects(list, list): bool", (_: unknown, a: unknown[], b: unknown[]) =>
+      a.some((item) => contains(b, item)),
+    )
+    .registerFunction("SetsNamespace.equivalent(list, list): bool", (_: unknown, a: unknown[], b: unknown[]) =>
+      [a.every((item) => contains(b, item)), b.every((item) => contains(a, item))].every(Boolean),
+    );
+}
+
+function sum(list: readonly (bigint | number)[]): bigint | number {
+  if (typeof list[0] === "number") return (list as number[]).reduce((total, item) => total + item, 0);
+  return (list as bigint[]).reduce((total, item) => total + item, 0n);
+}
+
+function least(list: readonly Comparable[], name: string): Comparable {
+  if (list.length === 0) throw new Error(`${name} called on empty list`);
+  return list.reduce((found, item) => (item < found ? item : found));
+}
+
+function greatest(list: readonly Comparable[], name: string): Comparable {
+  if (list.length === 0) throw new Error(`${name} called on empty list`);
+  return list.reduce((found, item) => (item > found ? item : found));
+}

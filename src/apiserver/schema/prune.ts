@@ -1,0 +1,92 @@
+/** Unknown fields of custom resources, and nulls where none may be. */
+import { goQuoted } from "../field-error.ts";
+import { objectMetaSchema } from "./custom.ts";
+import { decodeBuiltIn } from "./decode.ts";
+import type { Schema } from "./schema.ts";
+
+export interface Pruned {
+  /** As strict decoding names them: `unknown field "spec.foo"`, sorted. */
+  readonly unknown: readonly string[];
+  /** Why the metadata cannot be decoded. */
+  readonly error: string | undefined;
+}
+
+const objectFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+
+type Fields = Record<string, unknown>;
+
+/**
+ * Takes out of a custom resource what its schema does not know, decodes its metadata as that of all objects, and drops
+ * nulls where the schema allows none and has no default. Changes the object.
+ */
+export function prune(schema: Schema, object: unknown): Pruned {
+  const paths: string[] = [];
+  const fields = object as Fields;
+  const metadata = coerceMetadata(fields);
+  if (metadata.error !== undefined) return { unknown: [], error: metadata.error };
+  visit(object, { ...schema, embedded: true }, { path: "", paths });
+  dropNulls(object, schema);
+  const unknown = paths.toSorted().map((path) => `unknown field ${goQuoted(path)}`);
+  return { unknown: [...metadata.unknown, ...unknown], error: undefined };
+}
+
+function coerceMetadata(object: Fields): Pruned {
+  if (object.metadata === undefined) return { unknown: [], error: undefined };
+  const wrapped = decodeBuiltIn(objectMetaSchema(), object.metadata);
+  if (wrapped.error === undefined) object.metadata = wrapped.object;
+  const unknown = wrapped.unknown.map((text) => text.replace('"', '"metadata.'));
+  return { unknown, error: wrapped.error };
+}
+
+interface Place {
+  readonly path: string;
+  readonly paths: string[];
+}
+
+function visit(value: unknown, schema: Schema | undefined, place: Place): void {
+  if (schema?.go) return;
+  if (typeof value !== "object" || value === null) return;
+  const { path, paths } = place;
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      const inner = { path: `${path}[${index}]`, paths };
+      if (schema?.preserveUnknown) visitKept(item, schema.items, inner);
+      else visit(item, schema?.items, inner);
+    }
+    return;
+  }
+  visitFields(value as Fields, schema, place);
+}
+
+/** Inside what keeps unknown fields, those of a known field are pruned again. */
+function visitKept(value: unknown, schema: Schema | undefined, place: Place): void {
+  if (schema) visit(value, schema.preserveUnknown ? schema : { ...schema, preserveUnknown: true }, place);
+}
+
+function visitFields(fields: Fields, schema: Schema | undefined, { path, paths }: Place): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (schema?.embedded && objectFields.has(name)) continue;
+    const inner = path === "" ? name : `${path}.${name}`;
+    const property = schema?.properties?.get(name) ?? schema?.additional;
+    if (property) visit(value, property, { path: inner, paths });
+    else if (!schema?.preserveUnknown) {
+      paths.push(inner);
+      delete fields[name];
+    }
+  }
+}
+
+function dropNulls(value: unknown, schema: Schema | undefined): void {
+  if (schema?.go || typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) dropNulls(item, schema?.items);
+    return;
+  }
+  const fields = value as Fields;
+  for (const [name, field] of Object.entries(fields)) {
+    const property = schema?.properties?.get(name) ?? schema?.additional;
+    if (field === null && property && !property.nullable && property.default === undefined && !property.go) {
+      delete fields[name];
+    } else dropNulls(field, property);
+  }
+}

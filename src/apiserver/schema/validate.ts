@@ -1,0 +1,52 @@
+/** Everything that a schema of a custom resource says about an object. */
+import type { FieldError } from "../field-error.ts";
+import { validateRules } from "./cel-rules.ts";
+import { validateLists } from "./list-validation.ts";
+import type { Schema } from "./schema.ts";
+import { validateValues } from "./value-validation.ts";
+
+export interface ValidateOptions {
+  /** The object that is replaced: what did not change is not checked again, and rules may look at it. */
+  readonly old?: unknown;
+  /** Only this field is checked, as on an update through the status subresource. */
+  readonly only?: "status";
+}
+
+const blocking: ReadonlySet<string> = new Set(["NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"]);
+
+/** The errors of types, values, lists and rules, in the server's order and words. Built-in kinds have none. */
+export function validate(schema: Schema, object: unknown, { old, only }: ValidateOptions = {}): FieldError[] {
+  if (schema.go) return [];
+  const errors =
+    only === undefined
+      ? validateValues(schema, object, { old })
+      : validateValues(schema.properties?.get(only) ?? schema, fieldOf(object, only), {
+          old: fieldOf(old, only),
+          path: only,
+        });
+  if (old === undefined || validateLists(schema, old).length === 0) errors.push(...validateLists(schema, object));
+  if (errors.some(({ type }) => blocking.has(type))) {
+    if (!hasRules(schema)) return errors;
+    const detail =
+      "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+    return [...errors, { type: "Invalid", field: "<nil>", badValue: null, detail }];
+  }
+  errors.push(...validateRules(schema, object, { old }));
+  return errors;
+}
+
+function fieldOf(object: unknown, name: string): unknown {
+  return (object as Readonly<Record<string, unknown>> | undefined)?.[name];
+}
+
+const known = new WeakMap<Schema, boolean>();
+
+/** Whether rules are anywhere in it. */
+export function hasRules(schema: Schema): boolean {
+  return known.getOrInsertComputed(schema, () => {
+    if (schema.go) return false;
+    if (schema.values?.rules) return true;
+    const inside = [...(schema.properties?.values() ?? []), schema.items, schema.additional];
+    return inside.some((one) => one !== undefined && hasRules(one));
+  });
+}

@@ -1,0 +1,280 @@
+/** What JSON schema says of values, checked and worded as the server's validator does. */
+import type { FieldError } from "../field-error.ts";
+import { goJson, goQuoted } from "../field-error.ts";
+import { equalValues } from "../patch/typed-values.ts";
+import { hasFormat } from "./formats.ts";
+import { goPlain } from "./go-format.ts";
+import type { Schema } from "./schema.ts";
+
+/** Errors, and how much was right: of several alternatives the one with most is reported. */
+interface Result {
+  readonly errors: FieldError[];
+  matches: number;
+}
+
+export interface ValueOptions {
+  /** What it replaces: a part that did not change is not checked again. */
+  readonly old?: unknown;
+  /** Of the value. @default "" */
+  readonly path?: string;
+}
+
+export function validateValues(schema: Schema, value: unknown, { old, path = "" }: ValueOptions = {}): FieldError[] {
+  return check(schema, value, { path, old }).errors;
+}
+
+interface Place {
+  readonly path: string;
+  readonly old: unknown;
+}
+
+function check(schema: Schema, value: unknown, place: Place): Result {
+  const result: Result = { errors: [], matches: 0 };
+  // Metadata is checked with that of all objects.
+  if (schema.go && !schema.values) return result;
+  if (place.old !== undefined && equalValues(value, place.old)) return result;
+  const { path } = place;
+  if (value === null) {
+    checkType(schema, value, { path, result });
+    checkEnum(schema, value, { path, result });
+    return result;
+  }
+  if (!schema.go) checkType(schema, value, { path, result });
+  checkCombinations(schema, value, { ...place, result });
+  if (typeof value === "string") checkString(schema, value, { path, result });
+  else if (typeof value === "number") checkNumber(schema, value, { path, result });
+  else if (Array.isArray(value)) checkItems(schema, value, { ...place, result });
+  checkEnum(schema, value, { path, result });
+  if (!schema.go && typeof value === "object" && !Array.isArray(value)) {
+    checkObject(schema, value as Readonly<Record<string, unknown>>, { ...place, result });
+  }
+  result.matches++;
+  return result;
+}
+
+interface At {
+  readonly path: string;
+  readonly result: Result;
+}
+
+/** The name that errors begin with. */
+function named(path: string): string {
+  return `${path} in body`;
+}
+
+function fieldOf(path: string): string {
+  return path === "" ? "<nil>" : path.replace(/^\./, "");
+}
+
+function invalid({ path, result }: At, badValue: unknown, what: string): void {
+  result.errors.push({ type: "Invalid", field: fieldOf(path), badValue, detail: `${named(path)} ${what}` });
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value;
+}
+
+function checkType(schema: Schema, value: unknown, { path, result }: At): void {
+  const types = schema.intOrString ? ["integer", "string"] : schema.type === "" ? [] : [schema.type as string];
+  const actual = typeName(value);
+  const right =
+    types.length === 0 ||
+    (value === null ? schema.nullable : types.includes(actual) || (actual === "integer" && types.includes("number")));
+  result.matches++;
+  if (right) return;
+  const numeric =
+    schema.format === "int32" || schema.format === "int64" || schema.format === "double" || schema.format === "float";
+  if (numeric && value !== null && actual !== "string" && actual !== "array") {
+    const detail = `${named(path)} must be of type ${schema.format}: ${goQuoted(actual === "number" ? "float64" : "")}`;
+    result.errors.push({
+      type: "TypeInvalid",
+      field: fieldOf(path),
+      badValue: actual === "number" ? "float64" : "",
+      detail,
+    });
+    return;
+  }
+  const detail = `${named(path)} must be of type ${types.join(",")}: ${goQuoted(actual)}`;
+  result.errors.push({ type: "TypeInvalid", field: fieldOf(path), badValue: actual, detail });
+}
+
+function checkEnum(schema: Schema, value: unknown, { path, result }: At): void {
+  const allowed = schema.enum;
+  if (!allowed || allowed.length === 0) return;
+  if (allowed.some((one) => equalValues(one, value))) {
+    result.matches++;
+    return;
+  }
+  const values = allowed.map((one) => goQuoted(typeof one === "string" ? one : goJson(one)));
+  const detail = `supported values: ${values.join(", ")}`;
+  result.errors.push({ type: "NotSupported", field: fieldOf(path), badValue: value, detail });
+}
+
+function checkString({ values, format }: Schema, value: string, at: At): void {
+  const { path, result } = at;
+  if (values) {
+    const length = values.maxLength === undefined && values.minLength === undefined ? 0 : [...value].length;
+    if (values.maxLength !== undefined && length > values.maxLength) {
+      const detail = `may not be more than ${values.maxLength} bytes`;
+      result.errors.push({ type: "TooLong", field: fieldOf(path), badValue: "", detail });
+    } else if (values.minLength !== undefined && length < values.minLength) {
+      invalid(at, value, `should be at least ${values.minLength} chars long`);
+    } else if (values.pattern && !values.pattern.test(value)) {
+      invalid(at, value, `should match '${values.patternText}'`);
+    }
+  }
+  if (format !== undefined && hasFormat(format, value) === false) {
+    const detail = `${named(path)} must be of type ${format}: ${goQuoted(value)}`;
+    result.errors.push({ type: "TypeInvalid", field: fieldOf(path), badValue: value, detail });
+  }
+  result.matches++;
+}
+
+function checkNumber({ values, format, type }: Schema, value: number, at: At): void {
+  const { path, result } = at;
+  const limits: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
+  const limit = type === "integer" && Number.isInteger(value) ? limits[format ?? "int64"] : undefined;
+  if (limit !== undefined && (value >= limit || value < -limit)) {
+    const kind = format === undefined ? "(default format)" : `with format ${format}`;
+    const detail = `Checked value must be of type integer ${kind} in ${path}`;
+    result.errors.push({ type: "Invalid", field: "<nil>", badValue: "", detail });
+  }
+  if (values) {
+    const { multipleOf, minimum, maximum } = values;
+    if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
+      invalid(at, value, `should be a multiple of ${goPlain(multipleOf)}`);
+    }
+    if (minimum !== undefined && (values.exclusiveMinimum ? value <= minimum : value < minimum)) {
+      invalid(at, value, `should be greater than ${values.exclusiveMinimum ? "" : "or equal to "}${goPlain(minimum)}`);
+    }
+    if (maximum !== undefined && (values.exclusiveMaximum ? value >= maximum : value > maximum)) {
+      invalid(at, value, `should be less than ${values.exclusiveMaximum ? "" : "or equal to "}${goPlain(maximum)}`);
+    }
+  }
+  result.matches++;
+}
+
+function isMultiple(value: number, factor: number): boolean {
+  const ratio = value / factor;
+  return Math.abs(ratio - Math.round(ratio)) < 1e-9;
+}
+
+interface Inside extends At {
+  readonly old: unknown;
+}
+
+function checkItems({ items, values, listType, listKeys }: Schema, list: readonly unknown[], inside: Inside): void {
+  const { path, result } = inside;
+  const before = Array.isArray(inside.old) ? (inside.old as unknown[]) : [];
+  const keyed = listType === "map" ? byKeys(before, listKeys) : undefined;
+  if (items) {
+    for (const [index, item] of list.entries()) {
+      const old = keyed
+        ? keyed.get(keyOf(item, listKeys))
+        : listType === undefined || listType === "atomic"
+          ? undefined
+          : undefined;
+      merge(result, check(items, item, { path: `${path}[${index}]`, old }));
+    }
+  }
+  if (values?.minItems !== undefined && list.length < values.minItems) {
+    invalid(inside, list.length, `should have at least ${values.minItems} items`);
+  }
+  if (values?.maxItems !== undefined && list.length > values.maxItems) {
+    tooMany(inside, list.length, values.maxItems);
+  }
+  if (
+    values?.uniqueItems &&
+    list.some((item, index) => list.slice(0, index).some((other) => equalValues(item, other)))
+  ) {
+    invalid(inside, "", "shouldn't contain duplicates");
+  }
+  result.matches++;
+}
+
+function tooMany({ path, result }: At, actual: number, most: number): void {
+  const detail = `must have at most ${most} item${most === 1 ? "" : "s"}`;
+  result.errors.push({ type: "TooMany", field: fieldOf(path), badValue: actual, detail });
+}
+
+export function keyOf(item: unknown, keys: readonly string[]): string {
+  if (typeof item !== "object" || item === null) return goJson(item);
+  return goJson(keys.map((key) => (item as Readonly<Record<string, unknown>>)[key] ?? null));
+}
+
+export function byKeys(items: readonly unknown[], keys: readonly string[]): Map<string, unknown> {
+  return new Map(items.map((item) => [keyOf(item, keys), item]));
+}
+
+function checkObject(schema: Schema, value: Readonly<Record<string, unknown>>, inside: Inside): void {
+  const { path, result } = inside;
+  const { properties, additional, values, required } = schema;
+  const old = isMap(inside.old) ? inside.old : undefined;
+  const names = Object.keys(value);
+  if (values?.minProperties !== undefined && names.length < values.minProperties) {
+    invalid(inside, names.length, `should have at least ${values.minProperties} properties`);
+  }
+  if (values?.maxProperties !== undefined && names.length > values.maxProperties) {
+    tooMany(inside, names.length, values.maxProperties);
+  }
+  for (const name of names) {
+    const property = properties?.get(name) ?? additional;
+    if (!property) continue;
+    const before = old && Object.hasOwn(old, name) ? old[name] : undefined;
+    merge(result, check(property, value[name], { path: `${path}.${name}`.replace(/^\./, ""), old: before }));
+  }
+  for (const name of required) {
+    if (Object.hasOwn(value, name)) continue;
+    result.errors.push({ type: "Required", field: fieldOf(`${path}.${name}`), detail: "" });
+  }
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function merge(into: Result, from: Result): void {
+  into.errors.push(...from.errors);
+  into.matches += from.matches;
+}
+
+function checkCombinations({ values }: Schema, value: unknown, inside: Inside): void {
+  if (!values) return;
+  const { path, old, result } = inside;
+  const whole = (what: string): void =>
+    void result.errors.push({ type: "Invalid", field: "<nil>", badValue: "", detail: `${goQuoted(path)} ${what}` });
+  if (values.anyOf) {
+    const results = values.anyOf.map((one) => check(one, value, { path, old }));
+    if (!results.some(({ errors }) => errors.length === 0)) {
+      whole("must validate at least one schema (anyOf)");
+      merge(result, best(results));
+    }
+  }
+  if (values.oneOf) {
+    const results = values.oneOf.map((one) => check(one, value, { path, old }));
+    const valid = results.filter(({ errors }) => errors.length === 0).length;
+    if (valid !== 1) {
+      const found = valid === 0 ? "Found none valid" : `Found ${valid} valid alternatives`;
+      whole(`must validate one and only one schema (oneOf). ${found}`);
+      if (valid === 0) merge(result, best(results));
+    }
+  }
+  if (values.allOf) {
+    const results = values.allOf.map((one) => check(one, value, { path, old }));
+    for (const one of results) merge(result, one);
+    const valid = results.filter(({ errors }) => errors.length === 0).length;
+    if (valid < results.length) whole(`must validate all the schemas (allOf)${valid === 0 ? ". None validated" : ""}`);
+  }
+  if (values.not && check(values.not, value, { path, old }).errors.length === 0)
+    whole("must not validate the schema (not)");
+  result.matches++;
+}
+
+function best(results: readonly Result[]): Result {
+  let found = results[0]!;
+  for (const result of results) if (result.matches > found.matches) found = result;
+  return found;
+}
