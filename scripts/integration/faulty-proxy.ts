@@ -31,6 +31,10 @@ export class FaultyProxy implements AsyncDisposable {
   readonly exchanges: Exchange[] = [];
   /** Milliseconds by which watches are behind. */
   delay = 0;
+  /** The watches that are behind. */
+  delayed = /./;
+  /** Paths that may not be read. */
+  forbidden: RegExp | undefined;
   /** What becomes of a request instead of what should; `undefined` lets it through. */
   fault: (request: LoopbackRequest) => Fault | undefined = () => undefined;
   /** Requests that were refused or lost, as `METHOD path` with `watch ` before that of a watch. */
@@ -66,10 +70,11 @@ export class FaultyProxy implements AsyncDisposable {
     return this.exchanges.filter((one) => one.method === method && (code === undefined || one.code === code)).length;
   }
 
-  /** Ends the open watches in the middle of what they say; with `expire` their versions are too old afterwards. */
+  /** Cuts every connection; with `expire` the versions of watches are too old afterwards, until the next cut. */
   cut(options: { readonly expire?: boolean } = {}): void {
     this.#expire = options.expire === true;
     for (const watch of this.#watches) watch.abort();
+    this.#server.cut();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -79,33 +84,17 @@ export class FaultyProxy implements AsyncDisposable {
 
   async #forward(request: LoopbackRequest, reply: Reply): Promise<void> {
     try {
-      const watches = request.query.get("watch") === "true" || request.query.get("watch") === "1";
-      const fault = this.fault(request);
-      if (fault !== undefined) await this.#break(fault, { request, reply, watches });
-      else if (watches) await this.#watch(request, reply);
-      else await this.#short(request, reply);
+      if (request.method === "GET" && this.forbidden?.test(request.path)) {
+        const message = `${request.path} is forbidden by the test`;
+        const status = { kind: "Status", apiVersion: "v1", status: "Failure", code: 403, reason: "Forbidden", message };
+        sendJson(reply, status, { code: 403 });
+      } else if (request.query.get("watch") === "true") {
+        await this.#watch(request, reply);
+      } else {
+        await this.#short(request, reply);
+      }
     } catch {
       reply.destroy(); // what broke on the way to the server breaks on the way back
-    }
-  }
-
-  async #break(fault: Fault, on: { request: LoopbackRequest; reply: Reply; watches: boolean }): Promise<void> {
-    const { request, reply, watches } = on;
-    this.faults.push(`${watches ? "watch " : ""}${request.method} ${request.path}`);
-    switch (fault.kind) {
-      case "refuse": {
-        const { code, retryAfter } = fault;
-        const headers: Record<string, string> = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
-        sendStatus(reply, code, { reason: "Fault", message: `refused with ${code} by the proxy`, headers });
-        return;
-      }
-      case "lose":
-        if (!watches) await (await this.#send(request)).text();
-        reply.destroy();
-        return;
-      case "close":
-        reply.writeHead(200, { "content-type": "application/json" });
-        reply.end();
     }
   }
 
@@ -145,7 +134,7 @@ export class FaultyProxy implements AsyncDisposable {
       // Read at once and sent at their time, in their order.
       let sent = Promise.resolve();
       for await (const chunk of response.body!) {
-        const due = performance.now() + this.delay;
+        const due = performance.now() + (this.delayed.test(request.path) ? this.delay : 0);
         sent = sent.then(async () => {
           const wait = due - performance.now();
           if (wait > 0) await Bun.sleep(wait);

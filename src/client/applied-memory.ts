@@ -16,11 +16,16 @@ interface Applied {
   readonly fields: string;
 }
 
+/** So many applies of one desire in so long mean that somebody else undoes each. */
+const FIGHT = 10;
+const WHILE_MS = 60_000;
+
 /** Of the oldest nobody may want to know any more: without its entry an apply is sent once for nothing. */
 const MOST = 50_000;
 
 export class AppliedMemory {
   readonly #applied = new Map<string, Applied>();
+  readonly #repeated = new Map<string, { readonly desired: string; readonly since: number; times: number }>();
 
   /** Whether applying `desired` would change nothing. Complexity: the size of `desired`. */
   isApplied(id: string, object: AnyObject, state: AppliedState): boolean {
@@ -48,8 +53,22 @@ export class AppliedMemory {
     this.#applied.delete(oldest!);
   }
 
+  /** Whether the same desire, about to be applied again, has been undone often of late; said once a minute. */
+  isFight(id: string, desired: unknown, now: number): boolean {
+    const text = JSON.stringify(desired);
+    const known = this.#repeated.get(id);
+    if (known === undefined || known.desired !== text || now - known.since > WHILE_MS) {
+      this.#repeated.delete(id);
+      this.#repeated.set(id, { desired: text, since: now, times: 1 });
+      if (this.#repeated.size > MOST) this.#repeated.delete(this.#repeated.keys().next().value!);
+      return false;
+    }
+    return ++known.times === FIGHT;
+  }
+
   forget(id: string): void {
     this.#applied.delete(id);
+    this.#repeated.delete(id);
   }
 }
 /** A desired value, what is there in its place, and the fields of it that we own. */

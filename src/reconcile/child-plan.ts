@@ -21,6 +21,8 @@ export interface PlannedChild {
   readonly what: string;
   /** What is applied, without what identifies the object. */
   readonly content: object;
+  /** An object that nobody controls is taken over. */
+  adopt: boolean;
   /** The object as the server has it, once known. */
   live: AnyObject | undefined;
   /** What goes to the server. */
@@ -37,7 +39,8 @@ interface AppliedBody {
 
 /** @throws TypeError when the child is not of an owned kind, has no namespace, or can neither be referenced nor tracked. */
 export function planChild(run: RunOfObject, name: string, desired: DesiredObject): PlannedChild {
-  const { apiVersion, kind, metadata, ...rest } = desired;
+  const { apiVersion, kind, metadata, ...given } = desired;
+  const rest = kind === "Secret" && apiVersion === "v1" ? encoded(given) : given;
   const owned = ownedKind(run, desired);
   const namespace = namespaceOf(run, owned, desired);
   const what = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${metadata.name}`;
@@ -63,10 +66,22 @@ export function planChild(run: RunOfObject, name: string, desired: DesiredObject
     id: childId(owned.resource, keyString(key)),
     what,
     content,
+    adopt: false,
     live: undefined,
     body: () => ({ apiVersion, kind, ...content, metadata: { ...identity, ...content.metadata } }),
     identity: () => ({ apiVersion, kind, metadata: identity }),
   };
+}
+
+/** The server turns `stringData` into `data` and forgets who set it: a change by others would go unseen. */
+function encoded(secret: { readonly stringData?: Readonly<Record<string, string>>; readonly data?: object }): object {
+  const { stringData, ...rest } = secret;
+  if (stringData === undefined) return rest;
+  const data: Record<string, unknown> = { ...rest.data };
+  for (const [name, value] of Object.entries(stringData)) {
+    if (value !== undefined) data[name] = Buffer.from(value, "utf8").toString("base64");
+  }
+  return { ...rest, data };
 }
 
 function ownedKind(run: RunOfObject, desired: DesiredObject): OwnedKind {

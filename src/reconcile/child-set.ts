@@ -1,14 +1,16 @@
 /** `children.sync`: makes what the cluster has of an object's children the set that its reconciler wants. */
 import { isStub } from "../cache/projection.ts";
-import { isNotFound } from "../kube/api-error.ts";
+import { isConflict } from "../kube/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import { type DesiredObject, planChild, type PlannedChild } from "./child-plan.ts";
+import { prune, removeTracked, surplusOf } from "./child-pruning.ts";
 import type { SyncOptions } from "./children.ts";
 import { AlreadyOwned, NotOwned, WaitingForChildren } from "./errors.ts";
-import { appliedFields, isAppliedBy } from "../client/managed-fields.ts";
-import { childId, OWNER_INDEX, type OwnedKind } from "./owned-kind.ts";
-import { CHILD_ANNOTATION, controllerOf, ownerUid } from "./owner.ts";
+import type { AppliedState } from "../client/applied-memory.ts";
+import { differences } from "../client/field-differences.ts";
+import { appliedFields } from "../client/managed-fields.ts";
+import { controllerOf, ownerUid } from "./owner.ts";
 import { isReady } from "./readiness.ts";
 import type { RunOfObject } from "./run.ts";
 
@@ -36,7 +38,7 @@ export class ChildSet {
       }
       plans.set(name, planned);
     }
-    const surplus = this.#surplus(wanted, options.keep ?? []);
+    const surplus = surplusOf(this.#run, wanted, options);
     if (wanted.size === 0 && surplus.prune.length > 0 && surplus.kept === 0 && options.allowEmpty !== true) {
       throw new TypeError(
         `Cannot sync children: the set is empty and would delete ${surplus.prune.map(({ object }) => `${object.kind} ${object.metadata.name}`).join(", ")}; ` +
@@ -45,21 +47,19 @@ export class ChildSet {
     }
     // Every refusal comes before the first write.
     for (const [name, planned] of plans) {
-      for (const child of planned) child.live = await this.#ours(child, adopts(options, name));
+      for (const child of planned) {
+        child.adopt = adopts(options, name);
+        child.live = await this.#known(child);
+      }
     }
     const complete = await this.#applyAll(plans, options.after ?? {});
-    if (complete) for (const { kind, object } of surplus.prune) await this.#delete(kind, object);
+    if (complete) await prune(this.#run, surplus, options.after);
     return this.#result(desired, plans);
   }
 
   /** Deletes the children that no garbage collector finds: those tracked by a label. */
   async removeTracked(): Promise<void> {
-    for (const kind of this.#run.environment.owned) {
-      if (kind.track !== "label") continue;
-      for (const object of this.#existing(kind)) {
-        if (controllerOf(object) === undefined) await this.#delete(kind, object);
-      }
-    }
+    await removeTracked(this.#run);
   }
 
   #admit(): void {
@@ -74,26 +74,30 @@ export class ChildSet {
     this.#synced = true;
   }
 
-  /** The object of the child's name, when it is this owner's child or may be adopted. */
-  async #ours(child: PlannedChild, adopt: boolean): Promise<AnyObject | undefined> {
+  /** The object of the child's name as the cache has it, when it is this owner's child or may be adopted. */
+  async #known(child: PlannedChild): Promise<AnyObject | undefined> {
     const { informer } = child.kind;
-    let object = informer.store.get(keyString(child.key));
+    const object = informer.store.get(keyString(child.key));
     // A selector hides foreign objects of the name, and a stub their owner.
     const hidden = object === undefined && (informer.labels !== undefined || informer.fields !== undefined);
-    if (hidden || (object !== undefined && isStub(object))) {
-      object = await this.#run.environment.parts.reader.findLive(child.kind.resource, child.key);
-    }
-    if (object === undefined) return undefined;
-    if (ownerUid(object) === this.#run.object.metadata.uid) return object;
+    if (hidden || (object !== undefined && isStub(object))) return this.#found(child);
+    return this.#ours(child, object);
+  }
+
+  /** As the server has it. */
+  async #found(child: PlannedChild): Promise<AnyObject | undefined> {
+    return this.#ours(child, await this.#run.environment.parts.reader.findLive(child.kind.resource, child.key));
+  }
+
+  #ours({ what, adopt }: PlannedChild, object: AnyObject | undefined): AnyObject | undefined {
+    if (object === undefined || ownerUid(object) === this.#run.object.metadata.uid) return object;
     const controller = controllerOf(object);
     if (controller !== undefined) {
-      throw new AlreadyOwned(
-        `Cannot take over ${child.what}: it is controlled by ${controller.kind} ${controller.name}`,
-      );
+      throw new AlreadyOwned(`Cannot take over ${what}: it is controlled by ${controller.kind} ${controller.name}`);
     }
     if (adopt) return object;
     throw new NotOwned(
-      `Cannot take over ${child.what}: it exists and is not a child of this object; delete or rename it, or pass \`{ adopt: true }\``,
+      `Cannot take over ${what}: it exists and is not a child of this object; delete or rename it, or pass \`{ adopt: true }\``,
     );
   }
 
@@ -132,11 +136,10 @@ export class ChildSet {
     const { memory, controller, managers, parts } = this.#run.environment;
     const { live, content, id } = child;
     if (live?.metadata.deletionTimestamp !== undefined) return; // its deletion is an event, and then it is made anew
-    if (live !== undefined) {
-      const fields = appliedFields(live, controller);
-      if (memory.isApplied(id, live, { desired: content, live, fields })) return;
-    }
-    const answer = await parts.writer.apply(child.kind.resource, child.body(), this.#run, { force: true });
+    const state = { desired: content, live, fields: live && appliedFields(live, controller) };
+    if (live !== undefined && memory.isApplied(id, live, state)) return;
+    this.#tell(child, state);
+    const answer = await this.#send(child);
     memory.remember(id, answer, { desired: content, live: answer, fields: appliedFields(answer, controller) });
     child.live = answer;
     for (const former of managers) {
@@ -149,39 +152,32 @@ export class ChildSet {
     }
   }
 
-  /** Children that this controller made and the set no longer names. */
-  #surplus(wanted: ReadonlySet<string>, keep: readonly string[]): { prune: Surplus[]; kept: number } {
-    const prune: Surplus[] = [];
-    let kept = 0;
-    for (const kind of this.#run.environment.owned) {
-      if (!kind.informer.hasSynced)
-        throw new Error(`Cannot sync children: the cache of ${kind.resource.kind} is not synced`);
-      for (const object of this.#existing(kind)) {
-        if (wanted.has(childId(kind.resource, keyString(object.metadata)))) continue;
-        if (!isAppliedBy(object, this.#run.environment.managers)) continue;
-        if (keep.includes(object.metadata.annotations?.[CHILD_ANNOTATION] ?? "")) kept++;
-        else if (object.metadata.deletionTimestamp === undefined) prune.push({ kind, object });
+  async #send(child: PlannedChild): Promise<AnyObject> {
+    const { writer } = this.#run.environment.parts;
+    const { resource } = child.kind;
+    if (child.live === undefined) {
+      try {
+        // The cache may lag: without force, an object that somebody made in the meantime keeps what it says.
+        return await writer.apply(resource, child.body(), this.#run, { force: false });
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        child.live = await this.#found(child);
       }
     }
-    return { prune, kept };
+    return writer.apply(resource, child.body(), this.#run, { force: true });
   }
 
-  #existing(kind: OwnedKind): readonly AnyObject[] {
-    return kind.informer.store.byIndex(OWNER_INDEX, this.#run.object.metadata.uid);
-  }
-
-  async #delete(kind: OwnedKind, object: AnyObject): Promise<void> {
-    const { uid, resourceVersion } = object.metadata;
-    const preconditions = { uid, resourceVersion };
-    try {
-      await this.#run.environment.parts.writer.delete(kind.resource, object.metadata, this.#run, {
-        propagation: "Background",
-        preconditions,
-      });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-    this.#run.environment.memory.forget(childId(kind.resource, keyString(object.metadata)));
+  #tell({ id, what, live }: PlannedChild, state: AppliedState): void {
+    const { memory, log, clock } = this.#run.environment;
+    if (live === undefined) return;
+    const isFight = memory.isFight(id, state.desired, clock.now());
+    if (!isFight && !log.enabled("debug")) return;
+    const differs = state.fields === undefined ? ["everything"] : differences(state.desired, live, state.fields);
+    if (!isFight) return this.#run.log.debug("Applying a child that differs", { child: what, differs });
+    this.#run.log.warn("A child keeps changing back: somebody else writes fields that this controller sets", {
+      child: what,
+      differs,
+    });
   }
 
   #result(desired: Wanted, plans: ReadonlyMap<string, readonly PlannedChild[]>): Record<string, unknown> {
@@ -195,11 +191,6 @@ export class ChildSet {
     }
     return result;
   }
-}
-
-interface Surplus {
-  readonly kind: OwnedKind;
-  readonly object: AnyObject;
 }
 
 function adopts(options: SyncOptions<string>, name: string): boolean {

@@ -371,4 +371,133 @@ describe.skipIf(!available)("children.sync", () => {
     await cluster.gone(`${MAPS}/front`);
     expect(proxy.exchanges.filter(({ path, code }) => path.endsWith("/front") && code === 201)).toHaveLength(created);
   }, 60_000);
+
+  test("refuses an object that the cache does not show yet, and changes nothing of it", async () => {
+    proxy.delay = 1_500;
+    proxy.delayed = /configmaps/;
+    const before = await cluster.send("POST", MAPS, { body: { metadata: { name: "unseen" }, data: { a: "theirs" } } });
+    await box("unseen", async (_, { children }) => {
+      await children.sync({ a: mapFor("unseen") });
+    });
+    proxy.delay = 0;
+    expect(failure("unseen")).toMatchObject({ name: "NotOwned" });
+    expect((await cluster.exists(`${MAPS}/unseen`)).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  });
+
+  test("prunes nothing while the cache of an owned kind is not current", async () => {
+    await box(
+      "blind",
+      remember(async (_, { children }) => {
+        await children.sync({ a: mapFor("blind-a"), b: mapFor("blind-b") });
+      }),
+    );
+    proxy.forbidden = /deployments$/;
+    proxy.cut();
+    await until(() => operator.lines("warn").some(({ message }) => String(message).includes("forbidden by the test")), {
+      what: () => `an informer that is unavailable: ${operator.text.slice(-3_000)}`,
+    });
+    await turn(
+      "blind",
+      remember(async (_, { children }) => {
+        await children.sync({ a: mapFor("blind-a", { a: "2" }) });
+      }),
+    );
+    expect(failure("blind").message).toContain("the cache of Deployment is not current");
+    expect((await cluster.exists(`${MAPS}/blind-a`)).data).toEqual({ a: "2" });
+    expect(await cluster.get(`${MAPS}/blind-b`)).toBeDefined();
+    proxy.forbidden = undefined;
+    await cluster.gone(`${MAPS}/blind-b`, 60_000);
+  }, 90_000);
+
+  test("releases: what is let go stays, and belongs to nobody", async () => {
+    await box(
+      "free",
+      remember(async (_, { children }) => {
+        await children.sync({ a: mapFor("free-a"), b: mapFor("free-b") });
+      }),
+    );
+    await turn(
+      "free",
+      remember(async (_, { children }) => {
+        await children.sync({ a: mapFor("free-a"), b: undefined }, { release: ["b"] });
+      }),
+    );
+    const free = (await cluster.exists(`${MAPS}/free-b`)) as Json & { metadata: { ownerReferences?: unknown } };
+    expect(free.metadata.ownerReferences).toBeUndefined();
+    expect(free.data).toEqual({ a: "1" });
+    await turn("free");
+    expect(await cluster.get(`${MAPS}/free-b`)).toBeDefined();
+  });
+
+  test("deletes in the reverse of `after`, and waits", async () => {
+    const held = { ...mapFor("order-2"), metadata: { name: "order-2", finalizers: ["example.com/hold"] } };
+    const after = { second: ["first"] } as const;
+    await box(
+      "order",
+      remember(async (_, { children }) => {
+        await children.sync({ first: mapFor("order-1"), second: held, third: mapFor("order-3") }, { after });
+      }),
+    );
+    await turn(
+      "order",
+      remember(async (_, { children }) => {
+        await children.sync({ first: undefined, second: undefined, third: mapFor("order-3") }, { after });
+      }),
+    );
+    expect((await cluster.exists(`${MAPS}/order-2`)).metadata.deletionTimestamp).toBeString();
+    expect((await cluster.exists(`${MAPS}/order-1`)).metadata.deletionTimestamp).toBeUndefined();
+    await cluster.patch(`${MAPS}/order-2`, { metadata: { finalizers: null } });
+    await cluster.gone(`${MAPS}/order-1`);
+  });
+
+  test("deletes a child also when others have just changed it", async () => {
+    await box(
+      "changed",
+      remember(async (_, { children }) => {
+        await children.sync({ a: mapFor("changed-a"), b: mapFor("changed-b") });
+      }),
+    );
+    proxy.delay = 1_000;
+    await cluster.patch(`${MAPS}/changed-b`, { data: { b: "theirs" } });
+    await turn(
+      "changed",
+      remember(async (_, { children }) => {
+        await children.sync({ a: mapFor("changed-a") });
+      }),
+    );
+    proxy.delay = 0;
+    await cluster.gone(`${MAPS}/changed-b`);
+    expect(failure("changed").name).toBe("none");
+  });
+
+  test("sets a Secret given as `stringData` back, and asks for nothing when it is right", async () => {
+    const path = "/api/v1/namespaces/default/secrets/strings";
+    await box(
+      "strings",
+      remember(async (_, { children }) => {
+        await children.sync({
+          secret: of(Secret, { metadata: { name: "strings" }, data: { b: "Yg==" }, stringData: { a: "a" } }),
+        });
+      }),
+    );
+    expect((await cluster.exists(path)).data).toEqual({ a: "YQ==", b: "Yg==" });
+    await cluster.patch(path, { data: { a: "eA==" } });
+    await cluster.exists(path, ({ data }) => data?.["a"] === "YQ==");
+    await operator.idle();
+    const before = writesFor("strings");
+    await turn("strings");
+    expect(writesFor("strings")).toBe(before);
+  });
+
+  test("tells of a child that somebody else keeps changing back", async () => {
+    await box("fight", async (_, { children }) => {
+      await children.sync({ a: mapFor("fight") });
+    });
+    for (let round = 0; round < 10; round++) {
+      await cluster.patch(`${MAPS}/fight`, { data: { a: `theirs ${round}` } });
+      await cluster.exists(`${MAPS}/fight`, ({ data }) => data?.["a"] === "1");
+    }
+    const told = operator.lines("warn").filter(({ msg }) => msg.includes("keeps changing back"));
+    expect(told).toMatchObject([{ child: "ConfigMap default/fight", differs: ["data.a"] }]);
+  });
 });

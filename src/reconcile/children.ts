@@ -16,10 +16,15 @@ export type Synced<Owned extends Shape, T> = {
 
 /** Of {@link Children.sync}; every name is one of the set's. */
 export interface SyncOptions<Name> {
-  /** Applied only when the named ones are ready; until then the run ends at the call and waits for their events. */
+  /**
+   * Applied only when the named ones are ready; until then the run ends at the call and waits for their events. In the
+   * other direction, the named ones are deleted only when what came after them is gone.
+   */
   readonly after?: { readonly [K in Name & string]?: readonly Exclude<Name, K>[] };
   /** Left in place when no longer desired. */
   readonly keep?: readonly Name[];
+  /** Let go when no longer desired: they stay as they are, and belong to nobody. */
+  readonly release?: readonly Name[];
   /** Without it a set that would delete the last child of a living object is refused. @default false */
   readonly allowEmpty?: boolean;
   /** Takes over existing objects that nobody controls: all, or the named ones. @default false */

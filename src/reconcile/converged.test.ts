@@ -31,7 +31,7 @@ const everything = defineController({
   owns,
   async reconcile(_, { children }) {
     try {
-      await children.sync({ all: typicalObjects as unknown as readonly Desired<Shape>[] });
+      await children.sync({ all: typicalObjects });
       synced++;
     } catch (error) {
       failures.push(String(error));

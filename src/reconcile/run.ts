@@ -14,7 +14,7 @@ export interface RunEnvironment {
   readonly controller: string;
   readonly parts: ClientParts;
   readonly clock: Clock;
-  readonly log: { with(fields: object): Logger };
+  readonly log: { with(fields: object): Logger; enabled(level: "debug"): boolean };
   readonly events: ControllerEvents;
   /** Closed at the loss of leadership and when the controller has stopped. */
   readonly gate: WriteGate;
@@ -45,6 +45,7 @@ export interface RunOfObject extends RunScope {
   /** The object as this run sees it; own writes replace it. */
   object: AnyObject;
   readonly deleting: boolean;
+  readonly log: Logger;
   /** The newest state of the object: the cache's, which own writes reach at once. */
   latest(): AnyObject;
 }

@@ -1,0 +1,73 @@
+/** What an apply would change: the paths, for logs. Values stay out of it, because they may be secret. */
+import { sameJson } from "../resource/json.ts";
+import { isApplied } from "./managed-fields.ts";
+import type { FieldsV1 } from "../resource/meta.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** So many say enough. */
+const MOST = 20;
+
+/**
+ * The paths where `desired` is not what is there, or where we own what is no longer desired.
+ *
+ * @returns such as `spec.replicas` and `spec.template.spec.containers[{"name":"web"}].image`.
+ */
+export function differences(desired: unknown, live: unknown, fields: FieldsV1): readonly string[] {
+  const paths: string[] = [];
+  collect(paths, "", { desired, live, fields });
+  return paths;
+}
+
+interface Compared {
+  readonly desired: unknown;
+  readonly live: unknown;
+  readonly fields: FieldsV1 | undefined;
+}
+
+function collect(paths: string[], path: string, { desired, live, fields }: Compared): void {
+  if (paths.length >= MOST) return;
+  if (fields === undefined) return collectUnowned(paths, path, { desired, live });
+  if (isApplied(desired, live, fields)) return;
+  const before = paths.length;
+  if (isFields(desired) && isFields(live)) {
+    for (const name in desired) {
+      if (desired[name] === undefined) continue;
+      const at = path === "" ? name : `${path}.${name}`;
+      collect(paths, at, { desired: desired[name], live: live[name], fields: fields[`f:${name}`] });
+    }
+    for (const name in fields) {
+      const field = name.slice(2);
+      if (name.startsWith("f:") && desired[field] === undefined) paths.push(path === "" ? field : `${path}.${field}`);
+    }
+  } else if (Array.isArray(desired) && Array.isArray(live)) {
+    for (const name in fields) {
+      if (!name.startsWith("k:")) continue;
+      const keys = JSON.parse(name.slice(2)) as Fields;
+      const find = (list: readonly unknown[]): unknown => list.find((item) => isFields(item) && has(item, keys));
+      collect(paths, `${path}[${name.slice(2)}]`, { desired: find(desired), live: find(live), fields: fields[name] });
+    }
+  }
+  if (paths.length === before) paths.push(path);
+}
+
+/** Nothing of it is ours any more: somebody took it over, and where its value is another, that is where. */
+function collectUnowned(paths: string[], path: string, { desired, live }: Omit<Compared, "fields">): void {
+  const before = paths.length;
+  if (isFields(desired) && isFields(live)) {
+    for (const name in desired) {
+      if (desired[name] === undefined || sameJson(desired[name], live[name])) continue;
+      collectUnowned(paths, `${path}.${name}`, { desired: desired[name], live: live[name] });
+    }
+  }
+  if (paths.length === before) paths.push(path);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function has(item: Fields, keys: Fields): boolean {
+  for (const name in keys) if (item[name] !== undefined && item[name] !== keys[name]) return false;
+  return true;
+}

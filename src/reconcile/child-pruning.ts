@@ -1,0 +1,142 @@
+/** Children that the set no longer names: deleted, kept, or let go. */
+import { guardedPatch } from "../client/object-writer.ts";
+import type { JsonPatchOperation } from "../client/client.ts";
+import { isAppliedBy } from "../client/managed-fields.ts";
+import { isConflict, isNotFound } from "../kube/api-error.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+import type { SyncOptions } from "./children.ts";
+import { childId, OWNER_INDEX, type OwnedKind } from "./owned-kind.ts";
+import { CHILD_ANNOTATION, controllerOf, OWNER_ANNOTATION, OWNER_UID_LABEL, ownerUid } from "./owner.ts";
+import type { RunOfObject } from "./run.ts";
+
+const ATTEMPTS = 5;
+
+/** A child with the name that it had in the set. */
+export interface Surplus {
+  readonly kind: OwnedKind;
+  readonly object: AnyObject;
+  readonly name: string;
+}
+
+export interface Pruning {
+  readonly prune: readonly Surplus[];
+  readonly release: readonly Surplus[];
+  readonly kept: number;
+}
+
+/** The children that this controller made and the set no longer names. */
+export function surplusOf(run: RunOfObject, wanted: ReadonlySet<string>, options: SyncOptions<string>): Pruning {
+  const prune: Surplus[] = [];
+  const release: Surplus[] = [];
+  let kept = 0;
+  for (const kind of run.environment.owned) {
+    if (!kind.informer.hasSynced) throw notThere(kind);
+    for (const object of existing(run, kind)) {
+      if (wanted.has(childId(kind.resource, keyString(object.metadata)))) continue;
+      if (!isAppliedBy(object, run.environment.managers)) continue;
+      const name = object.metadata.annotations?.[CHILD_ANNOTATION] ?? "";
+      if (options.keep?.includes(name)) kept++;
+      else if (options.release?.includes(name)) release.push({ kind, object, name });
+      else prune.push({ kind, object, name });
+    }
+  }
+  return { prune, release, kept };
+}
+
+/**
+ * Deletes and releases. What others came after waits until those are gone; their deletion runs the object again.
+ *
+ * @throws Error while some owned kind cannot be watched: its cache may be wrong by now.
+ */
+export async function prune(
+  run: RunOfObject,
+  { prune: surplus, release }: Pruning,
+  after: { readonly [later: string]: readonly string[] | undefined } = {},
+): Promise<void> {
+  if (surplus.length + release.length === 0) return;
+  for (const kind of run.environment.owned) {
+    const { state } = kind.informer;
+    if (state.kind === "unavailable" || state.kind === "waiting") throw notThere(kind, state.message);
+  }
+  for (const child of release) await releaseChild(run, child);
+  let open = surplus;
+  while (open.length > 0) {
+    const names = new Set(open.map(({ name }) => name));
+    const isAwaited = ({ name }: Surplus): boolean =>
+      [...names].some((later) => later !== name && after[later]?.includes(name) === true);
+    const ready = open.filter((child) => !isAwaited(child));
+    for (const { kind, object } of ready) {
+      if (object.metadata.deletionTimestamp === undefined) await deleteChild(run, kind, object);
+    }
+    const left = open.filter(({ kind, object }) => isThere(kind, object));
+    if (left.length === open.length) return;
+    open = left;
+  }
+}
+
+/** Deletes the children that no garbage collector finds: those tracked by a label. */
+export async function removeTracked(run: RunOfObject): Promise<void> {
+  for (const kind of run.environment.owned) {
+    if (kind.track !== "label") continue;
+    for (const object of existing(run, kind)) {
+      const isOurs = controllerOf(object) === undefined && isAppliedBy(object, run.environment.managers);
+      if (isOurs && object.metadata.deletionTimestamp === undefined) await deleteChild(run, kind, object);
+    }
+  }
+}
+
+function existing(run: RunOfObject, kind: OwnedKind): readonly AnyObject[] {
+  return kind.informer.store.byIndex(OWNER_INDEX, run.object.metadata.uid);
+}
+
+function isThere(kind: OwnedKind, { metadata }: AnyObject): boolean {
+  return kind.informer.store.get(keyString(metadata))?.metadata.uid === metadata.uid;
+}
+
+/** Deletes the object that was looked at, and no other of its name; one that others changed is looked at again. */
+async function deleteChild(run: RunOfObject, kind: OwnedKind, seen: AnyObject): Promise<void> {
+  const { parts, memory, managers } = run.environment;
+  let object: AnyObject | undefined = seen;
+  for (let attempt = 1; object !== undefined; attempt++) {
+    const { uid, resourceVersion } = object.metadata;
+    try {
+      const preconditions = { uid, resourceVersion };
+      await parts.writer.delete(kind.resource, object.metadata, run, { propagation: "Background", preconditions });
+      break;
+    } catch (error) {
+      if (isNotFound(error)) break;
+      if (!isConflict(error) || attempt === ATTEMPTS) throw error;
+      object = await parts.reader.findLive(kind.resource, seen.metadata);
+      const isOurs = object !== undefined && ownerUid(object) === run.object.metadata.uid;
+      if (!isOurs || !isAppliedBy(object!, managers) || object!.metadata.deletionTimestamp !== undefined) return;
+    }
+  }
+  memory.forget(childId(kind.resource, keyString(seen.metadata)));
+}
+
+/** From now on the object is nobody's; what it holds stays as it is. */
+async function releaseChild(run: RunOfObject, { kind, object }: Surplus): Promise<void> {
+  const { metadata } = object;
+  const operations: JsonPatchOperation[] = [];
+  const owners = metadata.ownerReferences ?? [];
+  const index = owners.findIndex(({ uid }) => uid === run.object.metadata.uid);
+  if (index >= 0) {
+    const path = `/metadata/ownerReferences/${index}`;
+    operations.push({ op: "test", path: `${path}/uid`, value: run.object.metadata.uid }, { op: "remove", path });
+  }
+  const remove = (field: "labels" | "annotations", name: string): void => {
+    if (metadata[field] === undefined || !Object.hasOwn(metadata[field], name)) return;
+    operations.push({ op: "remove", path: `/metadata/${field}/${name.replaceAll("/", "~1")}` });
+  };
+  remove("annotations", CHILD_ANNOTATION);
+  remove("annotations", OWNER_ANNOTATION);
+  remove("labels", OWNER_UID_LABEL);
+  const { parts, memory } = run.environment;
+  await parts.writer.patch(kind.resource, metadata, guardedPatch(object, operations), run);
+  memory.forget(childId(kind.resource, keyString(metadata)));
+}
+
+function notThere({ resource }: OwnedKind, why = "not synced"): Error {
+  return new Error(`Cannot sync children: the cache of ${resource.kind} is not current (${why})`);
+}
