@@ -46,15 +46,22 @@ export interface Decoded {
   readonly unknown: readonly string[];
 }
 
+interface ValidateOptions {
+  readonly old: KubeObject | undefined;
+  readonly only?: "status" | undefined;
+}
+
 export interface Schemas {
   /** Every served version of every built-in kind, in the order of discovery. */
   rows(): readonly KindRow[];
   builtIn(kind: GroupVersionKind): SchemaHandle | undefined;
   custom(openApi: Fields, row: KindRow): SchemaHandle;
   /** The object as its type is decoded and encoded again, without what the type does not know. */
-  decode(schema: SchemaHandle, object: KubeObject): Decoded;
+  /** `value` when it comes from parsed values and not from text: errors are worded differently. */
+  decode(schema: SchemaHandle, object: KubeObject, from: "json" | "value"): Decoded;
   applyDefaults(schema: SchemaHandle, object: KubeObject): void;
-  validate(schema: SchemaHandle, object: KubeObject, old: KubeObject | undefined): readonly FieldError[];
+  /** `only` leaves everything but the status unchecked. */
+  validate(schema: SchemaHandle, object: KubeObject, options: ValidateOptions): readonly FieldError[];
   /** The documents of `/openapi/v3`, as JSON. */
   openApiV3(path: string): Uint8Array | undefined;
   openApiV3Paths(): readonly string[];

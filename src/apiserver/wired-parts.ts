@@ -1,5 +1,5 @@
 /** The parts of the server, put together. */
-import type { Fields, KubeObject, Printer } from "./hooks.ts";
+import type { KubeObject, Printer } from "./hooks.ts";
 import { behaviourOf } from "./validation/behaviours.ts";
 import type { Parts } from "./parts.ts";
 import { jsonPatch } from "./patch/json-patch.ts";
@@ -8,7 +8,11 @@ import { mergePatch } from "./patch/merge-patch.ts";
 import { serverSideApply } from "./patch/server-side-apply.ts";
 import { updateManagedFields } from "./patch/update-managed-fields.ts";
 import { decodeProtobuf, hasProtobuf } from "./protobuf/decode.ts";
+import { customSchema } from "./schema/custom.ts";
 import { decodeBuiltIn } from "./schema/decode.ts";
+import { applyDefaults } from "./schema/defaults.ts";
+import { prune } from "./schema/prune.ts";
+import { validate } from "./schema/validate.ts";
 import type { Schema } from "./schema/schema.ts";
 import {
   builtInRows,
@@ -19,22 +23,6 @@ import {
   openApiV3Hash,
   openApiV3Paths,
 } from "./tables/tables.ts";
-
-const interim = { interim: true };
-
-function fillDefaults(schema: Schema, value: unknown): void {
-  if (Array.isArray(value)) {
-    if (schema.items) for (const item of value) fillDefaults(schema.items, item);
-    return;
-  }
-  if (typeof value !== "object" || value === null) return;
-  const fields = value as Fields;
-  for (const [name, inner] of schema.properties ?? []) {
-    if (fields[name] === undefined && inner.default !== undefined && typeof inner.default !== "object")
-      fields[name] = inner.default;
-    if (fields[name] !== undefined) fillDefaults(inner, fields[name]);
-  }
-}
 
 const age: Printer = {
   columns: [
@@ -51,16 +39,19 @@ export const wiredParts: Parts = {
   schemas: {
     rows: builtInRows,
     builtIn: builtInSchema,
-    custom: () => interim,
-    decode(schema, object) {
-      if (schema === interim) return { object, error: undefined, unknown: [] };
-      const decoded = decodeBuiltIn(schema as Schema, object);
+    custom: customSchema,
+    decode(handle, object, from) {
+      const schema = handle as Schema;
+      if (schema.go === undefined) {
+        const { error, unknown } = prune(schema, object);
+        return { object, error, unknown };
+      }
+      const decoded = decodeBuiltIn(schema, object, { from: from === "value" ? "unstructured" : "json" });
       return { ...decoded, object: decoded.object as KubeObject };
     },
-    applyDefaults(schema, object) {
-      if (schema !== interim) fillDefaults(schema as Schema, object);
-    },
-    validate: () => [],
+    applyDefaults: (schema, object) => applyDefaults(schema as Schema, object),
+    validate: (schema, object, { old, only }) =>
+      validate(schema as Schema, object, { old, ...(only === undefined ? {} : { only }) }),
     openApiV3,
     openApiV3Paths,
     openApiV3Hash,
@@ -71,12 +62,8 @@ export const wiredParts: Parts = {
     json: (object, operations) => jsonPatch(object, operations) as KubeObject,
     merge: (object, patch) => mergePatch(object, patch) as KubeObject,
     strategic: (schema, object, patch) => strategicMergePatch(schema as Schema, object, patch) as KubeObject,
-    apply: (request) =>
-      request.schema === interim
-        ? (mergePatch(request.live ?? {}, request.applied) as KubeObject)
-        : serverSideApply({ ...request, schema: request.schema as Schema }).object,
-    updateManagedFields: (request) =>
-      request.schema === interim ? request.next : updateManagedFields({ ...request, schema: request.schema as Schema }),
+    apply: (request) => serverSideApply({ ...request, schema: request.schema as Schema }).object,
+    updateManagedFields: (request) => updateManagedFields({ ...request, schema: request.schema as Schema }),
   },
   protobuf(row) {
     if (row.custom || !hasProtobuf(row)) return undefined;

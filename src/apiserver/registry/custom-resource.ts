@@ -38,7 +38,7 @@ export function customResource(
       for (const [index, one] of others.entries()) {
         const read = objects[index];
         if (read === undefined) continue;
-        const { object } = parts.schemas.decode(schema, read);
+        const { object } = parts.schemas.decode(schema, read, "json");
         parts.schemas.applyDefaults(schema, object);
         views.set(one, new Stored(one.key, one.version, { object }));
       }

@@ -15,6 +15,8 @@ export interface BodyText {
   readonly text: string;
   /** Already an object: protobuf has no text. */
   readonly object?: Fields;
+  /** How the object came about. @default "json" */
+  readonly from?: "json" | "value";
   readonly type: string;
 }
 
@@ -98,7 +100,7 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
 function typed(object: KubeObject, body: BodyText, options: DecodeOptions): KubeObject {
   const { row, schema, schemas, fieldValidation } = options;
   if (schema === undefined) return { ...object, metadata: object.metadata ?? {} };
-  const { object: decoded, error, unknown } = schemas.decode(schema, object);
+  const { object: decoded, error, unknown } = schemas.decode(schema, object, body.from ?? "json");
   const cannot = `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}`;
   if (error !== undefined) throw badRequest(`${cannot}: ${error}`);
   if (fieldValidation !== "Ignore") {

@@ -80,7 +80,7 @@ export async function createObject(
     await mutation;
     object = attributes.object ?? object;
     if (schema !== undefined) {
-      object = parts.schemas.decode(schema, object).object;
+      object = parts.schemas.decode(schema, object, "json").object;
       parts.schemas.applyDefaults(schema, object);
     }
     behaviour.default?.(object, context);
@@ -98,7 +98,7 @@ export async function createObject(
   attributes.object = object;
   const validation = admission.validate(attributes);
   if (validation !== undefined) await validation;
-  if (metadata.resourceVersion)
+  if (metadata.resourceVersion && !options.dryRun)
     throw new StatusError(500, "", { message: "resourceVersion should not be set on objects to be created" });
   let key = keyOf(resource, target.namespace, metadata.name ?? "");
   const mostTries = isGenerated ? 8 : 0;
@@ -109,7 +109,6 @@ export async function createObject(
   if (resource.collection.get(key) !== undefined) throw alreadyExists(row, metadata.name ?? "");
   const inStorage = await resource.toStorage(object);
   if (options.dryRun) {
-    delete metadata.resourceVersion;
     return new Stored(key, 0, { object: ordered(object) });
   }
   if (resource.collection.get(key) !== undefined) throw alreadyExists(row, metadata.name ?? "");
@@ -178,7 +177,7 @@ function validateNew({ kernel, resource }: Exchange, object: KubeObject, context
   const { behaviour, schema } = resource;
   const errors = [
     ...(behaviour.validateCreate?.(object, context) ?? []),
-    ...(schema === undefined ? [] : kernel.parts.schemas.validate(schema, object, undefined)),
+    ...(schema === undefined ? [] : kernel.parts.schemas.validate(schema, object, { old: undefined })),
   ];
   if (errors.length > 0) {
     const kind = { group: resource.row.group, kind: object.kind };

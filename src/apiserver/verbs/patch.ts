@@ -69,7 +69,12 @@ function patched(exchange: Exchange, body: PatchBody): (live: KubeObject | undef
     const { row, schema } = resource;
     const result = structuredClone(patchValue(exchange, body, live));
     return decodeObject(
-      { text: body.text, type: body.type, object: result },
+      {
+        text: body.text,
+        type: body.type,
+        object: result,
+        from: body.type === "application/strategic-merge-patch+json" ? "value" : "json",
+      },
       {
         row,
         schema,

@@ -124,7 +124,7 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
     await mutation;
     next = attributes.object ?? next;
     if (schema !== undefined) {
-      next = parts.schemas.decode(schema, next).object;
+      next = parts.schemas.decode(schema, next, "json").object;
       parts.schemas.applyDefaults(schema, next);
     }
     behaviour.default?.(next, context);
@@ -200,7 +200,12 @@ function validateChanged(
   const { behaviour, schema, row } = resource;
   const errors = [
     ...(behaviour.validateUpdate?.(next, live, context) ?? []),
-    ...(schema === undefined ? [] : kernel.parts.schemas.validate(schema, next, live)),
+    ...(schema === undefined
+      ? []
+      : kernel.parts.schemas.validate(schema, next, {
+          old: live,
+          only: context.subresource === "status" ? "status" : undefined,
+        })),
   ];
   if (errors.length > 0) throw invalid({ group: row.group, kind: next.kind }, next.metadata.name ?? "", { errors });
 }
