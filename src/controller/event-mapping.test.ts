@@ -222,3 +222,19 @@ describe("mappedHandler", () => {
     expect(sink.keys).toEqual(["ns/a"]);
   });
 });
+
+describe("mappedHandler with an enqueue that names no keys", () => {
+  const tell = (enqueue: () => unknown): Collected => {
+    const sink = new Collected();
+    const handler = mappedHandler(sink, kindWatch(watch(Part, { enqueue: enqueue as () => readonly never[] })));
+    handler.onAdd(thing(), LIVE);
+    return sink;
+  };
+
+  test("reports it as a failure of the author's code, and goes on", () => {
+    expect(String(tell(() => ["a"]).errors[0])).toContain(`Cannot enqueue "a": expected an object, or a key`);
+    expect(String(tell(() => ({ name: "a" })).errors[0])).toContain("expected a list");
+    expect(String(tell(() => [{ metadata: {} }]).errors[0])).toContain("Cannot enqueue");
+    expect(tell(() => undefined)).toMatchObject({ errors: [], keys: [] });
+  });
+});

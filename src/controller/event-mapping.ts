@@ -132,8 +132,9 @@ export function mappedHandler(sink: EventSink, watch: KindWatch): InformerHandle
     const { old, told } = context;
     if (!matches(sink, watch, object) && (old === undefined || !matches(sink, watch, old))) return;
     if (!passes(sink, watch, { type, object, old })) return;
-    const add = (keys: Iterable<string>): void => {
-      for (const key of keys) {
+    const add = (lists: readonly (readonly Enqueued[] | undefined)[]): void => {
+      const keys = sink.call("enqueue", () => new Set(lists.flatMap(enqueuedKeys)));
+      for (const key of keys ?? []) {
         if (told.origin !== undefined && told.origin === originOf(sink.controller, key)) continue;
         enqueue(sink, key, { type, object, source: "watches", told });
       }
@@ -142,13 +143,9 @@ export function mappedHandler(sink: EventSink, watch: KindWatch): InformerHandle
       sink.call("enqueue", () => map(state, { client: sink.client })),
     );
     if (results.some((result) => result instanceof Promise)) {
-      sink.pending(
-        Promise.all(results.map((result) => Promise.resolve(result))).then((lists) =>
-          add(new Set(lists.flatMap(enqueuedKeys))),
-        ),
-      );
+      sink.pending(Promise.all(results.map((result) => Promise.resolve(result))).then(add));
     } else {
-      add(new Set((results as (readonly Enqueued[] | undefined)[]).flatMap(enqueuedKeys)));
+      add(results as (readonly Enqueued[] | undefined)[]);
     }
   };
   return {
@@ -160,9 +157,15 @@ export function mappedHandler(sink: EventSink, watch: KindWatch): InformerHandle
 
 /** The queue's keys of what an author enqueued. */
 export function enqueuedKeys(enqueued: readonly Enqueued[] | undefined): readonly string[] {
-  return (enqueued ?? []).map((one) => keyString(keyOf(one)));
+  if (enqueued === undefined || enqueued === null) return [];
+  if (!Array.isArray(enqueued)) throw new TypeError("Cannot enqueue: expected a list of objects or keys");
+  return enqueued.map((one) => keyString(keyOf(one)));
 }
 
+/** Checked, because keys also come from plain JavaScript. */
 function keyOf(enqueued: Enqueued): Key {
-  return "metadata" in enqueued ? enqueued.metadata : enqueued;
+  const key: Key | undefined =
+    typeof enqueued === "object" && enqueued !== null && "metadata" in enqueued ? enqueued.metadata : enqueued;
+  if (typeof key?.name === "string") return key;
+  throw new TypeError(`Cannot enqueue ${JSON.stringify(enqueued)}: expected an object, or a key { namespace, name }`);
 }

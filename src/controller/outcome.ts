@@ -26,7 +26,9 @@ export function outcomeOf(result: void | Result): Outcome {
   if (typeof result !== "object" || result === null) {
     return {
       kind: "fail",
-      error: new TypeError(`Cannot read the result of reconcile: expected an object, got ${typeof result}`),
+      error: new TypeError(
+        `Cannot read the result of reconcile: expected an object, got ${result === null ? "null" : typeof result}`,
+      ),
     };
   }
   for (const name of Object.keys(result)) {
@@ -40,6 +42,12 @@ export function outcomeOf(result: void | Result): Outcome {
     }
   }
   const { requeueAfter, priority } = result;
+  if (priority !== undefined && !Number.isFinite(priority)) {
+    return {
+      kind: "fail",
+      error: new TypeError(`Cannot use ${JSON.stringify(priority)} as 'priority': expected a number`),
+    };
+  }
   if (requeueAfter === undefined) return DONE;
   try {
     return { kind: "requeue", after: parseDuration(requeueAfter, "requeueAfter"), priority };
@@ -49,7 +57,8 @@ export function outcomeOf(result: void | Result): Outcome {
 }
 
 /** Reads what `reconcile` threw. Errors are told by name: a module may have its own copy of a class. */
-export function outcomeOfError(error: unknown, cancelled: boolean): Outcome {
+export function outcomeOfError(thrown: unknown, cancelled: boolean): Outcome {
+  const error = readable(thrown);
   if (cancelled) return { kind: "cancelled", error };
   const name = error instanceof Error ? error.name : undefined;
   switch (name) {
@@ -63,5 +72,16 @@ export function outcomeOfError(error: unknown, cancelled: boolean): Outcome {
       return { kind: "cancelled", error };
     default:
       return isUnreachable(error) ? { kind: "unreachable", error } : { kind: "fail", error };
+  }
+}
+
+/** What was thrown, as something that can be named and printed: an author's code may throw anything. */
+function readable(thrown: unknown): unknown {
+  if (thrown === undefined || thrown === null) return new TypeError(`Reconcile threw ${thrown}`);
+  try {
+    String(thrown instanceof Error ? [thrown.name, thrown.message, thrown.stack] : thrown);
+    return thrown;
+  } catch {
+    return new TypeError("Reconcile threw something that cannot be read");
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createLog, type LogOptions } from "./log.ts";
+import { loggable } from "./loggable.ts";
 
 const TIME = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
@@ -158,4 +159,13 @@ describe("pretty", () => {
     expect(plain[0]).not.toContain("\u001b");
     expect(colored[0]).toContain("\u001b[33mWARN ");
   });
+});
+
+test("a value that cannot be read does not cost the line", () => {
+  const hostile = {
+    get secret(): never {
+      throw new Error("no");
+    },
+  };
+  expect(loggable({ a: 1, hostile })).toEqual({ a: 1, hostile: "[unreadable]" });
 });

@@ -28,9 +28,18 @@ function plain(value: unknown, at: Position): unknown {
     case "symbol":
       return value.toString();
     case "object":
-      return value === null ? null : plainObject(value, at);
+      return value === null ? null : readable(value, at);
     default:
       return value;
+  }
+}
+
+/** Getters and proxies may throw; what they hide is no reason to lose the line. */
+function readable(value: object, at: Position): unknown {
+  try {
+    return plainObject(value, at);
+  } catch {
+    return "[unreadable]";
   }
 }
 

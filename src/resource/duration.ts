@@ -18,7 +18,7 @@ export function parseDuration(value: Duration, what: string): number {
   const result = typeof value === "string" ? parseText(value) : value;
   if (typeof result === "number" && Number.isFinite(result) && result >= 0) return result;
   throw new RangeError(
-    `Cannot use ${JSON.stringify(value) ?? String(value)} as '${what}': ` +
+    `Cannot use ${typeof value === "string" ? JSON.stringify(value) : String(value)} as '${what}': ` +
       `a duration is a number of milliseconds, not negative, or text of h, m, s and ms such as "500ms", "30s", "1m30s" or "2h15m"`,
   );
 }
