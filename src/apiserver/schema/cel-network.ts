@@ -15,6 +15,9 @@ class Address {
   }
 }
 
+/** `ip` is a function and what `isCanonical` is called on. */
+class IPNamespace {}
+
 class Block {
   readonly address: string;
   readonly length: number;
@@ -75,7 +78,9 @@ function registerAddresses(environment: Environment): void {
     .registerFunction("IP.isLinkLocalUnicast(): bool", inBlock("169.254.0.0/16", "fe80::/10"))
     .registerFunction("IP.isLinkLocalMulticast(): bool", inBlock("224.0.0.0/24", "ff02::/16"))
     .registerFunction("IP.isGlobalUnicast(): bool", ({ text }: Address) => isGlobal(text))
-    .registerFunction("ip.isCanonical(string): bool", (text: string) => isCanonical(text));
+    .registerType("IPNamespace", { ctor: IPNamespace, fields: {} })
+    .registerConstant("ip", "IPNamespace", new IPNamespace())
+    .registerFunction("IPNamespace.isCanonical(string): bool", (_: unknown, text: string) => isCanonical(text));
 }
 
 function isGlobal(text: string): boolean {

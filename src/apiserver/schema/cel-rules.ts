@@ -129,7 +129,7 @@ const reasons: Readonly<Record<string, FieldErrorType>> = {
 };
 
 function broken(rule: CelRule, { schema, value, path, context }: Broken): FieldError {
-  const field = [path, ruleField(rule.fieldPath)].filter((part) => part !== "").join(".");
+  const field = path + ruleField(rule.fieldPath, schema, path);
   const detail = messageOf(rule, context) ?? (rule.message?.trim() || `failed rule: ${rule.rule.trim()}`);
   const type = reasons[rule.reason ?? ""] ?? "Invalid";
   const whole = schema.type === "object" || schema.type === "array";
@@ -137,10 +137,18 @@ function broken(rule: CelRule, { schema, value, path, context }: Broken): FieldE
   return { type, field: shown, ...(whole ? {} : { badValue: value }), detail: type === "Duplicate" ? "" : detail };
 }
 
-/** `.spec['a-b']` as the server prints it. */
-function ruleField(path: string | undefined): string {
-  if (!path) return "";
-  return path.replace(/^\./, "").replace(/\['((?:[^'\\]|\\.)*)'\]/g, (_, key: string) => `[${key}]`);
+/** `.spec['a-b']` as the server prints it: fields of structs with a dot, keys of maps in brackets. */
+function ruleField(fieldPath: string | undefined, schema: Schema, prefix: string): string {
+  let printed = "";
+  let at: Schema | undefined = schema;
+  for (const [, name, quoted] of (fieldPath ?? "").matchAll(/\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]/g)) {
+    const key: string = name ?? (quoted ?? "").replace(/\\(.)/g, "$1");
+    const property: Schema | undefined = at?.properties?.get(key);
+    if (property || !at?.additional) printed += printed === "" && prefix === "" ? key : `.${key}`;
+    else printed += `[${key}]`;
+    at = property ?? at?.additional;
+  }
+  return printed;
 }
 
 /** What `messageExpression` says; `undefined` when it says nothing that can be used. */

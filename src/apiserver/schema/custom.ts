@@ -34,6 +34,9 @@ export function customSchema(openAPIV3Schema: Fields, row: KindRow): Schema {
   return { ...withObjectFields(schema), type: schema.type || "object", embedded: row.kind !== "" };
 }
 
+/** Of an object inside another one; on the outside the server looks at them itself. */
+const mustHave = ["apiVersion", "kind"];
+
 /** The metadata of every object. */
 export function objectMetaSchema(): Schema {
   return builtInSchema({ group: "", version: "v1", kind: "ConfigMap" })!.properties!.get("metadata")!;
@@ -75,7 +78,7 @@ export function schemaOf(props: Fields): Schema {
     mapType: props["x-kubernetes-map-type"] as Schema["mapType"],
     values: valuesOf(props),
   };
-  return embedded ? withObjectFields(schema) : schema;
+  return embedded ? withObjectFields({ ...schema, required: [...schema.required, ...mustHave] }) : schema;
 }
 
 function typeOf(props: Fields): SchemaType {

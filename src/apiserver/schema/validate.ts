@@ -22,7 +22,7 @@ export function validate(schema: Schema, object: unknown, { old, only }: Validat
       ? validateValues(schema, object, { old })
       : validateValues(schema.properties?.get(only) ?? schema, fieldOf(object, only), {
           old: fieldOf(old, only),
-          path: only,
+          within: only,
         });
   if (old === undefined || validateLists(schema, old).length === 0) errors.push(...validateLists(schema, object));
   if (errors.some(({ type }) => blocking.has(type))) {

@@ -4,7 +4,7 @@ import { goJson, goQuoted } from "../field-error.ts";
 import { equalValues } from "../patch/typed-values.ts";
 import { hasFormat } from "./formats.ts";
 import { goPlain } from "./go-format.ts";
-import type { Schema } from "./schema.ts";
+import type { Schema, ValueRules } from "./schema.ts";
 
 /** Errors, and how much was right: of several alternatives the one with most is reported. */
 interface Result {
@@ -15,12 +15,17 @@ interface Result {
 export interface ValueOptions {
   /** What it replaces: a part that did not change is not checked again. */
   readonly old?: unknown;
-  /** Of the value. @default "" */
-  readonly path?: string;
+  /** Where the value is; messages name fields without it. @default "" */
+  readonly within?: string;
 }
 
-export function validateValues(schema: Schema, value: unknown, { old, path = "" }: ValueOptions = {}): FieldError[] {
-  return check(schema, value, { path, old }).errors;
+export function validateValues(schema: Schema, value: unknown, { old, within = "" }: ValueOptions = {}): FieldError[] {
+  const { errors } = check(schema, value, { path: "", old });
+  if (within === "") return errors;
+  return errors.map((error) => {
+    const { field } = error;
+    return { ...error, field: field === "<nil>" ? within : `${within}${field.startsWith("[") ? "" : "."}${field}` };
+  });
 }
 
 interface Place {
@@ -136,25 +141,34 @@ function checkString({ values, format }: Schema, value: string, at: At): void {
 function checkNumber({ values, format, type }: Schema, value: number, at: At): void {
   const { path, result } = at;
   const limits: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
-  const limit = type === "integer" && Number.isInteger(value) ? limits[format ?? "int64"] : undefined;
-  if (limit !== undefined && (value >= limit || value < -limit)) {
+  const limit = limits[format ?? "int64"] ?? 2 ** 63;
+  if (type === "integer" && !(Number.isInteger(value) && value < limit && value >= -limit)) {
     const kind = format === undefined ? "(default format)" : `with format ${format}`;
     const detail = `Checked value must be of type integer ${kind} in ${path}`;
     result.errors.push({ type: "Invalid", field: "<nil>", badValue: "", detail });
   }
-  if (values) {
-    const { multipleOf, minimum, maximum } = values;
-    if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
-      invalid(at, value, `should be a multiple of ${goPlain(multipleOf)}`);
-    }
-    if (minimum !== undefined && (values.exclusiveMinimum ? value <= minimum : value < minimum)) {
-      invalid(at, value, `should be greater than ${values.exclusiveMinimum ? "" : "or equal to "}${goPlain(minimum)}`);
-    }
-    if (maximum !== undefined && (values.exclusiveMaximum ? value >= maximum : value > maximum)) {
-      invalid(at, value, `should be less than ${values.exclusiveMaximum ? "" : "or equal to "}${goPlain(maximum)}`);
-    }
-  }
+  if (values) checkLimits(values, value, at);
   result.matches++;
+}
+
+/** The server compares integers with the whole part of a limit. */
+function checkLimits(values: ValueRules, value: number, at: At): void {
+  const whole = (limit: number | undefined): number | undefined =>
+    limit !== undefined && Number.isInteger(value) ? Math.trunc(limit) : limit;
+  const [multipleOf, minimum, maximum] = [whole(values.multipleOf), whole(values.minimum), whole(values.maximum)];
+  const { path, result } = at;
+  if (multipleOf !== undefined && multipleOf <= 0) {
+    const detail = `factor MultipleOf declared for ${path} must be positive: ${multipleOf}`;
+    result.errors.push({ type: "Invalid", field: fieldOf(path), badValue: multipleOf, detail });
+  } else if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
+    invalid(at, value, `should be a multiple of ${goPlain(multipleOf)}`);
+  }
+  if (minimum !== undefined && (values.exclusiveMinimum ? value <= minimum : value < minimum)) {
+    invalid(at, value, `should be greater than ${values.exclusiveMinimum ? "" : "or equal to "}${goPlain(minimum)}`);
+  }
+  if (maximum !== undefined && (values.exclusiveMaximum ? value >= maximum : value > maximum)) {
+    invalid(at, value, `should be less than ${values.exclusiveMaximum ? "" : "or equal to "}${goPlain(maximum)}`);
+  }
 }
 
 function isMultiple(value: number, factor: number): boolean {
