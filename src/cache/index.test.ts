@@ -61,6 +61,7 @@ test("binnacle/cache exports exactly this: a name that goes breaks its users", (
     "SharedInformer",
     "Store",
     "StoreSink",
+    "StreamMemory",
     "UndeltaStore",
     "WorkQueue",
     "bucket",

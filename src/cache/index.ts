@@ -58,6 +58,7 @@ export { Reflector, type ReflectorOptions, type ReflectorSink } from "./reflecto
 export type { ListReason, ReflectorState } from "./reflector-state.ts";
 export { SharedInformer, type SharedInformerOptions } from "./shared-informer.ts";
 export { StoreSink, type ReflectorStore } from "./store-sink.ts";
+export { type ListMode, StreamMemory } from "./streaming-list.ts";
 export { type ReadonlyStore, Store } from "./store.ts";
 export { UndeltaStore } from "./undelta-store.ts";
 export {

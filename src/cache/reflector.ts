@@ -8,6 +8,7 @@ import { sleep, systemClock, type Clock } from "../platform/clock.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { InformerState } from "./informer-state.ts";
 import { ListGate } from "./list-gate.ts";
+import { InitialEvents, STREAM_DEADLINE_MS, StreamMemory, type ListMode } from "./streaming-list.ts";
 import {
   failureOf,
   next,
@@ -48,6 +49,10 @@ export interface ReflectorOptions {
   readonly sink: ReflectorSink;
   /** Objects of a page. @default 500 */
   readonly pageSize?: number | undefined;
+  /** How to list. A resource that the server cannot stream is listed by pages, from then on. @default "pages" */
+  readonly list?: ListMode | undefined;
+  /** Shared by reflectors of one server. @default its own */
+  readonly streams?: StreamMemory | undefined;
   /** Which objects are wanted whole, told from their metadata; `undefined` when all are. @default all */
   readonly wants?: (() => ((object: AnyObject) => boolean) | undefined) | undefined;
   readonly onStatus?: ((status: InformerState) => void) | undefined;
@@ -59,6 +64,7 @@ type Complete = ReflectorOptions & {
   readonly clock: Clock;
   readonly random: () => number;
   readonly gate: ListGate;
+  readonly streams: StreamMemory;
   readonly onStatus: (status: InformerState) => void;
 };
 
@@ -85,8 +91,9 @@ export class Reflector {
   #relist: ListReason | undefined;
 
   constructor(options: ReflectorOptions) {
-    const { clock = systemClock, random = Math.random, gate = new ListGate(), onStatus = () => {} } = options;
-    this.#options = { ...options, clock, random, gate, onStatus };
+    const { clock = systemClock, random = Math.random, gate = new ListGate() } = options;
+    const { streams = new StreamMemory(), onStatus = () => {} } = options;
+    this.#options = { ...options, clock, random, gate, streams, onStatus };
   }
 
   get state(): ReflectorState {
@@ -126,8 +133,21 @@ export class Reflector {
     let began = clock.now();
     try {
       switch (state.kind) {
-        case "listing":
-          return { type: "listed", resourceVersion: await this.#list(state.reason, signal) };
+        case "listing": {
+          const { list, streams } = this.#options;
+          const isStreamed = list === "stream" && streams.isUsable(await this.#path(signal));
+          if (!isStreamed) return { type: "listed", resourceVersion: await this.#list(state.reason, signal) };
+          const closed = await this.#stream(state.reason, signal);
+          began = closed.began;
+          if (closed.error !== undefined && !signal.aborted && this.#state.kind === "listing") {
+            const path = await this.#path(signal);
+            if (!streams.isUsable(path)) {
+              return { type: "listed", resourceVersion: await this.#list(state.reason, signal) };
+            }
+          }
+          if (closed.error !== undefined) throw closed.error;
+          return { type: "closed", resourceVersion: sink.resourceVersion, elapsed: clock.now() - began };
+        }
         case "watching":
           await this.#watch(state.resourceVersion, signal, () => {
             began = clock.now();
@@ -184,17 +204,78 @@ export class Reflector {
     return resourceVersion;
   }
 
+  /** Lists and watches on one connection: the state becomes that of a watch when the list is complete. */
+  async #stream(reason: ListReason, signal: AbortSignal): Promise<{ began: number; error?: unknown }> {
+    const { transport, clock, gate, sink, streams, labels, fields, onStatus, onList } = this.#options;
+    const path = await this.#path(signal);
+    const turn = await gate.enter(signal);
+    const late = new AbortController();
+    const timer = clock.setTimeout(
+      () => late.abort(new Error(`The streaming list did not end within ${STREAM_DEADLINE_MS / 1_000} s`)),
+      STREAM_DEADLINE_MS,
+    );
+    let initial: InitialEvents | undefined = new InitialEvents();
+    let began = clock.now();
+    onStatus({ kind: "listing" });
+    onList?.(reason);
+    sink.beginList(reason === "needs");
+    const complete = (resourceVersion: string, objects: readonly AnyObject[]): void => {
+      initial = undefined;
+      turn[Symbol.dispose]();
+      timer[Symbol.dispose]();
+      streams.complete(path);
+      sink.page(objects, resourceVersion);
+      sink.endList(resourceVersion);
+      began = clock.now();
+      this.#state = next(this.#state, { type: "listed", resourceVersion });
+      onStatus({ kind: "watching" });
+    };
+    try {
+      await watch(transport, {
+        path,
+        labels,
+        fields,
+        ...this.#duration(),
+        sendInitialEvents: true,
+        signal: AbortSignal.any([signal, late.signal]),
+        onEvent: (type, object) => {
+          if (initial === undefined) return sink.event(type, object);
+          const end = initial.take(type, object);
+          if (end !== undefined) complete(end, initial.objects);
+        },
+        onBatch: () => {
+          if (initial === undefined) sink.flush();
+        },
+      });
+    } catch (error) {
+      if (initial === undefined) sink.flush();
+      else if (!signal.aborted && (late.signal.aborted || failureOf(error).kind === "other")) {
+        streams.giveUp(path, error instanceof Error ? error.message : String(error));
+      }
+      return { began, error };
+    } finally {
+      turn[Symbol.dispose]();
+      timer[Symbol.dispose]();
+    }
+    if (initial === undefined) return { began };
+    streams.broken(path);
+    return { began, error: new Error("The streaming list ended before its end") };
+  }
+
+  #duration(): { readonly timeoutSeconds: number; readonly idleTimeout: number } {
+    const timeoutSeconds = WATCH_SECONDS + Math.floor(this.#options.random() * (WATCH_SPREAD_SECONDS + 1));
+    return { timeoutSeconds, idleTimeout: timeoutSeconds * 1000 + IDLE_GRACE_MS };
+  }
+
   async #watch(resourceVersion: string, signal: AbortSignal, onOpen: () => void): Promise<void> {
-    const { transport, sink, labels, fields, random, onStatus } = this.#options;
-    const timeoutSeconds = WATCH_SECONDS + Math.floor(random() * (WATCH_SPREAD_SECONDS + 1));
+    const { transport, sink, labels, fields, onStatus } = this.#options;
     try {
       await watch(transport, {
         path: await this.#path(signal),
         resourceVersion,
         labels,
         fields,
-        timeoutSeconds,
-        idleTimeout: timeoutSeconds * 1000 + IDLE_GRACE_MS,
+        ...this.#duration(),
         signal,
         onOpen: () => {
           onOpen();

@@ -10,6 +10,7 @@ import type { WriteResult } from "./feed.ts";
 import { ListGate } from "./list-gate.ts";
 import type { Needs } from "./projection.ts";
 import { SharedInformer } from "./shared-informer.ts";
+import { StreamMemory, type ListMode } from "./streaming-list.ts";
 
 export interface InformerRegistryOptions {
   readonly transport: Transport;
@@ -21,6 +22,8 @@ export interface InformerRegistryOptions {
   readonly freeze?: boolean | undefined;
   /** Milliseconds that an unused informer lives on, so that a reload keeps it. @default 10_000 */
   readonly grace?: number | undefined;
+  /** How informers list. @default "pages" */
+  readonly list?: ListMode | undefined;
   /** From 0 up to 1. @default Math.random */
   readonly random?: (() => number) | undefined;
 }
@@ -71,6 +74,7 @@ export class InformerRegistry {
   readonly #options: InformerRegistryOptions;
   readonly #clock: Clock;
   readonly #gate = new ListGate();
+  readonly #streams = new StreamMemory();
   readonly #shared = new Map<string, Shared>();
   readonly #kinds = new Map<string, Map<string, KindEntry>>();
   readonly #stopping = new Set<Promise<void>>();
@@ -149,7 +153,7 @@ export class InformerRegistry {
   }
 
   #sharedFor(resource: Resource, options: AcquireOptions): Shared {
-    const { transport, mapper, log, random, freeze } = this.#options;
+    const { transport, mapper, log, random, freeze, list } = this.#options;
     const isCluster = resource.scope === "Cluster" || mapper.known(resource)?.namespaced === false;
     const kind = this.#kind(resource);
     const informer = new SharedInformer(resource, {
@@ -160,6 +164,8 @@ export class InformerRegistry {
       freeze,
       clock: this.#clock,
       gate: this.#gate,
+      list,
+      streams: this.#streams,
       held: kind.held,
       namespaces: isCluster ? [] : options.namespaces,
       labels: options.labels === undefined ? undefined : parseLabelSelector(options.labels).toString(),

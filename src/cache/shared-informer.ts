@@ -16,6 +16,7 @@ import { worstOf, type InformerState } from "./informer-state.ts";
 import { ListGate } from "./list-gate.ts";
 import { isStub, Projection, type Needs } from "./projection.ts";
 import { Reflector } from "./reflector.ts";
+import type { ListMode, StreamMemory } from "./streaming-list.ts";
 import type { ListReason } from "./reflector-state.ts";
 import { SizeEstimate } from "./size-estimate.ts";
 
@@ -42,6 +43,10 @@ export interface SharedInformerOptions {
   readonly held?: ReadonlyMap<string, number> | undefined;
   /** Objects of a page. @default 500 */
   readonly pageSize?: number | undefined;
+  /** How to list. @default "pages" */
+  readonly list?: ListMode | undefined;
+  /** Shared by informers of one server. @default its own */
+  readonly streams?: StreamMemory | undefined;
   /** A full list has begun. */
   readonly onList?: ((reason: ListReason) => void) | undefined;
 }
@@ -136,6 +141,8 @@ export class SharedInformer {
         random,
         gate,
         pageSize,
+        list: options.list,
+        streams: options.streams,
         sink: feed,
         wants: () => this.#projection.wants,
         onStatus: (status) => this.#status(part, status),
