@@ -72,19 +72,67 @@ describe("next", () => {
     fc.assert(
       fc.property(fc.array(event, { minLength: 12, maxLength: 40 }), (events) => {
         let state: ReflectorState = START;
-        let waits = 0;
+        let steps = 0;
         for (const one of events) {
           if (state.kind === "listing" && one.type === "closed")
             state = next(state, { type: "listed", resourceVersion: "1" });
           state = next(state, one);
           if (state.kind === "pausing") {
-            waits++;
+            steps = 0;
             expect(state.delay).toBeGreaterThanOrEqual(800);
             state = next(state, { type: "resume" });
+          } else expect(++steps).toBeLessThanOrEqual(6);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("is never stuck and never silently stale: whatever happened, good answers lead to a watch from where it was", () => {
+    const kinds = ["gone", "missing", "forbidden", "busy", "unreachable", "other"] as const;
+    const event = fc.oneof(
+      fc.record({ kind: fc.constantFrom<Failure["kind"]>(...kinds), elapsed: fc.constantFrom(0, 5_000, 200_000) }),
+      fc.constant("closed" as const),
+      fc.constant("relist" as const),
+      fc.constant("good" as const),
+    );
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 40 }), (events) => {
+        let state: ReflectorState = START;
+        let version = 0; // of the stream, which never goes back
+        /** Lists or watches until there is something to wait for. */
+        const good = (): void => {
+          if (state.kind === "pausing" || state.kind === "disconnected") state = next(state, { type: "resume" });
+          if (state.kind === "listing") state = next(state, { type: "listed", resourceVersion: `${++version}` });
+        };
+        for (const one of events) {
+          if (state.kind === "pausing" || state.kind === "disconnected") state = next(state, { type: "resume" });
+          if (one === "good") good();
+          else if (one === "relist") {
+            state = next(state, { type: "relist", reason: "needs" });
+            expect(state.kind).toBe("listing");
+          } else if (one === "closed") {
+            if (state.kind === "watching")
+              state = next(state, { type: "closed", resourceVersion: `${++version}`, elapsed: 0 });
+          } else {
+            const isWatch: boolean = state.kind === "watching";
+            const resourceVersion = isWatch ? `${++version}` : undefined;
+            state = next(state, {
+              ...failed({ kind: one.kind }),
+              resourceVersion,
+              elapsed: one.elapsed,
+            } as ReflectorEvent);
+            const after: ReflectorState = "next" in state ? (state as { next: ReflectorState }).next : state;
+            // What a watch has shown is not asked for again, unless everything is.
+            if (after.kind === "watching") expect(after.resourceVersion).toBe(`${version}`);
+            if (one.kind === "gone" || one.kind === "missing" || one.kind === "other")
+              expect(after.kind).toBe("listing");
           }
         }
-        expect(waits).toBeGreaterThanOrEqual(events.length - 6);
+        good();
+        expect(state).toMatchObject({ kind: "watching", resourceVersion: `${version}` });
       }),
+      { numRuns: 500 },
     );
   });
 });
