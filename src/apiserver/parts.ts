@@ -73,6 +73,8 @@ export interface Schemas {
 
 /** None of these changes its arguments; each throws a StatusError. */
 export interface Patches {
+  /** What strict decoding finds in a JSON patch. */
+  strictErrors(operations: unknown): readonly string[];
   json(object: KubeObject, operations: unknown): KubeObject;
   merge(object: KubeObject, patch: unknown): KubeObject;
   strategic(schema: SchemaHandle, object: KubeObject, patch: unknown): KubeObject;

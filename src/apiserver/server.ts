@@ -142,7 +142,7 @@ class EmbeddedServer implements ApiServer {
       resource,
       user,
       connection,
-      accept: accepted(request.headers.get("accept"), ["Table", "PartialObjectMetadata"]),
+      accept: accepted(request.headers.get("accept"), ["Table", "PartialObjectMetadata"], resource.row.custom),
       warnings: [],
     });
   }

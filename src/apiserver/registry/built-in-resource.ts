@@ -19,6 +19,7 @@ export function builtInResource(row: KindRow, { parts, storage }: { parts: Parts
   const apiVersion = apiVersionOf(row);
   let schema: object | undefined;
   let isResolved = false;
+  let status: { readonly value: unknown } | undefined;
   return {
     row,
     apiVersion,
@@ -37,6 +38,12 @@ export function builtInResource(row: KindRow, { parts, storage }: { parts: Parts
     scale: undefined,
     deprecationWarning: deprecations[`${apiVersion}/${row.plural}`],
     retired: undefined,
+    get emptyStatus() {
+      if (row.custom || this.schema === undefined || !this.hasStatus) return undefined;
+      const bare = { kind: row.kind, apiVersion, metadata: {} };
+      status ??= { value: parts.schemas.decode(this.schema, bare, "json").object["status"] };
+      return status.value;
+    },
     view(stored) {
       if (conversion === undefined) return stored;
       return stored.map((one) => {

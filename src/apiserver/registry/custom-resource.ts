@@ -68,6 +68,7 @@ export function customResource(
     scale: scalePaths(version),
     deprecationWarning: version.deprecated === true ? (version.deprecationWarning ?? deprecation) : undefined,
     retired,
+    emptyStatus: undefined,
     view,
     toStorage(object) {
       if (apiVersion === storageVersion) return object;

@@ -60,7 +60,7 @@ export class Registry {
     const says = JSON.stringify([definition["spec"], isEstablished(definition)]);
     if (this.#custom.get(name)?.says === says) return;
     this.undefine(name);
-    if (!isEstablished(definition)) return;
+    if (!isEstablished(definition) || !Array.isArray(specOf(definition).versions)) return;
     const retire = new AbortController();
     const versions = specOf(definition).versions.filter(({ served }) => served);
     const resources = versions.map((version) =>

@@ -22,6 +22,8 @@ export interface Resource {
   readonly printer: Printer;
   readonly traits: Traits;
   readonly hasStatus: boolean;
+  /** What Go writes of a status that nobody has set; `undefined` when nothing. */
+  readonly emptyStatus: unknown;
   /** Selectable fields of a custom kind, as paths: `.spec.color`. */
   readonly selectablePaths: readonly string[];
   readonly scale: ScalePaths | undefined;

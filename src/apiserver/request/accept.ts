@@ -20,7 +20,7 @@ const types = ["application/json", "application/yaml", "application/vnd.kubernet
  *
  * @throws StatusError 406 when there is none.
  */
-export function accepted(header: string | null, forms: readonly Form[]): Accepted {
+export function accepted(header: string | null, forms: readonly Form[], custom = false): Accepted {
   if (header === null || header === "" || header === "application/json") return plain;
   for (const clause of header.split(",")) {
     const [type = "", ...parameters] = clause.split(";").map((part) => part.trim());
@@ -38,7 +38,8 @@ export function accepted(header: string | null, forms: readonly Form[]): Accepte
     if (!["v1", "v1beta1", "v2", "v2beta1"].includes(formVersion)) continue;
     return { form: form as Form, formVersion, yaml };
   }
-  throw new StatusError(406, "NotAcceptable", {
-    message: `only the following media types are accepted: ${types.join(", ")}`,
-  });
+  const message = custom
+    ? `only the following media types are accepted: ${types.slice(0, 2).join(", ")}`
+    : `406: Not Acceptable\n\nAvailable representations: ${types.join(", ")}`;
+  throw new StatusError(406, "NotAcceptable", { message, ...(custom ? {} : { details: {} }) });
 }

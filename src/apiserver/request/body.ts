@@ -4,7 +4,7 @@ import type { Schemas, SchemaHandle } from "../parts.ts";
 import { badRequest, StatusError } from "../status.ts";
 import { jsonProblem } from "./json-problem.ts";
 import { duplicateFields } from "./strict-json.ts";
-import { decodeYaml } from "./yaml.ts";
+import { decodeYaml, yamlProblem } from "./yaml.ts";
 
 /** As large as etcd takes it, and then the server's own margin. */
 const largest = 3 * 1024 * 1024;
@@ -93,27 +93,40 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
   const object = fields as KubeObject;
   if (!row.custom && (object.kind !== row.kind || !isServed(object, options))) throw otherKind(object, options);
   if (object.apiVersion !== expected) throw otherVersion(object.apiVersion, expected);
-  return typed(object, body, options);
+  return checkedTyped(typed(object, body, options), options);
+}
+
+export interface Typed {
+  readonly object: KubeObject;
+  /** Why it cannot be decoded. */
+  readonly error: string | undefined;
+  /** What strict decoding finds: unknown and repeated fields. */
+  readonly strict: readonly string[];
 }
 
 /** Checks types, drops unknown fields and fills in defaults. */
-function typed(object: KubeObject, body: BodyText, options: DecodeOptions): KubeObject {
-  const { row, schema, schemas, fieldValidation } = options;
-  if (schema === undefined) return { ...object, metadata: object.metadata ?? {} };
+export function typed(object: KubeObject, body: BodyText, options: Pick<DecodeOptions, "schema" | "schemas">): Typed {
+  const { schema, schemas } = options;
+  if (schema === undefined)
+    return { object: { ...object, metadata: object.metadata ?? {} }, error: undefined, strict: [] };
   const { object: decoded, error, unknown } = schemas.decode(schema, object, body.from ?? "json");
-  const cannot = `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}`;
-  if (error !== undefined) throw badRequest(`${cannot}: ${error}`);
-  if (fieldValidation !== "Ignore") {
-    const isJson = body.type !== "application/yaml" && body.text !== "";
-    const twice = isJson ? duplicateFields(body.text).map((path) => `duplicate field ${JSON.stringify(path)}`) : [];
-    const problems = [...unknown, ...twice];
-    if (problems.length > 0 && fieldValidation === "Strict")
-      throw badRequest(`${cannot}: strict decoding error: ${problems.join(", ")}`);
-    for (const problem of problems) options.warn(problem);
-  }
+  if (error !== undefined) return { object, error, strict: [] };
+  const isJson = body.type !== "application/yaml" && body.text !== "";
+  const twice = isJson ? duplicateFields(body.text).map((path) => `duplicate field ${JSON.stringify(path)}`) : [];
   decoded.metadata ??= {};
   schemas.applyDefaults(schema, decoded);
-  return decoded;
+  return { object: decoded, error: undefined, strict: [...unknown, ...twice] };
+}
+
+/** The object itself, or the 400 that says what is wrong with it. */
+function checkedTyped(result: Typed, { row, fieldValidation, warn }: DecodeOptions): KubeObject {
+  const cannot = `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}`;
+  if (result.error !== undefined) throw badRequest(`${cannot}: ${result.error}`);
+  if (fieldValidation === "Ignore") return result.object;
+  if (result.strict.length > 0 && fieldValidation === "Strict")
+    throw badRequest(`${cannot}: strict decoding error: ${result.strict.join(", ")}`);
+  for (const problem of result.strict) warn(problem);
+  return result.object;
 }
 
 function parsed(body: BodyText, kind: string): unknown {
@@ -136,10 +149,6 @@ function summary(text: string): string {
   const shown = text.startsWith("{") ? text : Buffer.from(text).toString("hex");
   const length = text.startsWith("{") ? 30 : 60;
   return shown.length > length ? `${shown.slice(0, length)} ...` : shown;
-}
-
-function yamlProblem(error: unknown): string {
-  return error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
 }
 
 function missing(name: "apiVersion" | "kind", kind: string, text: string): StatusError {

@@ -1,5 +1,7 @@
 /** What Go's parser says of text that is not JSON. */
 
+import { goQuoted } from "../field-error.ts";
+
 const end = "unexpected end of JSON input";
 
 class Problem extends Error {}
@@ -38,7 +40,7 @@ class Scanner {
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
     if (character === "'") return `'\\''`;
     if (character === '"') return `'"'`;
-    return `'${JSON.stringify(character).slice(1, -1)}'`;
+    return `'${goQuoted(character).slice(1, -1)}'`;
   }
 
   space(): void {

@@ -68,6 +68,7 @@ export async function createObject(
       now: context.now,
     });
   }
+  if (resource.emptyStatus !== undefined) object["status"] ??= structuredClone(resource.emptyStatus);
   checkNamespaceOpen(exchange);
   const attributes = {
     context,

@@ -1,6 +1,6 @@
 /** How something is to be deleted. */
 import { type FieldError, notSupported } from "../field-error.ts";
-import type { Fields } from "../hooks.ts";
+import type { Fields, KubeObject } from "../hooks.ts";
 import { bodyBytes, decodeText, mediaType, unsupportedMediaType } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { dryRunErrors } from "../request/query.ts";
@@ -75,19 +75,11 @@ function fromBody(
   const fields = value as Fields;
   if (fields["kind"] !== undefined && fields["kind"] !== "DeleteOptions")
     throw badRequest("decoded object cannot be converted to DeleteOptions");
-  check(fields, "gracePeriodSeconds", "number");
-  check(fields, "propagationPolicy", "string");
-  check(fields, "orphanDependents", "boolean");
-  check(fields, "preconditions", "object");
+  const { schemas } = kernel.parts;
+  const schema = schemas.builtIn({ group: "", version: "v1", kind: "DeleteOptions" });
+  const { error } = schema === undefined ? {} : schemas.decode(schema, fields as KubeObject, "json");
+  if (error !== undefined) throw badRequest(error);
   return withoutNulls(fields);
-}
-
-function check(fields: Fields, name: string, type: string): void {
-  const value = fields[name];
-  if (value === undefined || value === null || typeof value === type) return;
-  throw badRequest(
-    `json: cannot unmarshal ${Array.isArray(value) ? "array" : typeof value} into Go struct field DeleteOptions.${name}`,
-  );
 }
 
 function withoutNulls(fields: Fields): Fields {

@@ -2,6 +2,7 @@
 import type { Fields } from "../hooks.ts";
 import { keyOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
+import { jsonProblem } from "../request/json-problem.ts";
 import { listOptions, type ListOptions, versionNumber } from "../request/query.ts";
 import { selection } from "../request/selectors.ts";
 import { badRequest, expired, notFound, StatusError } from "../status.ts";
@@ -135,7 +136,14 @@ function token(version: number, key: string): string {
 }
 
 function readToken(text: string): { version: number; start: string } {
-  const content = Buffer.from(text, "base64url").toString();
+  const wrong = /[^A-Za-z0-9_-]/.exec(text)?.index ?? (text.length % 4 === 1 ? text.length - 1 : -1);
+  const isRefused = (why: string): StatusError =>
+    badRequest(`invalid continue token: continue key is not valid: ${why}`);
+  if (wrong >= 0) throw isRefused(`illegal base64 data at input byte ${wrong}`);
+  const bytes = Buffer.from(text, "base64url");
+  const content = bytes.toString();
+  const problem = jsonProblem(bytes.toString("latin1"));
+  if (problem !== undefined) throw isRefused(problem);
   try {
     const { v, rv, start } = JSON.parse(content) as { v?: unknown; rv?: unknown; start?: unknown };
     if (v === "meta.k8s.io/v1" && typeof rv === "number" && typeof start === "string" && start !== "")
@@ -143,7 +151,7 @@ function readToken(text: string): { version: number; start: string } {
   } catch {
     // said below
   }
-  throw badRequest(`invalid continue token: continue key is not valid: ${JSON.stringify(text)}`);
+  throw isRefused("incorrect encoded start resourceVersion 0 (version meta.k8s.io/v1)");
 }
 
 function tooOldToContinue(start: string): StatusError {

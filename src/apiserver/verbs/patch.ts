@@ -1,14 +1,15 @@
 /** PATCH in its four forms. */
 import type { KubeObject } from "../hooks.ts";
-import { keyOf } from "../registry/resource.ts";
+import { goPlain } from "../schema/go-format.ts";
 import { answerJson } from "../request/answer.ts";
-import { bodyBytes, decodeObject, decodeText, mediaType, unsupportedMediaType } from "../request/body.ts";
+import { bodyBytes, decodeObject, decodeText, mediaType, typed, unsupportedMediaType } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { checkPatchOptions, type WriteOptions, writeOptions } from "../request/query.ts";
-import { decodeYaml } from "../request/yaml.ts";
-import { badRequest, StatusError } from "../status.ts";
+import { decodeYaml, yamlProblem } from "../request/yaml.ts";
+import { badRequest, invalid, StatusError } from "../status.ts";
 import { type Exchange, managerOf, timestamp } from "./exchange.ts";
 import { formOf } from "./forms.ts";
+import { patchedText } from "./patched-text.ts";
 import { resetNew } from "./reset.ts";
 import { changeObject } from "./update.ts";
 
@@ -61,33 +62,63 @@ export async function patch(exchange: Exchange): Promise<Response> {
 
 /** What a JSON, merge or strategic merge patch makes of an object. */
 function patched(exchange: Exchange, body: PatchBody): (live: KubeObject | undefined) => KubeObject {
-  const { kernel, resource, warnings } = exchange;
+  const { kernel, resource, target, warnings } = exchange;
   const { schemas } = kernel.parts;
+  const { row, schema } = resource;
+  const { fieldValidation } = body.options;
   const said = new Set<string>();
   return (live) => {
     if (live === undefined) throw new Error("a patch without an object to patch");
-    const { row, schema } = resource;
-    const result = structuredClone(patchValue(exchange, body, live));
-    return decodeObject(
-      {
-        text: body.text,
-        type: body.type,
-        object: result,
-        from: body.type === "application/strategic-merge-patch+json" ? "value" : "json",
-      },
-      {
-        row,
-        schema,
-        schemas,
-        fieldValidation: body.options.fieldValidation,
-        // The patch may be made anew for another version of the object: each warning once.
-        warn(message) {
-          if (!said.has(message)) warnings.push(message);
-          said.add(message);
-        },
-      },
+    const patch = parsedPatch(body.text);
+    const value = structuredClone(patchValue(exchange, body, live));
+    // A kind of its own is refused in the words of any body.
+    if (value.kind !== row.kind || value.apiVersion !== resource.apiVersion)
+      decodeObject(
+        { text: "", type: "application/json", object: value },
+        { row, schema, schemas, fieldValidation: "Ignore", warn: () => undefined },
+      );
+    const isStrategic = body.type === "application/strategic-merge-patch+json";
+    const from = isStrategic ? ("value" as const) : ("json" as const);
+    const { object, error, strict } = typed(
+      value,
+      { text: body.text, type: "application/json", from },
+      { schema, schemas },
     );
+    const all =
+      body.type === "application/json-patch+json" ? [...kernel.parts.patches.strictErrors(patch), ...strict] : strict;
+    const refused =
+      error ??
+      (fieldValidation === "Strict" && all.length > 0 ? `strict decoding error: ${all.join(", ")}` : undefined);
+    if (refused !== undefined) throw cannotDecode(body, { live, patch, value, refused });
+    // The patch may be made anew for another version of the object: each warning once.
+    for (const problem of fieldValidation === "Ignore" ? [] : all) {
+      if (!said.has(problem)) warnings.push(problem);
+      said.add(problem);
+    }
+    const { name, namespace } = object.metadata;
+    if (name !== target.name)
+      throw badRequest(`the name of the object (${name ?? ""}) does not match the name on the URL (${target.name})`);
+    if (row.namespaced && namespace !== target.namespace)
+      throw badRequest(
+        `the namespace of the object (${namespace ?? ""}) does not match the namespace on the request (${target.namespace})`,
+      );
+    return object;
   };
+}
+
+interface Refusal {
+  readonly live: KubeObject;
+  readonly patch: unknown;
+  readonly value: KubeObject;
+  readonly refused: string;
+}
+
+/** The 422 that quotes the patched object, or the patch where the server never writes the object down. */
+function cannotDecode({ type }: PatchBody, { patch, value, refused }: Refusal): StatusError {
+  const badValue = type === "application/strategic-merge-patch+json" ? goPlain(patch) : patchedText(type, value, patch);
+  const errors = [{ type: "Invalid" as const, field: "patch", badValue, detail: refused }];
+  const error = invalid({ group: "", kind: "" }, "", { errors });
+  return error;
 }
 
 /** The patched object, before anybody has looked at it. */
@@ -194,14 +225,7 @@ function parsedYaml(text: string): unknown {
     try {
       return decodeYaml(text);
     } catch (error) {
-      throw badRequest(
-        `error decoding YAML: error converting YAML to JSON: yaml: ${(error as Error).message.split("\n")[0] ?? ""}`,
-      );
+      throw badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${yamlProblem(error)}`);
     }
   }
-}
-
-/** The key that a request's path names. */
-export function keyOfTarget({ resource, target }: Exchange): string {
-  return keyOf(resource, target.namespace, target.name);
 }

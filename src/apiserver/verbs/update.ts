@@ -1,11 +1,12 @@
 /** PUT, and what every other change of an object shares with it. */
 import { sameJson } from "../../resource/json.ts";
+import { goQuoted } from "../field-error.ts";
 import type { KubeObject, WriteContext } from "../hooks.ts";
 import { keyOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
-import { versionNumber, type WriteOptions, writeOptions } from "../request/query.ts";
-import { badRequest, conflict, invalid, notFound } from "../status.ts";
+import { type WriteOptions, writeOptions } from "../request/query.ts";
+import { badRequest, conflict, invalid, notFound, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import { createObject, ensureNamespace, optionsObject, ordered } from "./create.ts";
 import { type Exchange, managerOf, writeContext } from "./exchange.ts";
@@ -169,7 +170,10 @@ function checkVersion({ resource, target }: Exchange, next: KubeObject, live: Ku
     const errors = [{ type: "Invalid" as const, field, badValue: 0, detail: "must be specified for an update" }];
     throw invalid({ group: row.group, kind: row.plural }, target.name, { errors });
   }
-  versionNumber(given);
+  if (!/^[0-9]+$/.test(given)) {
+    const message = `strconv.ParseUint: parsing ${goQuoted(given)}: invalid syntax`;
+    throw new StatusError(500, "", { message });
+  }
   if (given !== live.metadata.resourceVersion) throw conflict(row, target.name, { why: modified });
 }
 

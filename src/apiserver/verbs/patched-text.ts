@@ -1,0 +1,46 @@
+/** A patched object as the server writes it down in errors: sorted where the patch went, in its own order elsewhere. */
+import type { Fields } from "../hooks.ts";
+
+interface Visited {
+  readonly [name: string]: Visited;
+}
+
+export function patchedText(type: string, object: object, patch: unknown): string {
+  const visited = type === "application/json-patch+json" ? byOperations(patch) : byMerge(patch);
+  return written(object, visited);
+}
+
+function written(value: unknown, visited: Visited | undefined): string {
+  if (visited === undefined || typeof value !== "object" || value === null) return escaped(JSON.stringify(value));
+  if (Array.isArray(value)) return `[${value.map((item, index) => written(item, visited[index])).join(",")}]`;
+  const fields = value as Fields;
+  const names = Object.keys(fields).toSorted();
+  return `{${names.map((name) => `${escaped(JSON.stringify(name))}:${written(fields[name], visited[name])}`).join(",")}}`;
+}
+
+function byMerge(patch: unknown): Visited {
+  const visited: Record<string, Visited> = {};
+  for (const [name, value] of Object.entries((patch ?? {}) as object)) {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) visited[name] = byMerge(value);
+  }
+  return visited;
+}
+
+/** Every container on the way to what an operation changes. */
+function byOperations(patch: unknown): Visited {
+  const visited: Record<string, Visited> = {};
+  for (const { path, from } of patch as { path?: string; from?: string }[]) {
+    for (const pointer of [path, from]) {
+      if (typeof pointer !== "string") continue;
+      let at = visited as Record<string, Record<string, Visited>>;
+      for (const step of pointer.split("/").slice(1, -1)) {
+        at = (at[step.replaceAll("~1", "/").replaceAll("~0", "~")] ??= {}) as Record<string, Record<string, Visited>>;
+      }
+    }
+  }
+  return visited;
+}
+
+function escaped(json: string): string {
+  return json.replace(/[<>&\u2028\u2029]/g, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
