@@ -2,7 +2,7 @@
 import type { KubeObject, Printer } from "./hooks.ts";
 import { behaviourOf } from "./validation/behaviours.ts";
 import type { Parts } from "./parts.ts";
-import { jsonPatch } from "./patch/json-patch.ts";
+import { jsonPatch, jsonPatchStrictErrors } from "./patch/json-patch.ts";
 import { strategicMergePatch } from "./patch/strategic-merge-patch.ts";
 import { mergePatch } from "./patch/merge-patch.ts";
 import { serverSideApply } from "./patch/server-side-apply.ts";
@@ -59,6 +59,7 @@ export const wiredParts: Parts = {
     openApiV2Protobuf,
   },
   patches: {
+    strictErrors: jsonPatchStrictErrors,
     json: (object, operations) => jsonPatch(object, operations) as KubeObject,
     merge: (object, patch) => mergePatch(object, patch) as KubeObject,
     strategic: (schema, object, patch) => strategicMergePatch(schema as Schema, object, patch) as KubeObject,
