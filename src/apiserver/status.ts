@@ -122,7 +122,7 @@ export function invalid(
   const details = {
     ...(name === "" ? {} : { name }),
     ...(kind.group === "" ? {} : { group: kind.group }),
-    kind: kind.kind,
+    ...(kind.kind === "" ? {} : { kind: kind.kind }),
     causes,
   };
   const message = `${qualifiedKind} "${name}" is invalid${texts.length === 0 ? "" : `: ${what}`}`;

@@ -1,6 +1,6 @@
 /** How something is to be deleted. */
 import { type FieldError, notSupported } from "../field-error.ts";
-import type { Fields, KubeObject } from "../hooks.ts";
+import type { Fields } from "../hooks.ts";
 import { bodyBytes, decodeText, mediaType, unsupportedMediaType } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { dryRunErrors } from "../request/query.ts";
@@ -75,11 +75,22 @@ function fromBody(
   const fields = value as Fields;
   if (fields["kind"] !== undefined && fields["kind"] !== "DeleteOptions")
     throw badRequest("decoded object cannot be converted to DeleteOptions");
-  const { schemas } = kernel.parts;
-  const schema = schemas.builtIn({ group: "", version: "v1", kind: "DeleteOptions" });
-  const { error } = schema === undefined ? {} : schemas.decode(schema, fields as KubeObject, "json");
-  if (error !== undefined) throw badRequest(error);
+  for (const [name, type, goType] of types) checkType(fields, name, [type, goType]);
   return withoutNulls(fields);
+}
+
+const types = [
+  ["gracePeriodSeconds", "number", "int64"],
+  ["propagationPolicy", "string", "v1.DeletionPropagation"],
+  ["orphanDependents", "boolean", "bool"],
+  ["preconditions", "object", "v1.Preconditions"],
+] as const;
+
+function checkType(fields: Fields, name: string, [type, goType]: readonly [string, string]): void {
+  const value = fields[name];
+  if (value === undefined || value === null || (typeof value === type && !Array.isArray(value))) return;
+  const given = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+  throw badRequest(`json: cannot unmarshal ${given} into Go struct field DeleteOptions.${name} of type ${goType}`);
 }
 
 function withoutNulls(fields: Fields): Fields {

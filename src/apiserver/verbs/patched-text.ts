@@ -5,17 +5,24 @@ interface Visited {
   readonly [name: string]: Visited;
 }
 
+/** Maps of Go are sorted wherever they are written; what else is no struct is rare. */
+const maps: ReadonlySet<string> = new Set(["labels", "annotations", "data", "binaryData", "nodeSelector", "matchLabels"]);
+const nowhere: Visited = {};
+
 export function patchedText(type: string, object: object, patch: unknown): string {
   const visited = type === "application/json-patch+json" ? byOperations(patch) : byMerge(patch);
   return written(object, visited);
 }
 
 function written(value: unknown, visited: Visited | undefined): string {
-  if (visited === undefined || typeof value !== "object" || value === null) return escaped(JSON.stringify(value));
-  if (Array.isArray(value)) return `[${value.map((item, index) => written(item, visited[index])).join(",")}]`;
+  if (typeof value !== "object" || value === null) return escaped(JSON.stringify(value));
+  if (Array.isArray(value)) return `[${value.map((item, index) => written(item, visited?.[index])).join(",")}]`;
   const fields = value as Fields;
-  const names = Object.keys(fields).toSorted();
-  return `{${names.map((name) => `${escaped(JSON.stringify(name))}:${written(fields[name], visited[name])}`).join(",")}}`;
+  const isSorted = visited !== undefined;
+  const names = isSorted ? Object.keys(fields).toSorted() : Object.keys(fields);
+  const inner = (name: string): string =>
+    written(fields[name], visited?.[name] ?? (maps.has(name) ? nowhere : undefined));
+  return `{${names.map((name) => `${escaped(JSON.stringify(name))}:${inner(name)}`).join(",")}}`;
 }
 
 function byMerge(patch: unknown): Visited {
