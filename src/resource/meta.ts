@@ -56,6 +56,7 @@ export interface MetaInput {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly finalizers?: readonly string[] | undefined;
+  readonly ownerReferences?: readonly OwnerReference[] | undefined;
 }
 
 /** @see https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#typical-status-properties */
