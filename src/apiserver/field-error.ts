@@ -62,9 +62,10 @@ export function errorText(error: FieldError): string {
 export function notSupported(
   field: string,
   badValue: unknown,
-  { valid }: { readonly valid: readonly string[] },
+  { valid, sorted: isSorted = false }: { readonly valid: readonly string[]; readonly sorted?: boolean },
 ): FieldError {
-  const detail = valid.length === 0 ? "" : `supported values: ${valid.map((value) => goQuoted(value)).join(", ")}`;
+  const values = isSorted ? valid.toSorted() : valid;
+  const detail = valid.length === 0 ? "" : `supported values: ${values.map((value) => goQuoted(value)).join(", ")}`;
   return { type: "NotSupported", field, badValue, detail };
 }
 
