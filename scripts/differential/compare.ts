@@ -15,8 +15,33 @@ export interface ExchangeDifference {
   readonly differences: readonly Difference[];
 }
 
+/** Which of one server's numbered names stands for which of the other's: each for one, or they differ. */
+class Pairing {
+  readonly #there = new Map<string, string>();
+  readonly #back = new Map<string, string>();
+
+  same(expected: string, actual: string): boolean {
+    if (!expected.includes("<") || !actual.includes("<")) return expected === actual;
+    const [left, right] = [expected.match(numbered) ?? [], actual.match(numbered) ?? []];
+    if (expected.replace(numbered, "<$1>") !== actual.replace(numbered, "<$1>")) return false;
+    return left.every((name, index) => this.#pair(name, right[index] ?? ""));
+  }
+
+  #pair(expected: string, actual: string): boolean {
+    const known = this.#there.get(expected);
+    if (known !== undefined) return known === actual;
+    if (this.#back.has(actual)) return false;
+    this.#there.set(expected, actual);
+    this.#back.set(actual, expected);
+    return true;
+  }
+}
+
+const numbered = /<(uid|version|address|port|generated) \d+( of another shape)?>/g;
+
 export function compareCases(expected: Normalized, actual: Normalized | undefined): ExchangeDifference[] {
   const found: ExchangeDifference[] = [];
+  const pairing = new Pairing();
   const length = Math.max(expected.exchanges.length, actual?.exchanges.length ?? 0);
   for (let index = 0; index < length; index++) {
     const left = expected.exchanges[index];
@@ -25,38 +50,40 @@ export function compareCases(expected: Normalized, actual: Normalized | undefine
     if (!left || !right || left.label !== right.label) {
       differences.push({ field: "(exchange)", expected: left?.label, actual: right?.label });
     } else {
-      compareAnswers(left.answer, right.answer, differences);
+      compareAnswers(left.answer, right.answer, { into: differences, pairing });
     }
     if (differences.length > 0) found.push({ caseName: expected.name, expected: left, actual: right, differences });
   }
   return found;
 }
 
-function compareAnswers(expected: Answer, actual: Answer, into: Difference[]): void {
+function compareAnswers(expected: Answer, actual: Answer, { into, pairing }: Omit<Place, "field">): void {
   if (expected.status !== actual.status) {
     into.push({ field: "(code)", expected: expected.status, actual: actual.status });
   }
-  compareValues(expected.headers, actual.headers, { field: "(header)", into });
-  compareValues(expected.body, actual.body, { field: "", into });
+  compareValues(expected.headers, actual.headers, { field: "(header)", into, pairing });
+  compareValues(expected.body, actual.body, { field: "", into, pairing });
 }
 
 interface Place {
   readonly field: string;
   readonly into: Difference[];
+  readonly pairing: Pairing;
 }
 
-function compareValues(expected: unknown, actual: unknown, { field, into }: Place): void {
-  if (Object.is(expected, actual)) return;
+function compareValues(expected: unknown, actual: unknown, { field, into, pairing }: Place): void {
+  if (typeof expected === "string" && typeof actual === "string" && pairing.same(expected, actual)) return;
+  if (Object.is(expected, actual) && typeof expected !== "string") return;
   if (Array.isArray(expected) && Array.isArray(actual)) {
     const length = Math.max(expected.length, actual.length);
     for (let index = 0; index < length; index++) {
-      compareValues(expected[index], actual[index], { field: `${field}[${index}]`, into });
+      compareValues(expected[index], actual[index], { field: `${field}[${index}]`, into, pairing });
     }
     return;
   }
   if (isFields(expected) && isFields(actual)) {
     for (const name of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
-      compareValues(expected[name], actual[name], { field: field === "" ? name : `${field}.${name}`, into });
+      compareValues(expected[name], actual[name], { field: field === "" ? name : `${field}.${name}`, into, pairing });
     }
     return;
   }

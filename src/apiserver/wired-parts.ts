@@ -1,5 +1,7 @@
 /** The parts of the server, put together. */
-import type { KubeObject, Printer } from "./hooks.ts";
+import { createAdmission } from "./admission/admission.ts";
+import type { KubeObject } from "./hooks.ts";
+import { customPrinter, printerOf } from "./printers/printers.ts";
 import { behaviourOf } from "./validation/behaviours.ts";
 import type { Parts } from "./parts.ts";
 import { jsonPatch, jsonPatchStrictErrors } from "./patch/json-patch.ts";
@@ -23,17 +25,6 @@ import {
   openApiV3Hash,
   openApiV3Paths,
 } from "./tables/tables.ts";
-
-const age: Printer = {
-  columns: [
-    { name: "Name", type: "string", format: "name", description: "", priority: 0 },
-    { name: "Age", type: "date", format: "", description: "", priority: 0 },
-  ],
-  cells: ({ metadata }, now) => [
-    metadata.name,
-    `${Math.floor((now - Date.parse(metadata.creationTimestamp ?? "")) / 1000)}s`,
-  ],
-};
 
 export const wiredParts: Parts = {
   schemas: {
@@ -71,8 +62,8 @@ export const wiredParts: Parts = {
     return (bytes) => decodeProtobuf(bytes, builtInSchema);
   },
   behaviourOf,
-  createAdmission: () => ({ mutate: () => undefined, validate: () => undefined }),
+  createAdmission,
   convert: (_, objects, apiVersion) => Promise.resolve(objects.map((object) => ({ ...object, apiVersion }))),
-  printerOf: () => age,
-  customPrinter: () => age,
+  printerOf,
+  customPrinter,
 };

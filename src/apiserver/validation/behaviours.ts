@@ -5,9 +5,43 @@ import { defaulting } from "./apply-table.ts";
 import { Field } from "./field.ts";
 import { nameFormat, validateMetadata, validateMetadataUpdate } from "./metadata.ts";
 import { ruleTables } from "./rule-tables.ts";
+import { type Format, pathSegment } from "./formats.ts";
 import type { Rules } from "./rules.ts";
 
 const none: Rules = {};
+
+/** Whose registry checks the metadata of an update as that of a new object too: each error is then named once more. */
+const checkedAnew = new Set([
+  "/ConfigMap",
+  "/Endpoints",
+  "/Namespace",
+  "/Node",
+  "/PersistentVolumeClaim",
+  "/PersistentVolume",
+  "/Pod",
+  "/Secret",
+  "/ServiceAccount",
+  "apiregistration.k8s.io/APIService",
+  "apps/ControllerRevision",
+  "batch/Job",
+  "certificates.k8s.io/CertificateSigningRequest",
+  "networking.k8s.io/IngressClass",
+  "networking.k8s.io/Ingress",
+  "networking.k8s.io/IPAddress",
+  "rbac.authorization.k8s.io/ClusterRoleBinding",
+  "rbac.authorization.k8s.io/ClusterRole",
+  "rbac.authorization.k8s.io/RoleBinding",
+  "rbac.authorization.k8s.io/Role",
+  "storage.k8s.io/CSIStorageCapacity",
+  "storage.k8s.io/StorageClass",
+  "storage.k8s.io/VolumeAttributesClass",
+  "node.k8s.io/RuntimeClass",
+  "resource.k8s.io/DeviceClass",
+  "resource.k8s.io/ResourceClaim",
+  "resource.k8s.io/ResourceClaimTemplate",
+]);
+/** Whose registry leaves the metadata of an update to the rules that hold for all. */
+const checkedByAllOnly = new Set(["/Event", "policy/PodDisruptionBudget"]);
 
 /** The behaviour of a built-in kind, or of custom resources. */
 export function behaviourOf(row: KindRow): KindBehaviour {
@@ -23,12 +57,12 @@ export function behaviourOf(row: KindRow): KindBehaviour {
     validateCreate(object, write) {
       const errors: FieldError[] = [];
       const root = new Field("", object, errors);
-      validateMetadata(root.at("metadata"), row, format);
+      validateMetadata(root.at("metadata"), { row, format });
       rules.check?.(root, { write, object, old: undefined });
       return errors;
     },
     validateUpdate(next, old, write) {
-      return changed({ rules, next, old, write });
+      return changed({ rules, next, old, write, row, format });
     },
   };
 }
@@ -38,12 +72,19 @@ interface ChangeOf {
   readonly next: KubeObject;
   readonly old: KubeObject;
   readonly write: WriteContext;
+  readonly row: KindRow;
+  readonly format: Format;
 }
 
-function changed({ rules, next, old, write }: ChangeOf): FieldError[] {
+function changed({ rules, next, old, write, row, format }: ChangeOf): FieldError[] {
   const errors: FieldError[] = [];
   const root = new Field("", next, errors);
-  validateMetadataUpdate(root.at("metadata"), old);
+  const metadata = root.at("metadata");
+  const kind = `${row.group}/${row.kind}`;
+  validateMetadata(metadata, { row, format: pathSegment, isBasic: true });
+  validateMetadataUpdate(metadata, old);
+  if (!checkedByAllOnly.has(kind)) validateMetadataUpdate(metadata, old);
+  if (checkedAnew.has(kind)) validateMetadata(metadata, { row, format });
   const context = { write, object: next, old };
   if (write.subresource === "status") {
     rules.status?.(root, old, context);

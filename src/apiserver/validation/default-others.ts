@@ -37,8 +37,6 @@ export const otherDefaults: DefaultTable = {
   },
   Secret: filled({ type: "Opaque" }),
   Namespace: (namespace) => {
-    fill(namespace, { status: {} });
-    fill(inner(namespace, "status"), { phase: "Active" });
     const { metadata } = namespace as { metadata: { name?: string; labels?: Fields } };
     if (metadata.name) metadata.labels = { ...metadata.labels, "kubernetes.io/metadata.name": metadata.name };
   },
@@ -46,12 +44,10 @@ export const otherDefaults: DefaultTable = {
     if (!has(status, "allocatable") && has(status, "capacity")) status["allocatable"] = { ...inner(status, "capacity") };
   },
   PersistentVolume: (volume) => {
-    fill(volume, { status: {} });
-    fill(inner(volume, "status"), { phase: "Pending" });
     fill(inner(volume, "spec"), { persistentVolumeReclaimPolicy: "Retain" });
   },
   PersistentVolumeSpec: filled({ volumeMode: "Filesystem" }),
-  PersistentVolumeClaim: (claim) => {
+  "apps/PersistentVolumeClaim": (claim) => {
     fill(claim, { status: {} });
     fill(inner(claim, "status"), { phase: "Pending" });
   },

@@ -10,9 +10,6 @@ export const podDefaults: DefaultTable = {
     for (const container of [...each(spec, "containers"), ...each(spec, "initContainers")]) requestLimits(container);
     if (has(spec, "resources")) requestLimits(spec);
     fill(spec, { enableServiceLinks: true });
-    const status = inner(pod, "status");
-    fill(status, { phase: "Pending" });
-    pod["status"] = status;
     hostPorts(spec);
   },
   PodSpec: (spec) => {

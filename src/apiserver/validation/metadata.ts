@@ -34,7 +34,14 @@ export function nameFormat({ group, plural }: KindRow): Format {
   return segmentNamed.has(name) ? pathSegment : dnsSubdomain;
 }
 
-export function validateMetadata(metadata: Field, row: KindRow, format: Format): void {
+export interface MetadataOptions {
+  readonly row: KindRow;
+  readonly format: Format;
+  /** Only what holds for every kind. @default false */
+  readonly isBasic?: boolean;
+}
+
+export function validateMetadata(metadata: Field, { row, format, isBasic = false }: MetadataOptions): void {
   const generateName = metadata.at("generateName");
   // What is generated from a prefix may end where a name must not.
   if (generateName.text !== "") {
@@ -53,7 +60,7 @@ export function validateMetadata(metadata: Field, row: KindRow, format: Format):
   validateLabels(metadata.at("labels"));
   validateAnnotations(metadata.at("annotations"));
   owners(metadata.at("ownerReferences"));
-  finalizers(metadata.at("finalizers"), row);
+  finalizers(metadata.at("finalizers"), row, isBasic);
 }
 
 export function validateLabels(labels: Field): void {
@@ -91,13 +98,13 @@ function owners(references: Field): void {
   }
 }
 
-function finalizers(list: Field, row: KindRow): void {
+function finalizers(list: Field, row: KindRow, isBasic: boolean): void {
   const names = list.items.map(({ text }) => text);
   for (const name of names) list.with(name).matches(qualifiedName);
   if (names.includes("orphan") && names.includes("foregroundDeletion")) {
     list.invalid("finalizer orphan and foregroundDeletion cannot be both set", names);
   }
-  const isLoose = row.custom || row.group === "admissionregistration.k8s.io" || looseFinalizers.has(`${row.group}/${row.plural}`);
+  const isLoose = isBasic || row.custom || row.group === "admissionregistration.k8s.io" || looseFinalizers.has(`${row.group}/${row.plural}`);
   if (isLoose) return;
   for (const item of list.items) {
     if (item.text.includes("/") || standardFinalizers.has(item.text)) continue;

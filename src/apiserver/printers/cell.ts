@@ -1,0 +1,88 @@
+/** Making cells of tables. */
+import type { Fields, KubeObject } from "../hooks.ts";
+import { age } from "./age.ts";
+
+/** Makes one cell; `now` in milliseconds. */
+export type Cell = (object: KubeObject, now: number) => unknown;
+
+/** What is at a path of field names. */
+export function get(object: unknown, path: string): unknown {
+  let value = object;
+  for (const name of path.split(".")) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = (value as Fields)[name];
+  }
+  return value;
+}
+
+export function list(object: unknown, path: string): Fields[] {
+  const value = get(object, path);
+  return Array.isArray(value) ? (value as Fields[]) : [];
+}
+
+/** The value at a path, or what stands for none. */
+export function at(path: string, absent: unknown = ""): Cell {
+  return (object) => {
+    const value = get(object, path);
+    return value === undefined || value === null || value === "" ? absent : value;
+  };
+}
+
+export function count(path: string): Cell {
+  return (object) => {
+    const value = get(object, path);
+    return typeof value === "object" && value !== null ? Object.keys(value).length : 0;
+  };
+}
+
+export const name: Cell = ({ metadata }) => metadata.name;
+
+export const sinceCreation: Cell = ({ metadata }, now) => age(metadata.creationTimestamp, now);
+
+export function since(path: string): Cell {
+  return (object, now) => age(get(object, path), now);
+}
+
+/** Names and images of the containers of a pod's spec. */
+export function containers(path: string): [Cell, Cell] {
+  const joined = (field: string): Cell => (object) =>
+    list(object, `${path}.containers`).map((one) => String(one[field] ?? "")).join(",");
+  return [joined("name"), joined("image")];
+}
+
+/** A map of labels as a selector, or a selector in text. */
+export function labels(path: string): Cell {
+  return (object) => {
+    const value = get(object, path);
+    if (typeof value !== "object" || value === null || Object.keys(value).length === 0) return "<none>";
+    return equalities(value as Fields).join(",");
+  };
+}
+
+function equalities(map: Fields): string[] {
+  return Object.keys(map)
+    .toSorted()
+    .map((key) => `${key}=${String(map[key])}`);
+}
+
+/** A label selector. */
+export function selector(path: string): Cell {
+  return (object) => {
+    const value = get(object, path);
+    if (typeof value !== "object" || value === null) return "<none>";
+    const parts = equalities((get(value, "matchLabels") ?? {}) as Fields);
+    for (const { key, operator, values } of list(value, "matchExpressions")) {
+      const options = ((values ?? []) as string[]).toSorted().join(",");
+      if (operator === "In") parts.push(`${String(key)} in (${options})`);
+      else if (operator === "NotIn") parts.push(`${String(key)} notin (${options})`);
+      else parts.push(operator === "Exists" ? String(key) : `!${String(key)}`);
+    }
+    return parts.length === 0 ? "<none>" : parts.toSorted().join(",");
+  };
+}
+
+/** The first of a list, and how many more there are. */
+export function some(items: readonly string[], { most, between = "," }: { most: number; between?: string }): string {
+  const shown = items.slice(0, most).join(between);
+  return items.length > most ? `${shown} + ${items.length - most} more...` : shown;
+}

@@ -1,0 +1,81 @@
+/** Tables of built-in kinds and of custom resources. */
+import type { ColumnDefinition, Fields, KindRow, Printer } from "../hooks.ts";
+import { age } from "./age.ts";
+import { type Cell, name } from "./cell.ts";
+import { clusterCells } from "./cluster-cells.ts";
+import columnsText from "./columns.txt" with { type: "text" };
+import { coreCells } from "./core-cells.ts";
+import { jsonPath } from "./json-path.ts";
+import { workloadCells } from "./workload-cells.ts";
+
+const cells: Readonly<Record<string, readonly Cell[]>> = { ...coreCells, ...workloadCells, ...clusterCells };
+let columns: Readonly<Record<string, readonly ColumnDefinition[]>> | undefined;
+
+const created: Cell = ({ metadata }) => metadata.creationTimestamp;
+
+/** How a built-in kind is shown. */
+export function printerOf({ group, version, kind }: KindRow): Printer {
+  columns ??= JSON.parse(columnsText) as Record<string, ColumnDefinition[]>;
+  const definitions = columns[`${group === "" ? version : `${group}/${version}`}/${kind}`] ?? defaultColumns();
+  const shown = cells[`${group}/${version}/${kind}`] ?? cells[`${group}/${kind}`] ?? [name, created];
+  return { columns: definitions, cells: (object, now) => shown.map((cell) => cell(object, now)) };
+}
+
+function defaultColumns(): readonly ColumnDefinition[] {
+  const definitions = columns?.["v1/ConfigMap"] ?? [];
+  return [definitions[0], definitions.at(-1)].flatMap((column) => column ?? []);
+}
+
+/** How custom resources are shown: by the `additionalPrinterColumns` of their version. */
+export function customPrinter(additional: readonly Fields[]): Printer {
+  columns ??= JSON.parse(columnsText) as Record<string, ColumnDefinition[]>;
+  const first = columns["v1/ConfigMap"]?.[0];
+  const given = additional.length > 0 ? additional : [ageColumn];
+  const definitions = given.map((column) => ({
+    name: String(column["name"]),
+    type: String(column["type"]),
+    format: String(column["format"] ?? ""),
+    description:
+      typeof column["description"] === "string" && column["description"] !== ""
+        ? column["description"]
+        : `Custom resource definition column (in JSONPath format): ${String(column["jsonPath"])}`,
+    priority: Number(column["priority"] ?? 0),
+  }));
+  const readers = given.map((column) => customCell(column));
+  return {
+    columns: [...(first ? [first] : []), ...definitions],
+    cells: (object, now) => [object.metadata.name, ...readers.map((read) => read(object, now))],
+  };
+}
+
+const ageColumn: Fields = {
+  name: "Age",
+  type: "date",
+  jsonPath: ".metadata.creationTimestamp",
+  description: "",
+};
+
+function customCell(column: Fields): Cell {
+  const path = jsonPath(String(column["jsonPath"]));
+  const { type } = column;
+  return (object, now) => {
+    const [value, ...more] = path(object);
+    if (value === undefined || value === null) return null;
+    switch (type) {
+      case "date":
+        return age(value, now);
+      case "integer":
+        return typeof value === "number" ? Math.trunc(value) : null;
+      case "number":
+        return typeof value === "number" ? value : null;
+      case "boolean":
+        return typeof value === "boolean" ? value : null;
+      default:
+        return [value, ...more].map(plain).join(" ");
+    }
+  };
+}
+
+function plain(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
