@@ -126,10 +126,12 @@ function listAt(fields: Fields, key: string): unknown[] | undefined {
 
 function checkOrder(patch: readonly unknown[], order: readonly unknown[], mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return;
-  const items = patch.filter((item) => !isFields(item) || !Object.hasOwn(item, directive));
+  const marked = (item: unknown): unknown => (isFields(item) ? item[directive] : undefined);
+  const items = patch.filter((item) => marked(item) !== "delete");
   let index = 0;
-  for (let place = 0; index < items.length && place < order.length; place++) {
-    if (identity(items[index], mergeKey) === identity(order[place], mergeKey)) index++;
+  for (let place = 0; index < items.length && place < order.length;) {
+    if (marked(items[index]) !== undefined) index++;
+    else if (identity(items[index], mergeKey) === identity(order[place++], mergeKey)) index++;
   }
   if (index === items.length) return;
   throw unfit(`The order in patch list:\n${goPlain(patch)}\n doesn't match ${orderPrefix} list:\n${goPlain(order)}\n`);

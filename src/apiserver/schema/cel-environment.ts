@@ -30,13 +30,3 @@ export function celEnvironment(): Environment {
   registerNetwork(environment);
   return environment;
 }
-
-/** Why an expression cannot be compiled; `undefined` when it can. */
-export function celError(expression: string): string | undefined {
-  try {
-    const { valid, error } = celEnvironment().parse(expression).check();
-    return valid ? undefined : (error?.summary ?? "invalid expression");
-  } catch (error) {
-    return (error as { readonly summary?: string }).summary ?? String(error);
-  }
-}
