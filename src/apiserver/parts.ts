@@ -25,6 +25,8 @@ export interface ManagedFieldsRequest {
   readonly apiVersion: string;
   /** RFC 3339 in whole seconds. */
   readonly now: string;
+  /** Paths that the write cannot change. */
+  readonly resetFields: readonly (readonly string[])[];
 }
 
 export interface ApplyRequest {
@@ -36,6 +38,7 @@ export interface ApplyRequest {
   readonly subresource: string;
   readonly apiVersion: string;
   readonly now: string;
+  readonly resetFields: readonly (readonly string[])[];
 }
 
 export interface Decoded {

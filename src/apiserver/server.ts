@@ -134,7 +134,8 @@ class EmbeddedServer implements ApiServer {
     }
     checkName(target.name);
     if (target.rest !== "" && target.subresource !== "proxy") throw noResource();
-    return dispatch({
+    const warnings: string[] = [];
+    const exchange = {
       kernel: this.#kernel,
       request,
       query: url.searchParams,
@@ -143,7 +144,11 @@ class EmbeddedServer implements ApiServer {
       user,
       connection,
       accept: accepted(request.headers.get("accept"), ["Table", "PartialObjectMetadata"], resource.row.custom),
-      warnings: [],
+      warnings,
+    };
+    return dispatch(exchange).catch((error: unknown) => {
+      if (error instanceof StatusError) return answerStatus(request, error.status, { warnings });
+      throw error;
     });
   }
 

@@ -143,6 +143,7 @@ function write(definition: KubeObject, next: KubeObject, { storage, registry, pa
           subresource: "status",
           apiVersion: "apiextensions.k8s.io/v1",
           now: now(),
+          resetFields: [],
         });
   const key = definition.metadata.name ?? "";
   storage.put(storage.collection(definitionsName), key, { ...tracked, metadata: { ...tracked.metadata } });

@@ -9,6 +9,8 @@ export interface Traits {
   /** DELETE answers the object instead of a Status. */
   readonly returnsDeleted: boolean;
   readonly collectsGarbage: boolean;
+  /** Dependents stay unless a deletion asks for more, as these versions always had it. */
+  readonly orphansByDefault: boolean;
   /** Which part of the object a new generation stands for; `first` counts no further, `later` begins with the first change. */
   readonly generation: "none" | "spec" | "all" | "first" | "later";
   /** What a new object says in its status is kept. */
@@ -103,6 +105,7 @@ export function traitsOf(row: KindRow): Traits {
       createOnUpdate: false,
       returnsDeleted: false,
       collectsGarbage: true,
+      orphansByDefault: false,
       generation: "all",
       keepsNewStatus: false,
     };
@@ -112,6 +115,7 @@ export function traitsOf(row: KindRow): Traits {
     unconditionalUpdate: !conditional.has(name),
     createOnUpdate: createdOnUpdate.has(name),
     returnsDeleted: answeredWhenDeleted.has(name),
+    orphansByDefault: name === "/replicationcontrollers" || name === "batch/jobs",
     collectsGarbage: name !== "/events" && name !== "events.k8s.io/events",
     generation: generations[name] ?? "none",
     keepsNewStatus: name === "/nodes",

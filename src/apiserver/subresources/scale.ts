@@ -6,7 +6,7 @@ import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
 import { badRequest, conflict, notFound } from "../status.ts";
 import type { Exchange } from "../verbs/exchange.ts";
-import { patchValue, readPatch } from "../verbs/patch.ts";
+import { patchObject, readPatch } from "../verbs/patch.ts";
 import { changeObject } from "../verbs/update.ts";
 
 const scaleRow = { group: "autoscaling", version: "v1", kind: "Scale", custom: false };
@@ -38,16 +38,17 @@ export async function patchScale(exchange: Exchange): Promise<Response> {
   const body = await readPatch(exchange);
   const { schemas } = exchange.kernel.parts;
   const schema = schemas.builtIn(scaleRow);
-  const ofScale = { ...exchange, resource: { ...exchange.resource, schema } };
+  const isApply = body.type === "application/apply-patch+yaml";
+  const usual = isApply ? { ...body, type: "application/merge-patch+json" } : body;
   return change(
     exchange,
-    (scale) => {
-      if (body.type === "application/apply-patch+yaml") {
-        const merge = { ...body, type: "application/merge-patch+json" };
-        return patchValue(ofScale, merge, scale);
-      }
-      return patchValue(ofScale, body, scale);
-    },
+    (live) =>
+      patchObject(exchange, usual, {
+        live,
+        row: scaleRow,
+        schema,
+        warn: (problem) => void exchange.warnings.push(problem),
+      }),
     { options: body.options, optionsKind: "PatchOptions" },
   );
 }

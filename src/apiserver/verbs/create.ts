@@ -11,7 +11,7 @@ import { type Exchange, managerOf, writeContext } from "./exchange.ts";
 import { formOf } from "./forms.ts";
 import { firstGeneration } from "./generation.ts";
 import { checkOwners } from "./owners.ts";
-import { resetNew } from "./reset.ts";
+import { resetFields, resetNew } from "./reset.ts";
 
 export async function create(exchange: Exchange): Promise<Response> {
   const { kernel, resource, query, request, accept, warnings } = exchange;
@@ -66,6 +66,7 @@ export async function createObject(
       subresource: "",
       apiVersion: resource.apiVersion,
       now: context.now,
+      resetFields: resetFields(exchange),
     });
   }
   if (resource.emptyStatus !== undefined) object["status"] ??= structuredClone(resource.emptyStatus);
@@ -181,9 +182,13 @@ function validateNew({ kernel, resource }: Exchange, object: KubeObject, context
     ...(schema === undefined ? [] : kernel.parts.schemas.validate(schema, object, { old: undefined })),
   ];
   if (errors.length > 0) {
-    const kind = { group: resource.row.group, kind: object.kind };
-    throw invalid(kind, object.metadata.name ?? "", { errors });
+    throw invalid(invalidKind(resource.row, object.kind), object.metadata.name ?? "", { errors });
   }
+}
+
+/** How a kind is called in a refusal: events of both groups are the same inside. */
+export function invalidKind(row: { readonly group: string }, kind: string): { group: string; kind: string } {
+  return { group: row.group === "events.k8s.io" ? "" : row.group, kind };
 }
 
 /** No vowels, so that no words come about. */

@@ -168,8 +168,8 @@ function collectorFinalizers({ traits }: Resource, { metadata }: KubeObject, opt
   const all = metadata.finalizers ?? [];
   if (!traits.collectsGarbage) return all;
   const { orphanDependents, propagationPolicy } = options;
-  let orphans = all.includes("orphan");
   let isForeground = all.includes("foregroundDeletion");
+  let orphans = all.includes("orphan") || (traits.orphansByDefault && !isForeground);
   if (orphanDependents !== undefined) {
     orphans = orphanDependents;
     isForeground = false;

@@ -1,5 +1,6 @@
 /** PATCH in its four forms. */
 import type { KubeObject } from "../hooks.ts";
+import type { Patches, SchemaHandle } from "../parts.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { answerJson } from "../request/answer.ts";
 import { bodyBytes, decodeObject, decodeText, mediaType, typed, unsupportedMediaType } from "../request/body.ts";
@@ -10,7 +11,7 @@ import { badRequest, invalid, StatusError } from "../status.ts";
 import { type Exchange, managerOf, timestamp } from "./exchange.ts";
 import { formOf } from "./forms.ts";
 import { patchedText } from "./patched-text.ts";
-import { resetNew } from "./reset.ts";
+import { resetFields, resetNew } from "./reset.ts";
 import { changeObject } from "./update.ts";
 
 export const applyType = "application/apply-patch+yaml";
@@ -62,43 +63,20 @@ export async function patch(exchange: Exchange): Promise<Response> {
 
 /** What a JSON, merge or strategic merge patch makes of an object. */
 function patched(exchange: Exchange, body: PatchBody): (live: KubeObject | undefined) => KubeObject {
-  const { kernel, resource, target, warnings } = exchange;
-  const { schemas } = kernel.parts;
-  const { row, schema } = resource;
-  const { fieldValidation } = body.options;
+  const { resource, target, warnings } = exchange;
   const said = new Set<string>();
+  // The patch may be made anew for another version of the object: each warning once.
+  const warn = (problem: string): void => {
+    if (!said.has(problem)) warnings.push(problem);
+    said.add(problem);
+  };
   return (live) => {
     if (live === undefined) throw new Error("a patch without an object to patch");
-    const patch = parsedPatch(body.text);
-    const value = structuredClone(patchValue(exchange, body, live));
-    // A kind of its own is refused in the words of any body.
-    if (value.kind !== row.kind || value.apiVersion !== resource.apiVersion)
-      decodeObject(
-        { text: "", type: "application/json", object: value },
-        { row, schema, schemas, fieldValidation: "Ignore", warn: () => undefined },
-      );
-    const isStrategic = body.type === "application/strategic-merge-patch+json";
-    const from = isStrategic ? ("value" as const) : ("json" as const);
-    const { object, error, strict } = typed(
-      value,
-      { text: body.text, type: "application/json", from },
-      { schema, schemas },
-    );
-    const all =
-      body.type === "application/json-patch+json" ? [...kernel.parts.patches.strictErrors(patch), ...strict] : strict;
-    const refused =
-      error ??
-      (fieldValidation === "Strict" && all.length > 0 ? `strict decoding error: ${all.join(", ")}` : undefined);
-    if (refused !== undefined) throw cannotDecode(body, { live, patch, value, refused });
-    // The patch may be made anew for another version of the object: each warning once.
-    for (const problem of fieldValidation === "Ignore" ? [] : all) {
-      if (!said.has(problem)) warnings.push(problem);
-      said.add(problem);
-    }
+    const object = patchObject(exchange, body, { live, row: resource.row, schema: resource.schema, warn });
     const { name, namespace } = object.metadata;
     if (name !== target.name)
       throw badRequest(`the name of the object (${name ?? ""}) does not match the name on the URL (${target.name})`);
-    if (row.namespaced && namespace !== target.namespace)
+    if (resource.row.namespaced && namespace !== target.namespace)
       throw badRequest(
         `the namespace of the object (${namespace ?? ""}) does not match the namespace on the request (${target.namespace})`,
       );
@@ -106,8 +84,45 @@ function patched(exchange: Exchange, body: PatchBody): (live: KubeObject | undef
   };
 }
 
-interface Refusal {
+interface PatchOf {
   readonly live: KubeObject;
+  readonly row: { readonly group: string; readonly version: string; readonly kind: string; readonly custom: boolean };
+  readonly schema: SchemaHandle | undefined;
+  readonly warn: (problem: string) => void;
+}
+
+/**
+ * A patched object, typed and with its defaults.
+ *
+ * @throws StatusError 422 when the patch makes no object of the kind.
+ */
+export function patchObject({ kernel }: Exchange, body: PatchBody, of: PatchOf): KubeObject {
+  const { live, row, schema, warn } = of;
+  const { schemas, patches } = kernel.parts;
+  const { fieldValidation } = body.options;
+  const patch = parsedPatch(body.text);
+  const value = structuredClone(patchValue(patches, { body, patch, schema, live }));
+  // A kind of its own is refused in the words of any body.
+  if (value.kind !== row.kind || value.apiVersion !== live.apiVersion) {
+    const ignored = { row, schema, schemas, fieldValidation: "Ignore" as const, warn: () => undefined };
+    decodeObject({ text: "", type: "application/json", object: value }, ignored);
+  }
+  const isStrategic = body.type === "application/strategic-merge-patch+json";
+  const source = {
+    text: body.text,
+    type: "application/json",
+    from: isStrategic ? ("value" as const) : ("json" as const),
+  };
+  const { object, error, strict } = typed(value, source, { schema, schemas });
+  const all = body.type === "application/json-patch+json" ? [...patches.strictErrors(patch), ...strict] : strict;
+  const isRefused = fieldValidation === "Strict" && all.length > 0;
+  const refused = error ?? (isRefused ? `strict decoding error: ${all.join(", ")}` : undefined);
+  if (refused !== undefined) throw cannotDecode(body, { patch, value, refused });
+  if (fieldValidation !== "Ignore") for (const problem of all) warn(problem);
+  return object;
+}
+
+interface Refusal {
   readonly patch: unknown;
   readonly value: KubeObject;
   readonly refused: string;
@@ -121,14 +136,19 @@ function cannotDecode({ type }: PatchBody, { patch, value, refused }: Refusal): 
   return error;
 }
 
+interface PatchInput {
+  readonly body: PatchBody;
+  readonly patch: unknown;
+  readonly schema: SchemaHandle | undefined;
+  readonly live: KubeObject;
+}
+
 /** The patched object, before anybody has looked at it. */
-export function patchValue({ kernel, resource }: Exchange, body: PatchBody, live: KubeObject): KubeObject {
-  const { patches } = kernel.parts;
-  const value = parsedPatch(body.text);
-  if (body.type === "application/json-patch+json") return patches.json(live, value);
-  if (body.type === "application/merge-patch+json") return patches.merge(live, value);
-  if (resource.schema === undefined) throw unsupportedMediaType(types);
-  return patches.strategic(resource.schema, live, value);
+function patchValue(patches: Patches, { body, patch, schema, live }: PatchInput): KubeObject {
+  if (body.type === "application/json-patch+json") return patches.json(live, patch);
+  if (body.type === "application/strategic-merge-patch+json" && schema !== undefined)
+    return patches.strategic(schema, live, patch);
+  return patches.merge(live, patch);
 }
 
 function parsedPatch(text: string): unknown {
@@ -158,6 +178,7 @@ function applied(exchange: Exchange, body: PatchBody): (live: KubeObject | undef
       subresource: target.subresource,
       apiVersion: resource.apiVersion,
       now,
+      resetFields: resetFields(exchange),
     });
     const object = structuredClone(result);
     if (live === undefined) {

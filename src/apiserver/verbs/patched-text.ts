@@ -6,7 +6,14 @@ interface Visited {
 }
 
 /** Maps of Go are sorted wherever they are written; what else is no struct is rare. */
-const maps: ReadonlySet<string> = new Set(["labels", "annotations", "data", "binaryData", "nodeSelector", "matchLabels"]);
+const maps: ReadonlySet<string> = new Set([
+  "labels",
+  "annotations",
+  "data",
+  "binaryData",
+  "nodeSelector",
+  "matchLabels",
+]);
 const nowhere: Visited = {};
 
 export function patchedText(type: string, object: object, patch: unknown): string {
@@ -27,7 +34,7 @@ function written(value: unknown, visited: Visited | undefined): string {
 
 function byMerge(patch: unknown): Visited {
   const visited: Record<string, Visited> = {};
-  for (const [name, value] of Object.entries((patch ?? {}) as object)) {
+  for (const [name, value] of Object.entries(patch ?? {})) {
     if (typeof value === "object" && value !== null && !Array.isArray(value)) visited[name] = byMerge(value);
   }
   return visited;
@@ -41,7 +48,7 @@ function byOperations(patch: unknown): Visited {
       if (typeof pointer !== "string") continue;
       let at = visited as Record<string, Record<string, Visited>>;
       for (const step of pointer.split("/").slice(1, -1)) {
-        at = (at[step.replaceAll("~1", "/").replaceAll("~0", "~")] ??= {}) as Record<string, Record<string, Visited>>;
+        at = at[step.replaceAll("~1", "/").replaceAll("~0", "~")] ??= {};
       }
     }
   }

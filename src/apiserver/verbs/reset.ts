@@ -9,6 +9,11 @@ export function resetNew(resource: Resource, object: KubeObject): KubeObject {
   return rest;
 }
 
+/** What a path does not write belongs to nobody for having been sent through it. */
+export function resetFields({ resource, target }: { resource: Resource; target: { subresource: string } }): string[][] {
+  return resource.hasStatus && target.subresource === "" ? [["status"]] : [];
+}
+
 /** An object after a write through a path: the parts that the path does not write come from `live`. */
 export function resetChanged(
   { resource, subresource }: { readonly resource: Resource; readonly subresource: string },

@@ -8,12 +8,12 @@ import { decodeObject, readBody } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
 import { badRequest, conflict, invalid, notFound, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
-import { createObject, ensureNamespace, optionsObject, ordered } from "./create.ts";
+import { createObject, ensureNamespace, invalidKind, optionsObject, ordered } from "./create.ts";
 import { type Exchange, managerOf, writeContext } from "./exchange.ts";
 import { formOf } from "./forms.ts";
 import { nextGeneration } from "./generation.ts";
 import { checkOwners } from "./owners.ts";
-import { resetChanged } from "./reset.ts";
+import { resetChanged, resetFields } from "./reset.ts";
 
 export async function update(exchange: Exchange): Promise<Response> {
   const { kernel, resource, query, request, target, accept, warnings } = exchange;
@@ -112,6 +112,7 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
       subresource: target.subresource,
       apiVersion: resource.apiVersion,
       now: context.now,
+      resetFields: resetFields(exchange),
     });
   }
   const attributes = {
@@ -211,7 +212,7 @@ function validateChanged(
           only: context.subresource === "status" ? "status" : undefined,
         })),
   ];
-  if (errors.length > 0) throw invalid({ group: row.group, kind: next.kind }, next.metadata.name ?? "", { errors });
+  if (errors.length > 0) throw invalid(invalidKind(row, next.kind), next.metadata.name ?? "", { errors });
 }
 
 /** The same but for the times at which managers changed nothing. */
@@ -239,9 +240,22 @@ function preconditionFailed(
   { given, found }: { readonly given: string; readonly found: string },
 ): Error {
   const { row } = resource;
-  const prefix = row.custom ? `${row.group}/${row.plural}` : row.plural;
-  const path = `/registry/${prefix}/${keyOf(resource, target.namespace, target.name)}`;
+  const path = `/registry/${storagePrefix(row)}/${keyOf(resource, target.namespace, target.name)}`;
   const detail = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${found}`;
   const why = `StorageError: invalid object, Code: 4, Key: ${path}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
   return conflict(row, target.name, { why });
+}
+
+const prefixes: Readonly<Record<string, string>> = {
+  replicationcontrollers: "controllers",
+  endpoints: "services/endpoints",
+  nodes: "minions",
+  services: "services/specs",
+  ingresses: "ingress",
+};
+
+/** Under which the real server keeps a kind, as its errors say. */
+function storagePrefix({ custom, group, plural }: Exchange["resource"]["row"]): string {
+  if (custom || group === "apiextensions.k8s.io" || group === "apiregistration.k8s.io") return `${group}/${plural}`;
+  return (Object.hasOwn(prefixes, plural) ? prefixes[plural] : undefined) ?? plural;
 }
