@@ -1,0 +1,25 @@
+/** The soak, shortened: `bun scripts/soak/soak.ts` runs it for ten minutes. `SOAK_SECONDS` and `SOAK_SEED` change it. */
+import { describe, expect, test } from "bun:test";
+import { soak } from "../soak/soak.ts";
+import { available } from "./cluster.ts";
+
+const seconds = Number(process.env["SOAK_SECONDS"] ?? 40);
+const seed = Number(process.env["SOAK_SEED"] ?? Date.now() % 1e6);
+
+describe.skipIf(!available)("soak", () => {
+  test(
+    `${seconds} s of faults: everything held and reconciled, nothing leaked, and the process ends by itself`,
+    async () => {
+      console.log(`seed ${seed}`);
+      const { state, early, late, ended, exitCode, resources, ...rest } = await soak({ seconds, seed });
+      console.log(JSON.stringify({ ...rest, ended, relists: state.relists }));
+      console.log(`heap ${early.heap} → ${late.heap}, resident ${early.resident} → ${late.resident}`);
+      expect(state.backwards).toEqual([]);
+      expect(late.heap).toBeLessThan(early.heap * 1.1);
+      expect(exitCode).toBe(0);
+      expect(ended).toBeLessThan(1_000);
+      expect(resources.after).toBe(resources.before);
+    },
+    (seconds + 240) * 1_000,
+  );
+});

@@ -1,0 +1,148 @@
+/** The process under test: five controllers, told by its parent what to show and when to stop. */
+import { defineController, type Definition } from "binnacle";
+import { ConfigMap, Lease, Secret, ServiceAccount } from "binnacle/resources";
+import { heapStats } from "bun:jsc";
+import { InformerRegistry, type InformerLease } from "../../src/cache/registry.ts";
+import { openGate } from "../../src/client/write-gate.ts";
+import { startController, type RunningController } from "../../src/controller/controller.ts";
+import type { Runtime } from "../../src/controller/runtime.ts";
+import { createEventRecorder } from "../../src/events/recorder.ts";
+import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
+import { RestMapper } from "../../src/kube/mapper.ts";
+import { createTransport } from "../../src/kube/transport.ts";
+import { collectDefinitions } from "../../src/module/module-definitions.ts";
+import { createLog } from "../../src/observe/log.ts";
+import { createMetrics } from "../../src/observe/metrics.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import type { AnyObject, Resource } from "../../src/resource/handle.ts";
+import { compareVersions, keyString } from "../../src/resource/meta.ts";
+import { Box } from "../integration/lab.ts";
+import type { Answer, Question, Usage } from "./protocol.ts";
+
+const kinds: readonly Resource[] = [ConfigMap, Secret, ServiceAccount, Lease, Box];
+
+/** The version of each object, by kind and key, that a run saw last; for boxes the generation. */
+const reconciled = new Map<string, Map<string, string>>();
+const backwards: string[] = [];
+
+function saw(kind: string, object: AnyObject): void {
+  const { generation, resourceVersion } = object.metadata;
+  reconciled.get(kind)!.set(keyString(object.metadata), kind === "Box" ? String(generation) : resourceVersion);
+}
+
+function definitions(): readonly Definition[] {
+  return kinds.map((kind) => {
+    reconciled.set(kind.kind, new Map());
+    if (kind === Box) {
+      return defineController({
+        for: Box,
+        async reconcile(box, { status }) {
+          status.set({ turn: box.spec.turn });
+          await status.flush();
+          saw("Box", box);
+        },
+      });
+    }
+    return defineController({
+      for: kind,
+      async reconcile(object) {
+        saw(kind.kind, object);
+      },
+    });
+  });
+}
+
+/** Notes every object that a handler sees in an older state than before. */
+function watchOrder(lease: InformerLease): void {
+  const { kind } = lease.informer.resource;
+  const seen = new Map<string, string>();
+  const look = ({ metadata: { uid, name, resourceVersion } }: AnyObject): void => {
+    const before = seen.get(uid);
+    if (before !== undefined && compareVersions(resourceVersion, before) < 0) {
+      backwards.push(`${kind} ${name}: ${before} → ${resourceVersion}`);
+    }
+    seen.set(uid, resourceVersion);
+  };
+  lease.informer.addHandler(
+    { onAdd: look, onUpdate: look, onDelete: ({ metadata }) => void seen.delete(metadata.uid) },
+    { name: "order" },
+  );
+}
+
+const before = JSON.stringify(process.getActiveResourcesInfo());
+const log = createLog({ level: "error", format: "json" });
+const metrics = createMetrics();
+const transport = createTransport(await loadKubeconfig({ kubeconfig: process.argv[2]!, env: {} }));
+const mapper = new RestMapper(transport);
+const informers = new InformerRegistry({ transport, mapper, log });
+const events = createEventRecorder({ transport, gate: openGate, clock: systemClock, log, metrics, instance: "soak" });
+const runtime: Runtime = {
+  transport,
+  mapper,
+  informers,
+  events,
+  gate: openGate,
+  clock: systemClock,
+  log,
+  metrics,
+  namespaces: [],
+  concurrency: undefined,
+  warnUndeclared: false,
+};
+const controllers: RunningController[] = collectDefinitions(definitions()).controllers.map((definition) =>
+  startController(definition, runtime, { module: "soak", invoke: (call) => call() }),
+);
+const leases = kinds.map((kind) =>
+  informers.acquire(kind, { namespaces: [], needs: { bodies: "all", managers: [] }, user: "soak" }),
+);
+for (const lease of leases) watchOrder(lease);
+
+function usage(): Usage {
+  Bun.gc(true);
+  const { heapSize } = heapStats();
+  return { heap: heapSize, resident: process.memoryUsage().rss };
+}
+
+async function answer(question: Question): Promise<Answer> {
+  switch (question) {
+    case "usage":
+      return { usage: usage() };
+    case "state":
+      return {
+        state: {
+          stores: Object.fromEntries(
+            leases.map(({ informer }) => [
+              informer.resource.kind,
+              Object.fromEntries(
+                Array.from(informer.store.entries(), ([key, { metadata }]) => [
+                  key,
+                  { version: metadata.resourceVersion, uid: metadata.uid },
+                ]),
+              ),
+            ]),
+          ),
+          reconciled: Object.fromEntries(Array.from(reconciled, ([kind, keys]) => [kind, Object.fromEntries(keys)])),
+          relists: Object.fromEntries(leases.map(({ informer }) => [informer.resource.kind, informer.relists])),
+          backwards,
+          synced: controllers.every(({ hasSynced }) => hasSynced),
+        },
+      };
+    default: {
+      await Promise.all(controllers.map((controller) => controller.stop({ grace: 5_000 })));
+      await events.close();
+      for (const lease of leases) lease.release();
+      await informers.stop();
+      await transport.close();
+      return { stopped: { before, after: JSON.stringify(process.getActiveResourcesInfo()) } };
+    }
+  }
+}
+
+process.on("message", (question: Question) => {
+  void answer(question).then((said) => {
+    process.send!(said);
+    // Nothing but the parent's questions keeps this process now.
+    if (question === "stop") process.disconnect?.();
+  });
+});
+process.send!({ ready: true } satisfies Answer);

@@ -1,0 +1,29 @@
+/** What the soak and its operator say to each other. */
+
+export type Question = "usage" | "state" | "stop";
+
+export interface Usage {
+  readonly heap: number;
+  readonly resident: number;
+}
+
+export interface State {
+  /** Kind → key → what the informer holds. */
+  readonly stores: Readonly<
+    Record<string, Readonly<Record<string, { readonly version: string; readonly uid: string }>>>
+  >;
+  /** Kind → key → the version that a run saw last. */
+  readonly reconciled: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly relists: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Objects that a handler saw in an older state than before. */
+  readonly backwards: readonly string[];
+  readonly synced: boolean;
+}
+
+export interface Answer {
+  readonly ready?: true;
+  readonly usage?: Usage;
+  readonly state?: State;
+  /** What kept the process running, before it began and after it stopped. */
+  readonly stopped?: { readonly before: string; readonly after: string };
+}

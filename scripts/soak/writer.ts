@@ -1,0 +1,122 @@
+/** A second client that changes objects at random, straight at the API server. */
+import type { ControlPlane } from "../controlplane/controlplane.ts";
+import { BOXES, Box } from "../integration/lab.ts";
+
+const NAMESPACE = "/namespaces/default";
+const paths = {
+  ConfigMap: `/api/v1${NAMESPACE}/configmaps`,
+  Secret: `/api/v1${NAMESPACE}/secrets`,
+  ServiceAccount: `/api/v1${NAMESPACE}/serviceaccounts`,
+  Lease: `/apis/coordination.k8s.io/v1${NAMESPACE}/leases`,
+  Box: BOXES,
+} as const;
+
+export type SoakKind = keyof typeof paths;
+export const soakKinds = Object.keys(paths) as readonly SoakKind[];
+
+interface Listed {
+  readonly items: readonly {
+    readonly metadata: Readonly<Record<"name" | "namespace" | "uid" | "resourceVersion", string>> & {
+      readonly generation?: number;
+    };
+    readonly spec?: { readonly turn?: number };
+    readonly status?: { readonly turn?: number };
+  }[];
+}
+
+export class Writer {
+  readonly #plane: ControlPlane;
+  readonly #names: Readonly<Record<SoakKind, string[]>>;
+  readonly #random: () => number;
+  #next = 0;
+  #stopped = false;
+  writes = 0;
+
+  constructor(plane: ControlPlane, random: () => number) {
+    this.#plane = plane;
+    this.#random = random;
+    this.#names = { ConfigMap: [], Secret: [], ServiceAccount: [], Lease: [], Box: [] };
+  }
+
+  /** So many objects of each kind. */
+  async fill(count: number): Promise<void> {
+    await Promise.all(
+      soakKinds.map(async (kind) => {
+        await Promise.all(
+          Array.from({ length: 4 }, async () => {
+            while (this.#names[kind].length < count) await this.#create(kind);
+          }),
+        );
+      }),
+    );
+  }
+
+  /** Changes objects, so many a second, until `stop`. */
+  async run(perSecond: number): Promise<void> {
+    while (!this.#stopped) {
+      const kind = soakKinds[Math.floor(this.#random() * soakKinds.length)]!;
+      const dice = this.#random();
+      if (dice < 0.05) await this.#delete(kind);
+      else if (dice < 0.1) await this.#create(kind);
+      else await this.#change(kind);
+      await Bun.sleep(1_000 / perSecond);
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Everything of a kind, in all namespaces. */
+  async list(kind: SoakKind): Promise<Listed["items"]> {
+    const response = await this.#plane.request(paths[kind].replace(NAMESPACE, ""));
+    return ((await response.json()) as Listed).items;
+  }
+
+  async #create(kind: SoakKind): Promise<void> {
+    const name = `s${this.#next++}`;
+    this.#names[kind].push(name);
+    const body =
+      kind === "Box" ? { apiVersion: Box.apiVersion, kind, metadata: { name }, spec: {} } : { metadata: { name } };
+    if (!(await this.#send("POST", paths[kind], { body }))) this.#forget(kind, name);
+  }
+
+  async #change(kind: SoakKind): Promise<void> {
+    const name = this.#pick(kind);
+    if (name === undefined) return;
+    const turn = Math.floor(this.#random() * 1e6);
+    const body = kind === "Box" ? { spec: { turn } } : { metadata: { labels: { turn: String(turn) } } };
+    await this.#send("PATCH", `${paths[kind]}/${name}`, { body });
+  }
+
+  async #delete(kind: SoakKind): Promise<void> {
+    const name = this.#pick(kind);
+    if (name !== undefined && (await this.#send("DELETE", `${paths[kind]}/${name}`))) this.#forget(kind, name);
+  }
+
+  #pick(kind: SoakKind): string | undefined {
+    const names = this.#names[kind];
+    return names[Math.floor(this.#random() * names.length)];
+  }
+
+  #forget(kind: SoakKind, name: string): void {
+    const names = this.#names[kind];
+    names.splice(names.indexOf(name), 1);
+  }
+
+  /** @returns whether it was done; the server may be away. */
+  async #send(method: string, path: string, options: { body?: object } = {}): Promise<boolean> {
+    const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    try {
+      const init: RequestInit = { method, headers: { "content-type": type }, signal: AbortSignal.timeout(5_000) };
+      if (options.body !== undefined) init.body = JSON.stringify(options.body);
+      const response = await this.#plane.request(path, init);
+      await response.arrayBuffer();
+      if (response.ok) this.writes++;
+      return response.ok;
+    } catch {
+      await Bun.sleep(200);
+      return false;
+    }
+  }
+}
