@@ -1,5 +1,6 @@
 /** Server-side apply. @see https://kubernetes.io/docs/reference/using-api/server-side-apply/ */
-import type { Fields, KubeObject } from "../hooks.ts";
+import type { Fields, KubeObject, ObjectMetadata } from "../hooks.ts";
+import { objectMetaSchema } from "../schema/custom.ts";
 import { decodeBuiltIn } from "../schema/decode.ts";
 import type { Schema } from "../schema/schema.ts";
 import { badRequest, StatusError } from "../status.ts";
@@ -147,7 +148,10 @@ function syncLastApplied(object: KubeObject, { manager, applied }: ApplyOptions)
 }
 
 function finish(value: unknown, { schema, applied }: ApplyOptions): KubeObject {
-  if (!schema.go) return value as KubeObject;
+  if (!schema.go) {
+    const object = value as KubeObject;
+    return { ...object, metadata: decodeBuiltIn(objectMetaSchema(), object.metadata).object as ObjectMetadata };
+  }
   const { object, error } = decodeBuiltIn(schema, value, { from: "unstructured" });
   if (error) {
     const gvk = gvkOf(applied);

@@ -1,5 +1,6 @@
 /** What each path leaves as it is: an object's own path its status, a subresource everything else. */
 import type { Fields, KubeObject, ObjectMetadata } from "../hooks.ts";
+import { resetFields as resetFieldsOf } from "../patch/reset-fields.ts";
 import type { Resource } from "../registry/resource.ts";
 
 /** An object as it is about to be created. */
@@ -10,8 +11,11 @@ export function resetNew(resource: Resource, object: KubeObject): KubeObject {
 }
 
 /** What a path does not write belongs to nobody for having been sent through it. */
-export function resetFields({ resource, target }: { resource: Resource; target: { subresource: string } }): string[][] {
-  return resource.hasStatus && target.subresource === "" ? [["status"]] : [];
+export function resetFields(exchange: {
+  readonly resource: Resource;
+  readonly target: { readonly subresource: string };
+}): readonly (readonly string[])[] {
+  return resetFieldsOf(exchange.resource.row, exchange.target.subresource);
 }
 
 /** An object after a write through a path: the parts that the path does not write come from `live`. */
