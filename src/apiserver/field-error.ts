@@ -22,6 +22,8 @@ export interface FieldError {
   /** Left out of the message when `undefined`; use `null` for Go's nil. */
   readonly badValue?: unknown;
   readonly detail: string;
+  /** The bad value is a struct of Go, whose fields are written in their order; maps are sorted. @default false */
+  readonly isStruct?: boolean;
 }
 
 const words: Readonly<Record<FieldErrorType, string>> = {
@@ -48,8 +50,8 @@ export function causeReason(type: FieldErrorType): string {
 
 /** The message without the field. */
 export function errorBody(error: FieldError): string {
-  const { type, badValue, detail } = error;
-  const value = withoutValue.has(type) || badValue === undefined ? "" : `: ${quoted(badValue)}`;
+  const { type, badValue, detail, isStruct = false } = error;
+  const value = withoutValue.has(type) || badValue === undefined ? "" : `: ${quoted(badValue, isStruct)}`;
   return `${words[type]}${value}${detail === "" ? "" : `: ${detail}`}`;
 }
 
@@ -69,9 +71,9 @@ export function notSupported(
   return { type: "NotSupported", field, badValue, detail };
 }
 
-function quoted(value: unknown): string {
+function quoted(value: unknown, isStruct: boolean): string {
   if (typeof value === "string") return goQuoted(value);
-  return goJson(value);
+  return isStruct ? escaped(JSON.stringify(value)) : goJson(value);
 }
 
 /** Go's `%q`. */
@@ -106,9 +108,14 @@ function unprintable(character: string, code: number): string {
 
 /** JSON as Go writes it: `<`, `>` and `&` escaped, keys of maps sorted. */
 export function goJson(value: unknown): string {
-  return JSON.stringify(sorted(value)).replace(/[<>&\u2028\u2029]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
+  return escaped(JSON.stringify(sorted(value)));
+}
+
+function escaped(json: string): string {
+  return json.replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 function sorted(value: unknown): unknown {

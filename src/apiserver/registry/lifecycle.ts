@@ -1,13 +1,26 @@
 /** Kinds whose life the server itself manages: namespaces and CustomResourceDefinitions. */
+import type { FieldError } from "../field-error.ts";
 import type { Fields, KindBehaviour, KindRow, KubeObject } from "../hooks.ts";
+import { validateDefinition } from "../schema/definition.ts";
 import { specOf } from "./custom-rows.ts";
 
 /** A kind's behaviour with what the server does of its own before it. */
 export function withLifecycle(row: KindRow, behaviour: KindBehaviour): KindBehaviour {
   const own = behaviours[`${row.group}/${row.kind}`];
   if (own === undefined) return behaviour;
+  const { validate } = own;
   return {
     ...behaviour,
+    ...(validate && {
+      validateCreate: (object, context) => [
+        ...(behaviour.validateCreate?.(object, context) ?? []),
+        ...validate(object),
+      ],
+      validateUpdate: (next, old, context) => [
+        ...(behaviour.validateUpdate?.(next, old, context) ?? []),
+        ...(context.subresource === "" ? validate(next, old) : []),
+      ],
+    }),
     default(object, context) {
       own.default?.(object, context);
       behaviour.default?.(object, context);
@@ -23,9 +36,15 @@ export function withLifecycle(row: KindRow, behaviour: KindBehaviour): KindBehav
   };
 }
 
+const autoscalerMetrics = "autoscaling.alpha.kubernetes.io/metrics";
+
 const namespaceLabel = "kubernetes.io/metadata.name";
 
-const behaviours: Readonly<Record<string, KindBehaviour>> = {
+interface OwnBehaviour extends Pick<KindBehaviour, "default" | "prepareForCreate" | "prepareForUpdate"> {
+  readonly validate?: (object: KubeObject, old?: KubeObject) => readonly FieldError[];
+}
+
+const behaviours: Readonly<Record<string, OwnBehaviour>> = {
   "/Namespace": {
     default({ metadata }) {
       if (metadata.name) metadata.labels = { ...metadata.labels, [namespaceLabel]: metadata.name };
@@ -42,8 +61,16 @@ const behaviours: Readonly<Record<string, KindBehaviour>> = {
       if (subresource === "") next["spec"] = old["spec"];
     },
   },
+  "autoscaling/HorizontalPodAutoscaler": {
+    default(object, { row }) {
+      if (row.version !== "v1" || object.metadata.annotations?.[autoscalerMetrics] !== undefined) return;
+      const spec = object["spec"] as Fields | undefined;
+      if (spec !== undefined) spec["targetCPUUtilizationPercentage"] ??= 80;
+    },
+  },
   "apiextensions.k8s.io/CustomResourceDefinition": {
     default: completeDefinition,
+    validate: validateDefinition,
     prepareForCreate(object) {
       object["status"] = {
         conditions: null,

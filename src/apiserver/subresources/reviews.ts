@@ -1,5 +1,6 @@
 /** Reviews: questions about users and what they may do. Everybody may do everything. */
 import type { Fields, KubeObject, UserInfo } from "../hooks.ts";
+import { checkReview } from "./review-rules.ts";
 import { timestamp, type Exchange } from "../verbs/exchange.ts";
 
 type Review = (exchange: Exchange, review: KubeObject) => Fields;
@@ -9,8 +10,7 @@ const reviews: Readonly<Record<string, Review>> = {
     const { token = "", audiences } = (review["spec"] ?? {}) as { token?: string; audiences?: string[] };
     const user = kernel.tokens.user(token);
     if (user === undefined) {
-      const why = token === "" ? {} : { error: "[invalid bearer token, service account token is not valid yet]" };
-      return { status: { user: {}, ...why } };
+      return { status: { user: {}, error: "invalid bearer token" } };
     }
     const claims = kernel.tokens.claims(token);
     const shared = audiences?.filter((audience) => claims?.aud.includes(audience) ?? true);
@@ -24,13 +24,42 @@ const reviews: Readonly<Record<string, Review>> = {
   "authorization.k8s.io/localsubjectaccessreviews": allowed,
   "authorization.k8s.io/selfsubjectaccessreviews": allowed,
   "authorization.k8s.io/selfsubjectrulesreviews": () => ({
-    status: {
-      resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
-      nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
-      incomplete: false,
-    },
+    metadata: {},
+    spec: {},
+    status: { resourceRules, nonResourceRules, incomplete: false },
   }),
 };
+
+/** As those of an administrator are, beside what everybody may. */
+const resourceRules = [
+  {
+    verbs: ["create"],
+    apiGroups: ["authorization.k8s.io"],
+    resources: ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+  },
+  { verbs: ["create"], apiGroups: ["authentication.k8s.io"], resources: ["selfsubjectreviews"] },
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+];
+const nonResourceRules = [
+  { verbs: ["get"], nonResourceURLs: ["/healthz", "/livez", "/readyz", "/version", "/version/"] },
+  {
+    verbs: ["get"],
+    nonResourceURLs: [
+      "/api",
+      "/api/*",
+      "/apis",
+      "/apis/*",
+      "/healthz",
+      "/livez",
+      "/openapi",
+      "/openapi/*",
+      "/readyz",
+      "/version",
+      "/version/",
+    ],
+  },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
 
 function allowed(): Fields {
   return { status: { allowed: true } };
@@ -40,7 +69,13 @@ function allowed(): Fields {
 export function reviewOf({ resource: { row } }: Exchange): Review | undefined {
   const name = `${row.group}/${row.plural}`;
   const review = Object.hasOwn(reviews, name) ? reviews[name] : undefined;
-  return review && ((exchange, object) => ({ ...object, ...review(exchange, object) }));
+  return (
+    review &&
+    ((exchange, object) => {
+      checkReview(row.kind, object);
+      return { ...object, ...review(exchange, object) };
+    })
+  );
 }
 
 function userFields({ username, uid, groups, extra }: UserInfo): Fields {

@@ -112,6 +112,16 @@ export async function deleteObject(
 
 function checkPreconditions({ row }: Resource, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
   const { uid, resourceVersion } = preconditions ?? {};
+  if (row.plural === "namespaces" || row.plural === "customresourcedefinitions") {
+    // Their registries look themselves, and say so in other words.
+    const failed = (what: string, given: string, found = ""): Error =>
+      conflict(row, metadata.name ?? "", {
+        why: `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${found}`,
+      });
+    if (uid !== undefined && uid !== metadata.uid) throw failed("UID", uid, metadata.uid);
+    if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
+      throw failed("ResourceVersion", resourceVersion, metadata.resourceVersion);
+  }
   const subject = { group: row.group, plural: row.kind };
   const name = metadata.name ?? "";
   if (uid !== undefined && uid !== metadata.uid) {

@@ -1,5 +1,6 @@
 /** From method and path to what answers. */
 import type { KubeObject } from "../hooks.ts";
+import { apiVersionOf } from "../registry/resource.ts";
 import { answerObject } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
@@ -10,7 +11,7 @@ import { reviewOf } from "../subresources/reviews.ts";
 import { requestToken } from "../subresources/token.ts";
 import { checkNamespaceOpen, create, ensureNamespace } from "./create.ts";
 import { deleteMany, deleteOne } from "./delete.ts";
-import type { Exchange } from "./exchange.ts";
+import { type Exchange, managerOf, timestamp } from "./exchange.ts";
 import { get, list } from "./list.ts";
 import { patch } from "./patch.ts";
 import { update } from "./update.ts";
@@ -20,6 +21,7 @@ export async function dispatch(exchange: Exchange): Promise<Response> {
   const { target, resource, request, warnings } = exchange;
   const verb = verbOf(request.method, target.name);
   if (target.subresource !== "") return subresource(exchange, verb);
+  if (!hasPath(exchange)) throw unknownResource();
   if (!resource.row.verbs.includes(verb) || (target.namespace === "" && resource.row.namespaced && !isAcross(verb)))
     throw methodNotAllowed();
   if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
@@ -39,6 +41,13 @@ export async function dispatch(exchange: Exchange): Promise<Response> {
     default:
       return deleteMany(exchange);
   }
+}
+
+/** Whether anything answers at a path of this form. */
+function hasPath({ target, resource: { row } }: Exchange): boolean {
+  if (target.namespace !== "" && !row.namespaced) return false;
+  if (target.name === "") return true;
+  return ["get", "update", "patch", "delete"].some((verb) => row.verbs.includes(verb));
 }
 
 function verbOf(method: string, name: string): string {
@@ -141,19 +150,33 @@ function ephemeral(exchange: Exchange): Promise<Response> | undefined {
 }
 
 async function decoded(
-  { kernel, request, query, warnings }: Exchange,
+  { kernel, request, query, resource, target, warnings }: Exchange,
   kind: { readonly group: string; readonly version: string; readonly kind: string },
 ): Promise<{ object: KubeObject; dryRun: boolean }> {
   const { parts } = kernel;
   const row = { group: kind.group, version: kind.version, kind: kind.kind, custom: false };
+  const schema = parts.schemas.builtIn(row);
   const body = await readBody(request, { protobuf: parts.protobuf(row) });
   const options = writeOptions(query, "CreateOptions");
   const object = decodeObject(body, {
     row,
-    schema: parts.schemas.builtIn(row),
+    schema,
     schemas: parts.schemas,
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
   });
-  return { object, dryRun: options.dryRun };
+  if (schema === undefined) return { object, dryRun: options.dryRun };
+  if (resource.row.namespaced && object.metadata.namespace === undefined) object.metadata.namespace = target.namespace;
+  const tracked = parts.patches.updateManagedFields({
+    schema,
+    live: undefined,
+    next: object,
+    manager: managerOf(options.fieldManager, request),
+    operation: "Update",
+    subresource: target.subresource,
+    apiVersion: apiVersionOf(row),
+    now: timestamp(kernel.now()),
+    resetFields: [],
+  });
+  return { object: tracked, dryRun: options.dryRun };
 }

@@ -1,0 +1,74 @@
+/** What a review must say to be answered. */
+import type { FieldError } from "../field-error.ts";
+import type { Fields, KubeObject } from "../hooks.ts";
+import { badRequest, invalid } from "../status.ts";
+
+interface AccessSpec {
+  readonly resourceAttributes?: { readonly namespace?: string };
+  readonly nonResourceAttributes?: Fields;
+  readonly user?: string;
+  readonly groups?: readonly string[];
+  readonly token?: string;
+  readonly namespace?: string;
+}
+
+/** @throws StatusError 400 or 422. */
+export function checkReview(kind: string, review: KubeObject): void {
+  const spec = (review["spec"] ?? {}) as AccessSpec;
+  if (kind === "TokenReview" && !spec.token) throw badRequest("token is required for TokenReview in authentication");
+  if (kind === "SelfSubjectRulesReview" && !spec.namespace) throw badRequest("no namespace on request");
+  if (!kind.endsWith("AccessReview")) return;
+  const errors = [...specErrors(kind, spec), ...metadataErrors(kind, review)];
+  if (kind === "LocalSubjectAccessReview") errors.push(...localErrors(spec, review));
+  if (errors.length > 0) throw invalid({ group: "authorization.k8s.io", kind: "" }, "", { errors });
+}
+
+function specErrors(kind: string, spec: AccessSpec): FieldError[] {
+  const errors: FieldError[] = [];
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
+    const detail = "cannot be specified in combination with resourceAttributes";
+    errors.push({ type: "Invalid", field: "spec.nonResourceAttributes", badValue: nonResourceAttributes, detail });
+  }
+  if (resourceAttributes === undefined && nonResourceAttributes === undefined) {
+    const detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+    errors.push({ type: "Invalid", field: "spec.resourceAttributes", badValue: null, detail });
+  }
+  if (kind !== "SelfSubjectAccessReview" && !spec.user && (spec.groups ?? []).length === 0) {
+    const detail = "at least one of user or group must be specified";
+    errors.push({ type: "Invalid", field: "spec.user", badValue: spec.user ?? "", detail });
+  }
+  return errors;
+}
+
+function metadataErrors(kind: string, { metadata }: KubeObject): FieldError[] {
+  const isLocal = kind === "LocalSubjectAccessReview";
+  const allowed = isLocal ? ["managedFields", "namespace"] : ["managedFields"];
+  const given = Object.entries(metadata).filter(([, value]) => value !== null && value !== undefined);
+  if (given.every(([name]) => allowed.includes(name))) return [];
+  const { name, namespace, ...rest } = Object.fromEntries(given);
+  const badValue = {
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...rest,
+  };
+  const detail = isLocal ? "must be empty except for namespace" : "must be empty";
+  return [{ type: "Invalid", field: "metadata", badValue, isStruct: true, detail }];
+}
+
+function localErrors(
+  { resourceAttributes, nonResourceAttributes }: AccessSpec,
+  { metadata }: KubeObject,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const namespace = resourceAttributes?.namespace ?? "";
+  if (resourceAttributes !== undefined && namespace !== (metadata.namespace ?? "")) {
+    const field = "spec.resourceAttributes.namespace";
+    errors.push({ type: "Invalid", field, badValue: namespace, detail: "must match metadata.namespace" });
+  }
+  if (nonResourceAttributes !== undefined) {
+    const detail = "disallowed on this kind of request";
+    errors.push({ type: "Invalid", field: "spec.nonResourceAttributes", badValue: nonResourceAttributes, detail });
+  }
+  return errors;
+}
