@@ -163,6 +163,6 @@ class Names {
         found === "10.96.0.1" || found === "10.96.0.10" ? found : this.of("address", found),
       )
       .replace(/\b3[012]\d\d\d\b/g, (found) => this.#seen.get(`port ${found}`) ?? found)
-      .replace(versionInText, (_, before: string, found: string) => `${before}<version>`);
+      .replace(versionInText, (_, before: string) => `${before}<version>`);
   }
 }

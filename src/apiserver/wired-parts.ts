@@ -1,5 +1,6 @@
 /** The parts of the server, put together. */
 import { createAdmission } from "./admission/admission.ts";
+import { convertObjects } from "./admission/conversion.ts";
 import type { KubeObject } from "./hooks.ts";
 import { customPrinter, printerOf } from "./printers/printers.ts";
 import { behaviourOf } from "./validation/behaviours.ts";
@@ -63,7 +64,7 @@ export const wiredParts: Parts = {
   },
   behaviourOf,
   createAdmission,
-  convert: (_, objects, apiVersion) => Promise.resolve(objects.map((object) => ({ ...object, apiVersion }))),
+  convert: (definition, objects, apiVersion) => convertObjects(definition, objects, { apiVersion }),
   printerOf,
   customPrinter,
 };

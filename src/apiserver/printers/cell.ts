@@ -45,8 +45,12 @@ export function since(path: string): Cell {
 
 /** Names and images of the containers of a pod's spec. */
 export function containers(path: string): [Cell, Cell] {
-  const joined = (field: string): Cell => (object) =>
-    list(object, `${path}.containers`).map((one) => String(one[field] ?? "")).join(",");
+  const joined =
+    (field: string): Cell =>
+    (object) =>
+      list(object, `${path}.containers`)
+        .map((one) => String(one[field] ?? ""))
+        .join(",");
   return [joined("name"), joined("image")];
 }
 

@@ -8,7 +8,9 @@ function subjects(kind: string): Cell {
   return (binding) =>
     list(binding, "subjects")
       .filter((one) => one["kind"] === kind)
-      .map((one) => (kind === "ServiceAccount" ? `${String(one["namespace"] ?? "")}/${String(one["name"])}` : String(one["name"])))
+      .map((one) =>
+        kind === "ServiceAccount" ? `${String(one["namespace"] ?? "")}/${String(one["name"])}` : String(one["name"]),
+      )
       .join(", ");
 }
 
@@ -16,7 +18,14 @@ function role(binding: KubeObject): string {
   return `${String(get(binding, "roleRef.kind"))}/${String(get(binding, "roleRef.name"))}`;
 }
 
-const binding: readonly Cell[] = [name, role, sinceCreation, subjects("User"), subjects("Group"), subjects("ServiceAccount")];
+const binding: readonly Cell[] = [
+  name,
+  role,
+  sinceCreation,
+  subjects("User"),
+  subjects("Group"),
+  subjects("ServiceAccount"),
+];
 
 function hosts(ingress: KubeObject): string {
   const rules = list(ingress, "spec.rules");
@@ -60,7 +69,10 @@ function parameterKind(path: string): Cell {
 function parameterReference(policyBinding: KubeObject): string {
   const reference = get(policyBinding, "spec.paramRef") as Fields | undefined;
   if (!reference) return "<unset>";
-  if (reference["name"]) return reference["namespace"] ? `${String(reference["namespace"])}/${String(reference["name"])}` : String(reference["name"]);
+  if (reference["name"])
+    return reference["namespace"]
+      ? `${String(reference["namespace"])}/${String(reference["name"])}`
+      : String(reference["name"]);
   return String(selector("spec.paramRef.selector")(policyBinding, 0));
 }
 
@@ -88,12 +100,19 @@ export const clusterCells: Readonly<Record<string, readonly Cell[]>> = {
   "/LimitRange": [name, createdAt],
   "apiregistration.k8s.io/APIService": [
     name,
-    (service) => (get(service, "spec.service") ? `${String(get(service, "spec.service.namespace"))}/${String(get(service, "spec.service.name"))}` : "Local"),
-    available, sinceCreation,
+    (service) =>
+      get(service, "spec.service")
+        ? `${String(get(service, "spec.service.namespace"))}/${String(get(service, "spec.service.name"))}`
+        : "Local",
+    available,
+    sinceCreation,
   ],
   "events.k8s.io/Event": eventCells,
   "certificates.k8s.io/CertificateSigningRequest": [
-    name, sinceCreation, at("spec.signerName", "<none>"), at("spec.username"),
+    name,
+    sinceCreation,
+    at("spec.signerName", "<none>"),
+    at("spec.username"),
     (request) => {
       const seconds = get(request, "spec.expirationSeconds");
       return typeof seconds === "number" ? humanDuration(seconds * 1000) : "<none>";
@@ -102,54 +121,127 @@ export const clusterCells: Readonly<Record<string, readonly Cell[]>> = {
   ],
   "networking.k8s.io/IngressClass": [name, at("spec.controller"), ingressParameters, sinceCreation],
   "networking.k8s.io/Ingress": [
-    name, at("spec.ingressClassName", "<none>"), hosts, (ingress) => balancers(ingress).join(","),
-    (ingress) => (list(ingress, "spec.tls").length > 0 ? "80, 443" : "80"), sinceCreation,
+    name,
+    at("spec.ingressClassName", "<none>"),
+    hosts,
+    (ingress) => balancers(ingress).join(","),
+    (ingress) => (list(ingress, "spec.tls").length > 0 ? "80, 443" : "80"),
+    sinceCreation,
   ],
   "networking.k8s.io/IPAddress": [name, parent, sinceCreation],
   "networking.k8s.io/NetworkPolicy": [name, selector("spec.podSelector"), sinceCreation],
-  "networking.k8s.io/ServiceCIDR": [name, (range) => ((get(range, "spec.cidrs") ?? []) as string[]).join(","), sinceCreation],
+  "networking.k8s.io/ServiceCIDR": [
+    name,
+    (range) => ((get(range, "spec.cidrs") ?? []) as string[]).join(","),
+    sinceCreation,
+  ],
   "rbac.authorization.k8s.io/ClusterRoleBinding": binding,
   "rbac.authorization.k8s.io/RoleBinding": binding,
   "storage.k8s.io/CSIDriver": [
-    name, at("spec.attachRequired", true), at("spec.podInfoOnMount", false), at("spec.storageCapacity", false),
-    (driver) => list(driver, "spec.tokenRequests").map(({ audience }) => String(audience)).join(",") || "<unset>",
+    name,
+    at("spec.attachRequired", true),
+    at("spec.podInfoOnMount", false),
+    at("spec.storageCapacity", false),
+    (driver) =>
+      list(driver, "spec.tokenRequests")
+        .map(({ audience }) => String(audience))
+        .join(",") || "<unset>",
     at("spec.requiresRepublish", false),
-    (driver) => ((get(driver, "spec.volumeLifecycleModes") ?? []) as string[]).join(",") || "<none>", sinceCreation,
+    (driver) => ((get(driver, "spec.volumeLifecycleModes") ?? []) as string[]).join(",") || "<none>",
+    sinceCreation,
   ],
   "storage.k8s.io/CSINode": [name, count("spec.drivers"), sinceCreation],
   "storage.k8s.io/StorageClass": [
-    ({ metadata }) => (metadata.annotations?.["storageclass.kubernetes.io/is-default-class"] === "true" ? `${metadata.name} (default)` : metadata.name),
-    at("provisioner"), at("reclaimPolicy", "Delete"), at("volumeBindingMode", "Immediate"), at("allowVolumeExpansion", false), sinceCreation,
+    ({ metadata }) =>
+      metadata.annotations?.["storageclass.kubernetes.io/is-default-class"] === "true"
+        ? `${metadata.name} (default)`
+        : metadata.name,
+    at("provisioner"),
+    at("reclaimPolicy", "Delete"),
+    at("volumeBindingMode", "Immediate"),
+    at("allowVolumeExpansion", false),
+    sinceCreation,
   ],
   "storage.k8s.io/VolumeAttachment": [
-    name, at("spec.attacher"), at("spec.source.persistentVolumeName"), at("spec.nodeName"), at("status.attached", false), sinceCreation,
+    name,
+    at("spec.attacher"),
+    at("spec.source.persistentVolumeName"),
+    at("spec.nodeName"),
+    at("status.attached", false),
+    sinceCreation,
   ],
   "storage.k8s.io/VolumeAttributesClass": [name, at("driverName"), sinceCreation],
-  "admissionregistration.k8s.io/MutatingAdmissionPolicy": [name, count("spec.mutations"), parameterKind("spec.paramKind"), sinceCreation],
-  "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding": [name, at("spec.policyName"), parameterReference, sinceCreation],
+  "admissionregistration.k8s.io/MutatingAdmissionPolicy": [
+    name,
+    count("spec.mutations"),
+    parameterKind("spec.paramKind"),
+    sinceCreation,
+  ],
+  "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding": [
+    name,
+    at("spec.policyName"),
+    parameterReference,
+    sinceCreation,
+  ],
   "admissionregistration.k8s.io/MutatingWebhookConfiguration": [name, count("webhooks"), sinceCreation],
-  "admissionregistration.k8s.io/ValidatingAdmissionPolicy": [name, count("spec.validations"), parameterKind("spec.paramKind"), sinceCreation],
-  "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": [name, at("spec.policyName"), parameterReference, sinceCreation],
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicy": [
+    name,
+    count("spec.validations"),
+    parameterKind("spec.paramKind"),
+    sinceCreation,
+  ],
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": [
+    name,
+    at("spec.policyName"),
+    parameterReference,
+    sinceCreation,
+  ],
   "admissionregistration.k8s.io/ValidatingWebhookConfiguration": [name, count("webhooks"), sinceCreation],
   "discovery.k8s.io/EndpointSlice": [
-    name, at("addressType"),
-    (slice) => some(list(slice, "ports").map(({ port, name: called }) => String(port ?? called ?? "*")), { most: 3 }) || "<unset>",
-    (slice) => some(list(slice, "endpoints").flatMap(({ addresses }) => (addresses ?? []) as string[]), { most: 3 }) || "<unset>",
+    name,
+    at("addressType"),
+    (slice) =>
+      some(
+        list(slice, "ports").map(({ port, name: called }) => String(port ?? called ?? "*")),
+        { most: 3 },
+      ) || "<unset>",
+    (slice) =>
+      some(
+        list(slice, "endpoints").flatMap(({ addresses }) => (addresses ?? []) as string[]),
+        { most: 3 },
+      ) || "<unset>",
     sinceCreation,
   ],
   "resource.k8s.io/DeviceClass": [name, sinceCreation],
   "resource.k8s.io/ResourceClaim": [name, claimState, sinceCreation],
   "resource.k8s.io/ResourceClaimTemplate": [name, sinceCreation],
   "resource.k8s.io/ResourceSlice": [
-    name, (slice) => get(slice, "spec.nodeName") || (get(slice, "spec.allNodes") ? "<all>" : get(slice, "spec.nodeSelector") ? "<some>" : ""),
-    at("spec.driver"), at("spec.pool.name"), sinceCreation,
+    name,
+    (slice) =>
+      get(slice, "spec.nodeName") ||
+      (get(slice, "spec.allNodes") ? "<all>" : get(slice, "spec.nodeSelector") ? "<some>" : ""),
+    at("spec.driver"),
+    at("spec.pool.name"),
+    sinceCreation,
   ],
   "flowcontrol.apiserver.k8s.io/FlowSchema": [
-    name, at("spec.priorityLevelConfiguration.name"), at("spec.matchingPrecedence", 0), at("spec.distinguisherMethod.type", "<none>"), sinceCreation, missingLevel,
+    name,
+    at("spec.priorityLevelConfiguration.name"),
+    at("spec.matchingPrecedence", 0),
+    at("spec.distinguisherMethod.type", "<none>"),
+    sinceCreation,
+    missingLevel,
   ],
   "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration": [
-    name, at("spec.type"),
-    (level) => get(level, "spec.limited.nominalConcurrencyShares") ?? get(level, "spec.exempt.nominalConcurrencyShares") ?? "<none>",
-    queues("queues"), queues("handSize"), queues("queueLengthLimit"), sinceCreation,
+    name,
+    at("spec.type"),
+    (level) =>
+      get(level, "spec.limited.nominalConcurrencyShares") ??
+      get(level, "spec.exempt.nominalConcurrencyShares") ??
+      "<none>",
+    queues("queues"),
+    queues("handSize"),
+    queues("queueLengthLimit"),
+    sinceCreation,
   ],
 };

@@ -4,21 +4,34 @@ import { age } from "./age.ts";
 import { at, type Cell, containers, count, get, labels, list, name, sinceCreation, some } from "./cell.ts";
 import { podCells } from "./pod-cells.ts";
 
-const short: Readonly<Record<string, string>> = { ReadWriteOnce: "RWO", ReadOnlyMany: "ROX", ReadWriteMany: "RWX", ReadWriteOncePod: "RWOP" };
+const short: Readonly<Record<string, string>> = {
+  ReadWriteOnce: "RWO",
+  ReadOnlyMany: "ROX",
+  ReadWriteMany: "RWX",
+  ReadWriteOncePod: "RWOP",
+};
 
 function modes(path: string): Cell {
   return (object) => {
     const given = new Set(get(object, path) as string[] | undefined);
-    return Object.keys(short).filter((mode) => given.has(mode)).map((mode) => short[mode]).join(",");
+    return Object.keys(short)
+      .filter((mode) => given.has(mode))
+      .map((mode) => short[mode])
+      .join(",");
   };
 }
 
 function storageClass(object: KubeObject): unknown {
-  return object.metadata.annotations?.["volume.beta.kubernetes.io/storage-class"] ?? get(object, "spec.storageClassName") ?? "";
+  return (
+    object.metadata.annotations?.["volume.beta.kubernetes.io/storage-class"] ??
+    get(object, "spec.storageClassName") ??
+    ""
+  );
 }
 
 /** Terminating, once it is to go. */
-const phase: Cell = (object) => (object.metadata.deletionTimestamp ? "Terminating" : (get(object, "status.phase") ?? ""));
+const phase: Cell = (object) =>
+  object.metadata.deletionTimestamp ? "Terminating" : (get(object, "status.phase") ?? "");
 
 function subjectOf(event: KubeObject): Fields {
   return (event["involvedObject"] ?? event["regarding"] ?? {}) as Fields;
@@ -59,7 +72,8 @@ function endpoints(object: KubeObject): string {
   for (const subset of list(object, "subsets")) {
     const [ports, addresses] = [list(subset, "ports"), list(subset, "addresses").map(({ ip }) => String(ip))];
     if (ports.length === 0) shown.push(...addresses);
-    for (const { port } of ports) shown.push(...addresses.map((ip) => `${ip.includes(":") ? `[${ip}]` : ip}:${String(port)}`));
+    for (const { port } of ports)
+      shown.push(...addresses.map((ip) => `${ip.includes(":") ? `[${ip}]` : ip}:${String(port)}`));
   }
   return some(shown, { most: 3 });
 }
@@ -85,7 +99,10 @@ function roles({ metadata }: KubeObject): string {
 
 function quota(isLimit: boolean): Cell {
   return (object) => {
-    const [hard, used] = [get(object, "status.hard") as Fields | undefined, get(object, "status.used") as Fields | undefined];
+    const [hard, used] = [
+      get(object, "status.hard") as Fields | undefined,
+      get(object, "status.used") as Fields | undefined,
+    ];
     return Object.keys(hard ?? {})
       .toSorted()
       .filter((resource) => (resource.includes(".") && resource.split(".")[0] === "limits") === isLimit)
@@ -126,35 +143,71 @@ export const coreCells: Readonly<Record<string, readonly Cell[]>> = {
   "/Event": eventCells,
   "/Namespace": [name, at("status.phase"), sinceCreation],
   "/Node": [
-    name, nodeStatus, roles, sinceCreation, at("status.nodeInfo.kubeletVersion"), address("InternalIP"), address("ExternalIP"),
+    name,
+    nodeStatus,
+    roles,
+    sinceCreation,
+    at("status.nodeInfo.kubeletVersion"),
+    address("InternalIP"),
+    address("ExternalIP"),
     at("status.nodeInfo.osImage", "<unknown>"),
     (node) => {
-      const [kernel, architecture] = [get(node, "status.nodeInfo.kernelVersion") || "<unknown>", get(node, "status.nodeInfo.architecture")];
+      const [kernel, architecture] = [
+        get(node, "status.nodeInfo.kernelVersion") || "<unknown>",
+        get(node, "status.nodeInfo.architecture"),
+      ];
       return architecture ? `${String(kernel)} (${String(architecture)})` : kernel;
     },
     at("status.nodeInfo.containerRuntimeVersion", "<unknown>"),
   ],
   "/PersistentVolumeClaim": [
-    name, phase, at("spec.volumeName"), (claim) => (get(claim, "spec.volumeName") ? (get(claim, "status.capacity.storage") ?? "") : ""),
-    (claim) => (get(claim, "spec.volumeName") ? modes("status.accessModes")(claim, 0) : ""), storageClass,
-    at("spec.volumeAttributesClassName", "<unset>"), sinceCreation, at("spec.volumeMode", "<unset>"),
+    name,
+    phase,
+    at("spec.volumeName"),
+    (claim) => (get(claim, "spec.volumeName") ? (get(claim, "status.capacity.storage") ?? "") : ""),
+    (claim) => (get(claim, "spec.volumeName") ? modes("status.accessModes")(claim, 0) : ""),
+    storageClass,
+    at("spec.volumeAttributesClassName", "<unset>"),
+    sinceCreation,
+    at("spec.volumeMode", "<unset>"),
   ],
   "/PersistentVolume": [
-    name, at("spec.capacity.storage", "0"), modes("spec.accessModes"), at("spec.persistentVolumeReclaimPolicy"), phase,
+    name,
+    at("spec.capacity.storage", "0"),
+    modes("spec.accessModes"),
+    at("spec.persistentVolumeReclaimPolicy"),
+    phase,
     (volume) => {
       const claim = get(volume, "spec.claimRef") as Fields | undefined;
       return claim ? `${String(claim["namespace"] ?? "")}/${String(claim["name"] ?? "")}` : "";
     },
-    storageClass, at("spec.volumeAttributesClassName", "<unset>"), at("status.reason"), sinceCreation, at("spec.volumeMode", "<unset>"),
+    storageClass,
+    at("spec.volumeAttributesClassName", "<unset>"),
+    at("status.reason"),
+    sinceCreation,
+    at("spec.volumeMode", "<unset>"),
   ],
   "/Pod": podCells,
   "/PodTemplate": [name, ...containers("template.spec"), labels("template.metadata.labels")],
   "/ReplicationController": [
-    name, at("spec.replicas", 0), at("status.replicas", 0), at("status.readyReplicas", 0), sinceCreation,
-    ...containers("spec.template.spec"), labels("spec.selector"),
+    name,
+    at("spec.replicas", 0),
+    at("status.replicas", 0),
+    at("status.readyReplicas", 0),
+    sinceCreation,
+    ...containers("spec.template.spec"),
+    labels("spec.selector"),
   ],
   "/ResourceQuota": [name, quota(false), quota(true), sinceCreation],
   "/Secret": [name, at("type"), count("data"), sinceCreation],
   "/ServiceAccount": [name, sinceCreation],
-  "/Service": [name, at("spec.type"), at("spec.clusterIP", "<none>"), externalAddress, ports, sinceCreation, labels("spec.selector")],
+  "/Service": [
+    name,
+    at("spec.type"),
+    at("spec.clusterIP", "<none>"),
+    externalAddress,
+    ports,
+    sinceCreation,
+    labels("spec.selector"),
+  ],
 };

@@ -30,7 +30,9 @@ function plan(schema: Schema, row: GroupVersionKind, above: Set<Schema>): Step |
   const apply =
     struct === undefined
       ? undefined
-      : (table.get(`${row.group}/${row.version}/${struct}`) ?? table.get(`${row.group}/${struct}`) ?? table.get(struct));
+      : (table.get(`${row.group}/${row.version}/${struct}`) ??
+        table.get(`${row.group}/${struct}`) ??
+        table.get(struct));
   const fields: [string, Step][] = [];
   for (const [name, field] of schema.properties ?? []) {
     const step = plan(field, row, above);

@@ -14,7 +14,8 @@ export function claimSpec(spec: Field): void {
   const storage = spec.at("resources").at("requests").at("storage");
   const place = spec.at("resources").key("storage").with(storage.value);
   if (!storage.present) place.required();
-  else if (String(storage.value) === "0" || isNegative(storage.value)) place.invalid("must be greater than zero", String(storage.value));
+  else if (String(storage.value) === "0" || isNegative(storage.value))
+    place.invalid("must be greater than zero", String(storage.value));
   const storageClass = spec.at("storageClassName");
   if (storageClass.text !== "") storageClass.matches(dnsSubdomain);
   const mode = spec.at("volumeMode");

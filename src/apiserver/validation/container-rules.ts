@@ -43,7 +43,8 @@ function containerBasics(container: Field, names: Set<string>): void {
   if (name.require()) name.matches(dnsLabel);
   if (names.has(name.text)) name.duplicate();
   else if (name.text !== "") names.add(name.text);
-  if (image.require() && image.text !== image.text.trim()) image.invalid("must not have leading or trailing whitespace");
+  if (image.require() && image.text !== image.text.trim())
+    image.invalid("must not have leading or trailing whitespace");
   if (container.at("imagePullPolicy").require()) container.at("imagePullPolicy").oneOf(policies);
   const termination = container.at("terminationMessagePolicy");
   if (termination.require()) termination.oneOf(["File", "FallbackToLogsOnError"]);
@@ -98,10 +99,24 @@ function hostPorts(list: Field): void {
 
 const sources = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
 const fieldPaths = new Set([
-  "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP",
-  "status.hostIPs", "status.podIP", "status.podIPs",
+  "metadata.name",
+  "metadata.namespace",
+  "metadata.uid",
+  "spec.nodeName",
+  "spec.serviceAccountName",
+  "status.hostIP",
+  "status.hostIPs",
+  "status.podIP",
+  "status.podIPs",
 ]);
-const resourcePaths = ["limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"];
+const resourcePaths = [
+  "limits.cpu",
+  "limits.ephemeral-storage",
+  "limits.memory",
+  "requests.cpu",
+  "requests.ephemeral-storage",
+  "requests.memory",
+];
 
 function environment(container: Field): void {
   for (const variable of container.at("env").items) {
@@ -111,7 +126,10 @@ function environment(container: Field): void {
     if (!from.present) continue;
     const given = sources.filter((source) => from.at(source).present);
     if (given.length === 0) {
-      from.invalid("must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`", "");
+      from.invalid(
+        "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
+        "",
+      );
     } else if (variable.at("value").text !== "") {
       from.invalid("may not be specified when `value` is not empty", "");
     } else if (given.length > 1) {
@@ -146,7 +164,8 @@ export function fieldReference(reference: Field, allowed: ReadonlySet<string>): 
   const subscript = /^(metadata\.(labels|annotations))\['(.*)'\]$/.exec(path.text);
   if (subscript) {
     const key = subscript[3] ?? "";
-    for (const detail of qualifiedName(subscript[2] === "annotations" ? key.toLowerCase() : key)) path.invalid(detail, path.text);
+    for (const detail of qualifiedName(subscript[2] === "annotations" ? key.toLowerCase() : key))
+      path.invalid(detail, path.text);
   } else if (!allowed.has(path.text)) {
     const isKnown = fieldPaths.has(path.text) || /^metadata\.(labels|annotations)$/.test(path.text);
     if (isKnown) path.oneOf([...allowed]);
@@ -219,7 +238,8 @@ export function seccomp(profile: Field): void {
   const type = profile.at("type");
   if (type.text === "") type.required("type is required when seccompProfile is set");
   else if (type.text === "Localhost") {
-    if (!profile.at("localhostProfile").present) profile.at("localhostProfile").required("must be set when seccomp type is Localhost");
+    if (!profile.at("localhostProfile").present)
+      profile.at("localhostProfile").required("must be set when seccomp type is Localhost");
   } else type.oneOf(["Localhost", "RuntimeDefault", "Unconfined"]);
 }
 
@@ -258,12 +278,19 @@ export function port(field: Field): void {
 function probe(field: Field, name: string): void {
   if (!field.present) return;
   handler(field, ["exec", "httpGet", "tcpSocket", "grpc"]);
-  for (const part of ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"]) {
+  for (const part of [
+    "initialDelaySeconds",
+    "timeoutSeconds",
+    "periodSeconds",
+    "successThreshold",
+    "failureThreshold",
+  ]) {
     field.at(part).nonNegative();
   }
   const grace = field.at("terminationGracePeriodSeconds");
   if (grace.present && name === "readinessProbe") grace.invalid("must not be set for readinessProbes", grace.value);
   else if (grace.present && grace.number <= 0) grace.invalid("must be greater than 0", grace.value);
   const success = field.at("successThreshold");
-  if (name !== "readinessProbe" && success.number !== 1 && success.number >= 0) success.invalid("must be 1", success.number);
+  if (name !== "readinessProbe" && success.number !== 1 && success.number >= 0)
+    success.invalid("must be 1", success.number);
 }

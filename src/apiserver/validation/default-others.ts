@@ -15,7 +15,8 @@ export const otherDefaults: DefaultTable = {
     }
     for (const port of each(spec, "ports")) {
       fill(port, { protocol: "TCP" });
-      if (!has(port, "targetPort") || port["targetPort"] === 0 || port["targetPort"] === "") port["targetPort"] = port["port"];
+      if (!has(port, "targetPort") || port["targetPort"] === 0 || port["targetPort"] === "")
+        port["targetPort"] = port["port"];
     }
     const { type } = spec;
     const isOutside = type === "NodePort" || type === "LoadBalancer";
@@ -41,7 +42,8 @@ export const otherDefaults: DefaultTable = {
     if (metadata.name) metadata.labels = { ...metadata.labels, "kubernetes.io/metadata.name": metadata.name };
   },
   NodeStatus: (status) => {
-    if (!has(status, "allocatable") && has(status, "capacity")) status["allocatable"] = { ...inner(status, "capacity") };
+    if (!has(status, "allocatable") && has(status, "capacity"))
+      status["allocatable"] = { ...inner(status, "capacity") };
   },
   PersistentVolume: (volume) => {
     fill(inner(volume, "spec"), { persistentVolumeReclaimPolicy: "Retain" });
@@ -63,7 +65,11 @@ export const otherDefaults: DefaultTable = {
   },
   NetworkPolicyPort: filled({ protocol: "TCP" }),
   NetworkPolicySpec: (spec) => {
-    if (each({ x: spec["policyTypes"] }, "x").length > 0 || (Array.isArray(spec["policyTypes"]) && spec["policyTypes"].length > 0)) return;
+    if (
+      each({ x: spec["policyTypes"] }, "x").length > 0 ||
+      (Array.isArray(spec["policyTypes"]) && spec["policyTypes"].length > 0)
+    )
+      return;
     const hasEgress = Array.isArray(spec["egress"]) && spec["egress"].length > 0;
     spec["policyTypes"] = hasEgress ? ["Ingress", "Egress"] : ["Ingress"];
   },

@@ -49,7 +49,8 @@ export const workloadDefaults: DefaultTable = {
       fill(inner(strategy, "rollingUpdate"), { partition: 0 });
     }
     fill(inner(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" });
-    for (const claim of each(spec, "volumeClaimTemplates")) fill(claim, { apiVersion: "v1", kind: "PersistentVolumeClaim" });
+    for (const claim of each(spec, "volumeClaimTemplates"))
+      fill(claim, { apiVersion: "v1", kind: "PersistentVolumeClaim" });
   },
   Job: (job) => {
     const spec = inner(job, "spec");
@@ -81,7 +82,9 @@ export const workloadDefaults: DefaultTable = {
     const spec = inner(scaler, "spec");
     fill(spec, { minReplicas: 1 });
     if (each(spec, "metrics").length === 0) {
-      spec["metrics"] = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } }];
+      spec["metrics"] = [
+        { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } },
+      ];
     }
     const behavior = inner(spec, "behavior");
     if (has(spec, "behavior")) {

@@ -128,12 +128,14 @@ export class Field {
   }
 
   inRange(low: number, high: number): void {
-    if (this.number < low || this.number > high) this.invalid(`must be between ${low} and ${high}, inclusive`, this.number);
+    if (this.number < low || this.number > high)
+      this.invalid(`must be between ${low} and ${high}, inclusive`, this.number);
   }
 
   /** What is not as it was is refused. */
   immutable(before: unknown, detail = "field is immutable"): void {
-    if (!Bun.deepEquals(withoutEmpty(this.value), withoutEmpty(before))) this.add("Invalid", detail, this.value ?? null);
+    if (!Bun.deepEquals(withoutEmpty(this.value), withoutEmpty(before)))
+      this.add("Invalid", detail, this.value ?? null);
   }
 }
 

@@ -4,7 +4,8 @@ export type Format = (value: string) => readonly string[];
 
 const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const subdomain = `${label}(\\.${label})*`;
-const labelText = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+const labelText =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
 const subdomainText =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
 
@@ -30,7 +31,11 @@ function pattern({ text, regex, examples = [], longest = Number.POSITIVE_INFINIT
   return (value) => [...(value.length > longest ? [tooLong(longest)] : []), ...(matcher.test(value) ? [] : [message])];
 }
 
-export function patternError(text: string, regex: string, { examples }: { readonly examples: readonly string[] }): string {
+export function patternError(
+  text: string,
+  regex: string,
+  { examples }: { readonly examples: readonly string[] },
+): string {
   if (examples.length === 0) return `${text} (regex used for validation is '${regex}')`;
   const shown = examples.map((example) => `'${example}', `).join(" or ");
   return `${text} (e.g. ${shown}regex used for validation is '${regex}')`;

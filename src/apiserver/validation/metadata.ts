@@ -104,7 +104,11 @@ function finalizers(list: Field, row: KindRow, isBasic: boolean): void {
   if (names.includes("orphan") && names.includes("foregroundDeletion")) {
     list.invalid("finalizer orphan and foregroundDeletion cannot be both set", names);
   }
-  const isLoose = isBasic || row.custom || row.group === "admissionregistration.k8s.io" || looseFinalizers.has(`${row.group}/${row.plural}`);
+  const isLoose =
+    isBasic ||
+    row.custom ||
+    row.group === "admissionregistration.k8s.io" ||
+    looseFinalizers.has(`${row.group}/${row.plural}`);
   if (isLoose) return;
   for (const item of list.items) {
     if (item.text.includes("/") || standardFinalizers.has(item.text)) continue;
@@ -115,7 +119,10 @@ function finalizers(list: Field, row: KindRow, isBasic: boolean): void {
 export function validateMetadataUpdate(metadata: Field, old: KubeObject): void {
   if (old.metadata.deletionTimestamp !== undefined) {
     const before = new Set(old.metadata.finalizers);
-    const added = metadata.at("finalizers").items.map(({ text }) => text).filter((name) => !before.has(name));
+    const added = metadata
+      .at("finalizers")
+      .items.map(({ text }) => text)
+      .filter((name) => !before.has(name));
     if (added.length > 0) {
       const shown = `[]string{${added.toSorted().map(goQuoted).join(", ")}}`;
       metadata

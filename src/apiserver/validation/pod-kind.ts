@@ -47,7 +47,8 @@ function qualityOfService(spec: Fields): string {
     const [limits, requests] = [inner(resources, "limits"), inner(resources, "requests")];
     for (const name of ["cpu", "memory"]) {
       if (limits[name] !== undefined || requests[name] !== undefined) isBestEffort = false;
-      if (limits[name] === undefined || quantityOrder(limits[name], requests[name] ?? limits[name]) !== 0) isGuaranteed = false;
+      if (limits[name] === undefined || quantityOrder(limits[name], requests[name] ?? limits[name]) !== 0)
+        isGuaranteed = false;
     }
   }
   return isBestEffort ? "BestEffort" : isGuaranteed ? "Guaranteed" : "Burstable";
@@ -63,14 +64,16 @@ function podUpdate(object: Field, old: Fields): void {
   for (const name of ["containers", "initContainers"]) {
     for (const container of spec.at(name).items) {
       const image = container.at("image");
-      if (image.require() && image.text !== image.text.trim()) image.invalid("must not have leading or trailing whitespace");
+      if (image.require() && image.text !== image.text.trim())
+        image.invalid("must not have leading or trailing whitespace");
     }
   }
   const deadline = spec.at("activeDeadlineSeconds");
   const earlier = before["activeDeadlineSeconds"] as number | undefined;
   if (deadline.present) {
     deadline.inRange(0, 2147483647);
-    if (earlier !== undefined && deadline.number > earlier) deadline.invalid("must be less than or equal to previous value");
+    if (earlier !== undefined && deadline.number > earlier)
+      deadline.invalid("must be less than or equal to previous value");
   } else if (earlier !== undefined) deadline.invalid("must not update from a positive integer to nil value", earlier);
   if (spec.errors.length > 0) return;
   const allowed = structuredClone(spec.fields);
@@ -79,7 +82,8 @@ function podUpdate(object: Field, old: Fields): void {
     else if (name !== "terminationGracePeriodSeconds") allowed[name] = before[name];
   }
   for (const name of ["containers", "initContainers"]) {
-    for (const [index, container] of each(allowed, name).entries()) container["image"] = each(before, name)[index]?.["image"];
+    for (const [index, container] of each(allowed, name).entries())
+      container["image"] = each(before, name)[index]?.["image"];
   }
   if (!Bun.deepEquals(allowed, before)) spec.forbidden(frozen);
 }

@@ -59,7 +59,8 @@ export function podSpec(spec: Field, { name = "" }: PodOptions): void {
 
 function security(spec: Field): void {
   const context = spec.at("securityContext");
-  for (const name of ["fsGroup", "runAsUser", "runAsGroup"]) if (context.at(name).present) context.at(name).inRange(0, 2147483647);
+  for (const name of ["fsGroup", "runAsUser", "runAsGroup"])
+    if (context.at(name).present) context.at(name).inRange(0, 2147483647);
   for (const group of context.at("supplementalGroups").items) group.inRange(0, 2147483647);
   seccomp(context.at("seccompProfile"));
 }
@@ -81,7 +82,10 @@ export function tolerations(list: Field): void {
     const [key, operator, effect] = [toleration.at("key"), toleration.at("operator"), toleration.at("effect")];
     if (key.text !== "") key.matches(qualifiedName);
     else if (operator.text !== "Exists") {
-      operator.invalid('operator must be Exists when `key` is empty, which means "match all values and all keys"', operator.text);
+      operator.invalid(
+        'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+        operator.text,
+      );
     }
     if (toleration.at("tolerationSeconds").present && effect.text !== "NoExecute") {
       effect.invalid("effect must be 'NoExecute' when `tolerationSeconds` is set", effect.text);
@@ -89,7 +93,8 @@ export function tolerations(list: Field): void {
     if (operator.text === "" || operator.text === "Equal") {
       if (toleration.at("value").text !== "") toleration.at("value").matches(labelValue);
     } else if (operator.text === "Exists") {
-      if (toleration.at("value").text !== "") operator.invalid("value must be empty when `operator` is 'Exists'", toleration.at("value").text);
+      if (toleration.at("value").text !== "")
+        operator.invalid("value must be empty when `operator` is 'Exists'", toleration.at("value").text);
     } else operator.oneOf(["Equal", "Exists"]);
     if (effect.text !== "") effect.oneOf(effects, { sorted: false });
   }
@@ -98,7 +103,11 @@ export function tolerations(list: Field): void {
 function spread(list: Field): void {
   const seen = new Map<string, number>();
   for (const [index, constraint] of list.items.entries()) {
-    const [skew, key, when] = [constraint.at("maxSkew"), constraint.at("topologyKey"), constraint.at("whenUnsatisfiable")];
+    const [skew, key, when] = [
+      constraint.at("maxSkew"),
+      constraint.at("topologyKey"),
+      constraint.at("whenUnsatisfiable"),
+    ];
     if (skew.number <= 0) skew.invalid("must be greater than zero", skew.number);
     if (key.text === "") key.required("can not be empty");
     when.oneOf(["DoNotSchedule", "ScheduleAnyway"]);

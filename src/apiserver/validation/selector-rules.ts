@@ -45,8 +45,10 @@ export function nodeSelectorTerm(term: Field): void {
   }
   for (const requirement of term.at("matchFields").items) {
     const [key, operator, values] = [requirement.at("key"), requirement.at("operator"), requirement.at("values")];
-    if (operator.text !== "In" && operator.text !== "NotIn") operator.invalid("not a valid selector operator", operator.text);
-    else if (values.items.length !== 1) values.required("must be only one value when `operator` is 'In' or 'NotIn' for node field selector");
+    if (operator.text !== "In" && operator.text !== "NotIn")
+      operator.invalid("not a valid selector operator", operator.text);
+    else if (values.items.length !== 1)
+      values.required("must be only one value when `operator` is 'In' or 'NotIn' for node field selector");
     if (key.text !== "metadata.name") key.invalid("not a valid field selector key", key.text);
   }
 }

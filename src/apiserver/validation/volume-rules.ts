@@ -27,7 +27,13 @@ export function volumes(list: Field, podName: string): PodVolumes {
 
 type SourceRule = (source: Field, volume: Field, podName: string) => void;
 
-const podFields = new Set(["metadata.name", "metadata.namespace", "metadata.labels", "metadata.annotations", "metadata.uid"]);
+const podFields = new Set([
+  "metadata.name",
+  "metadata.namespace",
+  "metadata.labels",
+  "metadata.annotations",
+  "metadata.uid",
+]);
 
 const sourceRules: Readonly<Record<string, SourceRule>> = {
   emptyDir: () => undefined,
@@ -64,12 +70,14 @@ const sourceRules: Readonly<Record<string, SourceRule>> = {
     else claimSpec(template.at("spec"));
     const name = volume.at("name");
     if (podName !== "" && name.text !== "") {
-      for (const detail of dnsSubdomain(`${podName}-${name.text}`)) name.invalid(`PVC name "${podName}-${name.text}": ${detail}`);
+      for (const detail of dnsSubdomain(`${podName}-${name.text}`))
+        name.invalid(`PVC name "${podName}-${name.text}": ${detail}`);
     }
   },
   nfs: (source) => {
     source.at("server").require();
-    if (source.at("path").require() && !source.at("path").text.startsWith("/")) source.at("path").invalid("must be an absolute path");
+    if (source.at("path").require() && !source.at("path").text.startsWith("/"))
+      source.at("path").invalid("must be an absolute path");
   },
   csi: (source) => {
     if (source.at("driver").require()) source.at("driver").matches(dnsSubdomain);

@@ -1,0 +1,119 @@
+/** AdmissionReview: what a webhook is sent and what it may answer. */
+import type { AdmissionAttributes, Fields, KubeObject } from "../hooks.ts";
+
+export interface ReviewOptions {
+  readonly uid: string;
+  /** In which the object is sent. */
+  readonly version: string;
+}
+
+/** The `request` of a review. */
+export function reviewRequest(
+  { context, object, oldObject, options }: AdmissionAttributes,
+  { uid, version }: ReviewOptions,
+): Fields {
+  const { row, operation, subresource, namespace, name, user, dryRun } = context;
+  const inVersion = (one: KubeObject | undefined): KubeObject | null =>
+    one === undefined ? null : sent(one, row.custom, version);
+  const { group, kind, plural: resource } = row;
+  const sub = subresource === "" ? {} : { subResource: subresource, requestSubResource: subresource };
+  return {
+    uid,
+    kind: { group, version, kind },
+    resource: { group, version, resource },
+    requestKind: { group, version: row.version, kind },
+    requestResource: { group, version: row.version, resource },
+    ...sub,
+    ...(name === "" ? {} : { name }),
+    ...(namespace === "" ? {} : { namespace }),
+    operation,
+    userInfo: {
+      ...(user.username === "" ? {} : { username: user.username }),
+      ...(user.uid ? { uid: user.uid } : {}),
+      ...(user.groups.length > 0 ? { groups: user.groups } : {}),
+      ...(user.extra && Object.keys(user.extra).length > 0 ? { extra: user.extra } : {}),
+    },
+    object: inVersion(object),
+    oldObject: inVersion(oldObject),
+    dryRun,
+    options,
+  };
+}
+
+function sent(object: KubeObject, isCustom: boolean, version: string): KubeObject {
+  const { creationTimestamp, ...metadata } = object.metadata;
+  const complete = creationTimestamp ? { ...metadata, creationTimestamp } : metadata;
+  const group = object.apiVersion.includes("/") ? `${object.apiVersion.split("/")[0]}/` : "";
+  return { ...object, ...(isCustom ? { apiVersion: `${group}${version}` } : {}), metadata: complete };
+}
+
+/** What a webhook said. */
+export interface Verdict {
+  readonly allowed: boolean;
+  readonly status: Fields | undefined;
+  readonly warnings: readonly string[];
+  /** Operations of JSON patch; absent when nothing is to be changed. */
+  readonly patch: unknown;
+}
+
+export interface ExpectedReview {
+  readonly uid: string;
+  readonly apiVersion: string;
+  readonly isMutating: boolean;
+}
+
+/** Reads the answer. @throws Error with what is wrong with it, in the server's words */
+export function readReview(body: unknown, { uid, apiVersion, isMutating }: ExpectedReview): Verdict {
+  const review = (typeof body === "object" && body !== null ? body : {}) as Fields;
+  const response = review["response"] as Fields | undefined | null;
+  if (!response) throw new Error("webhook response was absent");
+  const patch = typeof response["patch"] === "string" ? response["patch"] : "";
+  if (apiVersion === "admission.k8s.io/v1") {
+    checkV1(review, response, { uid, isMutating, patch });
+  }
+  return {
+    allowed: response["allowed"] === true,
+    status: response["status"] as Fields | undefined,
+    warnings: (response["warnings"] ?? []) as string[],
+    patch: patch === "" ? undefined : parsedPatch(patch),
+  };
+}
+
+interface Given {
+  readonly uid: string;
+  readonly isMutating: boolean;
+  readonly patch: string;
+}
+
+function checkV1(review: Fields, response: Fields, { uid, isMutating, patch }: Given): void {
+  const given = String(response["uid"] ?? "");
+  if (given !== uid) throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(given)}`);
+  const [kind, version] = [String(review["kind"] ?? ""), String(review["apiVersion"] ?? "")];
+  if (kind !== "AdmissionReview" || version !== "admission.k8s.io/v1") {
+    const [group, short] = version.includes("/") ? version.split("/") : ["", version];
+    const expected = "admission.k8s.io/v1, Kind=AdmissionReview";
+    throw new Error(`expected webhook response of ${expected}, got ${group}/${short}, Kind=${kind}`);
+  }
+  const patchType = response["patchType"];
+  if (!isMutating) {
+    if (patch !== "") throw new Error("validating webhook may not return response.patch");
+    if (patchType !== undefined && patchType !== null)
+      throw new Error("validating webhook may not return response.patchType");
+    return;
+  }
+  if (patch !== "" && !patchType) throw new Error("webhook returned response.patch but not response.patchType");
+  if (patch === "" && patchType) throw new Error("webhook returned response.patchType but not response.patch");
+  if (patchType && patchType !== "JSONPatch")
+    throw new Error(`webhook returned invalid response.patchType of ${JSON.stringify(patchType)}`);
+}
+
+/** Broken ones are told apart from absent ones by their type. */
+export class UndecodablePatch extends Error {}
+
+function parsedPatch(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, "base64").toString()) as unknown;
+  } catch (error) {
+    throw new UndecodablePatch(error instanceof Error ? error.message : String(error));
+  }
+}

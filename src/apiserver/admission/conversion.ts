@@ -1,0 +1,114 @@
+/** Custom objects in another version of theirs. @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/ */
+import { randomUUID } from "node:crypto";
+import type { Fields, KubeObject, Reader } from "../hooks.ts";
+import { internalError, type StatusError } from "../status.ts";
+import type { ClientConfig } from "./webhook.ts";
+import { post } from "./webhook-client.ts";
+
+interface Conversion {
+  readonly strategy?: string;
+  readonly webhook?: { readonly clientConfig?: ClientConfig; readonly conversionReviewVersions?: readonly string[] };
+}
+
+const nobody: Reader = { get: () => undefined, list: () => [] };
+
+/**
+ * Converts objects of a CustomResourceDefinition, which all have one version.
+ *
+ * @returns new objects in the order of the given ones
+ * @throws StatusError 500 when the webhook fails
+ */
+export async function convertObjects(
+  definition: KubeObject,
+  objects: readonly KubeObject[],
+  { apiVersion, reader = nobody }: { readonly apiVersion: string; readonly reader?: Reader },
+): Promise<readonly KubeObject[]> {
+  const conversion = ((definition["spec"] as Fields)["conversion"] ?? {}) as Conversion;
+  const foreign = objects.filter((object) => object.apiVersion !== apiVersion);
+  if (foreign.length === 0) return objects;
+  if (conversion.strategy !== "Webhook") return objects.map((object) => ({ ...object, apiVersion }));
+  const first = foreign[0]!;
+  const failed = (why: string): StatusError =>
+    internalError(`conversion webhook for ${first.apiVersion.replace("/", "/")}, Kind=${first.kind} failed: ${why}`);
+  const version = conversion.webhook?.conversionReviewVersions?.find((each) => each === "v1" || each === "v1beta1");
+  if (version === undefined) throw failed("no supported conversion review versions");
+  const uid: string = randomUUID();
+  const reviewVersion = `apiextensions.k8s.io/${version}`;
+  const body = {
+    kind: "ConversionReview",
+    apiVersion: reviewVersion,
+    request: { uid, desiredAPIVersion: apiVersion, objects: foreign },
+    response: { uid: "", convertedObjects: null, result: { metadata: {} } },
+  };
+  let answer: unknown;
+  try {
+    answer = await post(conversion.webhook?.clientConfig ?? {}, body, { reader, timeout: 30 });
+  } catch (error) {
+    throw failed(error instanceof Error ? error.message : String(error));
+  }
+  const converted = read(answer, { uid, reviewVersion, failed });
+  if (converted.length !== foreign.length) {
+    throw failed(`webhook returned ${converted.length} objects, expected ${foreign.length}`);
+  }
+  let next = 0;
+  return objects.map((object, index) => {
+    if (object.apiVersion === apiVersion) return object;
+    return checked(converted[next++]!, { object, index, apiVersion, failed });
+  });
+}
+
+interface Expected {
+  readonly uid: string;
+  readonly reviewVersion: string;
+  readonly failed: (why: string) => StatusError;
+}
+
+function read(answer: unknown, { uid, reviewVersion, failed }: Expected): readonly KubeObject[] {
+  const review = (typeof answer === "object" && answer !== null ? answer : {}) as Fields;
+  const [group, version] = reviewVersion.split("/");
+  if (review["apiVersion"] !== reviewVersion || review["kind"] !== "ConversionReview") {
+    const expected = `${group}/${version}, Kind=ConversionReview`;
+    throw failed(
+      `invalid conversion response: expected webhook response of ${expected}, got ${String(review["apiVersion"] ?? "")}, Kind=${String(review["kind"] ?? "")}`,
+    );
+  }
+  const response = review["response"] as Fields | undefined;
+  if (!response) throw failed("invalid conversion response: no response provided");
+  if (version === "v1" && response["uid"] !== uid) {
+    throw failed(
+      `invalid conversion response: expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response["uid"] ?? "")}`,
+    );
+  }
+  const result = (response["result"] ?? {}) as { status?: string; message?: string };
+  if (result.status !== "Success") {
+    throw failed(
+      result.message ? result.message : "response.result.status was '" + (result.status ?? "") + "', not 'Success'",
+    );
+  }
+  return (response["convertedObjects"] ?? []) as KubeObject[];
+}
+
+interface Checked {
+  readonly object: KubeObject;
+  readonly index: number;
+  readonly apiVersion: string;
+  readonly failed: (why: string) => StatusError;
+}
+
+/** Only labels and annotations of the metadata may be other ones. */
+function checked(converted: KubeObject, { object, index, apiVersion, failed }: Checked): KubeObject {
+  const at = (why: string): StatusError => failed(`invalid converted object at index ${index}: ${why}`);
+  if (converted.apiVersion !== apiVersion) {
+    throw at(`invalid groupVersion, expected: ${apiVersion}, got: ${converted.apiVersion}`);
+  }
+  if (converted.kind !== object.kind) throw at(`invalid kind, expected: ${object.kind}, got: ${converted.kind}`);
+  for (const name of ["name", "namespace", "uid"] as const) {
+    if (converted.metadata[name] === object.metadata[name]) continue;
+    throw at(
+      `invalid metadata, mismatch in ${name}: expected ${object.metadata[name] ?? ""}, got ${converted.metadata[name] ?? ""}`,
+    );
+  }
+  const { labels, annotations } = converted.metadata;
+  const { labels: _, annotations: __, ...kept } = object.metadata;
+  return { ...converted, metadata: { ...kept, ...(labels && { labels }), ...(annotations && { annotations }) } };
+}

@@ -1,0 +1,81 @@
+/** Whether a webhook is to be asked about a request. */
+import { labelSelector } from "../../resource/selector.ts";
+import type { AdmissionAttributes, Fields, KubeObject, WriteContext } from "../hooks.ts";
+import { conditionsHold } from "./match-conditions.ts";
+import type { Rule, Webhook } from "./webhook.ts";
+
+const exempt = new Set([
+  "mutatingwebhookconfigurations",
+  "validatingwebhookconfigurations",
+  "validatingadmissionpolicies",
+  "validatingadmissionpolicybindings",
+  "mutatingadmissionpolicies",
+  "mutatingadmissionpolicybindings",
+]);
+
+/**
+ * The version in which the webhook wants the object; `undefined` when it is not to be asked.
+ *
+ * @throws CallError when a match condition fails
+ */
+export function wantedVersion(webhook: Webhook, attributes: AdmissionAttributes): string | undefined {
+  const { row } = attributes.context;
+  if (row.group === "admissionregistration.k8s.io" && exempt.has(row.plural)) return undefined;
+  const version = versionOf(webhook, attributes.context);
+  if (version === undefined || !namespaceMatches(webhook, attributes) || !objectMatches(webhook, attributes)) {
+    return undefined;
+  }
+  const conditions = webhook.matchConditions ?? [];
+  return conditions.length === 0 || conditionsHold(webhook, attributes) ? version : undefined;
+}
+
+function versionOf({ rules = [], matchPolicy }: Webhook, context: WriteContext): string | undefined {
+  const { row } = context;
+  if (rules.some((rule) => ruleMatches(rule, context, row.version))) return row.version;
+  // Versions of a custom resource differ in nothing but what its converter changes.
+  if (matchPolicy === "Exact" || !row.custom) return undefined;
+  return rules
+    .flatMap(({ apiVersions = [] }) => apiVersions)
+    .find((version) => rules.some((rule) => ruleMatches(rule, context, version)));
+}
+
+function ruleMatches(rule: Rule, { row, operation, subresource }: WriteContext, version: string): boolean {
+  const has = (list: readonly string[] | undefined, wanted: string): boolean =>
+    list?.some((one) => one === "*" || one === wanted) ?? false;
+  if (rule.scope === "Cluster" && row.namespaced) return false;
+  if (rule.scope === "Namespaced" && !row.namespaced) return false;
+  if (!has(rule.operations, operation) || !has(rule.apiGroups, row.group) || !has(rule.apiVersions, version))
+    return false;
+  return (rule.resources ?? []).some((pattern) => {
+    const [resource = "", sub = ""] = pattern.split("/");
+    if (resource !== "*" && resource !== row.plural) return false;
+    return sub === subresource || (sub === "*" && pattern.includes("/"));
+  });
+}
+
+function namespaceMatches(
+  { namespaceSelector }: Webhook,
+  { context, object, oldObject }: AdmissionAttributes,
+): boolean {
+  if (isEmpty(namespaceSelector)) return true;
+  const { row, namespace, reader } = context;
+  const isNamespace = row.group === "" && row.kind === "Namespace";
+  if (!row.namespaced && !isNamespace) return true;
+  const subject = isNamespace
+    ? (object ?? oldObject)
+    : reader.get({ group: "", plural: "namespaces" }, { name: namespace });
+  return matches(namespaceSelector, subject);
+}
+
+function objectMatches({ objectSelector }: Webhook, { object, oldObject }: AdmissionAttributes): boolean {
+  if (isEmpty(objectSelector)) return true;
+  return [object, oldObject].some((one) => one !== undefined && matches(objectSelector, one));
+}
+
+function isEmpty(selector: Fields | undefined): boolean {
+  return selector === undefined || Object.values(selector).every((part) => Object.keys(part as object).length === 0);
+}
+
+function matches(selector: Fields | undefined, object: KubeObject | undefined): boolean {
+  return labelSelector(selector ?? {}).matches(object?.metadata.labels ?? {});
+}
