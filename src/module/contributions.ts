@@ -1,5 +1,7 @@
 /** What the plugins of one module registered; it leaves in one go with the module. */
 import type { Hono } from "hono";
+import { abortable } from "../platform/abortable.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../observe/log.ts";
 import type { Resource } from "../resource/handle.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -24,6 +26,9 @@ export interface ContributionsOptions {
   readonly onError: (error: unknown, what: string) => void;
 }
 
+/** Milliseconds for a plugin's `setup`; as for a module's top-level code. */
+const SETUP_WITHIN = 10_000;
+
 export class Contributions {
   readonly #module: LoadedModule;
   readonly #options: ContributionsOptions;
@@ -42,10 +47,17 @@ export class Contributions {
     this.#options = options;
   }
 
-  /** Calls the `setup` of each of the module's plugins. */
-  async setup(plugins: readonly Plugin[]): Promise<void> {
+  /** Calls the `setup` of each of the module's plugins. @throws what it threw, also when it takes too long. */
+  async setup(
+    plugins: readonly Plugin[],
+    wait: { readonly clock: Clock; readonly signal: AbortSignal },
+  ): Promise<void> {
     for (const plugin of plugins) {
-      await this.#module.invoke(async () => plugin.setup(this.#facade(plugin.name)));
+      const late = new AbortController();
+      const tooLate = new Error(`the setup of plugin '${plugin.name}' did not end within 10 s`);
+      using _timer = wait.clock.setTimeout(() => late.abort(tooLate), SETUP_WITHIN);
+      const setup = this.#module.invoke(async () => plugin.setup(this.#facade(plugin.name)));
+      await abortable(setup, AbortSignal.any([wait.signal, late.signal]));
     }
   }
 

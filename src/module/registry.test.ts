@@ -5,9 +5,10 @@ import { controllerName } from "../controller/declarations.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
-import { systemClock } from "../platform/clock.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { ConfigMap } from "../resource/builtin/index.ts";
 import { HealthChecks } from "../server/health-checks.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
 import { defineController, defineKeyController, definePlugin } from "./define.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import { definitionsOf } from "./module-definitions.ts";
@@ -17,13 +18,13 @@ import { ModuleRegistry } from "./registry.ts";
 type State = RunningController["state"];
 
 /** A registry whose controllers only say what was done to them. */
-function setUp(options: { strict?: boolean } = {}) {
+function setUp({ clock = systemClock, ...options }: { strict?: boolean; clock?: Clock } = {}) {
   const events: string[] = [];
   const states = new Map<string, { state: State; hasSynced: boolean; changed: () => void }>();
   const metrics = createMetrics();
   const log = createLog({ level: "debug", format: "json", write: () => {} });
   const health = { healthz: new HealthChecks(), livez: new HealthChecks(), readyz: new HealthChecks() };
-  const runtime = { log, metrics, clock: systemClock } as unknown as Runtime;
+  const runtime = { log, metrics, clock } as unknown as Runtime;
   const registry = new ModuleRegistry(runtime, {
     grace: 50,
     health,
@@ -207,4 +208,28 @@ test("a runnable that does not end is given up after the grace period", async ()
   await registry.remove("p.ts");
   expect(performance.now() - before).toBeLessThan(500);
   expect(events).toEqual(["dispose p.ts"]);
+});
+
+const endless = definePlugin({ name: "endless", setup: () => new Promise<void>(() => {}) });
+
+test("ModuleRegistry gives up on a plugin whose setup does not end, and goes on with the next module", async () => {
+  const clock = new FakeClock();
+  const { registry, module, events } = setUp({ clock });
+  const first = registry.add(module("a.ts", endless));
+  const second = registry.add(module("b.ts", keyed("one")));
+  first.catch(() => {});
+  await Bun.sleep(1);
+  clock.advance(10_000);
+  await expect(first).rejects.toThrow("the setup of plugin 'endless' did not end within 10 s");
+  await second;
+  expect(events).toEqual(["start b.ts one"]);
+});
+
+test("ModuleRegistry stops while a plugin is being set up", async () => {
+  const { registry, module } = setUp();
+  const added = registry.add(module("a.ts", endless));
+  added.catch(() => {});
+  await Bun.sleep(1);
+  await registry.stop();
+  await expect(added).rejects.toThrow("stopping");
 });

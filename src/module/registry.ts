@@ -45,6 +45,7 @@ export class ModuleRegistry {
   readonly #listed = new Map<string, Disposable>();
   readonly #running = new Map<string, Running>();
   readonly #broken = new Map<string, Broken>();
+  readonly #stopping = new AbortController();
   /** Changes happen one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -114,6 +115,7 @@ export class ModuleRegistry {
 
   /** Removes every module, all at the same time. */
   stop(): Promise<void> {
+    this.#stopping.abort(new Error("The process is stopping")); // a plugin that is being set up is not waited for
     return this.#inTurn(async () => {
       await Promise.all([...this.#running.values()].map((running) => this.#end(running)));
     });
@@ -169,7 +171,10 @@ export class ModuleRegistry {
       onError: (error, what) => this.reportError(name, error, what),
     });
     try {
-      await contributions.setup(module.definitions.plugins);
+      await contributions.setup(module.definitions.plugins, {
+        clock: this.#runtime.clock,
+        signal: this.#stopping.signal,
+      });
       contributions.close();
       const definitions = merged(module.definitions, contributions.added());
       checkConflicts([...this.#claims(), { file: module.file, definitions }]);
