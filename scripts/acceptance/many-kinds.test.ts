@@ -1,0 +1,135 @@
+/**
+ * Many kinds on one binary: every informer synced, few connections, and writes and the Lease wait for none of them.
+ *
+ * `KINDS=300 bun test scripts/acceptance/many-kinds.test.ts` takes as many as a large cluster has.
+ */
+import { describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
+import { createTransport } from "../../src/kube/transport.ts";
+import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
+import { Bench, until } from "./binary.ts";
+import { available, Cluster } from "./cluster.ts";
+
+const KINDS = Number(process.env["KINDS"] ?? 40);
+
+const MODULE = `
+import { defineController, defineResource, z } from "binnacle";
+export const kinds = Array.from({ length: ${KINDS} }, (_, index) => defineResource({
+  group: "many.binnacle.dev", version: "v1", kind: "Kind" + index,
+  spec: z.object({ turn: z.int().default(0) }), status: z.object({ turn: z.int().optional() }) }));
+export const controllers = kinds.map((kind) => defineController({
+  for: kind,
+  async reconcile(object, { status }) { status.set({ turn: object.spec.turn }); } }));`;
+
+describe.skipIf(!available)("many kinds", () => {
+  test(`${KINDS} informers`, async () => {
+    await using cluster = await Cluster.start({ controllers: false });
+    await using proxy = await TcpProxy.start(cluster.plane.url);
+    await using bench = await Bench.create();
+    await bench.write("controllers/many.ts", MODULE);
+    const text = (await readFile(cluster.kubeconfig, "utf8")).replace(cluster.plane.url, proxy.url);
+    const kubeconfig = await bench.write("kubeconfig", text);
+    await using operator = await bench.run({ kubeconfig, args: ["--install-crds"] });
+    await until(async () => (await operator.health("/readyz")).status === 200, {
+      what: () => `ready: ${operator.text.slice(-2_000)}`,
+      within: 300_000,
+    });
+    const watched = async () =>
+      [...(await cluster.watches())].filter(([resource]) => /^kind\d+s$/.test(resource)).length;
+    await until(async () => (await watched()) === KINDS, {
+      what: () => `a watch of each kind: ${operator.text.slice(-3000)}`,
+      every: 100,
+      within: 60_000,
+    });
+    // Watches go 90 to a connection; short requests and probes have a few of their own.
+    expect(proxy.connections).toBeLessThanOrEqual(Math.ceil(KINDS / 90) + 6);
+
+    const path = (index: number) => `/apis/many.binnacle.dev/v1/namespaces/default/kind${index}s`;
+    const waits: number[] = [];
+    for (let round = 0; round < 100; round++) {
+      const index = round % KINDS;
+      const began = performance.now();
+      await cluster.send("POST", path(index), {
+        body: {
+          apiVersion: "many.binnacle.dev/v1",
+          kind: `Kind${index}`,
+          metadata: { name: `r${round}` },
+          spec: { turn: 1 },
+        },
+      });
+      const done = ({ status }: { status?: object }) => status !== undefined && "turn" in status && status.turn === 1;
+      await until(async () => done((await cluster.get(`${path(index)}/r${round}`)) ?? {}), {
+        what: "a status",
+        every: 2,
+      });
+      waits.push(performance.now() - began);
+    }
+    const { cpu, rss } = await operator.usage();
+    console.log(
+      `${KINDS} kinds: ready in ${Math.round(performance.now() - operator.started)} ms, ${proxy.connections} connections, ` +
+        `create to status p50 ${at(waits, 0.5)} p99 ${at(waits, 0.99)} ms, ${cpu.toFixed(1)} CPU s, ${Math.round(rss)} MiB`,
+    );
+  }, 600_000);
+
+  test("writes and a Lease go on while as many watches are open in one process", async () => {
+    await using cluster = await Cluster.start({ controllers: false });
+    const transport = createTransport(await loadKubeconfig({ kubeconfig: cluster.kubeconfig, env: {} }));
+    const collection = "/api/v1/namespaces/default/configmaps";
+    /** The slowest but one of 200 writes, in milliseconds. */
+    const write = async (prefix: string): Promise<number> => {
+      const took: number[] = [];
+      for (let index = 0; index < 200; index++) {
+        const began = performance.now();
+        await transport.request({
+          method: "POST",
+          path: collection,
+          body: { metadata: { name: `${prefix}${index}` } },
+        });
+        took.push(performance.now() - began);
+      }
+      return at(took, 0.99);
+    };
+    const alone = await write("alone");
+    const stop = new AbortController();
+    const watches = Array.from({ length: 300 }, (_, index) =>
+      transport
+        .stream({
+          method: "GET",
+          path: "/api/v1/configmaps",
+          query: `watch=true&fieldSelector=metadata.name%3Dn${index}`,
+          signal: stop.signal,
+          onChunk: () => {},
+        })
+        .catch(() => {}),
+    );
+    await until(async () => ((await cluster.watches()).get("configmaps") ?? 0) >= 300, { what: "300 watches" });
+    const { sessions, streams } = transport.stats;
+    expect({ sessions, streams }).toEqual({ sessions: 4, streams: 300 });
+    const crowded = await write("crowded");
+    const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+    await transport.request({ method: "POST", path: leases, body: { metadata: { name: "l" } }, traffic: "lease" });
+    const began = performance.now();
+    await transport.request({
+      method: "PATCH",
+      path: `${leases}/l`,
+      body: { spec: { holderIdentity: "me" } },
+      contentType: "application/merge-patch+json",
+      traffic: "lease",
+    });
+    const renewed = performance.now() - began;
+    console.log(
+      `300 watches on ${sessions} sessions: write p99 ${crowded} ms, without them ${alone} ms, Lease ${renewed.toFixed(1)} ms`,
+    );
+    // On a machine that does other things too, the figure alone would say little.
+    expect(crowded).toBeLessThan(Math.max(50, 3 * alone));
+    expect(renewed).toBeLessThan(1_000);
+    stop.abort();
+    await Promise.all(watches);
+    await transport.close();
+  }, 60_000);
+});
+
+function at(values: readonly number[], share: number): number {
+  return Math.round([...values].sort((a, b) => a - b)[Math.floor(values.length * share)]! * 10) / 10;
+}
