@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { KubeObject } from "../hooks.ts";
+import { SqliteJournal } from "./sqlite-journal.ts";
+import { Storage } from "./storage.ts";
+import type { StoreEvent } from "./stored.ts";
+
+function thing(name: string, fields: Record<string, unknown> = {}): KubeObject {
+  return { kind: "Thing", apiVersion: "v1", metadata: { name, namespace: "default" }, ...fields };
+}
+
+const now = (): number => 0;
+
+test("Storage gives every write of every collection the next version", () => {
+  const storage = new Storage({ now });
+  const things = storage.collection("/things");
+  const first = storage.put(things, "default/a", thing("a"));
+  const second = storage.put(storage.collection("/others"), "default/a", thing("a"));
+  const removed = storage.remove(things, "default/a");
+  expect([first.version, second.version, removed?.version]).toEqual([2, 3, 4]);
+  expect(removed?.object.metadata.resourceVersion).toBe("4");
+  expect(first.object.metadata.resourceVersion).toBe("2");
+});
+
+test("Collection lists in the order of keys, also at an earlier version", () => {
+  const storage = new Storage({ now });
+  const things = storage.collection("/things");
+  for (const name of ["c", "a", "b"]) storage.put(things, `default/${name}`, thing(name));
+  const then = storage.version;
+  storage.remove(things, "default/a");
+  storage.put(things, "default/b", thing("b", { changed: true }));
+  storage.put(things, "default/d", thing("d"));
+  expect(things.all().map(({ key }) => key)).toEqual(["default/b", "default/c", "default/d"]);
+  const earlier = things.allAt(then);
+  expect(earlier.map(({ key }) => key)).toEqual(["default/a", "default/b", "default/c"]);
+  expect(earlier[1]?.object).not.toHaveProperty("changed");
+});
+
+test("History is bounded by count and by age", () => {
+  let time = 0;
+  const storage = new Storage({ now: () => time, history: { count: 3, age: 100 } });
+  const things = storage.collection("/things");
+  for (let index = 0; index < 5; index += 1) storage.put(things, `default/${index}`, thing(`${index}`));
+  expect(things.history.after(0).map(({ version }) => version)).toEqual([4, 5, 6]);
+  expect(things.history.compacted).toBe(3);
+  time = 1000;
+  storage.put(things, "default/late", thing("late"));
+  expect(things.history.after(0).map(({ version }) => version)).toEqual([7]);
+});
+
+test("compact forgets what happened before", () => {
+  const storage = new Storage({ now });
+  const things = storage.collection("/things");
+  storage.put(things, "default/a", thing("a"));
+  storage.compact();
+  storage.put(things, "default/b", thing("b"));
+  expect(things.history.compacted).toBe(2);
+  expect(things.history.after(0).map(({ version }) => version)).toEqual([3]);
+});
+
+test("Storage with a journal announces what is kept, and comes back with it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "binnacle-storage-"));
+  try {
+    const storage = new Storage({ journal: new SqliteJournal(folder), now });
+    const things = storage.collection("/things");
+    const announced: StoreEvent[] = [];
+    things.listen((event) => void announced.push(event));
+    storage.put(things, "default/a", thing("a"));
+    storage.put(things, "default/b", thing("b"));
+    storage.remove(things, "default/b");
+    expect(announced).toEqual([]);
+    await storage.committed();
+    expect(announced.map(({ type }) => type)).toEqual(["ADDED", "ADDED", "DELETED"]);
+    expect(storage.committed()).toBeUndefined();
+    storage.close();
+
+    const again = new Storage({ journal: new SqliteJournal(folder), now });
+    expect(again.version).toBe(4);
+    const restored = again.collection("/things");
+    expect(restored.all().map(({ object }) => object.metadata.resourceVersion)).toEqual(["2"]);
+    expect(restored.history.compacted).toBe(4);
+    again.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
