@@ -70,5 +70,6 @@ export {
   type RateLimiter,
   withMaxWait,
 } from "../queue/rate-limiter.ts";
-export { type AddOptions, type Parked, type QueueItem, WorkQueue, type WorkQueueOptions } from "../queue/work-queue.ts";
+export type { Parked, QueueItem } from "../queue/queue-item.ts";
+export { type AddOptions, WorkQueue, type WorkQueueOptions } from "../queue/work-queue.ts";
 export { type Key, keyString, parseKey } from "../resource/meta.ts";

@@ -28,6 +28,7 @@ import { WatchedKinds } from "./watched-kinds.ts";
 import { Workers } from "./workers.ts";
 
 const DEFAULT_CONCURRENCY = 4;
+const DEFAULT_SYNC_TIMEOUT = "2m";
 
 export interface StartOptions {
   /** The module that the controller comes from, for logs and messages. */
@@ -60,6 +61,7 @@ class ControllerEngine implements RunningController, EventSink {
   readonly module: string;
   readonly queue: WorkQueue;
   readonly finalizers: readonly string[];
+  readonly seesOwnWrites: boolean;
   readonly client: KubeClient;
   readonly #runtime: Runtime;
   readonly #declarations: Declarations;
@@ -75,6 +77,8 @@ class ControllerEngine implements RunningController, EventSink {
   #beginning = false;
   #pending: Promise<unknown>[] = [];
   #hasSynced = false;
+  /** What is said of caches that take too long. */
+  #late: string | undefined;
   #working = false;
 
   constructor(controller: AnyController, runtime: Runtime, options: StartOptions) {
@@ -86,6 +90,7 @@ class ControllerEngine implements RunningController, EventSink {
     this.name = declarations.name;
     this.module = options.module;
     this.finalizers = declarations.finalizers;
+    this.seesOwnWrites = controller.reconcileOwnWrites === true;
     this.#gate = new ControllerGate(runtime.gate);
 
     const concurrency = controller.concurrency ?? runtime.concurrency ?? DEFAULT_CONCURRENCY;
@@ -94,7 +99,11 @@ class ControllerEngine implements RunningController, EventSink {
     this.queue = new WorkQueue({
       name: this.name,
       clock,
-      limiter: exponential(parseDuration(first, "retry.first"), parseDuration(max, "retry.max")),
+      limiter:
+        controller.retry?.limiter?.() ??
+        exponential(parseDuration(first, "retry.first"), parseDuration(max, "retry.max")),
+      minInterval: parseDuration(controller.minInterval ?? 0, "minInterval"),
+      debounce: parseDuration(controller.debounce ?? 0, "debounce"),
       metrics: this.#cleanup.use(metrics.queue(this.name)),
       onReady: () => this.#workers.pump(),
     });
@@ -165,12 +174,15 @@ class ControllerEngine implements RunningController, EventSink {
     this.#kinds.watch(declarations);
     this.#keySources(reconciler);
     this.#cleanup.use(runtime.transport.reachability.onChange((reachable) => this.#onReachability(reachable)));
+    const patience = parseDuration(controller.syncTimeout ?? DEFAULT_SYNC_TIMEOUT, "syncTimeout");
+    this.#cleanup.use(clock.setTimeout(() => this.#syncIsLate(patience), patience));
     this.#update();
   }
 
   get state(): ControllerState {
     if (this.#stopping.signal.aborted) return STOPPED;
-    return stateOf(this.#kinds.informers, this.#working);
+    const state = stateOf(this.#kinds.informers, this.#working);
+    return this.#late !== undefined && state.kind === "syncing" ? { kind: "unavailable", message: this.#late } : state;
   }
 
   get hasSynced(): boolean {
@@ -291,6 +303,7 @@ class ControllerEngine implements RunningController, EventSink {
     if (this.#stopping.signal.aborted || !this.#kinds.synced) return;
     this.#working = true;
     this.#hasSynced = true;
+    this.#late = undefined;
     this.#workers.open = this.#runtime.transport.reachability.reachable;
     this.#changed();
   }
@@ -300,6 +313,19 @@ class ControllerEngine implements RunningController, EventSink {
     if (!this.#working) return;
     if (reachable) this.queue.expedite();
     this.#workers.open = reachable;
+  }
+
+  /** Marks this controller alone; its caches go on trying. */
+  #syncIsLate(patience: number): void {
+    if (this.#hasSynced) return;
+    const waiting = this.#kinds.informers.filter(({ hasSynced }) => !hasSynced).map(({ resource }) => resource.kind);
+    this.#late = `not listed within ${patience / 1_000} s: ${waiting.join(", ")}`;
+    this.#runtime.log.warn("Caches have not synced in time", {
+      module: this.module,
+      controller: this.name,
+      reason: this.#late,
+    });
+    this.#changed();
   }
 
   #changed(): void {

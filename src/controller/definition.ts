@@ -1,5 +1,6 @@
 /** What an author writes: the options of `defineController` and `defineKeyController`. */
 import type { ObjectContext, Result, RunContext } from "../reconcile/context.ts";
+import type { RateLimiter } from "../queue/rate-limiter.ts";
 import type { Duration } from "../resource/duration.ts";
 import type { Resource, Shape } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
@@ -40,6 +41,8 @@ export interface Retry {
   readonly max?: Duration;
   /** Failures in a row after which a key is parked. @default Infinity */
   readonly limit?: number;
+  /** Makes a limiter of `binnacle/cache` instead of the exponential one, such as `() => fastSlow({ … })`. */
+  readonly limiter?: () => RateLimiter;
 }
 
 /** What every controller may say. */
@@ -50,6 +53,14 @@ export interface CommonOptions {
   readonly timeout?: Duration;
   /** Per-key exponential back-off. @default { first: "5ms", max: "1000s", limit: Infinity } */
   readonly retry?: Retry;
+  /** Runs a key again for what its own run wrote, although that run knew it. @default false */
+  readonly reconcileOwnWrites?: boolean;
+  /** From the beginning of one run of a key to that of the next, whatever asks for it. @default none */
+  readonly minInterval?: Duration;
+  /** A key runs once it has been left alone for so long, or after ten times that: a burst of changes is one run. @default none */
+  readonly debounce?: Duration;
+  /** Caches that have not synced after so long are said to be late, in the log and in `/readyz?verbose`; they go on trying. @default "2m" */
+  readonly syncTimeout?: Duration;
   readonly watches?: readonly MappedWatch[];
   /** Kinds read from the shared cache besides `for` and `owns`. */
   readonly reads?: readonly Target<Shape>[];

@@ -22,12 +22,17 @@ const retry: readonly is.Option[] = [
   { name: "first", check: is.isDuration },
   { name: "max", check: is.isDuration },
   { name: "limit", check: (value) => (value === Infinity ? undefined : is.isWholeNumber(1)(value)) },
+  { name: "limiter", check: is.isFunction },
 ];
 
 const common: readonly is.Option[] = [
   { name: "concurrency", check: is.isWholeNumber(1) },
   { name: "timeout", check: is.isDuration },
   { name: "retry", check: is.isObjectOf(retry) },
+  { name: "minInterval", check: is.isDuration },
+  { name: "debounce", check: is.isDuration },
+  { name: "syncTimeout", check: is.isDuration },
+  { name: "reconcileOwnWrites", check: is.isBoolean },
   { name: "watches", check: is.isListOf(is.isMappedWatch) },
   { name: "reads", check: is.isListOf(is.isTarget) },
   { name: "uses", check: is.isListOf(permission) },

@@ -64,6 +64,10 @@ export function isFunction(value: unknown): string | undefined {
 }
 
 /** At most 63 characters of `a-z0-9.-`: it becomes a field manager, a finalizer, a label and a metric label. */
+export function isBoolean(value: unknown): string | undefined {
+  return typeof value === "boolean" ? undefined : "expected true or false";
+}
+
 export function isName(value: unknown): string | undefined {
   return typeof value === "string" && value.length <= 63 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(value)
     ? undefined

@@ -422,3 +422,80 @@ describe("WorkQueue", () => {
     expect(counts.worked).toEqual([0.5]);
   });
 });
+
+describe("pace", () => {
+  const taken = (queue: WorkQueue): string | undefined => {
+    const item = queue.take();
+    if (item !== undefined) queue.done(item.key);
+    return item?.key;
+  };
+
+  test("minInterval keeps the runs of a key apart, whatever asks for them, and other keys not", () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ name: "paced", clock, minInterval: 1_000 });
+    queue.add("a");
+    expect(taken(queue)).toBe("a");
+    queue.add("a");
+    queue.add("b");
+    expect([taken(queue), taken(queue)]).toEqual(["b", undefined]);
+    clock.advance(999);
+    queue.add("a", { after: 1 });
+    expect(taken(queue)).toBeUndefined();
+    clock.advance(1);
+    expect(taken(queue)).toBe("a");
+    clock.advance(5_000);
+    queue.add("a");
+    expect(taken(queue)).toBe("a");
+    queue.add("a", { after: 3_000 });
+    clock.advance(2_999);
+    expect(taken(queue)).toBeUndefined();
+    clock.advance(1);
+    expect(taken(queue)).toBe("a");
+  });
+
+  test("minInterval counts from the beginning of a run, also for what came during it", () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ name: "paced", clock, minInterval: 1_000 });
+    queue.add("a");
+    queue.take();
+    queue.add("a");
+    clock.advance(400);
+    queue.done("a");
+    expect(queue.take()).toBeUndefined();
+    clock.advance(600);
+    expect(taken(queue)).toBe("a");
+  });
+
+  test("debounce makes one run of a burst, and does not wait for ever", () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ name: "calm", clock, debounce: 100 });
+    for (let change = 0; change < 5; change++) {
+      queue.add("a");
+      clock.advance(60);
+      expect(queue.take()).toBeUndefined();
+    }
+    clock.advance(40);
+    expect(taken(queue)).toBe("a");
+    let runs = 0;
+    for (let change = 0; change < 40; change++) {
+      queue.add("a");
+      clock.advance(50);
+      if (taken(queue) !== undefined) runs++;
+    }
+    expect(runs).toBe(2);
+  });
+
+  test("debounce leaves delays of another kind alone, unless it is over before them", () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ name: "calm", clock, debounce: 100 });
+    queue.add("a", { after: 50 });
+    queue.add("a");
+    clock.advance(50);
+    expect(taken(queue)).toBe("a");
+    queue.add("a", { after: 5_000 });
+    queue.add("a");
+    clock.advance(100);
+    expect(taken(queue)).toBe("a");
+    expect(clock.timers).toBe(0);
+  });
+});

@@ -4,18 +4,10 @@ import type { QueueReading } from "../observe/readings.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import { withCause, type Cause } from "./cause.ts";
 import { Heap } from "./heap.ts";
+import { Pace } from "./pace.ts";
+import { Entry, type Parked, type QueueItem } from "./queue-item.ts";
 import { exponential, type RateLimiter } from "./rate-limiter.ts";
-import { ReadyItems, type ReadyItem } from "./ready-items.ts";
-
-/** A key that a worker has taken. */
-export interface QueueItem {
-  readonly key: string;
-  readonly priority: number;
-  /** Newest last, at most 8. */
-  readonly causes: readonly Cause[];
-  /** Failures so far, plus one. */
-  readonly attempt: number;
-}
+import { ReadyItems } from "./ready-items.ts";
 
 export interface AddOptions {
   /** Milliseconds; of several adds the earliest counts. @default 0 */
@@ -34,37 +26,15 @@ export interface WorkQueueOptions {
   /** @default exponential(5, 1_000_000) */
   readonly limiter?: RateLimiter | undefined;
   readonly metrics?: Pick<QueueMetrics, "added" | "taken" | "done" | "retried" | "readFrom"> | undefined;
+  /** Milliseconds from the beginning of one run of a key to that of the next, whatever asks for it. @default 0 */
+  readonly minInterval?: number | undefined;
+  /**
+   * Milliseconds for which a key must be left alone before it is ready, so that a burst of changes is one run; at most
+   * ten times as long in all. Retries and keys with a delay of their own do not wait for this. @default 0
+   */
+  readonly debounce?: number | undefined;
   /** An item became ready. Called synchronously by `add`, `done` and `expedite`, or from a timer. */
   readonly onReady?: (() => void) | undefined;
-}
-
-export interface Parked {
-  readonly reason: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-
-const NO_CAUSES: readonly Cause[] = Object.freeze([]);
-
-/** A queued key: delayed, ready, or ready and waiting for its own run to end (`place` -1 then). */
-class Entry implements QueueItem, ReadyItem {
-  readonly key: string;
-  priority: number;
-  causes: readonly Cause[] = NO_CAUSES;
-  attempt = 1;
-  order = 0;
-  place = -1;
-  delayed = false;
-  /** Of a delayed entry: when it is ready. Of the others: since when. */
-  at = 0;
-  /** The delay is a back-off, which `expedite` cuts short. */
-  retry = false;
-  startedAt = 0;
-
-  constructor(key: string, priority: number) {
-    this.key = key;
-    this.priority = priority;
-  }
 }
 
 /**
@@ -85,6 +55,7 @@ export class WorkQueue {
   readonly #processing = new Map<string, Entry>();
   readonly #parked = new Map<string, Parked>();
   readonly #depths = new Map<number, number>();
+  readonly #pace: Pace | undefined;
   readonly #waiters: ((item: QueueItem | undefined) => void)[] = [];
   #depth = 0;
   #order = 0;
@@ -98,6 +69,8 @@ export class WorkQueue {
     this.#limiter = options.limiter ?? exponential();
     this.#metrics = options.metrics;
     this.#onReady = options.onReady;
+    const { minInterval = 0, debounce = 0 } = options;
+    this.#pace = minInterval > 0 || debounce > 0 ? new Pace({ minInterval, debounce }) : undefined;
     this.#metrics?.readFrom(() => this.#reading());
   }
 
@@ -144,6 +117,14 @@ export class WorkQueue {
       this.#metrics?.added();
     }
     entry.causes = withCause(entry.causes, options.cause);
+    if (this.#pace !== undefined) {
+      if (delay <= 0 && this.#pace.debounce > 0 && (isNew || entry.delayed)) {
+        this.#raise(entry, priority);
+        this.#calm(entry, this.#pace, isNew);
+        return;
+      }
+      delay = Math.max(delay, this.#pace.wait(key, this.#clock.now()));
+    }
     if (delay > 0) {
       this.#metrics?.retried();
       this.#delay(entry, { until: this.#clock.now() + delay, priority, isNew, retry: rateLimited });
@@ -165,6 +146,7 @@ export class WorkQueue {
     this.#metrics?.taken((now - entry.at) / 1000);
     entry.attempt = this.#limiter.failures(entry.key) + 1;
     entry.startedAt = now;
+    this.#pace?.begins(entry.key, now);
     this.#processing.set(entry.key, entry);
     return entry;
   }
@@ -279,7 +261,25 @@ export class WorkQueue {
     this.#arm();
   }
 
+  /** Delays a key until it has been left alone for a while; whatever else delays it counts too. */
+  #calm(entry: Entry, pace: Pace, isNew: boolean): void {
+    const isRestless = entry.restlessSince > 0;
+    const now = this.#clock.now();
+    if (!isRestless) entry.restlessSince = now;
+    const at = pace.calm(entry, now);
+    if (isNew) entry.order = this.#order++;
+    // A delay of another kind that is over sooner stays; one of this kind moves on.
+    else if (!isRestless && at >= entry.at) return;
+    else this.#delayed.remove(entry);
+    entry.delayed = true;
+    entry.retry = false;
+    entry.at = at;
+    this.#delayed.push(entry);
+    this.#arm();
+  }
+
   #undelay(entry: Entry): void {
+    entry.restlessSince = 0;
     if (!entry.delayed) return;
     this.#delayed.remove(entry);
     entry.delayed = false;
