@@ -54,7 +54,7 @@ interface Subject {
   readonly plural: string;
 }
 
-export function qualified({ group, plural }: Subject): string {
+function qualified({ group, plural }: Subject): string {
   return group === "" ? plural : `${plural}.${group}`;
 }
 
@@ -88,11 +88,6 @@ export function forbidden(subject: Subject, name: string, { why }: { readonly wh
 
 export function badRequest(message: string): StatusError {
   return new StatusError(400, "BadRequest", { message });
-}
-
-export function methodNotSupported(subject: Subject, verb: string): StatusError {
-  const message = `${verb} is not supported on resources of kind "${qualified(subject)}"`;
-  return new StatusError(405, "MethodNotAllowed", { message, details: about(subject, "") });
 }
 
 export function internalError(why: string): StatusError {

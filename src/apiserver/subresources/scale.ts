@@ -6,7 +6,7 @@ import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
 import { badRequest, conflict, notFound } from "../status.ts";
 import type { Exchange } from "../verbs/exchange.ts";
-import { patchObject, readPatch } from "../verbs/patch.ts";
+import { applyType, patchObject, readPatch } from "../verbs/patch.ts";
 import { changeObject } from "../verbs/update.ts";
 
 const scaleRow = { group: "autoscaling", version: "v1", kind: "Scale", custom: false };
@@ -38,7 +38,7 @@ export async function patchScale(exchange: Exchange): Promise<Response> {
   const body = await readPatch(exchange);
   const { schemas } = exchange.kernel.parts;
   const schema = schemas.builtIn(scaleRow);
-  const isApply = body.type === "application/apply-patch+yaml";
+  const isApply = body.type === applyType;
   const usual = isApply ? { ...body, type: "application/merge-patch+json" } : body;
   return change(
     exchange,
