@@ -69,6 +69,11 @@ export class Field {
     this.errors.push({ type, field: this.path, badValue, detail });
   }
 
+  /** With a value of one of Go's own types, whose JSON has an order and names of its own. */
+  addStruct(type: FieldErrorType, detail: string, badValue: object): void {
+    this.errors.push({ type, field: this.path, badValue, detail, isStruct: true });
+  }
+
   invalid(detail: string, badValue: unknown = this.value ?? ""): void {
     this.add("Invalid", detail, badValue);
   }

@@ -1,0 +1,11 @@
+/** Addresses and ranges of addresses. */
+import { isIP } from "node:net";
+
+export const notAnAddress = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+export const notARange = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+
+export function isCidr(text: string): boolean {
+  const [address = "", bits = "", ...rest] = text.split("/");
+  const family = isIP(address);
+  return rest.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+}

@@ -1,0 +1,325 @@
+/** Rules of the small kinds of the core group. */
+import { isIP } from "node:net";
+import type { Fields, KubeObject } from "../hooks.ts";
+import { accessModes, claimSpec } from "./claim-rules.ts";
+import type { Field } from "./field.ts";
+import { fill, inner } from "./fill.ts";
+import { configMapKey, dnsLabel, dnsSubdomain, pathSegment, qualifiedName } from "./formats.ts";
+import { isNegative, quantityOrder } from "./quantities.ts";
+import type { Rules, RuleTable } from "./rules.ts";
+import { nodeSelector } from "./selector-rules.ts";
+import { service } from "./service-kind.ts";
+import { isCidr, notAnAddress, notARange } from "./addresses.ts";
+
+const mostBytes = 1024 * 1024;
+
+const configMap: Rules = {
+  check: (object) => {
+    const [data, binary] = [object.at("data"), object.at("binaryData")];
+    let size = 0;
+    for (const key of data.keys) {
+      data.key(key).with(key).matches(configMapKey);
+      if (Object.hasOwn(binary.fields, key)) data.key(key).invalid("duplicate of key present in binaryData", key);
+      size += Buffer.byteLength(String(data.fields[key]));
+    }
+    for (const key of binary.keys) {
+      binary.key(key).with(key).matches(configMapKey);
+      size += Buffer.from(String(binary.fields[key]), "base64").length;
+    }
+    if (size > mostBytes) object.with("").tooLong(mostBytes);
+  },
+  update: frozen(["data", "binaryData"]),
+};
+
+const secretTypes: Readonly<Record<string, readonly string[]>> = {
+  "kubernetes.io/dockercfg": [".dockercfg"],
+  "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
+  "kubernetes.io/ssh-auth": ["ssh-privatekey"],
+  "kubernetes.io/tls": ["tls.crt", "tls.key"],
+};
+
+const secret: Rules = {
+  check: (object) => {
+    const data = object.at("data");
+    let size = 0;
+    for (const key of data.keys) {
+      data.key(key).with(key).matches(configMapKey);
+      size += Buffer.from(String(data.fields[key]), "base64").length;
+    }
+    if (size > mostBytes) data.tooLong(mostBytes);
+    for (const key of secretTypes[object.at("type").text] ?? []) {
+      if (!Object.hasOwn(data.fields, key)) data.key(key).required();
+    }
+    if (object.at("type").text === "kubernetes.io/basic-auth" && !data.fields["username"] && !data.fields["password"]) {
+      data.key("username").required();
+      data.key("password").required();
+    }
+  },
+  update: (object, old) => {
+    object.at("type").immutable(old["type"]);
+    frozen(["data"])(object, old);
+  },
+  selectable: { type: (object: KubeObject) => String(object["type"] ?? "") },
+};
+
+function frozen(fields: readonly string[]): (object: Field, old: Fields) => void {
+  return (object, old) => {
+    if (old["immutable"] !== true) return;
+    const reason = "field is immutable when `immutable` is set";
+    if (object.at("immutable").value !== true) object.at("immutable").forbidden(reason);
+    for (const name of fields) {
+      if (!Bun.deepEquals(object.fields[name] ?? {}, old[name] ?? {})) object.at(name).forbidden(reason);
+    }
+  };
+}
+
+function limits(object: Field): void {
+  const seen = new Set<string>();
+  for (const limit of object.at("spec").at("limits").items) {
+    const type = limit.at("type");
+    type.matches(qualifiedName);
+    if (seen.has(type.text)) type.duplicate();
+    seen.add(type.text);
+    if (type.text === "Pod") {
+      for (const name of ["default", "defaultRequest"]) {
+        if (!limit.at(name).empty) limit.at(name).forbidden("may not be specified when `type` is 'Pod'");
+      }
+    }
+    if (type.text === "PersistentVolumeClaim") {
+      const has = (name: string): boolean => limit.at(name).at("storage").present;
+      if (!has("min") && !has("max")) limit.at("limits").required("either minimum or maximum storage value is required, but neither was provided");
+    }
+    const values = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"];
+    const names = new Set(values.flatMap((name) => limit.at(name).keys));
+    for (const name of [...names].toSorted()) limitOf(limit, name);
+  }
+}
+
+function limitOf(limit: Field, name: string): void {
+  const value = (list: string): Field => limit.at(list).key(name);
+  const [max, min, normal, request] = [value("max"), value("min"), value("default"), value("defaultRequest")];
+  const above = (one: Field, other: Field): boolean => one.present && other.present && quantityOrder(one.value, other.value) > 0;
+  const said = (field: Field): string => String(field.value);
+  if (above(min, max)) min.invalid(`min value ${said(min)} is greater than max value ${said(max)}`, said(min));
+  if (above(min, request)) request.invalid(`min value ${said(min)} is greater than default request value ${said(request)}`, said(request));
+  if (above(request, max)) request.invalid(`default request value ${said(request)} is greater than max value ${said(max)}`, said(request));
+  if (above(request, normal)) request.invalid(`default request value ${said(request)} is greater than default limit value ${said(normal)}`, said(request));
+  if (above(min, normal)) normal.invalid(`min value ${said(min)} is greater than default value ${said(normal)}`, said(min));
+  if (above(normal, max)) normal.invalid(`default value ${said(normal)} is greater than max value ${said(max)}`, said(normal));
+}
+
+const whole = /^(pods|services|replicationcontrollers|resourcequotas|secrets|configmaps|persistentvolumeclaims|services\.(nodeports|loadbalancers)|count\/.*)$/;
+const scopes = ["Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity", "VolumeAttributesClass"];
+
+const quota: Rules = {
+  check: (object) => {
+    const hard = object.at("spec").at("hard");
+    for (const name of hard.keys) {
+      const entry = hard.key(name);
+      entry.with(name).matches(qualifiedName);
+      if (isNegative(entry.value)) entry.invalid("must be greater than or equal to 0", String(entry.value));
+      else if (whole.test(name) && /m$/.test(String(entry.value))) entry.invalid("must be an integer", String(entry.value));
+    }
+    const given = object.at("spec").at("scopes");
+    for (const scope of given.items) if (!scopes.includes(scope.text)) given.invalid("unsupported scope", given.value);
+  },
+  update: (object, old) => object.at("spec").at("scopes").immutable(inner(old, "spec")["scopes"]),
+};
+
+function endpoints(object: Field): void {
+  for (const subset of object.at("subsets").items) {
+    const [ready, unready, ports] = [subset.at("addresses"), subset.at("notReadyAddresses"), subset.at("ports")];
+    if (ready.empty && unready.empty) subset.required("must specify `addresses` or `notReadyAddresses`");
+    for (const address of [...ready.items, ...unready.items]) endpointAddress(address);
+    for (const port of ports.items) {
+      const name = port.at("name");
+      if (ports.items.length > 1 && name.text === "") name.required();
+      else if (name.text !== "") name.matches(dnsLabel);
+      port.at("port").inRange(1, 65535);
+      port.at("protocol").requireOneOf(["SCTP", "TCP", "UDP"]);
+      if (port.at("appProtocol").present) port.at("appProtocol").matches(qualifiedName);
+    }
+  }
+}
+
+function endpointAddress(address: Field): void {
+  const ip = address.at("ip");
+  if (isIP(ip.text) === 0) {
+    ip.invalid(notAnAddress, ip.text);
+    ip.invalid("must be a valid IP address", ip.text);
+  } else if (/^127\.|^::1$/.test(ip.text)) ip.invalid("may not be in the loopback range (127.0.0.0/8, ::1/128)");
+  else if (/^(0\.0\.0\.0|::)$/.test(ip.text)) ip.invalid("may not be unspecified (0.0.0.0 or ::)");
+  else if (/^169\.254\./.test(ip.text)) ip.invalid("may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+  if (address.at("hostname").text !== "") address.at("hostname").matches(dnsLabel);
+  if (address.at("nodeName").present) address.at("nodeName").matches(dnsSubdomain);
+}
+
+function namespaceFinalizers(object: Field): void {
+  const list = object.at("spec").at("finalizers");
+  for (const { text } of list.items) {
+    list.with(text).matches(qualifiedName);
+    if (!text.includes("/") && text !== "kubernetes") list.invalid("name is neither a standard finalizer name nor is it fully qualified", text);
+  }
+}
+
+const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+const node: Rules = {
+  check: (object) => {
+    const taints = object.at("spec").at("taints");
+    const place = object.at("metadata").at("taints").with(taints.value);
+    const seen = new Set<string>();
+    for (const taint of place.items) {
+      taint.at("key").matches(qualifiedName);
+      const effect = taint.at("effect");
+      if (effect.require()) effect.oneOf(effects, { sorted: false });
+      const pair = `${taint.at("key").text} ${effect.text}`;
+      if (seen.has(pair)) {
+        const { fields } = taint;
+        const shown = { Key: fields["key"], Value: fields["value"] ?? "", Effect: fields["effect"], TimeAdded: null };
+        taint.addStruct("Duplicate", "taints must be unique by key and effect pair", shown);
+      }
+      seen.add(pair);
+    }
+    const ranges = object.at("spec").at("podCIDRs");
+    for (const range of ranges.items) if (!isCidr(range.text)) range.invalid(notARange);
+    if (ranges.items.length > 1 && ranges.items.length !== new Set(ranges.items.map(({ text }) => text.includes(":"))).size) {
+      ranges.invalid("may specify no more than one CIDR for each IP family");
+    }
+  },
+  update: (object, old) => {
+    const before = (inner(old, "spec")["podCIDRs"] ?? []) as string[];
+    const ranges = object.at("spec").at("podCIDRs");
+    if (before.length > 0 && !Bun.deepEquals(ranges.value, before)) {
+      ranges.forbidden('node updates may not change podCIDR except from "" to valid');
+    }
+  },
+};
+
+const volumeSources = [
+  "hostPath", "csi", "nfs", "local", "iscsi", "fc", "rbd", "cephfs", "glusterfs", "gcePersistentDisk", "awsElasticBlockStore", "azureDisk",
+  "azureFile", "cinder", "flexVolume", "flocker", "photonPersistentDisk", "portworxVolume", "quobyte", "scaleIO", "storageos", "vsphereVolume",
+];
+
+const volume: Rules = {
+  prepare: (object) => (object["status"] = { phase: "Pending" }),
+  check: (object) => {
+    const spec = object.at("spec");
+    const modes = spec.at("accessModes");
+    if (modes.empty) modes.required();
+    for (const mode of modes.items) if (!accessModes.includes(mode.text)) modes.with(mode.text).oneOf(accessModes);
+    const capacity = spec.at("capacity");
+    if (capacity.empty) capacity.required();
+    if (!capacity.at("storage").present || capacity.keys.length > 1) {
+      capacity.add("NotSupported", 'supported values: "storage"', capacity.value ?? null);
+    }
+    const storage = capacity.key("storage");
+    if (storage.present && quantityOrder(storage.value, "0") <= 0) storage.invalid("must be greater than zero", String(storage.value));
+    const policy = spec.at("persistentVolumeReclaimPolicy");
+    if (policy.text !== "") policy.oneOf(["Delete", "Recycle", "Retain"]);
+    const affinity = spec.at("nodeAffinity");
+    if (affinity.present) {
+      if (!affinity.at("required").present) affinity.at("required").required("must specify required node constraints");
+      else nodeSelector(affinity.at("required"));
+    }
+    const given = volumeSources.filter((name) => spec.at(name).present);
+    for (const name of given.slice(1)) spec.at(name).forbidden("may not specify more than 1 volume type");
+    if (given.length === 0) spec.required("must specify a volume type");
+    const source = spec.at(given[0] ?? "");
+    if (given[0] === "hostPath") source.at("path").require();
+    if (given[0] === "csi") {
+      if (source.at("driver").require()) source.at("driver").matches(dnsSubdomain);
+      source.at("volumeHandle").require();
+    }
+    if (spec.at("storageClassName").text !== "") spec.at("storageClassName").matches(dnsSubdomain);
+    if (spec.at("volumeMode").present) spec.at("volumeMode").oneOf(["Block", "Filesystem"]);
+  },
+  update: (object, old) => {
+    const before = inner(old, "spec");
+    for (const name of volumeSources) {
+      if (before[name] === undefined || Bun.deepEquals(object.at("spec").fields[name], before[name])) continue;
+      object.at("spec").at("persistentvolumesource").forbidden("spec.persistentvolumesource is immutable after creation");
+    }
+    object.at("volumeMode").with(object.at("spec").fields["volumeMode"]).immutable(before["volumeMode"]);
+  },
+};
+
+const claim: Rules = {
+  checkNewOnly: false,
+  prepare: (object) => {
+    object["status"] = { phase: "Pending" };
+    const spec = inner(object, "spec");
+    if (spec["dataSource"] !== undefined) fill(spec, { dataSourceRef: spec["dataSource"] as Fields });
+  },
+  check: (object) => claimSpec(object.at("spec")),
+  update: (object, old) => {
+    const [next, before] = [{ ...object.at("spec").fields }, { ...inner(old, "spec") }];
+    const isBound = inner(old, "status")["phase"] === "Bound";
+    if (!before["volumeName"]) before["volumeName"] = next["volumeName"];
+    if (isBound) {
+      next["resources"] = { ...inner(next, "resources"), requests: inner(before, "resources")["requests"] };
+      next["volumeAttributesClassName"] = before["volumeAttributesClassName"];
+    }
+    const same = JSON.stringify(sorted(next)) === JSON.stringify(sorted(before));
+    if (!same) object.at("spec").forbidden("spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims");
+  },
+};
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, field]) => [name, sorted(field)]));
+}
+
+export const coreKinds: RuleTable = {
+  "/ConfigMap": configMap,
+  "/Secret": secret,
+  "/LimitRange": { check: limits },
+  "/ResourceQuota": quota,
+  "/Endpoints": { check: endpoints },
+  "/Namespace": {
+    prepare: (object) => {
+      object["status"] = { phase: "Active" };
+      const spec = inner(object, "spec");
+      const finalizers = (spec["finalizers"] ?? []) as string[];
+      object["spec"] = { ...spec, finalizers: finalizers.includes("kubernetes") ? finalizers : [...finalizers, "kubernetes"] };
+    },
+    prepareUpdate: (next, old, { subresource }) => {
+      if (subresource !== "finalize") next["spec"] = old["spec"];
+    },
+    check: namespaceFinalizers,
+    selectable: {
+      "status.phase": (object) => String(inner(object, "status")["phase"] ?? ""),
+      name: (object) => object.metadata.name ?? "",
+    },
+  },
+  "/Node": { ...node, selectable: { "spec.unschedulable": (object) => String(inner(object, "spec")["unschedulable"] ?? false) } },
+  "/PersistentVolume": volume,
+  "/PersistentVolumeClaim": claim,
+  "/Service": service,
+  "/Event": {
+    name: pathSegment,
+    check: (object) => {
+      const namespace = object.at("involvedObject").at("namespace");
+      const own = object.at("metadata").at("namespace").text;
+      if (namespace.text === "" ? own !== "default" : namespace.text !== own) {
+        namespace.invalid("does not match event.namespace", namespace.text);
+      }
+    },
+    selectable: eventFields("involvedObject", "source"),
+  },
+  "events.k8s.io/Event": { selectable: eventFields("regarding", "deprecatedSource") },
+};
+
+function eventFields(subject: string, source: string): Readonly<Record<string, (object: KubeObject) => string>> {
+  const names = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
+  return {
+    ...Object.fromEntries(
+      names.map((name) => [`${subject === "regarding" ? "regarding" : "involvedObject"}.${name}`, (object: KubeObject) => String(inner(object, subject)[name] ?? "")]),
+    ),
+    reason: (object) => String(object["reason"] ?? ""),
+    reportingComponent: (object) => String(object["reportingComponent"] ?? object["reportingController"] ?? ""),
+    source: (object) => String(inner(object, source)["component"] ?? object["reportingComponent"] ?? ""),
+    type: (object) => String(object["type"] ?? ""),
+  };
+}

@@ -1,0 +1,227 @@
+/** Rules of what makes pods. */
+import type { Fields, KubeObject } from "../hooks.ts";
+import { claimSpec } from "./claim-rules.ts";
+import type { Field } from "./field.ts";
+import { inner } from "./fill.ts";
+import { dnsLabel, labelValue, qualifiedName } from "./formats.ts";
+import { amount, intOrPercent, notMoreThanAll } from "./numbers.ts";
+import { podTemplate } from "./pod-rules.ts";
+import type { RuleTable } from "./rules.ts";
+import { labelSelector } from "./selector-rules.ts";
+import { labelSelector as parseSelector } from "../../resource/selector.ts";
+
+const mismatch = "`selector` does not match template `labels`";
+
+function selects(selector: unknown, labels: unknown): boolean {
+  try {
+    return parseSelector(selector as Fields).matches((labels ?? {}) as Record<string, string>);
+  } catch {
+    return true;
+  }
+}
+
+/** The selector and the template of a workload of apps/v1. */
+function selected(spec: Field, kind: "deployment" | "daemonset" | "statefulset" | "replica set"): void {
+  const selector = spec.at("selector");
+  const before = selector.errors.length;
+  if (!selector.present) selector.required();
+  else {
+    labelSelector(selector);
+    const isEmpty = selector.at("matchLabels").empty && selector.at("matchExpressions").empty;
+    if (isEmpty) {
+      if (kind === "replica set") selector.invalid("empty selector is invalid for deployment", selector.value);
+      else selector.invalid(`empty selector is invalid for ${kind}`, selector.value);
+    }
+    if (selector.errors.length > before && !isEmpty) {
+      if (kind === "deployment" || kind === "replica set") {
+        selector.invalid("invalid label selector", selector.value);
+      } else if (kind === "statefulset") selector.invalid("", selector.value);
+    }
+  }
+  const labels = spec.at("template").at("metadata").at("labels");
+  const broken = selector.errors.length > before;
+  if (!selector.present ? kind === "deployment" || kind === "replica set" : !broken) {
+    if (!selector.present || !selects(selector.value, labels.value)) labels.invalid(mismatch, labels.value ?? null);
+  }
+}
+
+function always(spec: Field): void {
+  const policy = spec.at("template").at("spec").at("restartPolicy");
+  if (policy.text !== "Always" && ["OnFailure", "Never"].includes(policy.text)) policy.oneOf(["Always"]);
+  const deadline = spec.at("template").at("spec").at("activeDeadlineSeconds");
+  if (deadline.present) deadline.forbidden("activeDeadlineSeconds in ReplicaSet is not Supported");
+}
+
+const strategyTypes = ["Recreate", "RollingUpdate"];
+
+function deployment(object: Field): void {
+  const spec = object.at("spec");
+  spec.at("replicas").nonNegative();
+  selected(spec, "deployment");
+  podTemplate(spec.at("template"));
+  always(spec);
+  const strategy = spec.at("strategy");
+  const rolling = strategy.at("rollingUpdate");
+  if (strategy.at("type").text === "Recreate") {
+    if (rolling.present) rolling.forbidden("may not be specified when strategy `type` is 'Recreate'");
+  } else if (strategy.at("type").text === "RollingUpdate") rollingUpdate(rolling);
+  else strategy.at("type").oneOf(strategyTypes);
+  for (const name of ["minReadySeconds", "revisionHistoryLimit"]) spec.at(name).nonNegative();
+  const progress = spec.at("progressDeadlineSeconds");
+  if (!progress.present) return;
+  progress.nonNegative();
+  if (progress.number <= spec.at("minReadySeconds").number) progress.invalid("must be greater than minReadySeconds");
+}
+
+function rollingUpdate(rolling: Field): void {
+  if (!rolling.present) return rolling.required("this should be defaulted and never be nil");
+  const [unavailable, surge] = [rolling.at("maxUnavailable"), rolling.at("maxSurge")];
+  intOrPercent(unavailable);
+  intOrPercent(surge);
+  if (amount(unavailable.value) === 0 && amount(surge.value) === 0) {
+    unavailable.invalid("may not be 0 when `maxSurge` is 0", unavailable.value);
+  }
+  notMoreThanAll(unavailable);
+}
+
+function daemonSet(object: Field): void {
+  const spec = object.at("spec");
+  selected(spec, "daemonset");
+  podTemplate(spec.at("template"));
+  always(spec);
+  spec.at("minReadySeconds").nonNegative();
+  const strategy = spec.at("updateStrategy");
+  const type = strategy.at("type").text;
+  const rolling = strategy.at("rollingUpdate");
+  if (type === "RollingUpdate") {
+    const [unavailable, surge] = [rolling.at("maxUnavailable"), rolling.at("maxSurge")];
+    intOrPercent(unavailable);
+    notMoreThanAll(unavailable);
+    intOrPercent(surge);
+    notMoreThanAll(surge);
+    const [some, more] = [amount(unavailable.value), amount(surge.value)];
+    if (some === 0 && more === 0) unavailable.required("cannot be 0 when maxSurge is 0");
+    else if (some !== 0 && more !== 0) surge.invalid("may not be set when maxUnavailable is non-zero", surge.value);
+  } else if (type !== "OnDelete") {
+    const shown = { Type: type, RollingUpdate: rolling.present ? { MaxUnavailable: rolling.fields["maxUnavailable"], MaxSurge: rolling.fields["maxSurge"] } : null };
+    strategy.addStruct("NotSupported", 'supported values: "RollingUpdate", "OnDelete"', shown);
+  }
+  spec.at("revisionHistoryLimit").nonNegative();
+}
+
+const changeable = ["replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"];
+
+function statefulSet(object: Field): void {
+  const spec = object.at("spec");
+  const policy = spec.at("podManagementPolicy");
+  if (policy.text === "") policy.required();
+  else if (policy.text !== "OrderedReady" && policy.text !== "Parallel") policy.invalid("must be 'OrderedReady' or 'Parallel'");
+  const strategy = spec.at("updateStrategy");
+  const type = strategy.at("type");
+  if (type.text === "OnDelete") {
+    if (strategy.at("rollingUpdate").present) {
+      strategy.at("rollingUpdate").invalid("only allowed for updateStrategy 'RollingUpdate'", strategy.at("rollingUpdate").value);
+    }
+  } else if (type.text === "RollingUpdate") {
+    strategy.at("rollingUpdate").at("partition").nonNegative();
+    const unavailable = strategy.at("rollingUpdate").at("maxUnavailable");
+    if (unavailable.present) intOrPercent(unavailable);
+  } else if (type.text === "") type.required();
+  else type.invalid("must be 'RollingUpdate' or 'OnDelete'");
+  for (const name of ["whenDeleted", "whenScaled"]) {
+    const retention = spec.at("persistentVolumeClaimRetentionPolicy").at(name);
+    retention.oneOf(["Retain", "Delete"], { sorted: false });
+  }
+  for (const name of ["replicas", "minReadySeconds"]) spec.at(name).nonNegative();
+  if (spec.at("ordinals").present) spec.at("ordinals").at("start").nonNegative();
+  const serviceName = spec.at("serviceName");
+  if (serviceName.text !== "") serviceName.matches(dnsLabel);
+  selected(spec, "statefulset");
+  podTemplate(spec.at("template"));
+  always(spec);
+  for (const claim of spec.at("volumeClaimTemplates").items) claimSpec(claim.at("spec"));
+  spec.at("revisionHistoryLimit").nonNegative();
+}
+
+function replicationController(object: Field): void {
+  const spec = object.at("spec");
+  spec.at("minReadySeconds").nonNegative();
+  const selector = spec.at("selector");
+  selector.require();
+  spec.at("replicas").nonNegative();
+  const template = spec.at("template");
+  if (!template.present) return template.required();
+  const labels = template.at("metadata").at("labels");
+  if (!selector.empty && !selects({ matchLabels: selector.fields }, labels.value)) labels.invalid(mismatch, labels.value ?? null);
+  for (const [key, value] of Object.entries(labels.fields)) {
+    template.at("labels").with(key).matches(qualifiedName);
+    template.at("labels").with(value).matches(labelValue);
+  }
+  podTemplate(template);
+  always(spec);
+}
+
+function replicaCounts(object: Field): void {
+  const status = object.at("status");
+  for (const name of ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"]) status.at(name).nonNegative();
+  for (const name of ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"]) {
+    const count = status.at(name);
+    if (count.number > status.at("replicas").number) count.invalid("cannot be greater than status.replicas");
+  }
+}
+
+/** Goes where the old selector was. */
+function sameSelector(object: Field, old: Fields): void {
+  object.at("spec").at("selector").immutable(inner(old, "spec")["selector"]);
+}
+
+export const workloadKinds: RuleTable = {
+  "apps/Deployment": { check: (object, { old }) => {
+    deployment(object);
+    if (old !== undefined) sameSelector(object, old);
+  } },
+  "apps/DaemonSet": { check: daemonSet, update: sameSelector },
+  "apps/ReplicaSet": {
+    check: (object, { old }) => {
+      const spec = object.at("spec");
+      spec.at("replicas").nonNegative();
+      spec.at("minReadySeconds").nonNegative();
+      selected(spec, "replica set");
+      podTemplate(spec.at("template"));
+      always(spec);
+      if (old !== undefined) sameSelector(object, old);
+    },
+    status: replicaCounts,
+    selectable: { "status.replicas": (object) => String(inner(object, "status")["replicas"] ?? 0) },
+  },
+  "apps/StatefulSet": {
+    check: statefulSet,
+    update: (object, old) => {
+      const [next, before] = [{ ...object.at("spec").fields }, { ...inner(old, "spec") }];
+      for (const name of changeable) {
+        delete next[name];
+        delete before[name];
+      }
+      if (!Bun.deepEquals(next, before)) {
+        const [last = "", ...first] = changeable.map((name) => `'${name}'`).toReversed();
+        object
+          .at("spec")
+          .forbidden(`updates to statefulset spec for fields other than ${first.toReversed().join(", ")} and ${last} are forbidden`);
+      }
+    },
+  },
+  "apps/ControllerRevision": {
+    check: (object) => {
+      const data = object.at("data");
+      object.at("revision").nonNegative();
+      if (!data.present) data.required("data is mandatory");
+      else if (typeof data.value !== "object") data.required("data must be a valid JSON object");
+    },
+    update: (object, old) => object.at("data").immutable(old["data"]),
+  },
+  "/ReplicationController": {
+    check: replicationController,
+    status: replicaCounts,
+    selectable: { "status.replicas": (object: KubeObject) => String(inner(object, "status")["replicas"] ?? 0) },
+  },
+};
