@@ -51,6 +51,9 @@ export class ObjectStatus implements StatusWriter<Shape> {
       throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
     }
     const object = run.latest();
+    // What this run found is not true of a later object of the name, and the server compares no uid here.
+    const present = run.environment.latest(run.cause.key);
+    if (present !== undefined && present.metadata.uid !== object.metadata.uid) return;
     const live = (object as { readonly status?: Fields }).status ?? {};
     const fields = appliedFields(object, controller, "status")?.["f:status"];
     const status = this.#merged(live, this.#ownedBefore(live, fields));
@@ -70,8 +73,18 @@ export class ObjectStatus implements StatusWriter<Shape> {
       }
     } catch (error) {
       this.#dirty = true;
-      if (!isNotFound(error)) throw error; // gone in the meantime: nobody is left to tell
+      if (!(await this.#isGone(error))) throw error; // gone in the meantime: nobody is left to tell
     }
+  }
+
+  /** Not found is the object, or the subresource of a kind that was found by discovery. */
+  async #isGone(error: unknown): Promise<boolean> {
+    if (!isNotFound(error)) return false;
+    const { environment, object } = this.#run;
+    const { resource, parts } = environment;
+    const now = await parts.reader.findLive(resource, object.metadata);
+    if (now === undefined || now.metadata.uid !== object.metadata.uid) return true;
+    throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
   }
 
   /** What this controller wrote, under its own name or an earlier one: an apply that leaves a field out removes it. */
