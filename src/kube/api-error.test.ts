@@ -31,9 +31,19 @@ test("ApiError 403 says which rule would allow it", () => {
   expect(error.message).toEndWith(
     'User "jane" cannot patch. Grant it in a Role: apiGroups ["apps"], resources ["deployments/status"], verbs ["patch"]',
   );
-  expect(failed(403).message).toContain(
+  const list = { method: "GET", path: "/api/v1/pods", code: 403 };
+  expect(new ApiError({ ...list, status: { message: 'User "jane" cannot list' } }).message).toContain(
     'Grant it in a ClusterRole: apiGroups [""], resources ["pods"], verbs ["list"]',
   );
+  expect(new ApiError({ ...list, status: {} }).message).toContain("Grant it in a ClusterRole");
+});
+
+test("ApiError 403 advises no rule where no rule would help", () => {
+  const path = "/api/v1/namespaces/gone/configmaps/x";
+  const message =
+    'configmaps "x" is forbidden: unable to create new content in namespace gone because it is being terminated';
+  const error = new ApiError({ method: "PATCH", path, code: 403, status: { message } });
+  expect(error.message).toEndWith("it is being terminated");
 });
 
 test("ApiError 404 of a kind that is not there names its CustomResourceDefinition, of an object it does not", () => {

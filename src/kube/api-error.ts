@@ -119,6 +119,8 @@ function adviceFor(target: RequestTarget, code: number, status: Status): string 
     case 401:
       return "The credentials were refused: check the kubeconfig's user, or renew its token or certificate";
     case 403:
+      // Quotas, admission and namespaces that are being deleted answer so too, and no role helps there.
+      if (status.message !== undefined && !/ cannot | not allowed /.test(` ${status.message} `)) return "";
       return target.resource
         ? `Grant it in a ${target.namespace === undefined ? "ClusterRole" : "Role"}: apiGroups ["${target.group}"], ` +
             `resources ["${target.subresource ? `${target.resource}/${target.subresource}` : target.resource}"], ` +
