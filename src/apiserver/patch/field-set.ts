@@ -20,11 +20,10 @@ export class FieldSet {
   }
 
   /** Changes this set: only while it is being built. */
-  insert(path: readonly string[]): void {
-    if (path.length === 0) return;
-    let set: FieldSet = this;
-    for (let index = 0; index < path.length - 1; index++) set = set.children.getOrInsertComputed(path[index]!, create);
-    set.members.add(path[path.length - 1]!);
+  insert([first, ...rest]: readonly string[]): void {
+    if (first === undefined) return;
+    if (rest.length === 0) this.members.add(first);
+    else this.children.getOrInsertComputed(first, create).insert(rest);
   }
 
   has(element: string): boolean {

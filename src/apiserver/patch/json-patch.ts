@@ -27,7 +27,7 @@ export function jsonPatch(document: unknown, patch: unknown): unknown {
   }
   const root = { document: structuredClone(document) as Container };
   for (const operation of patch as unknown[]) {
-    if (typeof operation !== "object" || operation === null || !apply(root, operation as Operation)) throw failed();
+    if (typeof operation !== "object" || operation === null || !apply(root, operation)) throw failed();
   }
   return root.document;
 }
@@ -36,7 +36,7 @@ export function jsonPatch(document: unknown, patch: unknown): unknown {
 export function jsonPatchStrictErrors(patch: unknown): string[] {
   if (!Array.isArray(patch)) return [];
   return patch.flatMap((operation: unknown, index) =>
-    Object.keys((operation ?? {}) as object)
+    Object.keys(operation ?? {})
       .filter((name) => !fields.has(name))
       .map((name) => `json patch unknown field ${goQuoted(`[${index}].${name}`)}`),
   );

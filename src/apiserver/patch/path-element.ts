@@ -37,7 +37,7 @@ export function printElement(element: string): string {
 }
 
 /** `value.ToString` of structured-merge-diff. */
-export function printValue(value: unknown): string {
+function printValue(value: unknown): string {
   if (typeof value === "string") return goQuoted(value);
   if (Array.isArray(value)) return `[${value.map(printValue).join(",")}]`;
   if (typeof value !== "object" || value === null) return String(value);

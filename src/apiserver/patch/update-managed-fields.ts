@@ -7,7 +7,6 @@ import { FieldSet } from "./field-set.ts";
 import { capUpdaters, decodeManagers, encodeManagers, managerKey, type Managers, neverOwned } from "./managers.ts";
 import { ownUpdate, type Versions } from "./ownership.ts";
 import { fieldElement } from "./path-element.ts";
-import { equalValues } from "./typed-values.ts";
 
 export interface VersionOptions {
   readonly schema: Schema;
@@ -107,10 +106,4 @@ export function versionsOf({ apiVersion, resetFields, convert }: VersionOptions)
     },
     ignored: () => ignored,
   };
-}
-
-/** Whether two lists of managedFields say the same but for times: then a write that changed nothing else is none. */
-export function sameButForTimes(a: readonly Fields[] | undefined, b: readonly Fields[] | undefined): boolean {
-  const timeless = (entries: readonly Fields[] | undefined) => (entries ?? []).map(({ time: _, ...rest }) => rest);
-  return equalValues(timeless(a), timeless(b));
 }

@@ -1,6 +1,6 @@
 /** Whether an expression of a definition can be compiled. */
 import { celEnvironment } from "./cel-environment.ts";
-import { type CelNode, checkTypes } from "./cel-types.ts";
+import { checkTypes } from "./cel-types.ts";
 import type { Schema } from "./schema.ts";
 
 export interface CompileOptions {
@@ -21,7 +21,7 @@ export function compileError(expression: string, { schema, root, result }: Compi
   } catch (error) {
     return `${what}compilation failed: ${syntaxError(error, expression)}`;
   }
-  const { errors, type } = checkTypes(parsed.ast as unknown as CelNode, { expression, schema, root });
+  const { errors, type } = checkTypes(parsed.ast, { expression, schema, root });
   if (errors.length > 0) return `${what}compilation failed: ${errors.join("\n")}`;
   const { valid, error } = parsed.check();
   if (!valid) return `${what}compilation failed: ${syntaxError(error, expression)}`;

@@ -4,8 +4,12 @@ import { equalCel } from "./cel-equal.ts";
 
 type Comparable = bigint | number | string | boolean | Date;
 
-class MathNamespace {}
-class SetsNamespace {}
+class MathNamespace {
+  readonly name = "math";
+}
+class SetsNamespace {
+  readonly name = "sets";
+}
 
 export function registerLists(environment: Environment): void {
   environment

@@ -16,7 +16,9 @@ class Address {
 }
 
 /** `ip` is a function and what `isCanonical` is called on. */
-class IPNamespace {}
+class IPNamespace {
+  readonly name = "ip";
+}
 
 class Block {
   readonly address: string;

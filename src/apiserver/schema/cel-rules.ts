@@ -52,7 +52,7 @@ function visit(schema: Schema, value: unknown, place: Place): void {
 interface Program {
   readonly usesOld: boolean;
   readonly error: string | undefined;
-  run(context: Readonly<Record<string, unknown>>): unknown;
+  readonly run: (context: Readonly<Record<string, unknown>>) => unknown;
 }
 
 const programs = new Map<string, Program>();

@@ -11,7 +11,9 @@ class NamedFormat {
   }
 }
 
-class FormatNamespace {}
+class FormatNamespace {
+  readonly name = "format";
+}
 
 export function registerStrings(environment: Environment): void {
   environment
@@ -28,7 +30,7 @@ export function registerStrings(environment: Environment): void {
       "string.replace(string, string, int): string",
       (text: string, from: string, to: string, most: bigint) => replaceSome(text, { from, to, most }),
     )
-    .registerFunction("string.reverse(): string", (text: string) => [...text].toReversed().join(""))
+    .registerFunction("string.reverse(): string", (text: string) => Array.from(text).toReversed().join(""))
     .registerFunction("string.format(list): string", (text: string, values: unknown[]) => format(text, values));
   registerNamedFormats(environment);
 }
@@ -40,7 +42,7 @@ function all(text: string, pattern: string): string[] {
 }
 
 function charAt(text: string, index: bigint): string {
-  const characters = [...text];
+  const characters = Array.from(text);
   if (index < 0n || index > BigInt(characters.length)) throw new Error(`index out of range: ${index}`);
   return characters[Number(index)] ?? "";
 }

@@ -133,5 +133,5 @@ function valuesOf(props: Fields): ValueRules | undefined {
   if (isFields(props.not)) rules.not = schemaOf(props.not);
   const validations = props["x-kubernetes-validations"] as readonly CelRule[] | undefined;
   if (validations && validations.length > 0) rules.rules = validations;
-  return Object.keys(rules).length === 0 ? undefined : (rules as ValueRules);
+  return Object.keys(rules).length === 0 ? undefined : rules;
 }

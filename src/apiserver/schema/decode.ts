@@ -34,19 +34,6 @@ export function decodeBuiltIn(schema: Schema, value: unknown, { from = "json" }:
   }
 }
 
-/** The list of strict errors as one text. */
-export function strictError(errors: readonly string[]): string {
-  return `strict decoding error: ${errors.join(", ")}`;
-}
-
-/** What the 400 says when a body cannot be decoded. */
-export function decodeFailure(
-  { version, kind }: { readonly version: string; readonly kind: string },
-  error: string,
-): string {
-  return `${kind} in version ${goQuoted(version)} cannot be handled as a ${kind}: ${error}`;
-}
-
 interface Place {
   /** The struct that has the field. */
   readonly parent: Schema | undefined;

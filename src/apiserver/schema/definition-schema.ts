@@ -2,9 +2,9 @@
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields } from "../hooks.ts";
 import { equalValues } from "../patch/typed-values.ts";
-import { compileError } from "./cel-compile.ts";
-import { usesOldSelf, validateRules } from "./cel-rules.ts";
+import { validateRules } from "./cel-rules.ts";
 import { schemaOf } from "./custom.ts";
+import { compileErrors, ruleErrors } from "./definition-rules.ts";
 import { validateLists } from "./list-validation.ts";
 import { prune } from "./prune.ts";
 import type { CelRule, Schema } from "./schema.ts";
@@ -316,82 +316,6 @@ function keyErrors(items: Fields, keys: readonly string[], path: string): FieldE
     if (property.nullable === true) {
       errors.push({ type: "Forbidden", field: `${at}.nullable`, detail: `${listed} cannot be nullable` });
     }
-  }
-  return errors;
-}
-
-const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
-
-function ruleErrors(schema: Fields, rule: CelRule, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  const [text, message, expression] = [rule.rule ?? "", rule.message ?? "", rule.messageExpression ?? ""];
-  const invalid = (name: string, badValue: unknown, detail: string): void =>
-    void errors.push({ type: "Invalid", field: `${path}.${name}`, badValue, detail });
-  if (text.trim() === "") errors.push({ type: "Required", field: `${path}.rule`, detail: "rule is not specified" });
-  else if (message !== "" && message.trim() === "") invalid("message", message, "must be non-empty if specified");
-  else if (message.trim().includes("\n")) invalid("message", message, "must not contain line breaks");
-  else if (text.trim().includes("\n") && message.trim() === "") {
-    const detail = "message must be specified if rule contains line breaks";
-    errors.push({ type: "Required", field: `${path}.message`, detail });
-  }
-  if (expression !== "" && expression.trim() === "") {
-    const detail = "messageExpression must be non-empty if specified";
-    errors.push({ type: "Required", field: `${path}.messageExpression`, detail });
-  }
-  if (rule.reason !== undefined && !reasons.includes(rule.reason)) {
-    errors.push(notSupported(`${path}.reason`, rule.reason, { valid: reasons }));
-  }
-  const fieldPath = rule.fieldPath ?? "";
-  if (fieldPath === "") return errors;
-  if (fieldPath.trim() === "") invalid("fieldPath", fieldPath, "must be non-empty if specified");
-  if (fieldPath.includes("\n")) invalid("fieldPath", fieldPath, "must not contain line breaks");
-  if (!isFieldPath(schema, fieldPath)) invalid("fieldPath", fieldPath, "must be a valid path");
-  return errors;
-}
-
-/** Whether `.a.b['c']` leads to a field of the schema. */
-export function isFieldPath(schema: Fields, path: string): boolean {
-  return schemaAt(schema, path) !== undefined;
-}
-
-/** What `.a.b['c']` leads to. */
-export function schemaAt(schema: Fields, path: string): Fields | undefined {
-  if (!/^(?:\.[^.[\]]+|\['(?:[^'\\]|\\.)*'\])+$/.test(path)) return undefined;
-  let at: Fields | undefined = schema;
-  for (const [, name, quoted] of path.matchAll(/\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]/g)) {
-    const properties = fieldsOf(at?.properties);
-    at = properties
-      ? fieldsOf(properties[name ?? (quoted ?? "").replace(/\\(.)/g, "$1")])
-      : fieldsOf(at?.additionalProperties);
-    if (!at) return undefined;
-  }
-  return at;
-}
-
-interface RulePlace {
-  readonly uncorrelated: string | undefined;
-  readonly schema: Fields;
-  readonly root: boolean;
-}
-
-function compileErrors(rule: CelRule, path: string, { uncorrelated, schema, root }: RulePlace): FieldError[] {
-  const errors: FieldError[] = [];
-  const self = schemaOf(schema);
-  const invalid = (name: string, detail: string | undefined): void => {
-    if (detail !== undefined) errors.push({ type: "Invalid", field: `${path}.${name}`, badValue: rule, detail });
-  };
-  invalid("rule", compileError(rule.rule, { schema: self, root, result: "bool" }));
-  if (rule.messageExpression) {
-    invalid("messageExpression", compileError(rule.messageExpression, { schema: self, root, result: "string" }));
-  }
-  if (usesOldSelf(rule.rule)) {
-    if (uncorrelated !== undefined) {
-      const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`;
-      errors.push({ type: "Invalid", field: `${path}.rule`, badValue: rule.rule, detail });
-    }
-  } else if (rule.optionalOldSelf !== undefined) {
-    const detail = "may not be set if oldSelf is not used in rule";
-    errors.push({ type: "Invalid", field: `${path}.optionalOldSelf`, badValue: rule.optionalOldSelf, detail });
   }
   return errors;
 }

@@ -3,7 +3,8 @@ import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { equalValues } from "../patch/typed-values.ts";
 import { dns1035Label, dnsSubdomain } from "../validation/formats.ts";
-import { checkDefinitionSchema, schemaAt } from "./definition-schema.ts";
+import { schemaAt } from "./definition-rules.ts";
+import { checkDefinitionSchema } from "./definition-schema.ts";
 import { fieldsOf, listOf, textOf } from "./structural.ts";
 
 /** Everything but the metadata that all objects have. `old` on an update. */

@@ -45,10 +45,6 @@ export function hasFormat(format: string, text: string): boolean | undefined {
   return knownFormat(format)?.(text);
 }
 
-export function isKnownFormat(format: string): boolean {
-  return knownFormat(format) !== undefined;
-}
-
 function knownFormat(format: string): ((text: string) => boolean) | undefined {
   const name = format.replaceAll("-", "");
   return Object.hasOwn(formats, name) ? formats[name] : undefined;
@@ -61,7 +57,7 @@ export function isCidr(text: string): boolean {
   return family !== 0 && Number(length) <= (family === 4 ? 32 : 128);
 }
 
-export function isDuration(text: string): boolean {
+function isDuration(text: string): boolean {
   return (
     /^[+-]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*)$/.test(text) ||
     /^\d+\s*(ns|us|µs|ms|s|m|h|d|w|sec|second|min|minute|hr|hour|day|week|wk)s?$/i.test(text)

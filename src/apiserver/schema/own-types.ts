@@ -25,7 +25,7 @@ export class HardError extends Error {
 export interface OwnContext {
   readonly type: string;
   readonly parent: Schema | undefined;
-  decodeAs(schema: Schema, value: unknown): unknown;
+  readonly decodeAs: (schema: Schema, value: unknown) => unknown;
 }
 
 /** The value as Go would encode it again; it is not null. @throws HardError */
@@ -49,9 +49,7 @@ export function canonical(own: OwnType, value: unknown, context: OwnContext): un
       return Array.isArray(value) ? value.map((item) => asSchema(item, context)) : asSchema(value, context);
     case "schemaOrStrings":
       return Array.isArray(value) ? value : asSchema(value, context);
-    case "fieldsV1":
-    case "json":
-    case "raw":
+    default:
       return value;
   }
 }

@@ -42,7 +42,7 @@ function fieldOf(object: unknown, name: string): unknown {
 const known = new WeakMap<Schema, boolean>();
 
 /** Whether rules are anywhere in it. */
-export function hasRules(schema: Schema): boolean {
+function hasRules(schema: Schema): boolean {
   return known.getOrInsertComputed(schema, () => {
     if (schema.go) return false;
     if (schema.values?.rules) return true;

@@ -121,7 +121,7 @@ function checkEnum(schema: Schema, value: unknown, { path, result }: At): void {
 function checkString({ values, format }: Schema, value: string, at: At): void {
   const { path, result } = at;
   if (values) {
-    const length = values.maxLength === undefined && values.minLength === undefined ? 0 : [...value].length;
+    const length = values.maxLength === undefined && values.minLength === undefined ? 0 : Array.from(value).length;
     if (values.maxLength !== undefined && length > values.maxLength) {
       const detail = `may not be more than ${values.maxLength} bytes`;
       result.errors.push({ type: "TooLong", field: fieldOf(path), badValue: "", detail });

@@ -71,7 +71,6 @@ const ownTypes: Readonly<Record<OwnType, SchemaType>> = {
 
 class TableSchema implements Schema {
   readonly #row: FieldRow;
-  readonly #typeOf: TypeOf;
   readonly #struct: TableType | undefined;
   readonly type: SchemaType;
   readonly format: string | undefined;
@@ -96,7 +95,6 @@ class TableSchema implements Schema {
     const struct = type ?? (row.r === undefined ? undefined : typeOf(row.r));
     const own = struct?.row.s as OwnType | undefined;
     this.#row = row;
-    this.#typeOf = typeOf;
     this.#struct = own === undefined ? struct : undefined;
     this.type = own === undefined ? (struct ? "object" : long[row.t ?? ""]!) : ownTypes[own];
     this.format = row.f;
