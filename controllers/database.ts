@@ -34,16 +34,11 @@ type Database = ObjectOf<typeof Database>;
 const labels = ({ metadata }: Database) => ({ "app.kubernetes.io/name": "database", database: metadata.name });
 const secretName = ({ metadata }: Database) => `${metadata.name}-credentials`;
 
-const podFor = (database: Database, variable: string, container: object) => ({
-  containers: [
-    {
-      name: "postgres",
-      image: `docker.io/library/postgres:${database.spec.version}`,
-      env: [{ name: variable, valueFrom: { secretKeyRef: { name: secretName(database), key: "password" } } }],
-      ...container,
-    },
-  ],
-});
+const podFor = (database: Database, variable: string, container: object) => {
+  const image = `docker.io/library/postgres:${database.spec.version}`;
+  const env = [{ name: variable, valueFrom: { secretKeyRef: { name: secretName(database), key: "password" } } }];
+  return { containers: [{ name: "postgres", image, env, ...container }] };
+};
 
 const serviceFor = (database: Database, name: string, clusterIP?: "None") =>
   of(Service, { metadata: { name }, spec: { clusterIP, selector: labels(database), ports: [{ port: 5432 }] } });

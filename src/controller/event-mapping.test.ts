@@ -13,6 +13,7 @@ const LIVE = { isInInitialList: false };
 class Collected implements EventSink {
   readonly controller = "thing";
   readonly finalizers = ["acme.io/thing"];
+  readonly seesOwnWrites = false;
   readonly client = { find: () => Promise.reject(), list: () => Promise.reject() } as unknown as EventSink["client"];
   readonly keys: string[] = [];
   readonly priorities: (number | undefined)[] = [];

@@ -21,6 +21,8 @@ const LOW_PRIORITY = -100;
 export interface EventSink {
   readonly controller: string;
   readonly finalizers: readonly string[];
+  /** Events that only show what a key's own run wrote count too. */
+  readonly seesOwnWrites: boolean;
   add(key: string, options: AddOptions): void;
   /** The object of the key is gone: its failures and delays with it. */
   gone(key: string): void;
@@ -39,6 +41,11 @@ export interface EventSink {
 
 type Type = Change<AnyObject>["type"];
 type Told = { readonly origin?: string | undefined; readonly isInInitialList?: boolean };
+
+/** Whether it only shows what the key's own run wrote. */
+function isEcho(sink: EventSink, told: Told, key: string): boolean {
+  return told.origin !== undefined && !sink.seesOwnWrites && told.origin === originOf(sink.controller, key);
+}
 
 function passes(sink: EventSink, watch: KindWatch, change: Change<AnyObject>): boolean {
   const { on } = watch.options;
@@ -67,7 +74,7 @@ export function primaryHandler(sink: EventSink, watch: KindWatch): InformerHandl
   const changed = (type: "create" | "update", object: AnyObject, context: { old?: AnyObject; told: Told }): void => {
     const key = keyString(object.metadata);
     const { old, told } = context;
-    if (told.origin !== undefined && told.origin === originOf(sink.controller, key)) {
+    if (isEcho(sink, told, key)) {
       // An echo of the run's own write needs no other run, unless it changed what reconcile works from.
       if (old === undefined || old.metadata.generation === object.metadata.generation) return;
     }
@@ -111,7 +118,7 @@ export function ownedHandler(sink: EventSink, watch: KindWatch, owner: Resource)
     if (!matches(sink, watch, object) || !passes(sink, watch, { type, object, old })) return;
     for (const one of before === key ? [key] : [before, key]) {
       if (one === undefined) continue;
-      if (told.origin !== undefined && told.origin === originOf(sink.controller, one)) continue;
+      if (isEcho(sink, told, one)) continue;
       enqueue(sink, one, { type, object, source: "owns", told });
     }
   };
@@ -135,7 +142,7 @@ export function mappedHandler(sink: EventSink, watch: KindWatch): InformerHandle
     const add = (lists: readonly (readonly Enqueued[] | undefined)[]): void => {
       const keys = sink.call("enqueue", () => new Set(lists.flatMap(enqueuedKeys)));
       for (const key of keys ?? []) {
-        if (told.origin !== undefined && told.origin === originOf(sink.controller, key)) continue;
+        if (isEcho(sink, told, key)) continue;
         enqueue(sink, key, { type, object, source: "watches", told });
       }
     };

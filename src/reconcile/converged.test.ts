@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { defineController, defineResource, type Desired, type Resource, type Shape, z } from "binnacle";
+import { defineController, defineResource, type Resource, z } from "binnacle";
 import * as kinds from "binnacle/resources";
 import { until } from "../../scripts/acceptance/binary.ts";
 import { available, Cluster } from "../../scripts/acceptance/cluster.ts";

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { of } from "binnacle";
+import { ConfigMap } from "binnacle/resources";
+import { available } from "../../scripts/acceptance/cluster.ts";
+import { Behaviours, BOXES, Box, boxController, Lab, type Reconcile } from "../../scripts/integration/lab.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+
+describe.skipIf(!available)("own writes", () => {
+  const behaviours = new Behaviours();
+  let lab: Lab;
+
+  beforeAll(async () => {
+    lab = await Lab.start(behaviours, [boxController(behaviours, { owns: [ConfigMap], async finalize() {} })]);
+  }, 120_000);
+  afterAll(async () => await lab?.[Symbol.asyncDispose]());
+
+  /** Writes of every kind, as real reconcilers make them. */
+  const busy: Reconcile = async (box, { children, client, status }) => {
+    const { name, namespace = "" } = box.metadata;
+    await children.sync({ a: of(ConfigMap, { metadata: { name }, data: { turn: String(box.spec.turn) } }) });
+    await client.edit(Box, { name, namespace }, (draft) => {
+      draft.metadata.labels = { ...draft.metadata.labels, turn: String(box.spec.turn) };
+    });
+    status.set({ turn: box.spec.turn });
+    status.condition({ type: "Ready", status: true, reason: "Done" });
+  };
+
+  test("settle: children, status, finalizer and labels cause at most one extra run", async () => {
+    await lab.box("busy", busy);
+    await lab.operator.idle(500);
+    expect(behaviours.runs.get("busy")).toBeLessThanOrEqual(2);
+    const before = behaviours.runs.get("busy")!;
+    await lab.turn("busy");
+    await lab.operator.idle(500);
+    expect(behaviours.runs.get("busy")! - before).toBeLessThanOrEqual(2);
+  });
+
+  test("settle also when watches are behind, relisted and cut", async () => {
+    lab.proxy.delay = 500;
+    await lab.box("behind", busy);
+    lab.proxy.cut({ expire: true });
+    await Bun.sleep(300);
+    lab.proxy.cut();
+    lab.proxy.delay = 0;
+    await lab.turn("behind");
+    await lab.operator.idle(1_500);
+    expect(behaviours.runs.get("behind")).toBeLessThanOrEqual(4);
+  });
+
+  test("foreign changes of what they wrote are seen", async () => {
+    await lab.box("foreign", busy);
+    await lab.cluster.patch(`${MAPS}/foreign`, { data: { turn: "theirs" } });
+    await lab.cluster.exists(`${MAPS}/foreign`, ({ data }) => data?.["turn"] === "0");
+    await lab.cluster.patch(`${BOXES}/foreign`, { metadata: { labels: { turn: "theirs" } } });
+    await lab.cluster.exists(`${BOXES}/foreign`, ({ metadata }) => metadata.labels?.["turn"] === "0");
+    await lab.cluster.send("PATCH", `${BOXES}/foreign/status`, {
+      body: { status: { turn: 99 } },
+      type: "application/merge-patch+json",
+    });
+    await lab.cluster.exists(`${BOXES}/foreign`, ({ status }) => status?.["turn"] === 0);
+    await lab.cluster.send("DELETE", `${MAPS}/foreign`);
+    await lab.cluster.exists(`${MAPS}/foreign`);
+  });
+
+  test("run the key again when the controller asks for that", async () => {
+    await lab.restart([boxController(behaviours, { owns: [ConfigMap], reconcileOwnWrites: true })]);
+    let runs = 0;
+    await lab.box("echo", async ({ metadata: { name } }, { children }) => {
+      runs++;
+      await children.sync({ a: of(ConfigMap, { metadata: { name } }) });
+    });
+    await lab.operator.idle(300);
+    expect(runs).toBe(2);
+  });
+});
