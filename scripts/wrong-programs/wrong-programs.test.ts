@@ -12,6 +12,7 @@ async function errorsOf(program: string): Promise<ReadonlyMap<number, string>> {
   const dir = await mkdtemp(join(tmpdir(), "binnacle-wrong-"));
   try {
     await writeFile(join(dir, "wrong.ts"), program);
+    await writeFile(join(dir, "package.json"), '{ "type": "module" }');
     const paths = {
       binnacle: [join(root, "src/index.ts")],
       "binnacle/resources": [join(root, "src/resource/builtin/index.ts")],
