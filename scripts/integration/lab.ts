@@ -142,6 +142,7 @@ export class Lab<Owned extends Shape = ShapeOf<typeof ConfigMap>> implements Asy
 
   async #reconciled(name: string, generation: number): Promise<void> {
     await until(() => (this.behaviours.seen.get(name) ?? 0) >= generation, {
+      within: 60_000,
       what: () => `a run of ${name}: ${this.#operator.text.slice(-2_000)}`,
     });
     await this.#operator.idle();
