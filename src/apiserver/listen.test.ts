@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createAuthority, issue } from "./certificates/certificate.ts";
 import type { KubeObject } from "./hooks.ts";
 import { listenApiServer, type ListeningApiServer } from "./listen.ts";
 
@@ -90,6 +91,22 @@ test("requests without a token are anonymous, those with a wrong one are refused
     });
   expect(await (await ask({})).json()).toMatchObject({ status: { userInfo: { username: "system:anonymous" } } });
   expect((await ask({ authorization: "Bearer wrong" })).status).toBe(401);
+});
+
+test("a client certificate names its user where its authority is known", async () => {
+  const authority = { ...createAuthority("people"), name: "people" };
+  const { cert, key } = issue(authority, { subject: { name: "alice", groups: ["zoo"] } });
+  await using listening = await listenApiServer({ clientAuthority: authority.cert });
+  const ca = Buffer.from(/authority-data: (.*)/.exec(listening.kubeconfig)?.[1] ?? "", "base64").toString();
+  const answer = await fetch(`${listening.url}/apis/authentication.k8s.io/v1/selfsubjectreviews`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+    tls: { ca, cert, key },
+  });
+  expect(await answer.json()).toMatchObject({
+    status: { userInfo: { username: "alice", groups: ["zoo", "system:authenticated"] } },
+  });
 });
 
 test("kill -9 loses nothing that was answered, and the version does not go back", async () => {

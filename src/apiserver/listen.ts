@@ -4,6 +4,8 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "n
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
+import { type Listener, listenWithCertificates } from "./certificate-listener.ts";
+import type { Connection } from "./authentication/identify.ts";
 import { administrator, type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
 
 export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now"> {
@@ -11,6 +13,12 @@ export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history"
   readonly host?: string | undefined;
   /** 0 takes a free one. @default 0 */
   readonly port?: number | undefined;
+  /**
+   * Whose client certificates name users, PEM; a request costs about twice the time then.
+   *
+   * @default none: users have tokens
+   */
+  readonly clientAuthority?: string | undefined;
 }
 
 export interface ListeningApiServer extends AsyncDisposable {
@@ -34,7 +42,7 @@ interface Credentials {
 }
 
 /** Bun's HTTP/2 sends headers together with the first byte of the body. */
-const overHttp2 = { holdsHeaders: true };
+const overHttp2: Connection = { holdsHeaders: true };
 
 const authorityName = "binnacle";
 
@@ -50,12 +58,14 @@ export async function listenApiServer(options: ListenOptions = {}): Promise<List
   const hosts = [...new Set([host, "127.0.0.1", "localhost", hostname(), "kubernetes.default.svc"])];
   const own = issue({ ...authority, name: authorityName }, { subject: { name: "apiserver" }, hosts });
   let server: ApiServer | undefined;
-  const listener = serve(host, options.port || credentials.port || 0, {
+  const listener = await listen(host, options.port || credentials.port || 0, {
     isFixed: Boolean(options.port),
     tls: { cert: own.cert, key: own.key },
-    answer: (request) => server?.fetch(request, overHttp2) ?? Promise.resolve(new Response(null, { status: 503 })),
+    clientAuthority: options.clientAuthority,
+    answer: (request, connection) =>
+      server?.fetch(request, connection) ?? Promise.resolve(new Response(null, { status: 503 })),
   });
-  const port = listener.port ?? 0;
+  const { port } = listener;
   const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   try {
     keepCredentials(options.data, { ...credentials, port });
@@ -68,13 +78,13 @@ export async function listenApiServer(options: ListenOptions = {}): Promise<List
       tokenSecret: Buffer.from(credentials.secret, "base64"),
     });
   } catch (error) {
-    await listener.stop(true);
+    await listener.stop();
     throw error;
   }
   const started = server;
   const stop = async (): Promise<void> => {
     await started.stop();
-    await listener.stop(true);
+    await listener.stop();
   };
   const url = `https://${address}`;
   return {
@@ -90,24 +100,32 @@ interface ServeOptions {
   /** The port was asked for: another will not do. */
   readonly isFixed: boolean;
   readonly tls: { readonly cert: string; readonly key: string };
-  readonly answer: (request: Request) => Promise<Response>;
+  readonly clientAuthority: string | undefined;
+  readonly answer: (request: Request, connection: Connection) => Promise<Response>;
 }
 
-function serve(hostname: string, port: number, options: ServeOptions): Bun.Server<undefined> {
+async function listen(host: string, port: number, options: ServeOptions): Promise<Listener> {
+  const { clientAuthority } = options;
   try {
-    return Bun.serve({
-      hostname,
-      port,
-      http2: true,
-      // Watches are silent for minutes.
-      idleTimeout: 0,
-      tls: options.tls,
-      fetch: options.answer,
-    });
+    if (clientAuthority !== undefined) return await listenWithCertificates({ ...options, host, port, clientAuthority });
+    return serve(host, port, options);
   } catch (error) {
     if (port === 0 || options.isFixed) throw error;
-    return serve(hostname, 0, options);
+    return listen(host, 0, options);
   }
+}
+
+function serve(hostname: string, port: number, { tls, answer }: ServeOptions): Listener {
+  const server = Bun.serve({
+    hostname,
+    port,
+    http2: true,
+    // Watches are silent for minutes.
+    idleTimeout: 0,
+    tls,
+    fetch: (request) => answer(request, overHttp2),
+  });
+  return { port: server.port ?? port, stop: () => server.stop(true) };
 }
 
 function loadCredentials(data: string | undefined): Credentials {

@@ -1,4 +1,5 @@
 /** `binnacle apiserver` */
+import { readFileSync } from "node:fs";
 import { listenApiServer, type ListeningApiServer, writePrivate } from "../apiserver/listen.ts";
 import { command } from "./command.ts";
 import { whenSignalled } from "./signals.ts";
@@ -13,12 +14,21 @@ export const apiserverCommand = command({
       describe: "Address to serve on, with TLS; port 0 is a free one",
     },
     { name: "data", type: "string", describe: "Folder that keeps the objects over a restart; else they are lost" },
+    {
+      name: "client-ca-file",
+      type: "string",
+      describe: "PEM file of the authority whose client certificates name users; else users have tokens",
+    },
     { name: "write-kubeconfig", type: "string", describe: "File to write a kubeconfig of an administrator to" },
   ],
   async run(values, { out }) {
     const signalled = whenSignalled(() => undefined);
     const address = parseAddress(values["bind-address"]);
-    const listening = await start({ ...address, data: values.data });
+    const listening = await start({
+      ...address,
+      data: values.data,
+      clientAuthority: readAuthority(values["client-ca-file"]),
+    });
     const file = values["write-kubeconfig"];
     if (file !== undefined) {
       try {
@@ -36,12 +46,28 @@ export const apiserverCommand = command({
   },
 });
 
-async function start(options: { host: string; port: number; data: string | undefined }): Promise<ListeningApiServer> {
+interface StartOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly data: string | undefined;
+  readonly clientAuthority: string | undefined;
+}
+
+async function start(options: StartOptions): Promise<ListeningApiServer> {
   try {
     return await listenApiServer(options);
   } catch (error) {
     const where = options.data === undefined ? "" : ` with data in ${options.data}`;
     throw new UserError(`Cannot serve on ${options.host}:${options.port}${where}: ${messageOf(error)}`);
+  }
+}
+
+function readAuthority(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UserError(`Cannot read --client-ca-file ${file}: ${messageOf(error)}`);
   }
 }
 

@@ -1,0 +1,130 @@
+/** A listener that sees the certificates of its clients, which Bun's own server does not show. */
+import { X509Certificate } from "node:crypto";
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from "node:http2";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { Connection } from "./authentication/identify.ts";
+import type { UserInfo } from "./hooks.ts";
+
+export interface CertificateListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly cert: string; readonly key: string };
+  /** Whose certificates name users, PEM. */
+  readonly clientAuthority: string;
+  readonly answer: (request: Request, connection: Connection) => Promise<Response>;
+}
+
+/** What listens, whichever way. */
+export interface Listener {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** @throws Error when the address cannot be had. */
+export async function listenWithCertificates(options: CertificateListenerOptions): Promise<Listener> {
+  const { tls, clientAuthority, answer } = options;
+  const server = createSecureServer({
+    ...tls,
+    ca: clientAuthority,
+    requestCert: true,
+    // Who has none may have a token.
+    rejectUnauthorized: false,
+    allowHTTP1: true,
+  });
+  const sockets = new Set<Socket>();
+  server.on("secureConnection", (socket: TLSSocket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => undefined);
+  });
+  server.on("request", (request: Http2ServerRequest, response: Http2ServerResponse) => {
+    void serve(request, response, answer);
+  });
+  const port = await listening(server, options);
+  return {
+    port,
+    stop: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function listening(server: Http2SecureServer, { host, port }: CertificateListenerOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
+
+async function serve(
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+  answer: CertificateListenerOptions["answer"],
+): Promise<void> {
+  const gone = new AbortController();
+  response.on("close", () => gone.abort());
+  response.on("error", () => gone.abort());
+  try {
+    const answered = await answer(await webRequest(request, gone.signal), { certificate: userOf(request) });
+    const headers: Record<string, string | string[]> = {};
+    for (const [name, value] of answered.headers) headers[name] = value;
+    response.writeHead(answered.status, headers);
+    for await (const chunk of answered.body ?? []) {
+      if (gone.signal.aborted) break;
+      response.write(chunk);
+    }
+    response.end();
+  } catch {
+    // The client went away in the middle of its request.
+    response.stream?.close();
+  }
+}
+
+async function webRequest(request: Http2ServerRequest, signal: AbortSignal): Promise<Request> {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (name.startsWith(":") || value === undefined) continue;
+    headers.set(name, Array.isArray(value) ? value.join(", ") : value);
+  }
+  const { method } = request;
+  const chunks: Uint8Array[] = [];
+  if (method !== "GET" && method !== "HEAD") for await (const chunk of request) chunks.push(chunk as Uint8Array);
+  const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };
+  return new Request(`https://server${request.url}`, { method, headers, signal, ...body });
+}
+
+const users = new WeakMap<object, { readonly user: UserInfo | undefined }>();
+
+/** The user of a certificate: CN is the name, each O a group. */
+function userOf(request: Http2ServerRequest): UserInfo | undefined {
+  const socket = (request.stream?.session?.socket ?? request.socket) as TLSSocket;
+  const known = users.get(socket);
+  if (known !== undefined) return known.user;
+  const user = socket.authorized ? fromCertificate(socket) : undefined;
+  users.set(socket, { user });
+  return user;
+}
+
+function fromCertificate(socket: TLSSocket): UserInfo | undefined {
+  const certificate = socket.getPeerCertificate();
+  const { CN, O } = certificate.subject ?? {};
+  if (CN === undefined) return undefined;
+  const groups = O === undefined ? [] : Array.isArray(O) ? O : [O];
+  const hash = new X509Certificate(certificate.raw).fingerprint256.replaceAll(":", "").toLowerCase();
+  return {
+    username: String(CN),
+    groups: [...groups, "system:authenticated"],
+    extra: { "authentication.kubernetes.io/credential-id": [`X509SHA256=${hash}`] },
+  };
+}
