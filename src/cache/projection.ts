@@ -1,6 +1,7 @@
 /** What of an object is kept: whole or a stub, and whose managed fields. Decided once, on its way in. */
 import type { AnyObject } from "../resource/handle.ts";
 import type { ManagedFieldsEntry } from "../resource/meta.ts";
+import { shareStrings } from "./shared-strings.ts";
 
 /** What the users of an informer need of its objects. */
 export interface Needs {
@@ -57,6 +58,7 @@ export class Projection {
 
   /** Reduces a freshly parsed object, in place, or replaces it by a stub. */
   take(object: AnyObject): AnyObject {
+    shareStrings(object);
     if (!this.#wants(object)) return toStub(object);
     const metadata = object.metadata as Metadata;
     if (metadata.managedFields === undefined) return object;

@@ -55,6 +55,8 @@ export interface ReflectorOptions {
   readonly streams?: StreamMemory | undefined;
   /** Which objects are wanted whole, told from their metadata; `undefined` when all are. @default all */
   readonly wants?: (() => ((object: AnyObject) => boolean) | undefined) | undefined;
+  /** The server need not send more than metadata. @default false */
+  readonly metadataOnly?: boolean | undefined;
   readonly onStatus?: ((status: InformerState) => void) | undefined;
   /** A full list has begun. */
   readonly onList?: ((reason: ListReason) => void) | undefined;
@@ -73,6 +75,7 @@ const WATCH_SECONDS = 180;
 const WATCH_SPREAD_SECONDS = 40;
 /** A watch that outlives its time by this much is dead. */
 const IDLE_GRACE_MS = 10_000;
+const NONE_WHOLE = (): boolean => false;
 /** Reflectors that waited for one server come back spread over this. */
 const STAGGER_MS = 500;
 
@@ -181,7 +184,7 @@ export class Reflector {
     onStatus({ kind: "listing" });
     const { mapper, resource, wants } = this.#options;
     const path = await this.#path(signal);
-    const isWanted = wants?.();
+    const isWanted = this.#options.metadataOnly === true ? NONE_WHOLE : wants?.();
     onList?.(reason);
     sink.beginList(reason === "needs");
     const { resourceVersion } = await listPages<AnyObject>(transport, {
@@ -237,6 +240,7 @@ export class Reflector {
         fields,
         ...this.#duration(),
         sendInitialEvents: true,
+        metadataOnly: this.#metadataOnly(),
         signal: AbortSignal.any([signal, late.signal]),
         onEvent: (type, object) => {
           if (initial === undefined) return sink.event(type, object);
@@ -262,6 +266,11 @@ export class Reflector {
     return { began, error: new Error("The streaming list ended before its end") };
   }
 
+  #metadataOnly(): { readonly apiVersion: string; readonly kind: string } | undefined {
+    const { metadataOnly, resource } = this.#options;
+    return metadataOnly === true ? { apiVersion: resource.apiVersion, kind: resource.kind } : undefined;
+  }
+
   #duration(): { readonly timeoutSeconds: number; readonly idleTimeout: number } {
     const timeoutSeconds = WATCH_SECONDS + Math.floor(this.#options.random() * (WATCH_SPREAD_SECONDS + 1));
     return { timeoutSeconds, idleTimeout: timeoutSeconds * 1000 + IDLE_GRACE_MS };
@@ -276,6 +285,7 @@ export class Reflector {
         labels,
         fields,
         ...this.#duration(),
+        metadataOnly: this.#metadataOnly(),
         signal,
         onOpen: () => {
           onOpen();

@@ -36,6 +36,8 @@ export interface AcquireOptions {
   /** A field selector. */
   readonly fields?: string | undefined;
   readonly needs: Needs;
+  /** All that is needed besides metadata, by paths: an informer that has whole objects anyway is used. @default all */
+  readonly keep?: readonly string[] | undefined;
   /** Who it is, in the log and on the debug page. */
   readonly user: string;
 }
@@ -153,10 +155,31 @@ export class InformerRegistry {
   }
 
   #sharedFor(resource: Resource, options: AcquireOptions): Shared {
+    const kind = this.#kind(resource);
+    if (options.keep !== undefined) {
+      const { keep: _keep, ...whole } = options;
+      const full = this.#existing(this.#informer(resource, whole));
+      if (full !== undefined && full.users.values().some(({ needs }) => needs.bodies === "all")) return full;
+    }
+    const informer = this.#informer(resource, options);
+    const existing = this.#existing(informer);
+    if (existing !== undefined) return existing;
+    const shared: Shared = { informer, kind, users: new Map(), grace: undefined };
+    this.#shared.set(informer.id, shared);
+    kind.informers = [...kind.informers, informer];
+    this.#all = [...this.#all, informer];
+    return shared;
+  }
+
+  #existing({ id }: SharedInformer): Shared | undefined {
+    return this.#shared.get(id);
+  }
+
+  #informer(resource: Resource, options: AcquireOptions): SharedInformer {
     const { transport, mapper, log, random, freeze, list } = this.#options;
     const isCluster = resource.scope === "Cluster" || mapper.known(resource)?.namespaced === false;
     const kind = this.#kind(resource);
-    const informer = new SharedInformer(resource, {
+    return new SharedInformer(resource, {
       transport,
       mapper,
       log,
@@ -167,17 +190,11 @@ export class InformerRegistry {
       list,
       streams: this.#streams,
       held: kind.held,
+      keep: options.keep,
       namespaces: isCluster ? [] : options.namespaces,
       labels: options.labels === undefined ? undefined : parseLabelSelector(options.labels).toString(),
       fields: options.fields === undefined ? undefined : parseFieldSelector(options.fields).toString(),
     });
-    const existing = this.#shared.get(informer.id);
-    if (existing !== undefined) return existing;
-    const shared: Shared = { informer, kind, users: new Map(), grace: undefined };
-    this.#shared.set(informer.id, shared);
-    kind.informers = [...kind.informers, informer];
-    this.#all = [...this.#all, informer];
-    return shared;
   }
 
   #need({ informer, users }: Shared): void {

@@ -13,6 +13,7 @@ import { Handlers } from "./handlers.ts";
 import { Indexer } from "./indexer.ts";
 import type { HandlerOptions, HandlerRegistration, InformerHandler } from "./informer-handler.ts";
 import { worstOf, type InformerState } from "./informer-state.ts";
+import { KeptPaths } from "./kept-paths.ts";
 import { ListGate } from "./list-gate.ts";
 import { isStub, Projection, type Needs } from "./projection.ts";
 import { Reflector } from "./reflector.ts";
@@ -43,6 +44,8 @@ export interface SharedInformerOptions {
   readonly held?: ReadonlyMap<string, number> | undefined;
   /** Objects of a page. @default 500 */
   readonly pageSize?: number | undefined;
+  /** Paths besides metadata that are kept, such as `spec.nodeName`; an empty list for metadata alone. @default all */
+  readonly keep?: readonly string[] | undefined;
   /** How to list. @default "pages" */
   readonly list?: ListMode | undefined;
   /** Shared by informers of one server. @default its own */
@@ -85,6 +88,7 @@ export class SharedInformer {
   readonly #clock: Clock;
   readonly #log: Pick<Log, "debug" | "info" | "warn" | "error">;
   readonly #transform: SharedInformerOptions["transform"];
+  readonly #keep: KeptPaths | undefined;
   readonly #handlers: Handlers;
   readonly #parts = new Map<string, Part>();
   /** What was last logged that keeps it from watching. */
@@ -112,11 +116,13 @@ export class SharedInformer {
     this.#labelSelector = this.labels === undefined ? undefined : parseLabelSelector(this.labels);
     this.#fieldSelector = this.fields === undefined ? undefined : parseFieldSelector(this.fields);
     this.selector = selectorText(this);
-    this.id = `${resource.apiVersion}/${resource.kind}${this.selector && `?${this.selector}`}`;
+    const keep = options.keep === undefined ? "" : `#${new KeptPaths(options.keep).text}`;
+    this.id = `${resource.apiVersion}/${resource.kind}${this.selector && `?${this.selector}`}${keep}`;
     this.#clock = clock;
     const { log = SILENT } = options;
     this.#log = log;
     this.#transform = options.transform;
+    this.#keep = options.keep === undefined ? undefined : new KeptPaths(options.keep);
     this.#freeze = freeze;
     this.#handlers = new Handlers({ log, clock, informer: this.id, resync: () => this.#resync() });
     for (const namespace of this.namespaces.length === 0 ? [""] : this.namespaces) {
@@ -142,6 +148,7 @@ export class SharedInformer {
         gate,
         pageSize,
         list: options.list,
+        metadataOnly: this.#keep?.isMetadataOnly,
         streams: options.streams,
         sink: feed,
         wants: () => this.#projection.wants,
@@ -271,9 +278,13 @@ export class SharedInformer {
 
   #take(given: AnyObject, shared: boolean): AnyObject {
     const object = this.#transform === undefined ? given : this.#transform(given);
-    const taken = shared ? this.#projection.takeCopy(object) : this.#projection.take(object);
+    const taken = this.#keep?.take(object) ?? this.#project(object, shared);
     if (!isStub(taken)) this.#size.take(taken);
     return this.#freeze ? deepFreeze(taken) : taken;
+  }
+
+  #project(object: AnyObject, shared: boolean): AnyObject {
+    return shared ? this.#projection.takeCopy(object) : this.#projection.take(object);
   }
 
   #heard(): void {

@@ -13,6 +13,10 @@ export interface WatchOptions<T> {
   readonly labels?: LabelQuery;
   /** A field selector; the API server filters. */
   readonly fields?: string;
+  /** In `watches` and `reads`: nothing but metadata is watched and kept. */
+  readonly select?: "metadata";
+  /** In `watches` and `reads`: paths that are kept besides metadata, such as `["spec.nodeName"]`; the rest is dropped. */
+  readonly keep?: readonly string[];
   /** Membership: objects that do not match are not this controller's; one that stops matching is finalized and released. */
   readonly match?: (object: T) => boolean;
   /** Event filter: which changes of a member cause a run. */
@@ -56,7 +60,7 @@ export interface KindWatch {
   readonly options: Omit<Partial<MapOptions<AnyObject>>, "labels"> & { readonly labels?: string };
 }
 
-const known = new Set(["namespaces", "labels", "fields", "match", "on", "track", "enqueue"]);
+const known = new Set(["namespaces", "labels", "fields", "select", "keep", "match", "on", "track", "enqueue"]);
 
 /** Narrows, filters or maps a kind. @throws TypeError for an unknown option, SyntaxError for a wrong selector. */
 export function watch<S extends Shape>(resource: Resource<S>, options: MapOptions<S["read"]>): MappedWatch;
@@ -69,9 +73,17 @@ export function watch(resource: Resource, options: Partial<MapOptions<AnyObject>
       );
     }
   }
+  if (options.select !== undefined && (options.select !== "metadata" || options.keep !== undefined)) {
+    throw new TypeError(`Cannot watch ${resource.kind}: select can be "metadata", without keep`);
+  }
   const { labels, ...rest } = options;
   const narrowed = labels === undefined ? rest : { ...rest, labels: labelSelector(labels).toString() };
   return Object.freeze({ watch: 1, resource, options: narrowed } satisfies KindWatch);
+}
+
+/** The paths that a watch keeps besides metadata; `undefined` for whole objects. */
+export function keptPaths({ options }: KindWatch): readonly string[] | undefined {
+  return options.select === "metadata" ? [] : options.keep;
 }
 
 /** The watch behind a target: a bare handle has no options. */

@@ -10,7 +10,7 @@ import type { Declarations } from "./declarations.ts";
 import { type EventSink, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
 import { bodiesOwnedBy, EVERYTHING } from "./needs.ts";
 import type { Runtime } from "./runtime.ts";
-import type { KindWatch } from "./watch.ts";
+import { keptPaths, type KindWatch } from "./watch.ts";
 
 export interface WatchedKindsOptions {
   readonly runtime: Runtime;
@@ -90,6 +90,7 @@ export class WatchedKinds implements Disposable {
       namespaces: namespaces ?? (watch.resource.scope === "Cluster" ? [] : runtime.namespaces),
       labels,
       fields,
+      keep: keptPaths(watch),
       needs,
       user,
     });

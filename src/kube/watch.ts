@@ -20,6 +20,8 @@ export interface WatchOptions {
   readonly timeoutSeconds?: number | undefined;
   /** A streaming list: the objects first, then a bookmark annotated `k8s.io/initial-events-end`. */
   readonly sendInitialEvents?: boolean | undefined;
+  /** Asks for metadata alone; the objects are told as of this kind. @default whole objects */
+  readonly metadataOnly?: { readonly apiVersion: string; readonly kind: string } | undefined;
   /** Milliseconds without a byte after which the watch fails. @default none */
   readonly idleTimeout?: number | undefined;
   /** Besides those of every request. */
@@ -32,6 +34,9 @@ export interface WatchOptions {
   /** The events of one piece of the stream have been told. */
   onBatch?(): void;
 }
+
+/** Servers that have no such form send whole objects. */
+const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
 interface WatchEvent {
   readonly type: WatchType | "ERROR";
@@ -52,6 +57,7 @@ export function watch(transport: Pick<Transport, "stream">, options: WatchOption
     method: "GET",
     path,
     query: queryOf(options),
+    accept: options.metadataOnly === undefined ? undefined : METADATA_ONLY,
     headers,
     signal,
     idleTimeout,
@@ -70,6 +76,7 @@ function tell(line: string, options: WatchOptions): void {
   if (event.type === "ERROR") {
     throw new ApiError({ method: "GET", path: options.path, watch: true, status: event.object as unknown as Status });
   }
+  if (options.metadataOnly !== undefined) Object.assign(event.object, options.metadataOnly);
   options.onEvent(event.type, event.object);
 }
 

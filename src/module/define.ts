@@ -41,8 +41,8 @@ const common: readonly is.Option[] = [
 
 const objectOptions: readonly is.Option[] = [
   { name: "name", check: is.isName },
-  { name: "for", required: true, check: is.isTarget },
-  { name: "owns", check: is.isListOf(is.isTarget) },
+  { name: "for", required: true, check: is.isWholeTarget },
+  { name: "owns", check: is.isListOf(is.isWholeTarget) },
   { name: "formerly", check: is.isListOf(is.isName) },
   { name: "finalize", check: is.isFunction },
   ...common,

@@ -130,6 +130,14 @@ export function isTarget(value: unknown): string | undefined {
     : "a watch with 'enqueue' belongs into 'watches'";
 }
 
+/** As {@link isTarget}, of whole objects: what is reconciled and applied is compared with all of it. */
+export function isWholeTarget(value: unknown): string | undefined {
+  const problem = isTarget(value);
+  if (problem !== undefined) return problem;
+  const { select, keep } = kindWatch(value as Target<Shape>).options;
+  return select === undefined && keep === undefined ? undefined : "select and keep are for watches and reads";
+}
+
 /** `watch(handle, { enqueue })` or one of `source`. */
 export function isMappedWatch(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return expected("watch(kind, { enqueue }) or source.…", value);
