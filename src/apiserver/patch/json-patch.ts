@@ -1,6 +1,7 @@
 /** JSON patch as the server applies it. @see https://datatracker.ietf.org/doc/html/rfc6902 */
 import { badRequest, StatusError } from "../status.ts";
 import { goQuoted } from "../field-error.ts";
+import { setField } from "../schema/set-field.ts";
 import { equalValues } from "./typed-values.ts";
 
 type Container = Record<string, unknown> | unknown[];
@@ -124,15 +125,13 @@ function add(root: Root, path: string, value: unknown): boolean {
   const location = locate(root, path);
   if (!location) return false;
   const { container, key } = location;
-  if (!Array.isArray(container)) return setField(container, key, value);
+  if (!Array.isArray(container)) {
+    setField(container, key, value);
+    return true;
+  }
   const index = key === "-" ? container.length : indexOf(key, container.length + 1);
   if (index === undefined) return false;
   container.splice(index, 0, value);
-  return true;
-}
-
-function setField(container: Record<string, unknown>, key: string, value: unknown): true {
-  Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true });
   return true;
 }
 
@@ -156,7 +155,10 @@ function replace(root: Root, path: string, value: unknown): boolean {
   const location = locate(root, path);
   if (!location || !read(location)) return false;
   const { container, key } = location;
-  if (!Array.isArray(container)) return setField(container, key, value);
+  if (!Array.isArray(container)) {
+    setField(container, key, value);
+    return true;
+  }
   container[indexOf(key, container.length)!] = value;
   return true;
 }

@@ -36,10 +36,10 @@ export function managerName(key: string): ManagerName {
 }
 
 /** @returns `undefined` for what is not well formed */
-export function decodeManagers(entries: readonly Fields[] | undefined): Managers | undefined {
+export function decodeManagers(entries: readonly (Fields | null)[] | undefined): Managers | undefined {
   const managers: Managers = new Map();
   for (const entry of entries ?? []) {
-    const { manager = "", operation, apiVersion, fieldsType, fieldsV1, subresource = "", time } = entry;
+    const { manager = "", operation, apiVersion, fieldsType, fieldsV1, subresource = "", time } = entry ?? {};
     if (operation !== "Apply" && operation !== "Update") return undefined;
     if (typeof apiVersion !== "string" || apiVersion === "" || fieldsType !== "FieldsV1") return undefined;
     const key = managerKey({ manager: String(manager), operation, apiVersion, subresource: String(subresource) });

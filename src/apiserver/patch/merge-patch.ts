@@ -2,6 +2,7 @@
 import { badRequest } from "../status.ts";
 import { jsonKind } from "./json-patch.ts";
 import { asMap, type JsonMap } from "./typed-values.ts";
+import { setField } from "../schema/set-field.ts";
 
 /**
  * The document with the patch merged into it; the argument stays as it is.
@@ -27,7 +28,7 @@ function merged(document: JsonMap, patch: JsonMap): JsonMap {
     }
     const fields = asMap(value);
     const before = Object.hasOwn(document, name) ? asMap(document[name]) : undefined;
-    result[name] = fields && before ? merged(before, fields) : withoutNulls(value);
+    setField(result, name, fields && before ? merged(before, fields) : withoutNulls(value));
   }
   return result;
 }

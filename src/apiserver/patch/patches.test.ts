@@ -128,3 +128,15 @@ test.each<[object, number, string]>([
 ])("strategicMergePatch refuses %j", (patch, code, message) => {
   expect(codeOf(() => strategicMergePatch(pod, live, patch))).toEqual({ code, message });
 });
+
+test("patches keep a field of any name", () => {
+  const odd: unknown = JSON.parse('{"data":{"__proto__":"1","constructor":"2"}}');
+  const text = JSON.stringify(odd);
+  expect(JSON.stringify(mergePatch({ data: {} }, odd))).toBe(text);
+  expect(
+    JSON.stringify(strategicMergePatch(builtInSchema({ group: "", version: "v1", kind: "ConfigMap" })!, {}, odd)),
+  ).toBe(text);
+  expect(JSON.stringify(jsonPatch({ data: {} }, [{ op: "add", path: "/data/__proto__", value: "1" }]))).toBe(
+    '{"data":{"__proto__":"1"}}',
+  );
+});

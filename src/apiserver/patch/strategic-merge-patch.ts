@@ -5,6 +5,7 @@ import { badRequest } from "../status.ts";
 import { jsonKind } from "./json-patch.ts";
 import { deleteFromPrimitives, inOrder, type MergedList, mergeSlices, partition, sameKind } from "./strategic-lists.ts";
 import { directive, type Fields, goTypeOf, identity, isFields, unfit } from "./strategic-values.ts";
+import { setField } from "../schema/set-field.ts";
 
 const retainKeys = "$retainKeys";
 const deletePrefix = "$deleteFromPrimitiveList";
@@ -69,7 +70,7 @@ function take(original: Fields, key: string, value: unknown): void {
   discardNulls(value);
   const kept = withoutDirectives(value);
   if (kept === undefined) delete original[key];
-  else original[key] = kept;
+  else setField(original, key, kept);
 }
 
 function wholeDirective(patch: Fields): Fields {

@@ -2,6 +2,7 @@
 import { type Atom, type ListAtom, type MapAtom, shapeOf } from "./atom.ts";
 import { itemElement } from "./list-item.ts";
 import { asList, asMap, ownField } from "./typed-values.ts";
+import { setField } from "../schema/set-field.ts";
 
 /** `undefined` is what is not there. */
 export function mergeTyped(left: unknown, right: unknown, atom: Atom): unknown {
@@ -25,7 +26,7 @@ function mergeMaps(left: unknown, right: unknown, map: MapAtom): unknown {
     const [a, b] = [ownField(below, key), ownField(above, key)];
     const value = atom ? mergeTyped(a, b, atom) : upper(a, b);
     if (value === undefined) continue;
-    merged[key] = value;
+    setField(merged, key, value);
     any = true;
   }
   return any ? merged : undefined;

@@ -3,6 +3,7 @@ import { type Atom, type ListAtom, type MapAtom, shapeOf } from "./atom.ts";
 import { FieldSet } from "./field-set.ts";
 import { itemElement } from "./list-item.ts";
 import { fieldElement } from "./path-element.ts";
+import { setField } from "../schema/set-field.ts";
 
 export type JsonMap = Readonly<Record<string, unknown>>;
 
@@ -106,7 +107,7 @@ function removeFromMap(value: unknown, items: FieldSet, map: MapAtom): unknown {
     if (items.has(element)) continue;
     const within = items.within(element);
     const type = map.typeOf(key);
-    left[key] = within && type ? removeItems(field, within, type) : field;
+    setField(left, key, within && type ? removeItems(field, within, type) : field);
     any = true;
   }
   return any ? left : null;

@@ -73,7 +73,7 @@ function managersToStartFrom(
   { asked, subresource }: { readonly asked: readonly Fields[] | undefined; readonly subresource: string },
 ): Managers {
   if (subresource !== "") return decodeManagers(live?.metadata.managedFields) ?? new Map();
-  if (asked?.length === 0 || (asked?.length === 1 && Object.keys(asked[0]!).length === 0)) return new Map();
+  if (asked?.length === 0 || (asked?.length === 1 && Object.keys(asked[0] ?? {}).length === 0)) return new Map();
   const managers = decodeManagers(asked);
   if (managers && managers.size > 0) return managers;
   return decodeManagers(live?.metadata.managedFields) ?? new Map();

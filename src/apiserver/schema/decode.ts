@@ -2,6 +2,7 @@
 import { goQuoted } from "../field-error.ts";
 import { canonical, HardError, type OwnContext, TypeMismatch } from "./own-types.ts";
 import type { Schema } from "./schema.ts";
+import { setField } from "./set-field.ts";
 
 export interface Decoded {
   /** What the server would answer with. */
@@ -136,7 +137,7 @@ class Decoding {
     const map: Record<string, unknown> = {};
     for (const [key, inner] of Object.entries(value as object)) {
       const place = { parent, strict: strict === "" ? key : `${strict}.${key}` };
-      map[key] = schema.additional ? this.decode(schema.additional, inner, place) : inner;
+      setField(map, key, schema.additional ? this.decode(schema.additional, inner, place) : inner);
     }
     return map;
   }
