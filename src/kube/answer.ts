@@ -11,6 +11,7 @@ export interface RefusedAnswer {
   readonly code: number;
   readonly body: string;
   readonly retryAfter: string | null | undefined;
+  readonly auditId?: string | null | undefined;
   readonly watch?: boolean | undefined;
 }
 
@@ -24,6 +25,7 @@ export function refusal(answer: RefusedAnswer): ApiError {
     watch,
     status: statusOf(answer.body),
     retryAfter: retryAfterOf(answer.retryAfter),
+    auditId: answer.auditId ?? undefined,
   });
 }
 

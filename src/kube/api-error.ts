@@ -39,6 +39,8 @@ export interface ApiErrorInit {
   readonly code?: number | undefined;
   /** Seconds, from the header of that name. */
   readonly retryAfter?: number | undefined;
+  /** From the header `audit-id`. */
+  readonly auditId?: string | undefined;
 }
 
 /**
@@ -60,6 +62,8 @@ export class ApiError extends Error {
   readonly target: RequestTarget;
   /** Seconds after which the server wants to be asked again. */
   readonly retryAfter: number | undefined;
+  /** Finds the request in the server's audit log. */
+  readonly auditId: string | undefined;
 
   constructor(init: ApiErrorInit) {
     const code = init.code ?? init.status.code ?? 500;
@@ -72,6 +76,7 @@ export class ApiError extends Error {
     this.verb = target.verb;
     this.path = init.path;
     this.target = target;
+    this.auditId = init.auditId;
     this.retryAfter = init.retryAfter ?? init.status.details?.retryAfterSeconds;
   }
 }

@@ -38,6 +38,12 @@ describe.skipIf(!bin)("kube against a real kube-apiserver", () => {
     });
   }
 
+  test("a refusal keeps the id under which the server's audit log has it", async () => {
+    const path = objectPath(configMaps, { namespace: "default", name: "none" });
+    const error = await transport.request({ method: "GET", path }).catch((refused: unknown) => refused);
+    expect((error as { auditId?: string }).auditId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
   test("listPages and watch give every object and every change once, in order", async () => {
     const names = Array.from({ length: 25 }, (_, i) => `page-${String(i).padStart(2, "0")}`);
     for (const name of names) await create(name);

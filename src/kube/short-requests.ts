@@ -27,7 +27,9 @@ export async function sendByFetch(
     by.log.answered(method, response.status, response.headers.get("warning"));
     if (response.ok) return await (sending.json ? response.json() : response.text());
     const retryAfter = response.headers.get("retry-after");
-    throw refusal({ method, path: request.path, code: response.status, body: await response.text(), retryAfter });
+    const auditId = response.headers.get("audit-id");
+    const body = await response.text();
+    throw refusal({ method, path: request.path, code: response.status, body, retryAfter, auditId });
   } catch (error) {
     if (isApiError(error)) throw error;
     throw error instanceof SyntaxError ? notJson(request, error) : unreachable(by.server, error);
@@ -45,7 +47,8 @@ export async function sendByExchange(
   const { status, header, body } = await by.path.collect(exchange, sending.signal);
   by.log.answered(method, status, header("warning"));
   if (status < 200 || status > 299) {
-    throw refusal({ method, path: request.path, code: status, body, retryAfter: header("retry-after") });
+    const retryAfter = header("retry-after");
+    throw refusal({ method, path: request.path, code: status, body, retryAfter, auditId: header("audit-id") });
   }
   return sending.json ? parseJson(body, request) : body;
 }
