@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { KubeObject } from "../hooks.ts";
 import type { Storage } from "../storage/storage.ts";
+import objectsText from "./objects.txt" with { type: "text" };
 
 export interface BootstrapOptions {
   readonly storage: Storage;
@@ -10,8 +11,6 @@ export interface BootstrapOptions {
   /** The port of the service `kubernetes`. */
   readonly port: number;
 }
-
-const namespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
 /** Adds what is missing. */
 export function bootstrap({ storage, now, port }: BootstrapOptions): void {
@@ -22,24 +21,10 @@ export function bootstrap({ storage, now, port }: BootstrapOptions): void {
     const own = { ...metadata, uid: randomUUID(), resourceVersion: "", creationTimestamp: now };
     storage.put(into, key, { kind, apiVersion, metadata: own, ...rest });
   };
-  for (const name of namespaces) {
-    add("/namespaces", name, {
-      kind: "Namespace",
-      apiVersion: "v1",
-      metadata: { name, labels: { "kubernetes.io/metadata.name": name } },
-      spec: { finalizers: ["kubernetes"] },
-      status: { phase: "Active" },
-    });
-  }
-  for (const [name, value, description] of priorities) {
-    add("scheduling.k8s.io/priorityclasses", name, {
-      kind: "PriorityClass",
-      apiVersion: "scheduling.k8s.io/v1",
-      metadata: { name, generation: 1 },
-      value,
-      description,
-      preemptionPolicy: "PreemptLowerPriority",
-    });
+  const known = JSON.parse(objectsText.replaceAll("NOW", now)) as readonly [collection: string, object: KubeObject][];
+  for (const [collection, object] of known) {
+    const { namespace, name = "" } = object.metadata;
+    add(collection, namespace === undefined ? name : `${namespace}/${name}`, object);
   }
   add("networking.k8s.io/servicecidrs", "kubernetes", {
     kind: "ServiceCIDR",
@@ -87,16 +72,3 @@ export function bootstrap({ storage, now, port }: BootstrapOptions): void {
     status: { loadBalancer: {} },
   });
 }
-
-const priorities = [
-  [
-    "system-cluster-critical",
-    2_000_000_000,
-    "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
-  ],
-  [
-    "system-node-critical",
-    2_000_001_000,
-    "Used for system critical pods that must not be moved from their current node.",
-  ],
-] as const;
