@@ -122,7 +122,7 @@ test("ownership survives whatever is sent", () => {
             ...common,
             schema,
             live: live as KubeObject,
-            applied: asObject(other) as Fields,
+            applied: asObject(other),
             force: true,
           }),
         live,

@@ -161,3 +161,18 @@ test("updateManagedFields keeps ten updaters and puts the oldest together", () =
   expect(updaters).toHaveLength(10);
   expect(updaters[0]).toMatchObject({ manager: "ancient-changes", time: "2026-02-05T00:00:00Z" });
 });
+
+test("serverSideApply drops managers of versions that are not served any more, and keeps them where nobody says", () => {
+  const entry = {
+    manager: "old",
+    operation: "Update",
+    apiVersion: "apps/v0",
+    fieldsType: "FieldsV1",
+    fieldsV1: { "f:spec": { "f:paused": {} } },
+  };
+  const live = object({ replicas: 1, paused: true }, { uid: "u", managedFields: [entry] });
+  const kept = apply(live, object({ replicas: 1 }));
+  expect(Object.keys(owners(kept.object))).toEqual(["a Apply", "old Update"]);
+  const dropped = apply(live, object({ replicas: 1 }), { convert: () => undefined });
+  expect(Object.keys(owners(dropped.object))).toEqual(["a Apply"]);
+});

@@ -13,7 +13,7 @@ export interface VersionOptions {
   readonly apiVersion: string;
   /** Paths that the write cannot change, such as `["status"]`. @default none */
   readonly resetFields?: readonly (readonly string[])[];
-  /** The object in another version of its kind with that version's schema; `undefined` when it is not served. @default the version of the request only */
+  /** The object in another version of its kind with that version's schema; `undefined` when it is not served. @default as if all versions were alike */
   readonly convert?: (object: KubeObject, apiVersion: string) => { object: KubeObject; schema: Schema } | undefined;
 }
 
@@ -100,8 +100,8 @@ export function versionsOf({ apiVersion, resetFields, convert }: VersionOptions)
     apiVersion,
     convert(typed, to) {
       const { apiVersion: from } = typed.value as KubeObject;
-      if (from === to) return typed;
-      const converted = convert?.(typed.value as KubeObject, to);
+      if (from === to || !convert) return typed;
+      const converted = convert(typed.value as KubeObject, to);
       return converted && { value: converted.object, atom: atomOf(converted.schema) };
     },
     ignored: () => ignored,
