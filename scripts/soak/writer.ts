@@ -76,8 +76,10 @@ export class Writer {
   async #create(kind: SoakKind): Promise<void> {
     const name = `s${this.#next++}`;
     this.#names[kind].push(name);
+    // As large as they will ever be, so that the operator's memory tells of leaks alone.
+    const metadata = { name, labels: { turn: "100000" } };
     const body =
-      kind === "Box" ? { apiVersion: Box.apiVersion, kind, metadata: { name }, spec: {} } : { metadata: { name } };
+      kind === "Box" ? { apiVersion: Box.apiVersion, kind, metadata, spec: { turn: 100_000 } } : { metadata };
     if (!(await this.#send("POST", paths[kind], { body }))) this.#forget(kind, name);
   }
 

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { ApiError, UnreachableError } from "../kube/api-error.ts";
 import { failureOf, next, START, type Failure, type ReflectorEvent, type ReflectorState } from "./reflector-state.ts";
 
-const watching: ReflectorState = { kind: "watching", resourceVersion: "10", failures: 0, quickCloses: 0 };
+const watching: ReflectorState = { kind: "watching", resourceVersion: "10", failures: 0, quickCloses: 0, gones: 0 };
 const failed = (failure: Partial<Failure> & { kind: Failure["kind"] }, elapsed = 0): ReflectorEvent => ({
   type: "failed",
   failure: { message: "m", code: 500, retryAfter: undefined, ...failure } as Failure,

@@ -10,6 +10,8 @@ interface Record {
   readonly failures: number;
   /** Watches in a row that the server closed within a second. */
   readonly quickCloses: number;
+  /** Versions in a row that were gone, without a watch that lasted between them. */
+  readonly gones: number;
 }
 
 export interface Listing extends Record {
@@ -71,7 +73,7 @@ export type ReflectorEvent =
   /** Somebody needs everything again. */
   | { readonly type: "relist"; readonly reason: ListReason };
 
-export const START: ReflectorState = { kind: "listing", reason: "initial", failures: 0, quickCloses: 0 };
+export const START: ReflectorState = { kind: "listing", reason: "initial", failures: 0, quickCloses: 0, gones: 0 };
 
 const FIRST_DELAY_MS = 800;
 const MAX_DELAY_MS = 30_000;
@@ -92,10 +94,10 @@ export function next(state: ReflectorState, event: ReflectorEvent): ReflectorSta
       return state === attempt ? listing : { ...(state as Pausing | Disconnected), next: listing };
     }
     case "listed": {
-      const { failures, quickCloses } = attemptOf(state);
+      const { failures, quickCloses, gones } = attemptOf(state);
       const appeared = state.kind === "listing" && state.reason === "appeared";
       const { resourceVersion } = event;
-      return { kind: "watching", resourceVersion, failures: appeared ? 0 : failures, quickCloses };
+      return { kind: "watching", resourceVersion, failures: appeared ? 0 : failures, quickCloses, gones };
     }
     case "closed":
       return afterClose(attemptOf(state), event);
@@ -108,8 +110,8 @@ function attemptOf(state: ReflectorState): Listing | Watching {
   return state.kind === "pausing" || state.kind === "disconnected" ? state.next : state;
 }
 
-function listingFor(reason: ListReason, { failures, quickCloses }: Record): Listing {
-  return { kind: "listing", reason, failures, quickCloses };
+function listingFor(reason: ListReason, { failures, quickCloses, gones }: Record): Listing {
+  return { kind: "listing", reason, failures, quickCloses, gones };
 }
 
 function afterClose(
@@ -118,9 +120,10 @@ function afterClose(
 ): ReflectorState {
   const failures = elapsed >= HEALTHY_MS ? 0 : state.failures;
   const quickCloses = elapsed >= QUICK_MS ? 0 : state.quickCloses + 1;
-  if (quickCloses < QUICK_CLOSES) return { kind: "watching", resourceVersion, failures, quickCloses };
+  const gones = elapsed >= QUICK_MS ? 0 : state.gones;
+  if (quickCloses < QUICK_CLOSES) return { kind: "watching", resourceVersion, failures, quickCloses, gones };
   // Some servers close at once instead of saying that the version is too old.
-  const listing = listingFor("closed", { failures, quickCloses });
+  const listing = listingFor("closed", { failures, quickCloses, gones });
   if (quickCloses === QUICK_CLOSES) return listing;
   const delay = backOff(quickCloses - QUICK_CLOSES - 1);
   const status: InformerState = { kind: "unavailable", message: "The server closes each watch at once" };
@@ -133,7 +136,9 @@ function afterFailure(
 ): ReflectorState {
   const { failure, resourceVersion } = event;
   const before = state.kind === "watching" && event.elapsed >= HEALTHY_MS ? 0 : state.failures;
-  const counted: Record = { failures: before + 1, quickCloses: event.elapsed >= QUICK_MS ? 0 : state.quickCloses };
+  const lasted = event.elapsed >= QUICK_MS;
+  const gones = lasted ? 0 : state.gones;
+  const counted: Record = { failures: before + 1, quickCloses: lasted ? 0 : state.quickCloses, gones };
   const again: Listing | Watching =
     state.kind === "watching"
       ? { kind: "watching", resourceVersion: resourceVersion ?? state.resourceVersion, ...counted }
@@ -142,8 +147,11 @@ function afterFailure(
   const pause = { kind: "pausing", delay: backOff(before), exact: false } as const;
   switch (failure.kind) {
     case "gone": {
-      const listing = listingFor(state.kind === "listing" ? state.reason : "gone", counted);
-      return before === 0 ? listing : { ...pause, next: listing, status: { kind: "unavailable", message, code: 410 } };
+      // The server is well, and says what to do: how often it was away before does not matter.
+      const reason = state.kind === "listing" ? state.reason : "gone";
+      const listing = listingFor(reason, { ...counted, failures: before, gones: gones + 1 });
+      const status: InformerState = { kind: "unavailable", message, code: 410 };
+      return gones === 0 ? listing : { ...pause, delay: backOff(gones - 1), next: listing, status };
     }
     case "missing":
       return {
