@@ -1,0 +1,214 @@
+/** Rules of API services, flow control and devices. */
+import type { Field } from "./field.ts";
+import { inner } from "./fill.ts";
+import { dns1035Label, dnsLabel, dnsSubdomain } from "./formats.ts";
+import type { Rules, RuleTable } from "./rules.ts";
+
+const apiService: Rules = {
+  check: (object) => {
+    const spec = object.at("spec");
+    const [group, version] = [spec.at("group"), spec.at("version")];
+    const name = object.at("metadata").at("name");
+    const wanted = `${version.text}.${group.text}`;
+    if (name.text !== wanted && name.text !== "") name.invalid(`must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`);
+    if (group.text === "") {
+      if (version.text !== "v1") group.required("only v1 may have an empty group and it better be legacy kube");
+    } else group.matches(dnsSubdomain);
+    version.matches(dns1035Label);
+    const [groupPriority, versionPriority] = [spec.at("groupPriorityMinimum"), spec.at("versionPriority")];
+    if (groupPriority.number <= 0 || groupPriority.number > 20000) groupPriority.invalid("must be positive and less than 20000", groupPriority.number);
+    if (versionPriority.number <= 0 || versionPriority.number > 1000) versionPriority.invalid("must be positive and less than 1000", versionPriority.number);
+    const [service, skips, bundle] = [spec.at("service"), spec.at("insecureSkipTLSVerify"), spec.at("caBundle")];
+    if (!service.present) {
+      if (!bundle.empty) bundle.invalid("local APIServices may not have a caBundle", `${bundle.text.length} bytes`);
+      if (skips.value === true) skips.invalid("local APIServices may not have insecureSkipTLSVerify");
+      return;
+    }
+    for (const part of ["namespace", "name"]) if (service.at(part).text === "") service.at(part).required();
+    const port = service.at("port");
+    if (port.present && (port.number < 1 || port.number > 65535)) port.invalid("port is not valid: must be between 1 and 65535, inclusive");
+    if (skips.value === true && !bundle.empty) skips.invalid("may not be true if caBundle is present");
+  },
+};
+
+const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
+
+const flowSchema: Rules = {
+  check: (object) => {
+    const spec = object.at("spec");
+    const precedence = spec.at("matchingPrecedence");
+    if (precedence.number <= 0) precedence.invalid("must be a positive value", precedence.number);
+    if (precedence.number > 10000) precedence.invalid("must not be greater than 10000");
+    const method = spec.at("distinguisherMethod");
+    if (method.present && !["ByNamespace", "ByUser"].includes(method.at("type").text)) {
+      method.at("type").addStruct("NotSupported", 'supported values: "ByNamespace", "ByUser"', { Type: method.at("type").text });
+    }
+    const level = spec.at("priorityLevelConfiguration").at("name");
+    if (level.text === "") level.required("must reference a priority level");
+    else level.matches(dnsSubdomain);
+    for (const rule of spec.at("rules").items) flowRule(rule);
+  },
+};
+
+function flowRule(rule: Field): void {
+  const subjects = rule.at("subjects");
+  if (subjects.empty) subjects.required("subjects must contain at least one value");
+  for (const subject of subjects.items) {
+    const kind = subject.at("kind");
+    const field = { Group: "group", ServiceAccount: "serviceAccount", User: "user" }[kind.text];
+    if (field === undefined) {
+      kind.oneOf(["Group", "ServiceAccount", "User"]);
+      continue;
+    }
+    const named = subject.at(field);
+    if (!named.present) named.required(`${field} is required when subject kind is '${kind.text}'`);
+    else named.at("name").require();
+  }
+  const [resources, paths] = [rule.at("resourceRules"), rule.at("nonResourceRules")];
+  if (resources.empty && paths.empty) rule.required("at least one of resourceRules and nonResourceRules has to be non-empty");
+  for (const one of resources.items) {
+    verbsOf(one);
+    for (const name of ["apiGroups", "resources"]) {
+      if (one.at(name).empty) one.at(name).required(`resource rules must supply at least one ${name === "apiGroups" ? "api group" : "resource"}`);
+    }
+    if (one.at("namespaces").empty && one.at("clusterScope").value !== true) {
+      one.at("namespaces").required("resource rules that are not cluster scoped must supply at least one namespace");
+    }
+  }
+  for (const one of paths.items) {
+    verbsOf(one);
+    const urls = one.at("nonResourceURLs");
+    if (urls.empty) urls.required("nonResourceURLs must contain at least one value");
+    for (const url of urls.items) {
+      if (url.text === "") url.invalid("must not be empty", "");
+      else if (url.text !== "*" && !url.text.startsWith("/")) url.invalid("must start with slash");
+    }
+  }
+}
+
+function verbsOf(rule: Field): void {
+  const list = rule.at("verbs");
+  if (list.empty) return list.required("verbs must contain at least one value");
+  const given = list.items.map(({ text }) => text);
+  if (given.includes("*")) {
+    if (given.length > 1) list.invalid("if '*' is present, must not specify other verbs");
+  } else if (given.some((verb) => !verbs.includes(verb))) {
+    list.add("NotSupported", `supported values: ${verbs.map((verb) => `"${verb}"`).join(", ")}`, given);
+  }
+}
+
+const level: Rules = {
+  check: (object) => {
+    const spec = object.at("spec");
+    const [type, limited] = [spec.at("type"), spec.at("limited")];
+    const isExempt = object.at("metadata").at("name").text === "exempt";
+    if (type.text === "") return type.required();
+    if ((type.text === "Exempt") !== isExempt && (type.text === "Exempt" || isExempt)) {
+      type.invalid("must be 'Exempt' if and only if `name` is 'exempt'");
+    }
+    if (type.text === "Exempt") {
+      if (limited.present) limited.forbidden("must be nil if the type is not Limited");
+      return undefined;
+    }
+    if (type.text !== "Limited") return void type.oneOf(["Exempt", "Limited"]);
+    if (!limited.present) return limited.required("must not be empty when type is Limited");
+    const shares = limited.at("nominalConcurrencyShares");
+    if (shares.number < 0) shares.invalid("must be a non-negative integer");
+    limitResponse(limited.at("limitResponse"));
+    return undefined;
+  },
+};
+
+function limitResponse(response: Field): void {
+  const [type, queuing] = [response.at("type"), response.at("queuing")];
+  if (type.text === "") return type.required();
+  if (type.text === "Reject") {
+    if (queuing.present) queuing.forbidden("must be nil if limited.limitResponse.type is not Limited");
+    return;
+  }
+  if (type.text !== "Queue") return void type.oneOf(["Queue", "Reject"]);
+  if (!queuing.present) return queuing.required("must not be empty if limited.limitResponse.type is Limited");
+  const [queues, hand, length] = [queuing.at("queues"), queuing.at("handSize"), queuing.at("queueLengthLimit")];
+  if (length.number <= 0) length.invalid("must be positive", length.number);
+  if (queues.number <= 0) queues.invalid("must be positive", queues.number);
+  else if (queues.number > 10_000_000) queues.invalid("must not be greater than 10000000");
+  if (hand.number <= 0) hand.invalid("must be positive", hand.number);
+  else if (hand.number > queues.number) hand.invalid(`should not be greater than queues (${queues.number})`);
+}
+
+function deviceRequests(spec: Field): void {
+  const names = new Set<string>();
+  for (const request of spec.at("devices").at("requests").items) {
+    const name = request.at("name");
+    name.matches(dnsLabel);
+    if (names.has(name.text)) request.duplicate(name.text);
+    names.add(name.text);
+    const [exactly, first] = [request.at("exactly"), request.at("firstAvailable")];
+    if (!exactly.present && first.empty) request.required("exactly one of `exactly` or `firstAvailable` is required");
+    if (!exactly.present) continue;
+    const deviceClass = exactly.at("deviceClassName");
+    if (deviceClass.text === "") deviceClass.required();
+    else deviceClass.matches(dnsSubdomain);
+  }
+}
+
+const places = ["nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"];
+
+const slice: Rules = {
+  check: (object) => {
+    const spec = object.at("spec");
+    const driver = spec.at("driver");
+    if (driver.text === "") driver.required();
+    else driver.matches(dnsSubdomain);
+    const pool = spec.at("pool");
+    const name = pool.at("name");
+    if (name.text === "") name.required();
+    else for (const segment of name.text.split("/")) name.with(segment).matches(dnsSubdomain);
+    if (pool.at("resourceSliceCount").number <= 0) pool.at("resourceSliceCount").invalid("must be greater than zero", pool.at("resourceSliceCount").number);
+    if (pool.at("generation").number < 0) pool.at("generation").invalid("must be greater than or equal to zero");
+    const node = spec.at("nodeName");
+    if (node.present && node.text === "") node.invalid("must be either unset or set to a non-empty string", "");
+    else if (node.present) node.matches(dnsSubdomain);
+    const given = places.filter((place) => !spec.at(place).empty);
+    const all = places.map((place) => `\`${place}\``).join(", ");
+    if (given.length === 0) spec.required(`exactly one of ${all} is required`);
+    else if (given.length > 1) {
+      const shown = `{${given.map((place) => `\`${place}\``).join(", ")}}`;
+      spec.invalid(`exactly one of ${all} is required, but multiple fields are set`, shown);
+    }
+    const names = new Set<string>();
+    for (const device of spec.at("devices").items) {
+      const called = device.at("name");
+      called.matches(dnsLabel);
+      if (names.has(called.text)) device.duplicate(called.text);
+      names.add(called.text);
+      const attributes = device.at("attributes");
+      for (const key of attributes.keys) if (attributes.key(key).empty) attributes.key(key).invalid("exactly one value must be specified", "");
+    }
+  },
+  update: (object, old) => {
+    for (const name of ["driver", "nodeName"]) object.at("spec").at(name).immutable(inner(old, "spec")[name]);
+  },
+};
+
+export const clusterKinds: RuleTable = {
+  "apiregistration.k8s.io/APIService": apiService,
+  "flowcontrol.apiserver.k8s.io/FlowSchema": flowSchema,
+  "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration": level,
+  "resource.k8s.io/ResourceClaim": {
+    check: (object) => deviceRequests(object.at("spec")),
+    checkNewOnly: true,
+    update: (object, old) => object.at("spec").immutable(inner(old, "spec")),
+  },
+  "resource.k8s.io/ResourceClaimTemplate": {
+    check: (object) => deviceRequests(object.at("spec").at("spec")),
+    checkNewOnly: true,
+    update: (object, old) => object.at("spec").immutable(inner(old, "spec")),
+  },
+  "resource.k8s.io/DeviceClass": {
+    check: (object) => {
+      for (const selector of object.at("spec").at("selectors").items) if (!selector.at("cel").present) selector.at("cel").required();
+    },
+  },
+  "resource.k8s.io/ResourceSlice": slice,
+};

@@ -1,0 +1,214 @@
+/** Rules of networking and of discovery. */
+import { isIP } from "node:net";
+import { isCidr, notAnAddress, notARange } from "./addresses.ts";
+import type { Field } from "./field.ts";
+import { inner } from "./fill.ts";
+import { dnsLabel, dnsSubdomain, patternError, portName, qualifiedName, wildcardSubdomain } from "./formats.ts";
+import type { RuleTable } from "./rules.ts";
+import { labelSelector } from "./selector-rules.ts";
+
+function host(field: Field): void {
+  if (isIP(field.text) !== 0) field.invalid("must be a DNS name, not an IP address");
+  else field.matches(field.text.includes("*") ? wildcardSubdomain : dnsSubdomain);
+}
+
+function backend(field: Field): void {
+  const [service, resource] = [field.at("service"), field.at("resource")];
+  if (resource.present && service.present) return field.invalid("cannot set both resource and service backends", "");
+  if (resource.present) {
+    for (const name of ["name", "kind"]) resource.at(name).require();
+    return undefined;
+  }
+  if (!service.present) return field.invalid("resource or service backend is required", "");
+  if (service.at("name").require()) service.at("name").matches(dnsLabel);
+  const [name, number] = [service.at("port").at("name"), service.at("port").at("number")];
+  if (name.text !== "" && number.number !== 0) return field.invalid("cannot set both port name & port number", "");
+  if (name.text !== "") name.matches(portName);
+  else if (number.number !== 0) number.inRange(1, 65535);
+  else field.required("port name or number is required");
+  return undefined;
+}
+
+const pathTypes = ["Exact", "ImplementationSpecific", "Prefix"];
+
+function ingressPath(path: Field): void {
+  const [type, text] = [path.at("pathType"), path.at("path")];
+  if (!type.present) type.required("pathType must be specified");
+  else if (type.text === "Exact" || type.text === "Prefix") {
+    if (!text.text.startsWith("/")) text.invalid("must be an absolute path", text.text);
+    for (const bad of ["//", "/./", "/../", "%2f", "%2F"]) {
+      if (text.text.startsWith("/") && text.text.includes(bad)) text.invalid(`must not contain '${bad}'`);
+    }
+  } else if (type.text === "ImplementationSpecific") {
+    if (text.text !== "" && !text.text.startsWith("/")) text.invalid("must be an absolute path");
+  } else type.oneOf(pathTypes);
+  backend(path.at("backend"));
+}
+
+function ingress(object: Field): void {
+  const spec = object.at("spec");
+  const [rules, fallback] = [spec.at("rules"), spec.at("defaultBackend")];
+  if (rules.empty && !fallback.present) spec.invalid("either `defaultBackend` or `rules` must be specified", rules.value ?? null);
+  if (fallback.present) backend(fallback);
+  for (const rule of rules.items) {
+    if (rule.at("host").text !== "") host(rule.at("host"));
+    if (!rule.at("http").present) continue;
+    const paths = rule.at("http").at("paths");
+    if (paths.empty) paths.required();
+    for (const path of paths.items) ingressPath(path);
+  }
+  for (const tls of spec.at("tls").items) {
+    for (const name of tls.at("hosts").items) name.matches(name.text.includes("*") ? wildcardSubdomain : dnsSubdomain);
+    if (tls.at("secretName").text !== "") tls.at("secretName").matches(dnsSubdomain);
+  }
+  if (spec.at("ingressClassName").present) spec.at("ingressClassName").matches(dnsSubdomain);
+}
+
+function ingressClass(object: Field): void {
+  const controller = object.at("spec").at("controller");
+  if (controller.require()) domainPath(controller);
+  const parameters = object.at("spec").at("parameters");
+  if (!parameters.present) return;
+  for (const name of ["kind", "name"]) parameters.at(name).require();
+  const [scope, namespace] = [parameters.at("scope"), parameters.at("namespace")];
+  if (!scope.present) return scope.required();
+  if (scope.text !== "Cluster" && scope.text !== "Namespace") scope.oneOf(["Cluster", "Namespace"]);
+  else if (scope.text === "Namespace" && namespace.text === "") namespace.required("`parameters.scope` is set to 'Namespace'");
+  else if (scope.text === "Cluster" && namespace.present) namespace.forbidden("`parameters.scope` is set to 'Cluster'");
+}
+
+function domainPath(field: Field): void {
+  const [first = "", ...rest] = field.text.split("/");
+  const path = rest.join("/");
+  if (rest.length === 0 || first === "" || path === "") return field.invalid('must be a domain-prefixed path (such as "acme.io/foo")');
+  field.with(first).matches(dnsSubdomain);
+  const allowed = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+  if (!new RegExp(`^${allowed}$`).test(path)) field.with(path).invalid(patternError("Invalid path", allowed, { examples: [] }));
+}
+
+function policyPorts(ports: Field): void {
+  for (const port of ports.items) {
+    const [protocol, number, end] = [port.at("protocol"), port.at("port"), port.at("endPort")];
+    if (protocol.present) protocol.oneOf(["TCP", "UDP", "SCTP"], { sorted: false });
+    if (typeof number.value === "number") {
+      number.inRange(1, 65535);
+      if (end.present) {
+        if (end.number < number.number) end.invalid("must be greater than or equal to `port`", number.number);
+        end.inRange(1, 65535);
+      }
+    } else if (typeof number.value === "string") {
+      if (end.present) end.invalid("may not be specified when `port` is non-numeric");
+      number.matches(portName);
+    } else if (end.present) end.invalid("may not be specified when `port` is not specified");
+  }
+}
+
+function peer(field: Field): void {
+  let parts = 0;
+  for (const name of ["podSelector", "namespaceSelector"]) {
+    if (!field.at(name).present) continue;
+    parts += 1;
+    labelSelector(field.at(name));
+  }
+  const block = field.at("ipBlock");
+  if (block.present) {
+    parts += 1;
+    const cidr = block.at("cidr");
+    if (cidr.text === "") cidr.required();
+    else if (!isCidr(cidr.text)) cidr.invalid(notARange);
+    for (const except of block.at("except").items) if (!isCidr(except.text)) except.invalid(notARange, except.text);
+  }
+  if (parts === 0) field.required("must specify a peer");
+  else if (block.present && parts > 1) field.forbidden("may not specify both ipBlock and another peer");
+}
+
+function networkPolicy(object: Field): void {
+  const spec = object.at("spec");
+  labelSelector(spec.at("podSelector"));
+  for (const [direction, side] of [["ingress", "from"], ["egress", "to"]] as const) {
+    for (const rule of spec.at(direction).items) {
+      policyPorts(rule.at("ports"));
+      for (const one of rule.at(side).items) peer(one);
+    }
+  }
+  const types = spec.at("policyTypes");
+  if (types.items.length > 2) return types.invalid("may not specify more than two policyTypes");
+  for (const type of types.items) type.oneOf(["Ingress", "Egress"], { sorted: false });
+}
+
+function endpointSlice(object: Field): void {
+  const type = object.at("addressType");
+  if (type.text === "") type.required();
+  else type.oneOf(["FQDN", "IPv4", "IPv6"]);
+  for (const endpoint of object.at("endpoints").items) {
+    const addresses = endpoint.at("addresses");
+    if (addresses.empty) addresses.required("must contain at least 1 address");
+    for (const address of addresses.items) {
+      if (type.text === "IPv4" || type.text === "IPv6") {
+        const family = isIP(address.text);
+        if (family === 0) address.invalid(notAnAddress, address.text);
+        else if (family !== (type.text === "IPv4" ? 4 : 6)) address.invalid(`must be an ${type.text} address`);
+        else if (/^127\.|^::1$/.test(address.text)) address.invalid("may not be in the loopback range (127.0.0.0/8, ::1/128)");
+      } else if (type.text === "FQDN") address.matches(dnsSubdomain);
+    }
+    if (endpoint.at("nodeName").present) endpoint.at("nodeName").matches(dnsSubdomain);
+    if (endpoint.at("hostname").text !== "") endpoint.at("hostname").matches(dnsLabel);
+  }
+  const names = new Set<string>();
+  for (const port of object.at("ports").items) {
+    const name = port.at("name");
+    if (names.has(name.text)) name.duplicate(name.text);
+    else if (name.text !== "") name.matches(dnsLabel);
+    names.add(name.text);
+    const protocol = port.at("protocol");
+    if (!protocol.present) protocol.required();
+    else protocol.oneOf(["SCTP", "TCP", "UDP"]);
+    if (port.at("appProtocol").present) port.at("appProtocol").matches(qualifiedName);
+  }
+}
+
+function ranges(object: Field): void {
+  const list = object.at("spec").at("cidrs");
+  if (list.empty) return list.required("at least one CIDR required");
+  const families = list.items.map(({ text }) => isIP(text.split("/")[0] ?? ""));
+  if (list.items.length > 2 || (list.items.length === 2 && families[0] === families[1])) {
+    return list.invalid("may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64");
+  }
+  for (const range of list.items) if (!isCidr(range.text)) range.invalid(notARange, range.text);
+}
+
+export const networkKinds: RuleTable = {
+  "networking.k8s.io/Ingress": { check: ingress },
+  "networking.k8s.io/IngressClass": {
+    check: ingressClass,
+    update: (object, old) => object.at("spec").at("controller").immutable(inner(old, "spec")["controller"]),
+  },
+  "networking.k8s.io/NetworkPolicy": { check: networkPolicy },
+  "networking.k8s.io/ServiceCIDR": {
+    check: ranges,
+    checkNewOnly: true,
+    update: (object, old) => {
+      const before = (inner(old, "spec")["cidrs"] ?? []) as string[];
+      for (const [index, range] of object.at("spec").at("cidrs").items.entries()) range.immutable(before[index]);
+    },
+  },
+  "networking.k8s.io/IPAddress": {
+    name: (value) => (isIP(value) === 0 ? [notAnAddress] : []),
+    check: (object) => {
+      const reference = object.at("spec").at("parentRef");
+      if (!reference.present) return reference.required();
+      for (const name of ["resource", "name"]) if (reference.at(name).text === "") reference.at(name).required();
+    },
+    checkNewOnly: true,
+    update: (object, old) => {
+      const { group = "", resource = "", namespace = "", name = "" } = object.at("spec").at("parentRef").fields;
+      if (Bun.deepEquals(object.at("spec").fields["parentRef"], inner(old, "spec")["parentRef"])) return;
+      const shown = { Group: group, Resource: resource, Namespace: namespace, Name: name };
+      object.at("spec").at("parentRef").addStruct("Invalid", "field is immutable", shown);
+    },
+  },
+  "discovery.k8s.io/EndpointSlice": {
+    check: endpointSlice,
+    update: (object, old) => object.at("addressType").immutable(old["addressType"]),
+  },
+};
