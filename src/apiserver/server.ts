@@ -147,7 +147,9 @@ class EmbeddedServer implements ApiServer {
       warnings,
     };
     return dispatch(exchange).catch((error: unknown) => {
-      if (error instanceof StatusError) return answerStatus(request, error.status, { warnings });
+      // What is refused for its media type never came as far as a warning.
+      if (error instanceof StatusError)
+        return answerStatus(request, error.status, error.status.code === 415 ? {} : { warnings });
       throw error;
     });
   }

@@ -44,6 +44,7 @@ const createdOnUpdate = new Set([
   "coordination.k8s.io/leases",
   "/limitranges",
   "/events",
+  "events.k8s.io/events",
   "/services",
   "/endpoints",
 ]);

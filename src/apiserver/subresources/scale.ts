@@ -4,7 +4,7 @@ import { keyOf, type Resource } from "../registry/resource.ts";
 import { answerObject } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
-import { badRequest, conflict, notFound } from "../status.ts";
+import { badRequest, conflict, invalid, notFound, type StatusError } from "../status.ts";
 import type { Exchange } from "../verbs/exchange.ts";
 import { applyType, patchObject, readPatch } from "../verbs/patch.ts";
 import { changeObject } from "../verbs/update.ts";
@@ -67,13 +67,20 @@ async function change(
   const { stored } = await changeObject(exchange, {
     produce(live) {
       if (live === undefined) throw notFound(resource.row, target.name);
-      const scale = make(scaleOf(resource, live));
+      const before = scaleOf(resource, live);
+      // It is there while a patch is made, and not in answers.
+      const { managedFields } = live.metadata;
+      const scale = make({
+        ...before,
+        metadata: { ...before.metadata, ...(managedFields === undefined ? {} : { managedFields }) },
+      });
       const given = scale.metadata.resourceVersion ?? "";
       if (given !== "" && given !== live.metadata.resourceVersion)
         throw conflict(resource.row, target.name, {
           why: "the object has been modified; please apply your changes to the latest version and try again",
         });
       const { replicas = 0 } = (scale["spec"] ?? {}) as { replicas?: number };
+      if (replicas < 0) throw negative(target.name, replicas);
       const next = structuredClone(live);
       setAt(next, specPath(resource), replicas);
       return next;
@@ -84,6 +91,12 @@ async function change(
     isRepeatable: true,
   });
   return answerObject(request, scaleOf(resource, stored.object), { warnings });
+}
+
+function negative(name: string, replicas: number): StatusError {
+  const detail = "must be greater than or equal to 0";
+  const errors = [{ type: "Invalid" as const, field: "spec.replicas", badValue: replicas, detail }];
+  return invalid(scaleRow, name, { errors });
 }
 
 async function liveObject({ kernel, resource, target }: Exchange): Promise<KubeObject> {

@@ -16,10 +16,13 @@ export interface DeleteOptions {
   dryRun?: string[];
 }
 
+const jobWarning =
+  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
+
 const policies = ["Foreground", "Background", "Orphan"];
 
 /** From the body, or from the query where there is none. */
-export async function deleteOptions({ request, query, kernel }: Exchange): Promise<DeleteOptions> {
+export async function deleteOptions({ request, query, kernel, resource, warnings }: Exchange): Promise<DeleteOptions> {
   const bytes = await bodyBytes(request);
   const options = bytes.length === 0 ? fromQuery(query) : fromBody(bytes, { type: mediaType(request), kernel });
   const errors: FieldError[] = [];
@@ -32,6 +35,13 @@ export async function deleteOptions({ request, query, kernel }: Exchange): Promi
     errors.push(notSupported("propagationPolicy", policy, { valid: [...policies, "nil"] }));
   errors.push(...dryRunErrors(options.dryRun ?? []));
   if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", { errors });
+  if (
+    resource.row.kind === "Job" &&
+    resource.row.group === "batch" &&
+    policy === undefined &&
+    options.orphanDependents === undefined
+  )
+    warnings.push(jobWarning);
   return options;
 }
 
