@@ -2,14 +2,7 @@
 import { once } from "node:events";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import type { ClusterConfig } from "../../src/kube/cluster-config.ts";
-import {
-  type LoopbackRequest,
-  type LoopbackServer,
-  type Reply,
-  sendJson,
-  sendStatus,
-  startLoopback,
-} from "../loopback-server.ts";
+import { type LoopbackRequest, type LoopbackServer, type Reply, sendJson, startLoopback } from "../loopback-server.ts";
 
 /** A request that was answered, watches not included. */
 export interface Exchange {
