@@ -70,7 +70,7 @@ describe.skipIf(!available)("database", () => {
     await cluster.patch(`${DATABASES}/main`, { spec: { replicas: 1 } });
     await cluster.exists(`${SERVERS}/main`, ({ spec }) => spec?.["replicas"] === 1);
     const after = await cluster.exists(path);
-    expect(after.data).toEqual(before.data!);
+    expect(after.data).toEqual(before.data);
     expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
     expect(operator.text).not.toContain(before.data!["password"]!);
   });
