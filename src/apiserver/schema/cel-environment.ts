@@ -3,6 +3,7 @@ import { Environment } from "@marcbachmann/cel-js";
 import { registerLists } from "./cel-lists.ts";
 import { registerNetwork } from "./cel-network.ts";
 import { registerQuantities } from "./cel-quantities.ts";
+import { registerVersions } from "./cel-semver.ts";
 import { registerStrings } from "./cel-strings.ts";
 
 let environment: Environment | undefined;
@@ -28,5 +29,6 @@ export function celEnvironment(): Environment {
   registerStrings(environment);
   registerQuantities(environment);
   registerNetwork(environment);
+  registerVersions(environment);
   return environment;
 }

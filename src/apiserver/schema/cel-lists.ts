@@ -1,12 +1,9 @@
-/** Kubernetes' functions of lists and sets, and CEL's of numbers, for rules. */
+/** Kubernetes' functions of lists and sets for rules. */
 import type { Environment } from "@marcbachmann/cel-js";
 import { equalCel } from "./cel-equal.ts";
 
 type Comparable = bigint | number | string | boolean | Date;
 
-class MathNamespace {
-  readonly name = "math";
-}
 class SetsNamespace {
   readonly name = "sets";
 }
@@ -26,24 +23,8 @@ export function registerLists(environment: Environment): void {
       BigInt(list.findLastIndex((other) => equalCel(other, item))),
     );
   environment
-    .registerType("MathNamespace", { ctor: MathNamespace, fields: {} })
-    .registerConstant("math", "MathNamespace", new MathNamespace())
     .registerType("SetsNamespace", { ctor: SetsNamespace, fields: {} })
     .registerConstant("sets", "SetsNamespace", new SetsNamespace());
-  for (const [name, pick] of [
-    ["greatest", greatest],
-    ["least", least],
-  ] as const) {
-    environment.registerFunction(`MathNamespace.${name}(dyn): dyn`, (_: unknown, value: Comparable | Comparable[]) =>
-      pick(Array.isArray(value) ? value : [value], name),
-    );
-    for (let count = 2; count <= 5; count++) {
-      const types = Array.from({ length: count }, () => "dyn").join(", ");
-      environment.registerFunction(`MathNamespace.${name}(${types}): dyn`, (_: unknown, ...values: Comparable[]) =>
-        pick(values, name),
-      );
-    }
-  }
   const contains = (list: unknown[], item: unknown): boolean => list.some((other) => equalCel(other, item));
   environment
     .registerFunction("SetsNamespace.contains(list, list): bool", (_: unknown, list: unknown[], part: unknown[]) =>

@@ -105,7 +105,31 @@ function registerBlocks(environment: Environment): void {
     .registerFunction("CIDR.containsCIDR(string): bool", (block: Block, text: string) => within(block, new Block(text)))
     .registerFunction("CIDR.containsCIDR(CIDR): bool", (block: Block, other: Block) => within(block, other))
     .registerFunction("CIDR.ip(): IP", ({ address }: Block) => new Address(address))
+    .registerFunction("CIDR.masked(): CIDR", (block: Block) => masked(block))
+    .registerFunction("string(CIDR): string", ({ address, length }: Block) => `${address}/${length}`)
     .registerFunction("CIDR.prefixLength(): int", ({ length }: Block) => BigInt(length));
+}
+
+/** With the bits behind the prefix cleared. */
+function masked({ address, length, family }: Block): Block {
+  if (family === "ipv4") {
+    const bits = address.split(".").reduce((sum, part) => sum * 256n + BigInt(part), 0n);
+    const kept = (bits >> BigInt(32 - length)) << BigInt(32 - length);
+    return new Block(`${[24n, 16n, 8n, 0n].map((shift) => (kept >> shift) & 255n).join(".")}/${length}`);
+  }
+  const bits = groupsOf(address).reduce((sum, group) => sum * 65_536n + BigInt(group), 0n);
+  const kept = (bits >> BigInt(128 - length)) << BigInt(128 - length);
+  const groups = Array.from({ length: 8 }, (_, index) => ((kept >> BigInt(112 - 16 * index)) & 65_535n).toString(16));
+  return new Block(`${new URL(`http://[${groups.join(":")}]/`).hostname.slice(1, -1)}/${length}`);
+}
+
+function groupsOf(address: string): number[] {
+  const short = new URL(`http://[${address}]/`).hostname.slice(1, -1);
+  const [head = "", tail] = short.split("::");
+  const parts = (text: string): number[] =>
+    text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
+  const [before, after] = [parts(head), parts(tail ?? "")];
+  return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after];
 }
 
 function within(block: Block, other: Block): boolean {

@@ -24,9 +24,6 @@ export function registerQuantities(environment: Environment): void {
       return new QuantityValue(parsed);
     })
     .registerFunction("isQuantity(string): bool", (text: string) => !(parseQuantity(text) instanceof Error))
-    .registerFunction("Quantity.sign(): int", ({ quantity }: QuantityValue) => {
-      return quantity.nanos < 0n ? -1n : quantity.nanos > 0n ? 1n : 0n;
-    })
     .registerFunction("Quantity.isInteger(): bool", ({ quantity }: QuantityValue) => quantity.nanos % billion === 0n)
     .registerFunction("Quantity.asInteger(): int", ({ quantity }: QuantityValue) => {
       if (quantity.nanos % billion !== 0n) throw new Error("cannot convert value to integer");

@@ -30,7 +30,6 @@ export function registerStrings(environment: Environment): void {
       "string.replace(string, string, int): string",
       (text: string, from: string, to: string, most: bigint) => replaceSome(text, { from, to, most }),
     )
-    .registerFunction("string.reverse(): string", (text: string) => Array.from(text).toReversed().join(""))
     .registerFunction("string.format(list): string", (text: string, values: unknown[]) => format(text, values));
   registerNamedFormats(environment);
 }
@@ -118,11 +117,14 @@ function registerNamedFormats(environment: Environment): void {
   for (const name of Object.keys(named)) {
     environment.registerFunction(`FormatNamespace.${name}(): NamedFormat`, () => new NamedFormat(name));
   }
+  environment.registerFunction("FormatNamespace.named(string): dyn", (_: unknown, name: string) =>
+    optionalOf(environment, Object.hasOwn(named, name) ? new NamedFormat(name) : undefined),
+  );
   environment.registerFunction("NamedFormat.validate(string): dyn", ({ name }: NamedFormat, text: string) =>
     optionalOf(environment, named[name]!(text) ? undefined : [`must be a valid ${name}`]),
   );
 }
 
-function optionalOf(environment: Environment, value: readonly string[] | undefined): unknown {
+function optionalOf(environment: Environment, value: unknown): unknown {
   return environment.evaluate(value === undefined ? "optional.none()" : "optional.of(self)", { self: value });
 }

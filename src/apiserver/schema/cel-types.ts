@@ -109,7 +109,7 @@ const numbers = ["int", "double", "uint"];
 const loops = new Set(["all", "exists", "exists_one", "map", "filter"]);
 /** Types and namespaces that are written like variables. */
 const globals = new Set(
-  "math sets format optional ip cel int uint double string bool bytes list map type null_type duration timestamp google".split(
+  "sets format optional ip int uint double string bool bytes list map type null_type duration timestamp google".split(
     " ",
   ),
 );
@@ -186,10 +186,6 @@ class Walker {
       if (second) inner.set(String(second.args), dyn).set(String(variable.args), dyn);
       for (const body of bodies) this.visit(body, inner);
       return name === "map" || name === "filter" ? dyn : simple("bool");
-    }
-    if (name === "bind" && variable) {
-      const value = bodies[0] ? this.visit(bodies[0], scope) : dyn;
-      return bodies[1] ? this.visit(bodies[1], new Map(scope).set(String(variable.args), value)) : dyn;
     }
     this.#rest(list, scope);
     if (name === "size") return simple("int");

@@ -62,7 +62,7 @@ test.each([
   "self.all(k, k.startsWith('a') && self[k] > 0)",
   "size(self) < 3 && !('z' in self)",
   "self.map(k, self[k]).all(v, v >= 0)",
-  "cel.bind(n, size(self), n > 1 ? n < 5 : true)",
+  "semver('1.2.3').isLessThan(semver('1.10.0')) && size(self) > 0",
 ])("validateDefinition takes the rule %p", (rule) => {
   const property = {
     type: "object",
