@@ -47,7 +47,7 @@ test("one informer and one watch per set, whoever asks", async () => {
   expect(server.lists).toHaveLength(3);
 });
 
-test("an unused informer lives on for a while, and stops when nobody comes back", async () => {
+test("CACHE-08 an unused informer lives on for a while, and stops when nobody comes back", async () => {
   const { server, clock, registry } = await setUp();
   const first = registry.acquire(ConfigMap, { needs, user: "first" });
   await until(() => server.watches.length === 1);

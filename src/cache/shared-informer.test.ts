@@ -369,6 +369,49 @@ describe("SharedInformer", () => {
     expect(take()).toEqual(["delete pod-3@3 unknown", "update pod-1@4 from 1", "update pod-2@5 from 2", "add pod-4@6"]);
   });
 
+  test("STORE-02 a list of nothing deletes each known object", async () => {
+    const { server, informer, recorder, take, synced } = await setUp();
+    informer.addHandler(recorder, { name: "test" });
+    const watch = await synced([pod("a", 1), pod("b", 2)], 2);
+    take();
+    server.onList = () => ({ body: listOf([], "9") });
+    watch.send(["ERROR", refusal(410, "Expired", "too old").body]);
+    await until(() => informer.resourceVersion === "9");
+    expect([take().sort(), informer.store.size]).toEqual([["delete a@1 unknown", "delete b@2 unknown"], 0]);
+  });
+
+  test("REFL-11 a watch that fails again and again goes on from its version, with growing delays and no list", async () => {
+    const { server, clock, informer, synced } = await setUp();
+    const watch = await synced([pod("a", 1)], 5);
+    server.onWatch = () => refusal(500, "InternalError", "etcd is slow");
+    watch.end();
+    const waits: number[] = [];
+    for (let round = 1; round <= 5; round++) {
+      await until(() => server.watchRequests === 1 + round && informer.state.kind === "unavailable");
+      const began = clock.now();
+      while (server.watchRequests === 1 + round && waits.length < round) {
+        await clock.advanceInTurns(100);
+        if (server.watchRequests > 1 + round) waits.push(clock.now() - began);
+      }
+    }
+    expect(waits.every((wait, index) => index === 0 || wait >= waits[index - 1]!)).toBe(true);
+    expect([server.lists.length, informer.hasSynced, informer.store.size]).toEqual([1, true, 1]);
+  });
+
+  test("INF-02 each handler keeps its own period, whichever came first", async () => {
+    const { clock, informer, synced } = await setUp();
+    const counts = [0, 0, 0, 0];
+    for (const [index, resync] of [0, 60_000, 55_000, 5_000].entries()) {
+      informer.addHandler(
+        { onAdd: () => {}, onUpdate: () => void counts[index]!++, onDelete: () => {} },
+        { name: `h${index}`, resync },
+      );
+    }
+    await synced([pod("a", 1)], 1);
+    clock.advance(60_000);
+    expect(counts).toEqual([0, 1, 1, 12]);
+  });
+
   test("takes older versions when the server's history went back", async () => {
     const { server, informer, synced } = await setUp();
     const watch = await synced([pod("a", 100), pod("b", 101)], 110);

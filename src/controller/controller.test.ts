@@ -1,0 +1,312 @@
+import { afterEach, expect, test } from "bun:test";
+import { InformerRegistry } from "../cache/registry.ts";
+import { openGate } from "../client/write-gate.ts";
+import { createEventRecorder } from "../events/recorder.ts";
+import { RestMapper } from "../kube/mapper.ts";
+import { createTransport } from "../kube/transport.ts";
+import { createLog } from "../observe/log.ts";
+import { createMetrics } from "../observe/metrics.ts";
+import type { RunContext } from "../reconcile/context.ts";
+import { ConfigMap } from "../resource/builtin/core.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { listOf, refusal, ScriptedServer, until } from "../testing/scripted-server.ts";
+import { startController } from "./controller.ts";
+import type { KeyController } from "./definition.ts";
+import { source } from "./source.ts";
+import { watch, type MapOptions } from "./watch.ts";
+
+let cleanup = new AsyncDisposableStack();
+afterEach(async () => {
+  await cleanup.disposeAsync();
+  cleanup = new AsyncDisposableStack();
+});
+
+function map(name: string, version: number) {
+  const metadata = { name, namespace: "ns", uid: `uid-${name}`, resourceVersion: String(version) };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata };
+}
+
+type Reconcile = KeyController["reconcile"];
+type Enqueue = MapOptions<ConfigMap>["enqueue"];
+
+/** A key controller of every ConfigMap; `objects` are there at the start. */
+async function setUp(
+  reconcile: Reconcile,
+  options: {
+    objects?: readonly string[];
+    enqueue?: Enqueue;
+    more?: Partial<KeyController>;
+    onList?: ScriptedServer["onList"];
+  } = {},
+) {
+  const { objects = ["a"], enqueue = (object) => [object] } = options;
+  const server = cleanup.use(await ScriptedServer.start());
+  server.onList =
+    options.onList ??
+    (() => ({
+      body: listOf(
+        objects.map((name) => map(name, 1)),
+        "1",
+      ),
+    }));
+  const clock = new FakeClock();
+  const transport = createTransport(server.config);
+  cleanup.defer(() => transport.close());
+  const lines: { msg: string; reason?: string }[] = [];
+  const log = createLog({ level: "debug", format: "json", write: (line) => void lines.push(JSON.parse(line)) });
+  const metrics = createMetrics();
+  const mapper = new RestMapper(transport);
+  const informers = new InformerRegistry({ transport, mapper, log, clock });
+  cleanup.defer(() => informers.stop());
+  const events = createEventRecorder({ transport, gate: openGate, clock, log, metrics, instance: "test" });
+  const runtime = {
+    transport,
+    mapper,
+    informers,
+    events,
+    gate: openGate,
+    clock,
+    log,
+    metrics,
+    namespaces: [],
+    concurrency: undefined,
+    warnUndeclared: false,
+  };
+  const definition: KeyController = {
+    name: "keys",
+    watches: [watch(ConfigMap, { enqueue })],
+    reconcile,
+    ...options.more,
+  };
+  const controller = startController(definition, runtime, { module: "m", invoke: (call) => call() });
+  cleanup.defer(() => controller.stop({ grace: 0 }));
+  const metric = async (name: string): Promise<number> => {
+    const { body } = await metrics.text();
+    const line = body.split("\n").find((one) => one.startsWith(`${name}{`));
+    return line === undefined ? Number.NaN : Number(line.slice(line.lastIndexOf(" ") + 1));
+  };
+  const { queue } = controller;
+  const idle = () => until(() => controller.hasSynced && queue.depth === 0 && queue.processing === 0);
+  const version = { next: 2 };
+  /** An event from outside. */
+  const change = async (name: string): Promise<void> => {
+    await until(() => server.watches.length > 0);
+    server.watch.send(["MODIFIED", map(name, version.next++)]);
+  };
+  return { server, clock, controller, queue, metric, idle, change, lines, log };
+}
+
+test("CTRL-01 a key that succeeds leaves the queue, without a failure", async () => {
+  const { queue, idle } = await setUp(async () => {});
+  await idle();
+  expect([queue.failures("ns/a"), queue.delayed]).toEqual([0, 0]);
+});
+
+test("CTRL-02 a failure is retried with growing delays until a success, which starts over", async () => {
+  let failures = 3;
+  const attempts: number[] = [];
+  const { clock, queue, idle } = await setUp(async (_key, { attempt }) => {
+    attempts.push(attempt);
+    if (failures-- > 0) throw new Error("no");
+  });
+  await idle();
+  for (const delay of [5, 10, 20]) {
+    expect(queue.delayed).toBe(1);
+    await clock.advanceInTurns(delay - 1);
+    expect(queue.delayed).toBe(1);
+    await clock.advanceInTurns(1);
+    await idle();
+  }
+  expect([attempts, queue.failures("ns/a"), queue.delayed]).toEqual([[1, 2, 3, 4], 0, 0]);
+});
+
+test("CTRL-04 requeueAfter forgets failures and waits exactly so long", async () => {
+  let runs = 0;
+  const { clock, queue, idle } = await setUp(async () => {
+    if (++runs === 1) throw new Error("no");
+    return runs === 2 ? { requeueAfter: "100ms" } : undefined;
+  });
+  await idle();
+  await clock.advanceInTurns(5);
+  await idle();
+  expect([runs, queue.failures("ns/a"), queue.delayed]).toEqual([2, 0, 1]);
+  await clock.advanceInTurns(99);
+  expect(runs).toBe(2);
+  await clock.advanceInTurns(1);
+  await idle();
+  expect(runs).toBe(3);
+});
+
+test("CTRL-06 an event runs a key that waits for its requeueAfter, and that run's result counts", async () => {
+  let runs = 0;
+  const { clock, queue, idle, change } = await setUp(async () => (++runs === 1 ? { requeueAfter: "1h" } : undefined));
+  await idle();
+  await change("a");
+  await until(() => runs === 2);
+  await idle();
+  expect(queue.delayed).toBe(0);
+  await clock.advanceInTurns(3_600_000);
+  expect(runs).toBe(2);
+});
+
+test("CTRL-07 a throw is counted and retried, and other keys go on", async () => {
+  const good: string[] = [];
+  const { queue, idle, metric } = await setUp(
+    async ({ name }) => {
+      if (name === "bad") (undefined as unknown as () => void)();
+      good.push(name);
+    },
+    { objects: ["bad", "good"] },
+  );
+  await idle();
+  expect([good, queue.failures("ns/bad"), await metric("controller_runtime_reconcile_panics_total")]).toEqual([
+    ["good"],
+    1,
+    1,
+  ]);
+});
+
+test("CTRL-08 a run past its timeout is told by its signal, its key stays locked until it settles, and that is counted", async () => {
+  const contexts: RunContext[] = [];
+  let finish = (): void => {};
+  const { clock, queue, idle, metric, controller, change } = await setUp(
+    async (_key, context) => {
+      contexts.push(context);
+      context.signal.addEventListener("abort", () => {});
+      await new Promise<void>((resolve) => (finish = resolve));
+    },
+    { more: { timeout: "10ms" } },
+  );
+  await until(() => contexts.length === 1);
+  await clock.advanceInTurns(10);
+  expect(contexts[0]!.signal.aborted).toBe(true);
+  expect(String(contexts[0]!.signal.reason)).toContain("10 ms");
+  expect(controller.stuck).toHaveLength(1);
+  await change("a");
+  await until(() => queue.depth === 1);
+  expect(contexts).toHaveLength(1);
+  expect(await metric("controller_runtime_reconcile_timeouts_total")).toBe(1);
+  finish();
+  await until(() => contexts.length === 2);
+  finish();
+  await idle();
+  expect(await metric("controller_runtime_reconcile_timeouts_total")).toBe(1);
+});
+
+test("CTRL-10 no run before every handler has dealt with the initial list, also one that takes its time", async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `o${index}`);
+  const ran: string[] = [];
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  let asked = 0;
+  const { idle } = await setUp(async ({ name }) => void ran.push(name), {
+    objects: names,
+    enqueue: async (object) => {
+      asked++;
+      await opened;
+      return [object];
+    },
+  });
+  await until(() => asked === 20);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(ran).toEqual([]);
+  open();
+  await idle();
+  expect(ran.sort()).toEqual(names.sort());
+});
+
+test("CTRL-13 never two runs of a key, and events during a run are one more run", async () => {
+  let running = 0;
+  let most = 0;
+  let runs = 0;
+  const finish: (() => void)[] = [];
+  const { queue, idle, change } = await setUp(async () => {
+    runs++;
+    most = Math.max(most, ++running);
+    await new Promise<void>((resolve) => finish.push(resolve));
+    running--;
+  });
+  await until(() => runs === 1);
+  for (let event = 0; event < 5; event++) await change("a");
+  await until(() => queue.depth === 1);
+  finish.shift()!();
+  await until(() => runs === 2);
+  finish.shift()!();
+  await idle();
+  expect([most, runs]).toEqual([1, 2]);
+});
+
+test("SRC-01 a deletion that was not seen is told with the last known object", async () => {
+  const ran: string[] = [];
+  const { server, idle } = await setUp(async ({ name }) => void ran.push(name), { objects: ["a", "b"] });
+  await idle();
+  await until(() => server.watches.length > 0);
+  server.onList = () => ({ body: listOf([map("b", 1)], "9") });
+  server.watch.send(["ERROR", refusal(410, "Expired", "too old").body]);
+  await until(() => ran.length === 3);
+  expect(ran).toEqual(["a", "b", "a"]);
+});
+
+test("source.every and source.cron queue the controller's own key in time, and source.from what it yields", async () => {
+  const ran: string[] = [];
+  const events = (async function* () {
+    yield { name: "x" };
+    yield { namespace: "n", name: "y" };
+  })();
+  const { clock, idle } = await setUp(async ({ namespace, name }) => void ran.push(`${namespace ?? ""}/${name}`), {
+    objects: [],
+    more: { watches: [source.every("10s"), source.cron("*/30 * * * * *"), source.from(events)] },
+  });
+  await until(() => ran.length === 2);
+  expect(ran.splice(0)).toEqual(["/x", "n/y"]);
+  clock.advance(30_000 - (clock.now() % 30_000));
+  const seen = ran.length;
+  for (let second = 0; second < 30; second++) await clock.advanceInTurns(1_000);
+  await idle();
+  expect(ran.every((one) => one === "/keys")).toBe(true);
+  expect(ran.length - seen).toBeGreaterThanOrEqual(3);
+});
+
+test("a source that fails is told, and stops nobody", async () => {
+  const failing = (async function* (): AsyncGenerator<{ name: string }> {
+    yield { name: "x" };
+    throw new Error("dried up");
+  })();
+  const ran: string[] = [];
+  const { lines, idle, change } = await setUp(async ({ name }) => void ran.push(name), {
+    more: { watches: [source.from(failing), watch(ConfigMap, { enqueue: (object) => [object] })] },
+  });
+  await until(() => ran.includes("x") && ran.includes("a"));
+  await until(() => lines.some(({ msg }) => msg === "A source failed"));
+  await change("a");
+  await until(() => ran.length === 3);
+  await idle();
+});
+
+test("minInterval and debounce of a controller hold back its keys", async () => {
+  const ran: number[] = [];
+  const { clock, queue, change } = await setUp(async () => void ran.push(clock.now()), {
+    more: { minInterval: "10s", debounce: "1s" },
+  });
+  const began = clock.now();
+  await until(() => queue.delayed === 1);
+  await clock.advanceInTurns(1_000);
+  await until(() => ran.length === 1);
+  await change("a");
+  await until(() => queue.delayed === 1);
+  await clock.advanceInTurns(10_000);
+  await until(() => ran.length === 2);
+  expect(ran.map((at) => at - began)).toEqual([1_000, 11_000]);
+});
+
+test("caches that do not sync in time mark their controller, which goes on by itself", async () => {
+  const { server, controller, clock, lines } = await setUp(async () => {}, {
+    more: { syncTimeout: "30s" },
+    onList: () => new Promise(() => {}),
+  });
+  await until(() => server.lists.length === 1);
+  expect(controller.state.kind).toBe("syncing");
+  await clock.advanceInTurns(30_000);
+  expect(controller.state).toEqual({ kind: "unavailable", message: "not listed within 30 s: ConfigMap" });
+  expect(lines.map(({ msg }) => msg)).toContain("Caches have not synced in time");
+});
