@@ -92,5 +92,6 @@ function changed({ rules, next, old, write, row, format }: ChangeOf): FieldError
   }
   rules.update?.(root, old, context);
   if (rules.checkNewOnly !== true) rules.check?.(root, context);
+  if (rules.checksTwice === true) rules.check?.(root, context);
   return errors;
 }

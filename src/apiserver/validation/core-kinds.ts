@@ -165,6 +165,7 @@ function namespaceFinalizers(object: Field): void {
 const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 const node: Rules = {
+  checksTwice: true,
   check: (object) => {
     const taints = object.at("spec").at("taints");
     const place = object.at("metadata").at("taints").with(taints.value);
@@ -202,7 +203,13 @@ const volumeSources = [
 ];
 
 const volume: Rules = {
-  prepare: (object) => (object["status"] = { phase: "Pending" }),
+  checksTwice: true,
+  prepare: (object, { now }) => void (object["status"] = { phase: "Pending", lastPhaseTransitionTime: now }),
+  prepareUpdate: (next, old, { now }) => {
+    const [status, before] = [inner(next, "status"), inner(old, "status")];
+    if (status["phase"] !== before["phase"]) fill(status, { lastPhaseTransitionTime: now });
+    else if (before["lastPhaseTransitionTime"] !== undefined) fill(status, before);
+  },
   check: (object) => {
     const spec = object.at("spec");
     const modes = spec.at("accessModes");

@@ -1,6 +1,6 @@
 /** Defaults of services, storage, policies and configuration. */
 import type { Fields } from "../hooks.ts";
-import { type DefaultTable, each, fill, filled, has, inner } from "./fill.ts";
+import { type DefaultTable, each, fill, fillAbsent, filled, filledAbsent, has, inner } from "./fill.ts";
 
 export const otherDefaults: DefaultTable = {
   Service: (service) => {
@@ -33,10 +33,23 @@ export const otherDefaults: DefaultTable = {
   },
   "/EndpointPort": filled({ protocol: "TCP" }),
   "discovery.k8s.io/EndpointPort": (port) => {
-    if (!has(port, "name")) port["name"] = "";
-    fill(port, { protocol: "TCP" });
+    fillAbsent(port, { name: "", protocol: "TCP" });
   },
-  Secret: filled({ type: "Opaque" }),
+  Secret: (secret) => {
+    fill(secret, { type: "Opaque" });
+    const plain = Object.entries(inner(secret, "stringData"));
+    if (plain.length > 0) {
+      const encoded = plain.map(([name, text]) => [name, Buffer.from(String(text)).toString("base64")] as const);
+      secret["data"] = { ...inner(secret, "data"), ...Object.fromEntries(encoded) };
+    }
+    delete secret["stringData"];
+  },
+  NodeSpec: (spec) => {
+    const one = spec["podCIDR"];
+    const many = spec["podCIDRs"] as string[] | undefined;
+    if (one && many?.[0] !== one) spec["podCIDRs"] = [one];
+    else if (!one && many?.[0]) spec["podCIDR"] = many[0];
+  },
   Namespace: (namespace) => {
     const { metadata } = namespace as { metadata: { name?: string; labels?: Fields } };
     if (metadata.name) metadata.labels = { ...metadata.labels, "kubernetes.io/metadata.name": metadata.name };
@@ -48,12 +61,12 @@ export const otherDefaults: DefaultTable = {
   PersistentVolume: (volume) => {
     fill(inner(volume, "spec"), { persistentVolumeReclaimPolicy: "Retain" });
   },
-  PersistentVolumeSpec: filled({ volumeMode: "Filesystem" }),
+  PersistentVolumeSpec: filledAbsent({ volumeMode: "Filesystem" }),
   "apps/PersistentVolumeClaim": (claim) => {
     fill(claim, { status: {} });
     fill(inner(claim, "status"), { phase: "Pending" });
   },
-  PersistentVolumeClaimSpec: filled({ volumeMode: "Filesystem" }),
+  PersistentVolumeClaimSpec: filledAbsent({ volumeMode: "Filesystem" }),
   LimitRangeItem: (item) => {
     if (item["type"] !== "Container") return;
     const [limits, requests] = [{ ...inner(item, "default") }, { ...inner(item, "defaultRequest") }];
@@ -63,7 +76,7 @@ export const otherDefaults: DefaultTable = {
     if (Object.keys(limits).length > 0) item["default"] = limits;
     if (Object.keys(requests).length > 0) item["defaultRequest"] = requests;
   },
-  NetworkPolicyPort: filled({ protocol: "TCP" }),
+  NetworkPolicyPort: filledAbsent({ protocol: "TCP" }),
   NetworkPolicySpec: (spec) => {
     if (
       each({ x: spec["policyTypes"] }, "x").length > 0 ||
@@ -73,15 +86,15 @@ export const otherDefaults: DefaultTable = {
     const hasEgress = Array.isArray(spec["egress"]) && spec["egress"].length > 0;
     spec["policyTypes"] = hasEgress ? ["Ingress", "Egress"] : ["Ingress"];
   },
-  IngressClassParametersReference: filled({ scope: "Cluster" }),
+  IngressClassParametersReference: filledAbsent({ scope: "Cluster" }),
   ClusterRoleBinding: filledRole,
   RoleBinding: filledRole,
   "rbac.authorization.k8s.io/Subject": (subject) => {
     if (subject["kind"] === "User" || subject["kind"] === "Group") fill(subject, { apiGroup: rbac });
   },
-  StorageClass: filled({ reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
+  StorageClass: filledAbsent({ reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
   CSIDriverSpec: (spec) => {
-    fill(spec, {
+    fillAbsent(spec, {
       attachRequired: true,
       podInfoOnMount: false,
       storageCapacity: false,
@@ -93,8 +106,8 @@ export const otherDefaults: DefaultTable = {
       spec["volumeLifecycleModes"] = ["Persistent"];
     }
   },
-  PriorityClass: filled({ preemptionPolicy: "PreemptLowerPriority" }),
-  MutatingWebhook: filled({
+  PriorityClass: filledAbsent({ preemptionPolicy: "PreemptLowerPriority" }),
+  MutatingWebhook: filledAbsent({
     failurePolicy: "Fail",
     matchPolicy: "Equivalent",
     namespaceSelector: {},
@@ -102,18 +115,18 @@ export const otherDefaults: DefaultTable = {
     timeoutSeconds: 10,
     reinvocationPolicy: "Never",
   }),
-  ValidatingWebhook: filled({
+  ValidatingWebhook: filledAbsent({
     failurePolicy: "Fail",
     matchPolicy: "Equivalent",
     namespaceSelector: {},
     objectSelector: {},
     timeoutSeconds: 10,
   }),
-  ValidatingAdmissionPolicySpec: filled({ failurePolicy: "Fail" }),
-  MutatingAdmissionPolicySpec: filled({ failurePolicy: "Fail", reinvocationPolicy: "Never" }),
-  MatchResources: filled({ matchPolicy: "Equivalent", namespaceSelector: {}, objectSelector: {} }),
-  RuleWithOperations: filled({ scope: "*" }),
-  NamedRuleWithOperations: filled({ scope: "*" }),
+  ValidatingAdmissionPolicySpec: filledAbsent({ failurePolicy: "Fail" }),
+  MutatingAdmissionPolicySpec: filledAbsent({ failurePolicy: "Fail" }),
+  MatchResources: filledAbsent({ matchPolicy: "Equivalent", namespaceSelector: {}, objectSelector: {} }),
+  RuleWithOperations: filledAbsent({ scope: "*" }),
+  NamedRuleWithOperations: filledAbsent({ scope: "*" }),
   ServiceReference: filled({ port: 443 }),
   FlowSchemaSpec: filled({ matchingPrecedence: 1000 }),
   LimitedPriorityLevelConfiguration: filled({ nominalConcurrencyShares: 30, lendablePercent: 0 }),

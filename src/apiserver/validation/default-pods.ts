@@ -73,6 +73,7 @@ function container(fields: Fields): void {
 }
 
 function pullsLatest(image: string): boolean {
+  if (/[^\w./:@-]/.test(image)) return false;
   const last = image.slice(image.lastIndexOf("/") + 1);
   const at = last.indexOf("@");
   const colon = (at < 0 ? last : last.slice(0, at)).indexOf(":");

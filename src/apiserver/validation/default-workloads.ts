@@ -1,6 +1,6 @@
 /** Defaults of what makes pods. */
 import type { Fields } from "../hooks.ts";
-import { type DefaultTable, each, fill, filled, has, inner } from "./fill.ts";
+import { type DefaultTable, each, fill, fillAbsent, filled, has, inner } from "./fill.ts";
 
 export const workloadDefaults: DefaultTable = {
   ReplicationController: (controller) => {
@@ -26,6 +26,9 @@ export const workloadDefaults: DefaultTable = {
   },
   DaemonSet: (set) => {
     const spec = inner(set, "spec");
+    const { metadata } = set as { metadata: { annotations?: Fields } };
+    const generation = Number(metadata.annotations?.[templateGeneration] ?? 0) || 1;
+    metadata.annotations = { ...metadata.annotations, [templateGeneration]: String(generation) };
     fill(spec, { revisionHistoryLimit: 10, updateStrategy: {} });
     const strategy = inner(spec, "updateStrategy");
     fill(strategy, { type: "RollingUpdate" });
@@ -55,7 +58,7 @@ export const workloadDefaults: DefaultTable = {
   Job: (job) => {
     const spec = inner(job, "spec");
     if (!has(spec, "completions") && !has(spec, "parallelism")) fill(spec, { completions: 1 });
-    fill(spec, {
+    fillAbsent(spec, {
       parallelism: 1,
       backoffLimit: has(spec, "backoffLimitPerIndex") ? 2147483647 : 6,
       completionMode: "NonIndexed",
@@ -94,6 +97,8 @@ export const workloadDefaults: DefaultTable = {
   },
 };
 
+const templateGeneration = "deprecated.daemonset.template.generation";
+
 const scaleUp = {
   stabilizationWindowSeconds: 0,
   selectPolicy: "Max",
@@ -105,7 +110,7 @@ const scaleUp = {
 const scaleDown = { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] };
 
 function scaling(given: Fields, defaults: Fields): Fields {
-  fill(given, defaults);
+  fillAbsent(given, defaults);
   return given;
 }
 

@@ -20,6 +20,18 @@ export function fillNumbers(fields: Fields, values: Readonly<Record<string, numb
   for (const [name, value] of Object.entries(values)) if (!fields[name]) fields[name] = value;
 }
 
+/** Sets what is absent or null: an empty text is kept, to be refused. */
+export function fillAbsent(fields: Fields, values: Readonly<Fields>): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (fields[name] === undefined || fields[name] === null) fields[name] = structuredClone(value);
+  }
+}
+
+/** A default that only fills what is absent. */
+export function filledAbsent(values: Readonly<Fields>): Default {
+  return (fields) => fillAbsent(fields, values);
+}
+
 /** A default that only fills. */
 export function filled(values: Readonly<Fields>): Default {
   return (fields) => fill(fields, values);

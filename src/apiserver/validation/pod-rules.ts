@@ -14,8 +14,9 @@ export interface PodOptions {
 }
 
 export function podTemplate(template: Field): void {
-  validateLabels(template.at("metadata").at("labels"));
-  validateAnnotations(template.at("metadata").at("annotations"));
+  const { labels, annotations } = template.at("metadata").fields;
+  validateLabels(template.at("labels").with(labels));
+  validateAnnotations(template.at("annotations").with(annotations));
   podSpec(template.at("spec"), {});
 }
 
@@ -25,7 +26,7 @@ export function podSpec(spec: Field, { name = "" }: PodOptions): void {
   const scope: PodScope = { volumes: names, volumeDevices: claims, restartPolicy: restartPolicy.text };
   containers(spec.at("containers"), scope);
   initContainers(spec.at("initContainers"), scope, spec.at("containers"));
-  if (restartPolicy.require()) restartPolicy.oneOf(["Always", "OnFailure", "Never"], { sorted: true });
+  if (restartPolicy.require()) restartPolicy.oneOf(["Always", "OnFailure", "Never"], { sorted: false });
   const dns = spec.at("dnsPolicy");
   if (dns.require()) dns.oneOf(["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]);
   for (const key of spec.at("nodeSelector").keys) {

@@ -20,6 +20,8 @@ export interface Rules {
   readonly status?: (object: Field, old: Fields, context: RuleContext) => void;
   /** `check` is for new objects only. */
   readonly checkNewOnly?: boolean;
+  /** On update the registry runs `check` twice, and each error is named twice. */
+  readonly checksTwice?: boolean;
   /** Beyond the usual for the kind. */
   readonly name?: Format;
   /** Before validation, on create. */

@@ -17,6 +17,7 @@ export const service: Rules = {
   prepare: (object, { reader }) => allocate(inner(object, "spec"), reader),
   prepareUpdate: (next, old, context) => {
     if (context.subresource !== "") return;
+    // Its defaults were filled in before the address it had was known.
     keepAllocated(inner(next, "spec"), inner(old, "spec"));
     allocate(inner(next, "spec"), context.reader);
   },

@@ -2,7 +2,7 @@
 import { claimSpec } from "./claim-rules.ts";
 import { fieldReference, resourceReference } from "./container-rules.ts";
 import type { Field } from "./field.ts";
-import { configMapKey, dnsLabel, dnsSubdomain } from "./formats.ts";
+import { dnsLabel, dnsSubdomain } from "./formats.ts";
 
 export interface PodVolumes {
   readonly names: Set<string>;
@@ -96,7 +96,7 @@ function source(volume: Field, podName: string): void {
 
 function items(source: Field): void {
   for (const item of source.at("items").items) {
-    if (item.at("key").require()) item.at("key").matches(configMapKey);
+    item.at("key").require();
     if (item.at("path").require()) relative(item.at("path"));
     mode(item.at("mode"));
   }

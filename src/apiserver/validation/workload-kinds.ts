@@ -3,7 +3,7 @@ import type { Fields, KubeObject } from "../hooks.ts";
 import { claimSpec } from "./claim-rules.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
-import { dnsLabel, labelValue, qualifiedName } from "./formats.ts";
+import { dnsLabel } from "./formats.ts";
 import { amount, intOrPercent, notMoreThanAll } from "./numbers.ts";
 import { podTemplate } from "./pod-rules.ts";
 import type { RuleTable } from "./rules.ts";
@@ -24,8 +24,9 @@ function selects(selector: unknown, labels: unknown): boolean {
 function selected(spec: Field, kind: "deployment" | "daemonset" | "statefulset" | "replica set"): void {
   const selector = spec.at("selector");
   const before = selector.errors.length;
-  if (!selector.present) selector.required();
-  else {
+  if (!selector.present) {
+    if (kind !== "daemonset") selector.required();
+  } else {
     labelSelector(selector);
     const isEmpty = selector.at("matchLabels").empty && selector.at("matchExpressions").empty;
     if (isEmpty) {
@@ -40,7 +41,7 @@ function selected(spec: Field, kind: "deployment" | "daemonset" | "statefulset" 
   }
   const labels = spec.at("template").at("metadata").at("labels");
   const broken = selector.errors.length > before;
-  if (!selector.present ? kind === "deployment" || kind === "replica set" : !broken) {
+  if (!selector.present ? kind !== "statefulset" : !broken) {
     if (!selector.present || !selects(selector.value, labels.value)) labels.invalid(mismatch, labels.value ?? null);
   }
 }
@@ -153,10 +154,6 @@ function replicationController(object: Field): void {
   if (!template.present) return template.required();
   const labels = template.at("metadata").at("labels");
   if (!selector.empty && !selects({ matchLabels: selector.fields }, labels.value)) labels.invalid(mismatch, labels.value ?? null);
-  for (const [key, value] of Object.entries(labels.fields)) {
-    template.at("labels").with(key).matches(qualifiedName);
-    template.at("labels").with(value).matches(labelValue);
-  }
   podTemplate(template);
   always(spec);
 }

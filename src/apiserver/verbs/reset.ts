@@ -42,8 +42,26 @@ export function resetChanged(
   }
 }
 
+/** Whose status is written without their labels, annotations and the like; of most kinds those are written along. */
+const keepsMetadataOnStatus = new Set([
+  "apiregistration.k8s.io/apiservices",
+  "networking.k8s.io/servicecidrs",
+  "storage.k8s.io/volumeattachments",
+  "admissionregistration.k8s.io/validatingadmissionpolicies",
+  "resource.k8s.io/resourceclaims",
+  "flowcontrol.apiserver.k8s.io/flowschemas",
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations",
+]);
+const keepsLabelsOnStatus = new Set(["apps/deployments"]);
+
 function statusOnly({ row }: Resource, next: KubeObject, live: KubeObject): KubeObject {
-  const metadata = row.custom ? metadataOf(next, live) : next.metadata;
+  const keepsMetadata = row.custom || keepsMetadataOnStatus.has(`${row.group}/${row.plural}`);
+  const metadata = keepsMetadata ? metadataOf(next, live) : next.metadata;
+  if (keepsLabelsOnStatus.has(`${row.group}/${row.plural}`)) {
+    const { labels: _, ...rest } = metadata;
+    const labels = live.metadata.labels;
+    return withStatus({ ...live, metadata: { ...rest, ...(labels && { labels }) } }, next["status"]);
+  }
   return withStatus({ ...live, metadata }, next["status"]);
 }
 
