@@ -24,6 +24,13 @@ beforeAll(() => {
     });`,
   );
   writeFileSync(join(folder, "good/shop/_size.ts"), 'import { z } from "binnacle"; export const size = z.int();');
+  mkdirSync(join(folder, "own"));
+  writeFileSync(
+    join(folder, "own/pods.ts"),
+    `import { defineController, watch } from "binnacle";
+    import { Pod } from "binnacle/resources";
+    export default defineController({ for: watch(Pod, { namespaces: ["default"] }), async reconcile() {} });`,
+  );
   writeFileSync(join(folder, "bad/a.ts"), "export const a = 1;");
   writeFileSync(join(folder, "config.yaml"), `controllers: ["${folder}/good"]\n`);
 });
@@ -127,7 +134,13 @@ describe("manifests", () => {
   });
 
   test("rbac grants what is declared, and nothing by wildcard", async () => {
-    const [role, binding] = await documents("rbac");
+    const [namespace, role, binding, leases] = await documents("rbac");
+    expect(namespace).toMatchObject({ kind: "Namespace", metadata: { name: "binnacle-system" } });
+    expect(leases).toMatchObject({
+      kind: "Role",
+      metadata: { namespace: "binnacle-system" },
+      rules: [{ apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "create", "update"] }],
+    });
     const rules = (role!["rules"] as Rule[]).map(
       ({ apiGroups, resources, verbs }) => `${apiGroups.join()} ${resources.join()}: ${verbs.join(" ")}`,
     );
@@ -146,14 +159,29 @@ describe("manifests", () => {
   test("rbac with namespaces: Roles there, a ClusterRole only for kinds without a namespace", async () => {
     const all = await documents("rbac --namespace x --namespace y");
     expect(all.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}`.trim())).toEqual([
+      "Namespace",
       "ClusterRole",
       "ClusterRoleBinding",
       "Role x",
       "RoleBinding x",
       "Role y",
       "RoleBinding y",
+      "Role binnacle-system",
+      "RoleBinding binnacle-system",
     ]);
-    expect((all[0]!["rules"] as Rule[]).flatMap(({ resources }) => resources)).toEqual(["namespaces"]);
+    expect((all[1]!["rules"] as Rule[]).flatMap(({ resources }) => resources)).toEqual(["namespaces"]);
+  });
+
+  test("rbac grants what a controller watches in namespaces of its own there, and only there", async () => {
+    const { out, status } = await run("manifests rbac --namespace x --controllers DIR/own");
+    expect(status).toBe(0);
+    const all = parseAllDocuments(out, { version: "1.1" }).map((one) => one.toJS() as Record<string, any>); // oxlint-disable-line typescript/no-explicit-any -- YAML of any kind
+    const roles = all.filter(({ kind }) => kind === "Role" || kind === "ClusterRole");
+    expect(
+      roles.map(
+        ({ metadata, rules }) => `${metadata.namespace}: ${(rules as Rule[]).flatMap(({ resources }) => resources).join()}`,
+      ),
+    ).toEqual(["default: pods,pods/finalizers,pods/status,events", "binnacle-system: leases"]);
   });
 
   test("deploy from a ConfigMap holds the modules' files", async () => {
@@ -163,11 +191,13 @@ describe("manifests", () => {
       "ServiceAccount",
       "ClusterRole",
       "ClusterRoleBinding",
+      "Role",
+      "RoleBinding",
       "ConfigMap",
       "Deployment",
     ]);
-    expect(Object.keys(all[4]!["data"])).toEqual(["shop___size.ts", "widget.ts"]);
-    const pod = all[5]!["spec"].template.spec;
+    expect(Object.keys(all[6]!["data"])).toEqual(["shop___size.ts", "widget.ts"]);
+    const pod = all[7]!["spec"].template.spec;
     expect(pod.volumes[0].configMap.items[0]).toEqual({ key: "shop___size.ts", path: "shop/_size.ts" });
     expect(pod.containers[0]).toMatchObject({
       image: "binnacle:1.2.3",

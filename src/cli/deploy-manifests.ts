@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { closureOf } from "../loader/closure.ts";
 import { scanFolders } from "../loader/scan.ts";
 import { realpathSync } from "node:fs";
-import type { ServiceAccount } from "./rbac-manifests.ts";
+import { namespaceManifest, type ServiceAccount } from "./rbac-manifests.ts";
 import { UserError } from "./usage-error.ts";
 
 export interface DeployOptions {
@@ -29,7 +29,7 @@ export function deployManifests(options: DeployOptions): readonly object[] {
   const files = image === undefined ? configMapFiles(options.controllers) : undefined;
   const metadata = { name, namespace, labels: labels(name) };
   return [
-    ...(namespace === "default" ? [] : [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]),
+    ...namespaceManifest(namespace),
     { apiVersion: "v1", kind: "ServiceAccount", metadata },
     ...rbac,
     ...(files === undefined

@@ -7,7 +7,7 @@ import { groupKind } from "../resource/handle.ts";
 import { type Command, command } from "./command.ts";
 import { deployManifests } from "./deploy-manifests.ts";
 import { loadModules } from "./loaded-modules.ts";
-import { rbacManifests, type ServiceAccount } from "./rbac-manifests.ts";
+import { namespaceManifest, rbacManifests, type ServiceAccount } from "./rbac-manifests.ts";
 import { controllersOption, namespaceOption } from "./shared-options.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
@@ -56,7 +56,7 @@ export const manifestsCommand: Command = command({
       values.what === "crds"
         ? crds(modules)
         : values.what === "rbac"
-          ? rbac
+          ? [...namespaceManifest(account.namespace), ...rbac]
           : deployManifests({ account, namespaces, rbac, controllers, image, baseImage });
     host.out(documents.map((one) => `---\n${yaml(one)}`).join(""));
     return 0;

@@ -15,10 +15,16 @@ export interface RbacOptions {
 
 const RBAC = "rbac.authorization.k8s.io";
 
+/** Leader election renews a Lease beside the process. */
+const LEASES: readonly Rule[] = [
+  { apiGroup: "coordination.k8s.io", resources: ["leases"], verbs: ["get", "create", "update"] },
+];
+
 /**
- * What the permissions need.
+ * What the permissions need, and the Lease of leader election.
  *
- * With namespaces, a ClusterRole is left only for kinds that have no namespace.
+ * With namespaces, a ClusterRole is left only for kinds that have no namespace. What a controller watches in namespaces
+ * of its own is granted there, and nowhere else.
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/
  */
@@ -26,12 +32,23 @@ export function rbacManifests(
   permissions: readonly Permissions[],
   { account, namespaces }: RbacOptions,
 ): readonly object[] {
-  if (namespaces.length === 0) return grant(rulesOf(permissions), { account });
-  const namespaced = rulesOf(permissions, { scope: "Namespaced" });
-  return [
-    ...grant(rulesOf(permissions, { scope: "Cluster" }), { account }),
-    ...[...new Set(namespaces)].flatMap((namespace) => grant(namespaced, { account, namespace })),
-  ];
+  const everywhere = namespaces.length === 0;
+  const shared = rulesOf(permissions, { scope: "Namespaced" });
+  const own = permissions.flatMap((one) => [...one].flatMap((permitted) => permitted.namespaces ?? []));
+  const roles = [...new Set([...namespaces, ...own, account.namespace])].map((namespace) => {
+    const rules = [
+      ...(namespaces.includes(namespace) ? shared : []),
+      ...rulesOf(permissions, { namespace }),
+      ...(namespace === account.namespace ? LEASES : []),
+    ];
+    return grant(rules, { account, namespace });
+  });
+  return [...grant(rulesOf(permissions, everywhere ? {} : { scope: "Cluster" }), { account }), ...roles.flat()];
+}
+
+/** The namespace of the service account, which may not exist yet. */
+export function namespaceManifest(namespace: string): readonly object[] {
+  return namespace === "default" ? [] : [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }];
 }
 
 function grant(

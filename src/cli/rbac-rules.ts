@@ -14,14 +14,17 @@ const ORDER = ["get", "list", "watch", "create", "update", "patch", "delete", "d
 export interface RuleOptions {
   /** Only kinds of this scope. @default both */
   readonly scope?: "Namespaced" | "Cluster" | undefined;
+  /** Only what is permitted in this namespace alone; `undefined` for what is permitted wherever the process watches. */
+  readonly namespace?: string | undefined;
 }
 
 /** The rules for all these permissions together: one per group and set of verbs, in a stable order. */
-export function rulesOf(all: Iterable<Permissions>, { scope }: RuleOptions = {}): readonly Rule[] {
+export function rulesOf(all: Iterable<Permissions>, { scope, namespace }: RuleOptions = {}): readonly Rule[] {
   const verbsOf = new Map<string, { apiGroup: string; name: string; verbs: Set<string> }>();
   for (const permissions of all) {
-    for (const { resource, subresource, verbs } of permissions) {
+    for (const { resource, subresource, verbs, namespaces } of permissions) {
       if (scope !== undefined && resource.scope !== scope) continue;
+      if (namespace === undefined ? namespaces !== undefined : !namespaces?.includes(namespace)) continue;
       // A handle of `resource()` does not know its plural without a cluster: by convention it follows from the kind.
       const plural = resource.plural ?? pluralOf(resource.kind.toLowerCase());
       const name = subresource === undefined ? plural : `${plural}/${subresource}`;

@@ -6,20 +6,42 @@ export interface PermittedVerbs {
   readonly resource: Resource;
   readonly subresource: string | undefined;
   readonly verbs: ReadonlySet<string>;
+  /** Only there; `undefined` for wherever the process watches. */
+  readonly namespaces: readonly string[] | undefined;
+}
+
+interface Permitted extends PermittedVerbs {
+  readonly verbs: Set<string>;
+}
+
+/** What is allowed beside the verbs. */
+export interface AllowOptions {
+  readonly subresource?: string | undefined;
+  readonly namespaces?: readonly string[] | undefined;
 }
 
 export class Permissions {
-  readonly #permitted = new Map<string, { resource: Resource; subresource: string | undefined; verbs: Set<string> }>();
+  /** By kind, subresource and namespaces. */
+  readonly #permitted = new Map<string, Permitted>();
+  /** By kind and subresource, wherever. */
+  readonly #verbs = new Map<string, Set<string>>();
 
-  allow(resource: Resource, verbs: readonly string[], subresource?: string): void {
+  allow(resource: Resource, verbs: readonly string[], options: AllowOptions = {}): void {
+    const { subresource, namespaces } = options;
     const id = identity(resource, subresource);
-    const permitted = this.#permitted.get(id);
-    if (permitted === undefined) this.#permitted.set(id, { resource, subresource, verbs: new Set(verbs) });
-    else for (const verb of verbs) permitted.verbs.add(verb);
+    const where = `${id} ${namespaces?.join() ?? ""}`;
+    const permitted = this.#permitted.get(where) ?? { resource, subresource, namespaces, verbs: new Set() };
+    const anywhere = this.#verbs.get(id) ?? new Set();
+    for (const verb of verbs) {
+      permitted.verbs.add(verb);
+      anywhere.add(verb);
+    }
+    this.#permitted.set(where, permitted);
+    this.#verbs.set(id, anywhere);
   }
 
   allows(resource: Resource, verb: string, subresource?: string): boolean {
-    return this.#permitted.get(identity(resource, subresource))?.verbs.has(verb) === true;
+    return this.#verbs.get(identity(resource, subresource))?.has(verb) === true;
   }
 
   [Symbol.iterator](): Iterator<PermittedVerbs> {

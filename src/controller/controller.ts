@@ -28,6 +28,8 @@ import { WatchedKinds } from "./watched-kinds.ts";
 import { Workers } from "./workers.ts";
 
 const DEFAULT_CONCURRENCY = 4;
+/** For the `enqueue` functions of what is there at the start. */
+const ENQUEUE_DEADLINE_MS = 30_000;
 const DEFAULT_SYNC_TIMEOUT = "2m";
 
 export interface StartOptions {
@@ -75,6 +77,9 @@ class ControllerEngine implements RunningController, EventSink {
   readonly #environment: RunEnvironment;
   readonly #memory: AppliedMemory;
   #beginning = false;
+  #stopped: Promise<void> | undefined;
+  /** Objects outside the selector of `for` that are still to be finalized. */
+  readonly #departed = new Map<string, AnyObject>();
   #pending: Promise<unknown>[] = [];
   #hasSynced = false;
   /** What is said of caches that take too long. */
@@ -161,7 +166,12 @@ class ControllerEngine implements RunningController, EventSink {
       begin: (item) => {
         if (reconciler === undefined) return new KeyRun(this.#environment, item);
         const object = environment.latest(item.key);
-        return object === undefined ? undefined : new ObjectRun(environment, item, object);
+        if (object !== undefined) {
+          this.#departed.delete(item.key);
+          return new ObjectRun(environment, item, { object });
+        }
+        const departed = this.#departed.get(item.key);
+        return departed && new ObjectRun(environment, item, { object: departed, departed: true });
       },
       carry: async (run) =>
         reconciler === undefined
@@ -202,17 +212,26 @@ class ControllerEngine implements RunningController, EventSink {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  async stop(options: { readonly grace: number }): Promise<void> {
-    if (this.#stopping.signal.aborted) return;
+  stop(options: { readonly grace: number }): Promise<void> {
+    return (this.#stopped ??= this.#stop(options.grace));
+  }
+
+  async #stop(grace: number): Promise<void> {
+    const { clock, log } = this.#runtime;
     this.#workers.open = false;
     this.#stopping.abort(new Error(`controller '${this.name}' is stopping`));
     this.#changed();
     const drained = this.#workers.drained();
-    await within(options.grace, { work: drained, clock: this.#runtime.clock });
+    await within(grace, { work: drained, clock });
     this.#gate.close(`controller '${this.name}' has stopped`);
     this.#workers.cancel(`controller '${this.name}' has stopped`);
     // A run that heeds its signal ends now; one that does not can write nothing any more.
-    await within(100, { work: drained, clock: this.#runtime.clock });
+    await within(100, { work: drained, clock });
+    const left = this.#workers.stuck.map(({ key }) => key);
+    if (left.length > 0) {
+      const about = { module: this.module, controller: this.name, keys: left.slice(0, 10), runs: left.length };
+      log.warn("Runs did not end within the grace period; they can write nothing any more", about);
+    }
     this.queue.stop();
     this.#cleanup.dispose();
     this.#kinds[Symbol.dispose]();
@@ -236,6 +255,10 @@ class ControllerEngine implements RunningController, EventSink {
 
   add(key: string, options: AddOptions): void {
     this.queue.add(key, options);
+  }
+
+  departed(key: string, object: AnyObject): void {
+    this.#departed.set(key, object);
   }
 
   gone(key: string): void {
@@ -298,7 +321,7 @@ class ControllerEngine implements RunningController, EventSink {
   async #begin(): Promise<void> {
     this.#beginning = true;
     this.#kinds.deliver();
-    while (this.#pending.length > 0) await Promise.all(this.#pending.splice(0));
+    await this.#enqueued();
     this.#beginning = false;
     if (this.#stopping.signal.aborted || !this.#kinds.synced) return;
     this.#working = true;
@@ -306,6 +329,22 @@ class ControllerEngine implements RunningController, EventSink {
     this.#late = undefined;
     this.#workers.open = this.#runtime.transport.reachability.reachable;
     this.#changed();
+  }
+
+  /** Waits for the authors' `enqueue` functions, but not for ever. */
+  async #enqueued(): Promise<void> {
+    const { clock, log } = this.#runtime;
+    const deadline = clock.now() + ENQUEUE_DEADLINE_MS;
+    while (this.#pending.length > 0) {
+      const work = Promise.all(this.#pending.splice(0)).then(() => undefined);
+      if (await within(deadline - clock.now(), { work, clock })) continue;
+      const about = { module: this.module, controller: this.name };
+      log.warn(
+        `An 'enqueue' function has not answered for ${ENQUEUE_DEADLINE_MS / 1000} s: runs begin without it`,
+        about,
+      );
+      return;
+    }
   }
 
   /** While the server is away no run can succeed: keys wait, and none is punished with back-off. */
@@ -335,9 +374,9 @@ class ControllerEngine implements RunningController, EventSink {
 
 const STOPPED: ControllerState = Object.freeze({ kind: "stopped" });
 
-/** Waits for the work, but not longer than so many milliseconds. */
-async function within(ms: number, wait: { work: Promise<void>; clock: Runtime["clock"] }): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  using _timer = wait.clock.setTimeout(late.resolve, ms);
-  await Promise.race([wait.work, late.promise]);
+/** Waits for the work, but not longer than so many milliseconds. @returns whether it ended. */
+async function within(ms: number, wait: { work: Promise<void>; clock: Runtime["clock"] }): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  using _timer = wait.clock.setTimeout(() => late.resolve(false), ms);
+  return Promise.race([wait.work.then(() => true), late.promise]);
 }

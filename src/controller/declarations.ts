@@ -64,19 +64,30 @@ export function declarationsOf(controller: AnyController): Declarations {
 
   const permissions = new Permissions();
   if (primary !== undefined) {
-    permissions.allow(primary.resource, finalizers.length === 0 ? READ : [...READ, "patch"]);
-    permissions.allow(primary.resource, ["get", "patch"], "status");
+    const { resource, options } = primary;
+    const { namespaces } = options;
+    permissions.allow(resource, finalizers.length === 0 ? READ : [...READ, "patch"], { namespaces });
+    permissions.allow(resource, ["get", "patch"], { subresource: "status", namespaces });
     // Where the OwnerReferencesPermissionEnforcement admission is on, `blockOwnerDeletion` needs this.
-    permissions.allow(primary.resource, ["update"], "finalizers");
-    permissions.allow(Event, ["create", "patch"]);
+    permissions.allow(resource, ["update"], { subresource: "finalizers", namespaces });
+    // Events of a cluster-scoped object are in the namespace default.
+    permissions.allow(Event, ["create", "patch"], {
+      namespaces: resource.scope === "Cluster" ? ["default"] : namespaces,
+    });
   }
-  for (const { resource } of owns) permissions.allow(resource, [...READ, "create", "update", "patch", "delete"]);
-  for (const { resource } of [...watches, ...reads]) permissions.allow(resource, READ);
+  for (const { resource, options } of owns) {
+    permissions.allow(resource, [...READ, "create", "update", "patch", "delete"], { namespaces: options.namespaces });
+  }
+  for (const { resource, options } of [...watches, ...reads]) {
+    permissions.allow(resource, READ, { namespaces: options.namespaces });
+  }
   for (const permission of controller.uses ?? []) {
     const { resource, verbs } = allowedVerbs(permission);
     for (const verb of verbs) {
       const slash = verb.indexOf("/");
-      permissions.allow(resource, [verb.slice(slash + 1)], slash < 0 ? undefined : verb.slice(0, slash));
+      permissions.allow(resource, [verb.slice(slash + 1)], {
+        subresource: slash < 0 ? undefined : verb.slice(0, slash),
+      });
     }
   }
   return { name, formerly, for: primary, owns, watches, reads, sources, finalizers, permissions };

@@ -18,6 +18,7 @@ class Collected implements EventSink {
   readonly keys: string[] = [];
   readonly priorities: (number | undefined)[] = [];
   readonly left: string[] = [];
+  readonly parted: string[] = [];
   readonly errors: unknown[] = [];
   readonly objects = new Map<string, AnyObject>();
   work: Promise<unknown> = Promise.resolve();
@@ -25,6 +26,9 @@ class Collected implements EventSink {
   add(key: string, options: { priority?: number }): void {
     this.keys.push(key);
     this.priorities.push(options.priority);
+  }
+  departed(key: string): void {
+    this.parted.push(key);
   }
   gone(key: string): void {
     this.left.push(key);
@@ -130,6 +134,16 @@ describe("primaryHandler", () => {
     handler.onDelete(thing(), { stateUnknown: false });
     expect(sink.keys).toEqual([]);
     expect(sink.left).toEqual(["ns/a"]);
+  });
+
+  test("finalizes an object that leaves the selector with our finalizer", () => {
+    const sink = new Collected();
+    const handler = primaryHandler(sink, kindWatch(watch(Thing, { labels: "in=yes" })));
+    handler.onDelete(thing(), { stateUnknown: false });
+    expect(sink.keys).toEqual([]);
+    handler.onDelete(thing({ finalizers: ["acme.io/thing"] }), { stateUnknown: false });
+    expect(sink.keys).toEqual(["ns/a"]);
+    expect(sink.parted).toEqual(["ns/a"]);
   });
 
   test("counts an event as handled when `match` throws", () => {

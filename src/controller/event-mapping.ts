@@ -24,6 +24,8 @@ export interface EventSink {
   /** Events that only show what a key's own run wrote count too. */
   readonly seesOwnWrites: boolean;
   add(key: string, options: AddOptions): void;
+  /** The object of the key left the selector of `for`, and still carries our finalizer. */
+  departed(key: string, object: AnyObject): void;
   /** The object of the key is gone: its failures and delays with it. */
   gone(key: string): void;
   /** Runs a function of the author; a throw is reported, and the event counts as handled. */
@@ -91,7 +93,16 @@ export function primaryHandler(sink: EventSink, watch: KindWatch): InformerHandl
   return {
     onAdd: (object, told) => changed("create", object, { told }),
     onUpdate: (object, old, told) => changed("update", object, { old, told }),
-    onDelete: (object) => sink.gone(keyString(object.metadata)),
+    onDelete: (object) => {
+      const key = keyString(object.metadata);
+      sink.gone(key);
+      // A selector shows an object that no longer matches as deleted.
+      const { labels, fields } = watch.options;
+      if ((labels !== undefined || fields !== undefined) && hasFinalizer(object, sink.finalizers)) {
+        sink.departed(key, object);
+        enqueue(sink, key, { type: "delete", object, source: "for", told: {} });
+      }
+    },
   };
 }
 

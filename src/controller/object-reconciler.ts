@@ -22,7 +22,7 @@ export interface ObjectReconciler {
 export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectRun): Promise<void | Result> {
   const { declarations, controller, invoke } = reconciler;
   const { finalizers } = declarations;
-  const finalizing = run.deleting || !isMember(reconciler, run.object);
+  const finalizing = run.deleting || run.departed || !isMember(reconciler, run.object);
   if (finalizing) {
     if (!hasFinalizer(run.object, finalizers)) return undefined; // not ours, or no longer
     const result = await settled(run, () => invoke(() => controller.finalize?.(run.object, run)));

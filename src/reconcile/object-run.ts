@@ -19,13 +19,17 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ru
   declare readonly environment: ObjectEnvironment;
   object: AnyObject;
   readonly deleting: boolean;
+  /** The object left what the controller watches, and still carries its finalizer. */
+  readonly departed: boolean;
   #children: ChildSet | undefined;
   #status: ObjectStatus | undefined;
   #events: RunEvents | undefined;
 
-  constructor(environment: ObjectEnvironment, cause: RunCause, object: AnyObject) {
+  constructor(environment: ObjectEnvironment, cause: RunCause, about: { object: AnyObject; departed?: boolean }) {
+    const { object, departed = false } = about;
     super(environment, cause);
     this.object = object;
+    this.departed = departed;
     this.deleting = object.metadata.deletionTimestamp !== undefined;
   }
 
