@@ -1,5 +1,6 @@
 /** The language of rules: CEL with Kubernetes' libraries. @see https://kubernetes.io/docs/reference/using-api/cel/ */
-import { Environment } from "@marcbachmann/cel-js";
+import type { Environment } from "@marcbachmann/cel-js";
+import { celLibrary } from "./cel-library.ts";
 import { registerLists } from "./cel-lists.ts";
 import { registerNetwork } from "./cel-network.ts";
 import { registerQuantities } from "./cel-quantities.ts";
@@ -12,7 +13,8 @@ let environment: Environment | undefined;
 export function celEnvironment(): Environment {
   if (environment) return environment;
   const limit = 1_000_000;
-  environment = new Environment({
+  const library = celLibrary();
+  environment = new library.Environment({
     enableOptionalTypes: true,
     homogeneousAggregateLiterals: false,
     limits: {

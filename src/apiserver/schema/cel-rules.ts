@@ -1,8 +1,8 @@
 /** The rules of a schema, `x-kubernetes-validations`, run over an object. */
-import { Optional } from "@marcbachmann/cel-js";
 import type { FieldError, FieldErrorType } from "../field-error.ts";
 import { equalValues } from "../patch/typed-values.ts";
 import { celEnvironment } from "./cel-environment.ts";
+import { celLibrary } from "./cel-library.ts";
 import { toCel, toCelRoot } from "./cel-values.ts";
 import type { CelRule, Schema } from "./schema.ts";
 import { byKeys, keyOf } from "./value-validation.ts";
@@ -103,6 +103,7 @@ function run(schema: Schema, value: unknown, { old, path, root, errors }: Place)
     if (!usesOld && unchanged) continue;
     self ??= convert(value);
     const before = hasOld && usesOld ? convert(old) : undefined;
+    const { Optional } = celLibrary();
     const oldSelf = rule.optionalOldSelf ? (before === undefined ? Optional.none() : Optional.of(before)) : before;
     const context = usesOld ? { self, oldSelf } : { self };
     try {
