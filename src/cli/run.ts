@@ -73,7 +73,7 @@ export const runCommand: Command = command({
     const found = findModules(values.controllers);
     // What a module throws while it loads is told with the module; what comes later is the running registry's.
     let report = (module: string, error: unknown): void =>
-      log.error("A module's code outside of a run failed", { module, error });
+      log.error("A module failed: code outside of a run", { module, error });
     const loading = host.embedded.offered().then((offered) => {
       const load = { offered, onError: (module: string, error: unknown) => report(module, error) };
       return { load, loaded: loadAll(found, load) };

@@ -110,7 +110,7 @@ export class ModuleRegistry {
   reportError(name: string, error: unknown, what = "code outside of a run"): void {
     const running = this.#running.get(name);
     if (running !== undefined) running.errors++;
-    this.#runtime.log.error(`A module's ${what} failed`, { module: name, error });
+    this.#runtime.log.error(`A module failed: ${what}`, { module: name, error });
   }
 
   /** Removes every module, all at the same time. */
