@@ -15,6 +15,7 @@ import { parseTarget } from "./request/target.ts";
 import { bootstrap } from "./seed/bootstrap.ts";
 import { badRequest, StatusError } from "./status.ts";
 import type { HistoryLimits } from "./storage/history.ts";
+import { expireEvents } from "./storage/event-expiry.ts";
 import { SqliteJournal } from "./storage/sqlite-journal.ts";
 import { Storage } from "./storage/storage.ts";
 import { dispatch } from "./verbs/dispatch.ts";
@@ -61,6 +62,7 @@ class EmbeddedServer implements ApiServer {
   readonly #address: string;
   readonly #stopping = new AbortController();
   readonly #stopFollowing: () => void;
+  readonly #stopExpiring: () => void;
 
   constructor(options: ApiServerOptions, parts: Parts) {
     const now = options.now ?? Date.now;
@@ -80,6 +82,7 @@ class EmbeddedServer implements ApiServer {
       now,
       stopping: this.#stopping.signal,
     };
+    this.#stopExpiring = expireEvents(storage, now);
     this.#stopFollowing = followDefinitions({ storage, registry, parts, now: () => timestamp(now()) });
   }
 
@@ -105,6 +108,7 @@ class EmbeddedServer implements ApiServer {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
     this.#stopFollowing();
+    this.#stopExpiring();
     await this.#kernel.storage.committed();
     this.#kernel.storage.close();
   }

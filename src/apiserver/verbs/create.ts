@@ -78,9 +78,9 @@ export async function createObject(
     options: optionsObject("CreateOptions", options),
   };
   const mutation = admission.mutate(attributes);
+  if (mutation !== undefined) await mutation;
+  object = attributes.object ?? object;
   if (mutation !== undefined) {
-    await mutation;
-    object = attributes.object ?? object;
     if (schema !== undefined) {
       object = parts.schemas.decode(schema, object, "json").object;
       parts.schemas.applyDefaults(schema, object);

@@ -122,9 +122,9 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
     options: optionsObject(change.optionsKind, options),
   };
   const mutation = admission.mutate(attributes);
+  if (mutation !== undefined) await mutation;
+  next = attributes.object ?? next;
   if (mutation !== undefined) {
-    await mutation;
-    next = attributes.object ?? next;
     if (schema !== undefined) {
       next = parts.schemas.decode(schema, next, "json").object;
       parts.schemas.applyDefaults(schema, next);
