@@ -26,8 +26,10 @@ export class Entry implements QueueItem, ReadyItem {
   priority: number;
   causes: readonly Cause[] = NO_CAUSES;
   attempt = 1;
+  /** Rises with each item that becomes ready. */
   order = 0;
   place = -1;
+  late = false;
   delayed = false;
   /** Of a delayed entry: when it is ready. Of the others: since when. */
   at = 0;

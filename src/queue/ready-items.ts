@@ -1,10 +1,8 @@
 /** The keys that may be taken now: higher priorities first, within one by the time they became ready. */
-import { Heap, type HeapElement } from "./heap.ts";
+import { Line, type LineItem } from "./line.ts";
 
-export interface ReadyItem extends HeapElement {
+export interface ReadyItem extends LineItem {
   priority: number;
-  /** Rises with each item that becomes ready. */
-  order: number;
 }
 
 /** Of so many takes one serves the lowest priority, so that it never starves. */
@@ -12,7 +10,7 @@ const LOWEST_EVERY = 20;
 
 class PriorityClass<T extends ReadyItem> {
   readonly priority: number;
-  readonly items = new Heap<T>((a, b) => a.order < b.order);
+  readonly items = new Line<T>();
 
   constructor(priority: number) {
     this.priority = priority;

@@ -1,0 +1,48 @@
+import { array, assert, constant, integer, oneof, property, record } from "fast-check";
+import { expect, test } from "bun:test";
+import { Line, type LineItem } from "./line.ts";
+
+const item = (order: number): LineItem => ({ order, place: -1, late: false });
+
+test("Line gives items by order, whichever way they came, also past those that were removed", () => {
+  const line = new Line();
+  const items = [1, 2, 5, 3, 4].map(item);
+  for (const one of items) line.push(one);
+  line.remove(items[1]!);
+  line.remove(items[3]!);
+  expect(line.size).toBe(3);
+  expect([line.pop()?.order, line.pop()?.order, line.pop()?.order, line.pop()]).toEqual([1, 4, 5, undefined]);
+});
+
+test("Line is what a sorted array would be, after any pushes, pops and removals, and however long", () => {
+  const step = oneof(
+    { weight: 5, arbitrary: constant({ kind: "push" as const }) },
+    record({ kind: constant("late" as const), back: integer({ min: 1, max: 10 }) }),
+    record({ kind: constant("remove" as const), at: integer({ min: 0, max: 50 }) }),
+    { weight: 3, arbitrary: constant({ kind: "pop" as const }) },
+  );
+  assert(
+    property(array(step, { maxLength: 200 }), integer({ min: 1, max: 40 }), (steps, times) => {
+      const line = new Line();
+      let expected: LineItem[] = [];
+      let order = 0;
+      for (let round = 0; round < times; round++) {
+        for (const one of steps) {
+          if (one.kind === "pop") expect(line.pop()?.order).toBe(expected.shift()?.order);
+          else if (one.kind === "remove") {
+            const [gone] = expected.splice(one.at % Math.max(1, expected.length), 1);
+            if (gone !== undefined) line.remove(gone);
+          } else {
+            const made = item(
+              one.kind === "push" ? (order += 100) : order - one.back * 90 + round / 100 + expected.length / 1e4,
+            );
+            line.push(made);
+            expected = [...expected, made].sort((a, b) => a.order - b.order);
+          }
+        }
+        expect(line.size).toBe(expected.length);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

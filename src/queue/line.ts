@@ -1,0 +1,82 @@
+/** Waiting items in the order in which they came; one that comes late is let in at its place. */
+import { Heap, type HeapElement } from "./heap.ts";
+
+export interface LineItem extends HeapElement {
+  /** Who has less leaves first. */
+  order: number;
+  /** It came after others with a higher order: its `place` is one in the heap of those. */
+  late: boolean;
+}
+
+/** So many empty places at the front are given back. */
+const SPARE = 1_024;
+
+/**
+ * Nearly everything comes in order, so that a line is enough; only what does not goes into a heap beside it.
+ */
+export class Line<T extends LineItem> {
+  #items: (T | undefined)[] = [];
+  /** The place of the first item of the array, counted from the beginning of time. */
+  #base = 0;
+  /** Everything before it in the array has left. */
+  #head = 0;
+  #last = -1;
+  #left = 0;
+  readonly #late = new Heap<T>((a, b) => a.order < b.order);
+
+  get size(): number {
+    return this.#left + this.#late.size;
+  }
+
+  push(item: T): void {
+    item.late = item.order < this.#last;
+    if (item.late) {
+      this.#late.push(item);
+      return;
+    }
+    this.#last = item.order;
+    item.place = this.#base + this.#items.length;
+    this.#items.push(item);
+    this.#left++;
+  }
+
+  remove(item: T): void {
+    if (item.late) {
+      this.#late.remove(item);
+      return;
+    }
+    this.#items[item.place - this.#base] = undefined;
+    item.place = -1;
+    this.#left--;
+  }
+
+  pop(): T | undefined {
+    const first = this.#first();
+    const late = this.#late.peek();
+    if (first === undefined || (late !== undefined && late.order < first.order)) return this.#late.pop();
+    this.#items[this.#head++] = undefined;
+    this.#left--;
+    first.place = -1;
+    if (this.#head >= SPARE && this.#head * 2 >= this.#items.length) this.#giveBack();
+    return first;
+  }
+
+  #first(): T | undefined {
+    if (this.#left === 0) {
+      if (this.#items.length > 0) {
+        this.#base += this.#items.length;
+        this.#items = [];
+        this.#head = 0;
+      }
+      return undefined;
+    }
+    while (this.#items[this.#head] === undefined) this.#head++;
+    return this.#items[this.#head];
+  }
+
+  #giveBack(): void {
+    this.#items = this.#items.slice(this.#head);
+    this.#base += this.#head;
+    this.#head = 0;
+  }
+}
