@@ -5,7 +5,7 @@ import { answerObject } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
 import { badRequest, conflict, invalid, notFound, type StatusError } from "../status.ts";
-import type { Exchange } from "../verbs/exchange.ts";
+import { type Exchange, timestamp } from "../verbs/exchange.ts";
 import { applyType, patchObject, readPatch } from "../verbs/patch.ts";
 import { changeObject } from "../verbs/update.ts";
 
@@ -40,6 +40,7 @@ export async function patchScale(exchange: Exchange): Promise<Response> {
   const schema = schemas.builtIn(scaleRow);
   const isApply = body.type === applyType;
   const usual = isApply ? { ...body, type: "application/merge-patch+json" } : body;
+  const apply = isApply ? { manager: body.options.fieldManager, force: body.options.force } : undefined;
   return change(
     exchange,
     (live) =>
@@ -49,21 +50,24 @@ export async function patchScale(exchange: Exchange): Promise<Response> {
         schema,
         warn: (problem) => void exchange.warnings.push(problem),
       }),
-    { options: body.options, optionsKind: "PatchOptions" },
+    { options: body.options, optionsKind: "PatchOptions", apply },
   );
 }
 
 interface ScaleOptions {
   readonly options: ReturnType<typeof writeOptions>;
   readonly optionsKind: string;
+  /** Set when the number is applied: by whom. */
+  readonly apply?: { readonly manager: string; readonly force: boolean } | undefined;
 }
 
 async function change(
   exchange: Exchange,
   make: (scale: KubeObject) => KubeObject,
-  { options, optionsKind }: ScaleOptions,
+  { options, optionsKind, apply }: ScaleOptions,
 ): Promise<Response> {
-  const { resource, request, warnings, target } = exchange;
+  const { resource, request, warnings, target, kernel } = exchange;
+  const { schema } = resource;
   const { stored } = await changeObject(exchange, {
     produce(live) {
       if (live === undefined) throw notFound(resource.row, target.name);
@@ -81,10 +85,19 @@ async function change(
         });
       const { replicas = 0 } = (scale["spec"] ?? {}) as { replicas?: number };
       if (replicas < 0) throw negative(target.name, replicas);
+      if (apply !== undefined && schema !== undefined) {
+        const applied: KubeObject = { apiVersion: live.apiVersion, kind: live.kind, metadata: {} };
+        setAt(applied, specPath(resource), replicas);
+        const context = { subresource: "scale", apiVersion: resource.apiVersion, now: timestamp(kernel.now()) };
+        return structuredClone(
+          kernel.parts.patches.apply({ schema, live, applied, ...apply, ...context, resetFields: [] }),
+        );
+      }
       const next = structuredClone(live);
       setAt(next, specPath(resource), replicas);
       return next;
     },
+    isTracked: apply !== undefined && schema !== undefined,
     options,
     optionsKind,
     createsAbsent: false,

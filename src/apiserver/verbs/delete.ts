@@ -9,7 +9,7 @@ import { conflict, forbidden, notFound } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import { type DeleteOptions, deleteOptions } from "./delete-options.ts";
 import { type Exchange, timestamp, writeContext } from "./exchange.ts";
-import { ordered } from "./create.ts";
+import { invalidKind, ordered } from "./create.ts";
 import { formOf } from "./forms.ts";
 
 export async function deleteOne(exchange: Exchange): Promise<Response> {
@@ -122,7 +122,7 @@ function checkPreconditions({ row }: Resource, { metadata }: KubeObject, { preco
     if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
       throw failed("ResourceVersion", resourceVersion, metadata.resourceVersion);
   }
-  const subject = { group: row.group, plural: row.kind };
+  const subject = { group: invalidKind(row, row.kind).group, plural: row.kind };
   const name = metadata.name ?? "";
   if (uid !== undefined && uid !== metadata.uid) {
     const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ""}). The object might have been deleted and then recreated`;

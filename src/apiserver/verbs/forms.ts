@@ -53,8 +53,18 @@ function plainForm(resource: Resource): Form {
   };
 }
 
-function partial({ metadata }: KubeObject, formVersion: string): Fields {
+/** An annotation that only this version of the kind has: the server takes metadata from its inner form. */
+const templateGeneration = "deprecated.daemonset.template.generation";
+
+function partial({ kind, metadata: whole }: KubeObject, formVersion: string): Fields {
+  const metadata = kind === "DaemonSet" && whole.annotations !== undefined ? withoutGeneration(whole) : whole;
   return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${formVersion}`, metadata };
+}
+
+function withoutGeneration(whole: KubeObject["metadata"]): KubeObject["metadata"] {
+  const { [templateGeneration]: _, ...annotations } = whole.annotations ?? {};
+  const { annotations: __, ...metadata } = whole;
+  return Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations };
 }
 
 function metadataForm(formVersion: string): Form {
