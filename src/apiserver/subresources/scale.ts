@@ -89,9 +89,8 @@ async function change(
         const applied: KubeObject = { apiVersion: live.apiVersion, kind: live.kind, metadata: {} };
         setAt(applied, specPath(resource), replicas);
         const context = { subresource: "scale", apiVersion: resource.apiVersion, now: timestamp(kernel.now()) };
-        return structuredClone(
-          kernel.parts.patches.apply({ schema, live, applied, ...apply, ...context, resetFields: [] }),
-        );
+        const result = kernel.parts.patches.apply({ schema, live, applied, ...apply, ...context, resetFields: [] });
+        return withoutScaleTime(structuredClone(result), apply.manager);
       }
       const next = structuredClone(live);
       setAt(next, specPath(resource), replicas);
@@ -104,6 +103,14 @@ async function change(
     isRepeatable: true,
   });
   return answerObject(request, scaleOf(resource, stored.object), { warnings });
+}
+
+/** The server leaves the time out of what is owned through a scale. */
+function withoutScaleTime(object: KubeObject, manager: string): KubeObject {
+  for (const entry of object.metadata.managedFields ?? []) {
+    if (entry["subresource"] === "scale" && entry["manager"] === manager) delete entry["time"];
+  }
+  return object;
 }
 
 function negative(name: string, replicas: number): StatusError {
