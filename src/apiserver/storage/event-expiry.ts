@@ -6,15 +6,15 @@ const lifetime = 60 * 60_000;
 /** Milliseconds between two looks. */
 const interval = 60_000;
 
-/** Removes the events that are too old, now and then. @returns what ends it. */
+/** Removes the events that are too old, at once and now and then. @returns what ends it. */
 export function expireEvents(storage: Storage, now: () => number): () => void {
+  sweep(storage, now());
   const timer = setInterval(() => sweep(storage, now()), interval);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-/** Removes the events that are too old at a moment. */
-export function sweep(storage: Storage, now: number): void {
+function sweep(storage: Storage, now: number): void {
   const events = storage.collection("/events");
   for (const { key, object } of events.all()) {
     const written = object.metadata.creationTimestamp;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KubeObject } from "../hooks.ts";
-import { sweep } from "./event-expiry.ts";
+import { expireEvents } from "./event-expiry.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 import { Storage } from "./storage.ts";
 import type { StoreEvent } from "./stored.ts";
@@ -88,7 +88,7 @@ test("Storage with a journal announces what is kept, and comes back with it", as
   }
 });
 
-test("sweep takes away events older than an hour, and no younger ones", () => {
+test("expireEvents takes away events older than an hour, and no younger ones", () => {
   const storage = new Storage({ now });
   const events = storage.collection("/events");
   const at = (minute: number): string => `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`;
@@ -96,6 +96,6 @@ test("sweep takes away events older than an hour, and no younger ones", () => {
     const { metadata, ...rest } = thing(`e${minute}`);
     storage.put(events, `default/e${minute}`, { ...rest, metadata: { ...metadata, creationTimestamp: at(minute) } });
   }
-  sweep(storage, Date.parse("2026-01-01T01:10:00Z"));
+  expireEvents(storage, () => Date.parse("2026-01-01T01:10:00Z"))();
   expect(events.all().map(({ key }) => key)).toEqual(["default/e30"]);
 });
