@@ -12,6 +12,8 @@ export interface ListMark {
   readonly sequence: number;
   /** Objects of a version that is known already are taken again: more of them is needed than before. */
   readonly refresh?: boolean;
+  /** For a list that checks: the version up to which everything should have been known. */
+  readonly known?: string | undefined;
   /** The server's versions went back, as after a restored backup: older ones count as newer. */
   readonly reset?: boolean;
 }

@@ -6,6 +6,7 @@ import { DeltaFifo, type Delta, type ListMark } from "./delta-fifo.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Indexer } from "./indexer.ts";
 import type { AddEvent, DeleteEvent, UpdateEvent } from "./informer-handler.ts";
+import type { ListReason } from "./reflector-state.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { isStub } from "./projection.ts";
 
@@ -49,13 +50,15 @@ export class Feed {
   readonly #own = new OwnWrites();
   readonly #apply = (key: string, delta: Delta): void => this.#applyDelta(key, delta);
   #sequence = 0;
-  #refresh = false;
+  #reason: ListReason = "initial";
   #list: ListMark | undefined;
   #bookmarked = false;
   /** Of the last list, event or bookmark. */
   resourceVersion = "";
   /** A list has been taken in completely, since the kind exists. */
   synced = false;
+  /** Changes that a checking list showed and no event had told of. */
+  differences = 0;
   /** Objects of the list under way, or of an earlier one, have been taken in. */
   hasTaken = false;
 
@@ -75,10 +78,9 @@ export class Feed {
     return this.#own.size;
   }
 
-  /** @param refresh whether objects of a known version are taken again, since more of them is needed. */
-  beginList(refresh: boolean): void {
+  beginList(reason: ListReason): void {
     this.#sequence++;
-    this.#refresh = refresh;
+    this.#reason = reason;
     this.#list = undefined;
     this.hasTaken = false;
     this.#fifo.beginReplace();
@@ -205,6 +207,7 @@ export class Feed {
       if (verdict.kind === "apply") old = verdict.old ?? stored;
       else isNew = true;
     }
+    if (list?.known !== undefined && isMissed(delta, stored, list.known)) this.differences++;
     if (stored === undefined) {
       if (type !== "Deleted") this.#add(key, object, this.synced ? ADDED : INITIAL);
       return;
@@ -253,7 +256,13 @@ export class Feed {
     if (this.#list === undefined) {
       const reset = this.resourceVersion !== "" && compareVersions(resourceVersion, this.resourceVersion) < 0;
       if (reset) this.#own.clear();
-      this.#list = { resourceVersion, sequence: this.#sequence, refresh: this.#refresh, reset };
+      this.#list = {
+        resourceVersion,
+        sequence: this.#sequence,
+        refresh: this.#reason === "needs",
+        known: this.#reason === "check" ? this.resourceVersion : undefined,
+        reset,
+      };
     }
     return this.#list;
   }
@@ -264,4 +273,14 @@ export class Feed {
     const prefix = `${namespace}/`;
     for (const key of this.#store.keys()) if (namespace === "" || key.startsWith(prefix)) yield key;
   }
+}
+
+/** Whether a list shows a state that should have been known; what was deleted may have gone since. */
+function isMissed({ type, object }: Delta, stored: AnyObject | undefined, known: string): boolean {
+  const { resourceVersion } = object.metadata;
+  return (
+    type === "Replaced" &&
+    stored?.metadata.resourceVersion !== resourceVersion &&
+    compareVersions(resourceVersion, known) <= 0
+  );
 }

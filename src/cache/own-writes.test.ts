@@ -58,7 +58,7 @@ function setUp(options: { covers?: (object: AnyObject) => boolean; namespace?: s
     feed.flush();
   };
   const list = (objects: AnyObject[], at: number) => {
-    feed.beginList(false);
+    feed.beginList("gone");
     feed.page(objects, String(at));
     feed.endList(String(at));
   };
@@ -230,7 +230,7 @@ test("a deletion is settled by another uid, and by a list that began after it", 
 test("a list that began before our deletion does not bring the object back", () => {
   const { feed, begin, end, list, read, event } = setUp();
   list([object(10)], 10);
-  feed.beginList(false);
+  feed.beginList("gone");
   begin();
   end({ deleted: { uid: "u" }, origin: "me" });
   feed.page([object(10)], "11");
@@ -243,13 +243,13 @@ test("a list that began before our deletion does not bring the object back", () 
 test("a list neither removes nor replaces what is newer, and removes what we wrote and others deleted", () => {
   const { feed, begin, end, list, read, takeTold } = setUp();
   list([], 10);
-  feed.beginList(false);
+  feed.beginList("gone");
   begin();
   end(mine(12));
   feed.page([], "11");
   feed.endList("11");
   expect(read()).toBe("12");
-  feed.beginList(false);
+  feed.beginList("gone");
   feed.page([object(11)], "11");
   feed.endList("11");
   expect(read()).toBe("12");

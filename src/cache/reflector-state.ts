@@ -3,7 +3,7 @@ import { isApiError, isForbidden, isGone, isNotFound, isTooManyRequests, isUnrea
 import type { InformerState } from "./informer-state.ts";
 
 /** Why everything is listed. */
-export type ListReason = "initial" | "gone" | "closed" | "needs" | "appeared" | "error";
+export type ListReason = "initial" | "gone" | "closed" | "needs" | "appeared" | "error" | "check";
 
 interface Record {
   /** In a row, until two minutes went well. */

@@ -22,7 +22,8 @@ import {
 export interface ReflectorSink {
   /** Of the last list, event or bookmark. */
   readonly resourceVersion: string;
-  beginList(refresh: boolean): void;
+  /** Also begins again what was not ended. */
+  beginList(reason: ListReason): void;
   page(objects: readonly AnyObject[], resourceVersion: string): void;
   endList(resourceVersion: string): void;
   event(type: WatchType, object: AnyObject): void;
@@ -47,6 +48,8 @@ export interface ReflectorOptions {
   /** Shared by reflectors that must not list all at once. @default none */
   readonly gate?: ListGate | undefined;
   readonly sink: ReflectorSink;
+  /** Milliseconds after which everything is listed again, about, to find out what was missed. @default never */
+  readonly checkEvery?: number | undefined;
   /** Objects of a page. @default 500 */
   readonly pageSize?: number | undefined;
   /** How to list. A resource that the server cannot stream is listed by pages, from then on. @default "pages" */
@@ -107,6 +110,7 @@ export class Reflector {
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = (): void => this.#step?.abort(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
+    const checks = this.#checks();
     try {
       while (!signal.aborted) {
         this.#step = new AbortController();
@@ -117,8 +121,26 @@ export class Reflector {
         this.#state = next(this.#state, reason === undefined ? event : { type: "relist", reason });
       }
     } finally {
+      checks[Symbol.dispose]();
       signal.removeEventListener("abort", onAbort);
     }
+  }
+
+  /** Trusts nothing for ever: every now and then what is held is compared with a list. */
+  #checks(): Disposable {
+    const { clock, random, checkEvery = 0 } = this.#options;
+    let timer: Disposable | undefined;
+    const arm = (): void => {
+      timer = clock.setTimeout(
+        () => {
+          if (this.#state.kind === "watching") this.relist("check");
+          arm();
+        },
+        checkEvery * (0.9 + 0.2 * random()),
+      );
+    };
+    if (checkEvery > 0) arm();
+    return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
   }
 
   /** Lists everything again: at once, or where it waits as soon as that is over. */
@@ -186,7 +208,7 @@ export class Reflector {
     const path = await this.#path(signal);
     const isWanted = this.#options.metadataOnly === true ? NONE_WHOLE : wants?.();
     onList?.(reason);
-    sink.beginList(reason === "needs");
+    sink.beginList(reason);
     const { resourceVersion } = await listPages<AnyObject>(transport, {
       path,
       labels,
@@ -196,7 +218,7 @@ export class Reflector {
       partial: isWanted === undefined ? undefined : { ...mapper.known(resource)!, isWanted },
       signal,
       fullListIfExpired: true,
-      onRestart: () => sink.beginList(reason === "needs"),
+      onRestart: () => sink.beginList(reason),
       onPage: (objects, page) => {
         signal.throwIfAborted();
         sink.page(objects, page.resourceVersion);
@@ -221,7 +243,7 @@ export class Reflector {
     let began = clock.now();
     onStatus({ kind: "listing" });
     onList?.(reason);
-    sink.beginList(reason === "needs");
+    sink.beginList(reason);
     const complete = (resourceVersion: string, objects: readonly AnyObject[]): void => {
       initial = undefined;
       turn[Symbol.dispose]();

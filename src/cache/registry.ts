@@ -22,6 +22,8 @@ export interface InformerRegistryOptions {
   readonly freeze?: boolean | undefined;
   /** Milliseconds that an unused informer lives on, so that a reload keeps it. @default 10_000 */
   readonly grace?: number | undefined;
+  /** Milliseconds after which each informer lists again, about, to find out what it missed. @default 6 hours */
+  readonly checkEvery?: number | undefined;
   /** How informers list. @default "pages" */
   readonly list?: ListMode | undefined;
   /** From 0 up to 1. @default Math.random */
@@ -69,6 +71,8 @@ interface Shared {
 }
 
 const DEFAULT_GRACE_MS = 10_000;
+/** Six hours. */
+const DEFAULT_CHECK_MS = 21_600_000;
 const NONE: readonly SharedInformer[] = Object.freeze([]);
 
 /** The informers of a process. */
@@ -190,6 +194,7 @@ export class InformerRegistry {
       list,
       streams: this.#streams,
       held: kind.held,
+      checkEvery: this.#options.checkEvery ?? DEFAULT_CHECK_MS,
       keep: options.keep,
       namespaces: isCluster ? [] : options.namespaces,
       labels: options.labels === undefined ? undefined : parseLabelSelector(options.labels).toString(),

@@ -398,6 +398,21 @@ describe("SharedInformer", () => {
     expect([server.lists.length, informer.hasSynced, informer.store.size]).toEqual([1, true, 1]);
   });
 
+  test("lists again every now and then, and counts what it had missed", async () => {
+    const { server, clock, informer, recorder, take, synced } = await setUp({ checkEvery: 3_600_000 });
+    informer.addHandler(recorder, { name: "test" });
+    const watch = await synced([pod("a", 1), pod("b", 2)], 5);
+    watch.send(["BOOKMARK", pod("", 10)]);
+    await until(() => informer.resourceVersion === "10");
+    take();
+    // One change is new; the other one should have been told before the bookmark.
+    server.onList = () => ({ body: listOf([pod("a", 7), pod("b", 12)], "12") });
+    await clock.advanceInTurns(3_240_000);
+    await until(() => server.watches.length === 2);
+    expect(take()).toEqual(["update a@7 from 1", "update b@12 from 2"]);
+    expect([informer.differences, informer.relists]).toEqual([1, { check: 1 }]);
+  });
+
   test("INF-02 each handler keeps its own period, whichever came first", async () => {
     const { clock, informer, synced } = await setUp();
     const counts = [0, 0, 0, 0];

@@ -38,6 +38,8 @@ export interface SharedInformerOptions {
   readonly freeze?: boolean | undefined;
   /** Changes each object on its way in, once; what it returns is what is kept. */
   readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
+  /** Milliseconds after which everything is listed again, about, to find out what was missed. @default never */
+  readonly checkEvery?: number | undefined;
   /** Shared by informers that must not list all at once. */
   readonly gate?: ListGate | undefined;
   /** Keys with a write of this process under way. */
@@ -147,6 +149,7 @@ export class SharedInformer {
         random,
         gate,
         pageSize,
+        checkEvery: options.checkEvery,
         list: options.list,
         metadataOnly: this.#keep?.isMetadataOnly,
         streams: options.streams,
@@ -185,6 +188,13 @@ export class SharedInformer {
   /** Full lists after the first, by reason. */
   get relists(): Readonly<Record<string, number>> {
     return this.#relists;
+  }
+
+  /** Changes that a checking list found and no event had told of; 0 unless something is wrong with the server or here. */
+  get differences(): number {
+    let differences = 0;
+    for (const { feed } of this.#parts.values()) differences += feed.differences;
+    return differences;
   }
 
   /** Of the objects as JSON, estimated from some of them. Walks the store. */

@@ -3,7 +3,7 @@ import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { InformerReading } from "../observe/readings.ts";
 
 export function informerReading(informer: SharedInformer, now: number): InformerReading {
-  const { resource, namespaces, labels, fields, store, bytes, lastEventAt, hasSynced, relists } = informer;
+  const { resource, namespaces, labels, fields, store, bytes, lastEventAt, hasSynced, relists, differences } = informer;
   const selector = [
     namespaces.length > 0 ? `namespaces=${namespaces.join("|")}` : "",
     labels === undefined ? "" : `labels=${labels}`,
@@ -18,6 +18,7 @@ export function informerReading(informer: SharedInformer, now: number): Informer
     bytes,
     lastEventAgeSeconds: lastEventAt === undefined ? undefined : Math.max(0, now - lastEventAt) / 1000,
     synced: hasSynced,
+    differences,
     relists,
   };
 }

@@ -16,6 +16,14 @@ export class InformerFamilies {
     this.#gauge("binnacle_informer_synced", "1 when an informer holds a complete list", (one) => Number(one.synced)),
     new ReadFamily(
       {
+        name: "binnacle_informer_differences_total",
+        help: "Number of changes that a checking list found and no event had told of",
+        type: "counter",
+      },
+      () => [...this.read()].map((one) => ({ labels: labelsOf(one), value: one.differences })),
+    ),
+    new ReadFamily(
+      {
         name: "binnacle_informer_relists_total",
         help: "Number of full lists after the first, by reason",
         type: "counter",

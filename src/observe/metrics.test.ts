@@ -173,6 +173,7 @@ describe("others", () => {
     bytes: 3456,
     lastEventAgeSeconds: undefined,
     synced: true,
+    differences: 0,
     relists: { expired: 2 },
   };
 

@@ -12,6 +12,8 @@ export interface InformerReading {
   /** Seconds since the last event or bookmark; `undefined` before the first. */
   readonly lastEventAgeSeconds: number | undefined;
   readonly synced: boolean;
+  /** Changes that a checking list found and no event had told of. */
+  readonly differences: number;
   /** Full lists after the first, by reason. */
   readonly relists: Readonly<Record<string, number>>;
 }
