@@ -1,19 +1,28 @@
 /** What a controller needs of the objects it watches. */
 import type { Needs } from "../cache/projection.ts";
 import { controllerOf, OWNER_UID_LABEL } from "../reconcile/owner.ts";
-import { type AnyObject, groupOf, type Resource } from "../resource/handle.ts";
+import { type AnyObject, groupKind, groupOf, type Resource } from "../resource/handle.ts";
 import type { KindWatch } from "./watch.ts";
 
 /** Whole objects, without managed fields: for `watches` and `reads`. */
 export const EVERYTHING: Needs = Object.freeze({ bodies: "all", managers: Object.freeze([]) });
 
+/** By owner and track: an equal need of a reloaded module must be the same function, or everything would be listed again. */
+const known = new Map<string, (object: AnyObject) => boolean>();
+
 /** Of an owned kind only what an object of `owner` controls: the rest of the cluster's objects stay stubs. */
 export function bodiesOwnedBy(owner: Resource, watch: KindWatch): (object: AnyObject) => boolean {
   const labelled = watch.options.track === "label";
+  const id = `${groupKind(owner)} ${labelled}`;
+  let bodies = known.get(id);
+  if (bodies === undefined) known.set(id, (bodies = ownedBy(owner, labelled)));
+  return bodies;
+}
+
+function ownedBy({ group, kind }: Resource, labelled: boolean): (object: AnyObject) => boolean {
   return (object) => {
     const controller = controllerOf(object);
-    if (controller !== undefined)
-      return controller.kind === owner.kind && groupOf(controller.apiVersion) === owner.group;
+    if (controller !== undefined) return controller.kind === kind && groupOf(controller.apiVersion) === group;
     const { labels } = object.metadata;
     return labelled && labels !== undefined && Object.hasOwn(labels, OWNER_UID_LABEL);
   };
