@@ -2,11 +2,18 @@
 import { createApiServer } from "../../src/apiserver/server.ts";
 import type { Started } from "./target.ts";
 
+/** As the certificate of kubernetes-admin names its holder on the real server. */
+const certificate = {
+  username: "kubernetes-admin",
+  groups: ["system:masters", "system:authenticated"],
+  extra: { "authentication.kubernetes.io/credential-id": [`X509SHA256=${"0".repeat(64)}`] },
+};
+
 export async function embeddedTarget(): Promise<Started> {
   const server = await createApiServer();
   return {
     name: "embedded",
-    fetch: async (request) => await server.fetch(request),
+    fetch: async (request) => await server.fetch(request, { certificate }),
     [Symbol.asyncDispose]: async () => await server.stop(),
   };
 }

@@ -77,8 +77,8 @@ export async function update(subject: Subject): Promise<void> {
   const live = async () => await session.quietly("GET", path);
   const put = async (label: string, body: unknown, query = "") =>
     await session.send(label, "PUT", `${path}${query}`, { body });
+  await put("update without a change", await live());
   const stale = await live();
-  await put("update without a change", stale);
   const changed = (metadata: object) => ({ ...stale, metadata: { ...stale?.metadata, ...metadata } });
   await put("update dry", changed({ labels: { ...stale?.metadata?.labels, dry: "yes" } }), "?dryRun=All");
   await put("update a label", changed({ labels: { ...stale?.metadata?.labels, put: "yes" } }), "?fieldManager=updater");

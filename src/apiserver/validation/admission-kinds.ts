@@ -72,6 +72,8 @@ function compileProblem(text: string): string | undefined {
     celEnvironment().parse(text);
     return undefined;
   } catch (error) {
+    // Messages are made by mutating policies alone; the parser does not know their types.
+    if (/\b(Object|JSONPatch)[\w.]*\s*\{/.test(text)) return undefined;
     return syntaxProblem(text, error instanceof Error ? error.message : String(error));
   }
 }

@@ -315,8 +315,53 @@ export const coreKinds: RuleTable = {
     },
     selectable: eventFields("involvedObject", "source"),
   },
-  "events.k8s.io/Event": { selectable: eventFields("regarding", "deprecatedSource") },
+  "events.k8s.io/Event": {
+    check: newEvent,
+    checkNewOnly: true,
+    update: (object, old) => {
+      for (const [name, shown] of Object.entries(eventNames)) {
+        object.at(shown).with(object.fields[name]).immutable(old[name]);
+      }
+    },
+    selectable: eventFields("regarding", "deprecatedSource"),
+  },
 };
+
+/** As errors name them: by the fields of the older version. */
+const eventNames: Readonly<Record<string, string>> = {
+  regarding: "involvedObject",
+  reason: "reason",
+  note: "message",
+  type: "type",
+  eventTime: "eventTime",
+  related: "related",
+  action: "action",
+  reportingController: "reportingController",
+  reportingInstance: "reportingInstance",
+};
+
+function newEvent(object: Field): void {
+  const subject = object.at("involvedObject").with(object.fields["regarding"]);
+  const namespace = subject.at("namespace");
+  const own = object.at("metadata").at("namespace").text;
+  if (namespace.text === "" ? own !== "default" : namespace.text !== own) {
+    namespace.invalid("does not match event.namespace", namespace.text);
+  }
+  if (!object.at("eventTime").present) {
+    object.at("eventTime").required();
+    for (const name of ["type"]) if (!["Normal", "Warning"].includes(object.at(name).text)) object.at(name).invalid(`has invalid value: ${object.at(name).text}`, "");
+    return;
+  }
+  const controller = object.at("reportingController");
+  controller.require();
+  controller.matches(qualifiedName);
+  for (const name of ["reportingInstance", "action", "reason"]) {
+    if (object.at(name).require() && object.at(name).text.length > 128) object.at(name).invalid("can have at most 128 characters");
+  }
+  if (Buffer.byteLength(object.at("note").text) > 1024) object.at("message").invalid("can have at most 1024 characters", "");
+  const type = object.at("type");
+  if (!["Normal", "Warning"].includes(type.text)) type.invalid(`has invalid value: ${type.text}`, "");
+}
 
 function eventFields(subject: string, source: string): Readonly<Record<string, (object: KubeObject) => string>> {
   const names = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];

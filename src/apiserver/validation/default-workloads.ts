@@ -22,7 +22,7 @@ export const workloadDefaults: DefaultTable = {
     fill(strategy, { type: "RollingUpdate" });
     if (strategy["type"] !== "RollingUpdate") return;
     fill(strategy, { rollingUpdate: {} });
-    fill(inner(strategy, "rollingUpdate"), { maxUnavailable: "25%", maxSurge: "25%" });
+    fillAbsent(inner(strategy, "rollingUpdate"), { maxUnavailable: "25%", maxSurge: "25%" });
   },
   DaemonSet: (set) => {
     const spec = inner(set, "spec");
@@ -34,7 +34,7 @@ export const workloadDefaults: DefaultTable = {
     fill(strategy, { type: "RollingUpdate" });
     if (strategy["type"] !== "RollingUpdate") return;
     fill(strategy, { rollingUpdate: {} });
-    fill(inner(strategy, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 });
+    fillAbsent(inner(strategy, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 });
   },
   StatefulSet: (set) => {
     const spec = inner(set, "spec");
@@ -49,7 +49,7 @@ export const workloadDefaults: DefaultTable = {
     fill(strategy, { type: "RollingUpdate" });
     if (strategy["type"] === "RollingUpdate") {
       fill(strategy, { rollingUpdate: {} });
-      fill(inner(strategy, "rollingUpdate"), { partition: 0 });
+      fillAbsent(inner(strategy, "rollingUpdate"), { partition: 0 });
     }
     fill(inner(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" });
     for (const claim of each(spec, "volumeClaimTemplates"))

@@ -1,6 +1,6 @@
 /** Services: their addresses and ports, and the rules of them. @see https://kubernetes.io/docs/concepts/services-networking/service/ */
 import { isIP } from "node:net";
-import type { Fields, Reader } from "../hooks.ts";
+import type { Fields, WriteContext } from "../hooks.ts";
 import { each, fill, inner } from "./fill.ts";
 import type { Field } from "./field.ts";
 import { port as portRule } from "./container-rules.ts";
@@ -12,14 +12,15 @@ const [firstNodePort, lastNodePort] = [30000, 32767];
 
 /** The range of addresses as the real server is started with it: 10.96.0.0/16. */
 const prefix = "10.96";
+/** Nothing is allocated on a dry run. */
+const triedAddress = `${prefix}.0.0`;
 
 export const service: Rules = {
-  prepare: (object, { reader }) => allocate(inner(object, "spec"), reader),
+  prepare: (object, context) => allocate(inner(object, "spec"), context),
   prepareUpdate: (next, old, context) => {
     if (context.subresource !== "") return;
-    // Its defaults were filled in before the address it had was known.
     keepAllocated(inner(next, "spec"), inner(old, "spec"));
-    allocate(inner(next, "spec"), context.reader);
+    allocate(inner(next, "spec"), context);
   },
   check,
   update: (object, old) => {
@@ -52,18 +53,20 @@ function needsPorts(spec: Fields): boolean {
   return spec["type"] === "NodePort" || (spec["type"] === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false);
 }
 
-function allocate(spec: Fields, reader: Reader): void {
+function allocate(spec: Fields, { reader, dryRun }: WriteContext): void {
   if (!types.includes(String(spec["type"]))) return;
   if (spec["type"] === "ExternalName") return;
   const others = reader.list({ group: "", plural: "services" }).map((other) => inner(other, "spec"));
   if (!spec["clusterIP"]) {
     const given = (spec["clusterIPs"] as string[] | undefined)?.[0];
-    spec["clusterIP"] = given ?? freeAddress(others);
+    spec["clusterIP"] = given ?? (dryRun ? triedAddress : freeAddress(others));
   }
   const addresses = spec["clusterIPs"];
   if (!Array.isArray(addresses) || addresses.length === 0) spec["clusterIPs"] = [spec["clusterIP"]];
   fill(spec, { ipFamilies: [isIP(String(spec["clusterIP"])) === 6 ? "IPv6" : "IPv4"], ipFamilyPolicy: "SingleStack" });
-  if (needsPorts(spec)) nodePorts(spec, others);
+  if (!needsPorts(spec)) return;
+  if (dryRun) for (const [index, port] of each(spec, "ports").entries()) port["nodePort"] ||= lastNodePort + 2 + index;
+  else nodePorts(spec, others);
 }
 
 function freeAddress(others: readonly Fields[]): string {
@@ -90,6 +93,9 @@ function nodePorts(spec: Fields, others: readonly Fields[]): void {
 /** What was allocated stays, unless the new type has no use for it. */
 function keepAllocated(next: Fields, old: Fields): void {
   if (old["type"] === "ExternalName") return;
+  if (next["clusterIP"] !== old["clusterIP"] && Bun.deepEquals(next["clusterIPs"], old["clusterIPs"])) {
+    next["clusterIPs"] = next["clusterIP"] ? [next["clusterIP"]] : [];
+  }
   const allocated = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
   for (const name of allocated) {
     const isEmpty = next[name] === undefined || next[name] === "" || (Array.isArray(next[name]) && next[name].length === 0);
@@ -107,7 +113,6 @@ function keepAllocated(next: Fields, old: Fields): void {
   }
   if (next["type"] !== "LoadBalancer") delete next["allocateLoadBalancerNodePorts"];
   if (!needsPorts(next) && next["type"] !== "LoadBalancer" && !next["externalIPs"]) delete next["externalTrafficPolicy"];
-  if (next["type"] === "ExternalName") delete next["internalTrafficPolicy"];
 }
 
 function check(object: Field): void {

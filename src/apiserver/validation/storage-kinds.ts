@@ -109,7 +109,15 @@ export const storageKinds: RuleTable = {
     },
   },
   "storage.k8s.io/CSIDriver": {
-    check: csiDriver,
+    check: (object, { write }) => {
+      csiDriver(object);
+      const spec = object.at("spec");
+      if (!spec.at("tokenRequests").empty && !spec.at("serviceAccountTokenInSecrets").present) {
+        write.warn(
+          "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes",
+        );
+      }
+    },
     update: (object, old) => {
       const before = inner(old, "spec");
       const spec = object.at("spec");

@@ -41,7 +41,7 @@ function selected(spec: Field, kind: "deployment" | "daemonset" | "statefulset" 
   }
   const labels = spec.at("template").at("metadata").at("labels");
   const broken = selector.errors.length > before;
-  if (!selector.present ? kind !== "statefulset" : !broken) {
+  if (!selector.present || !broken) {
     if (!selector.present || !selects(selector.value, labels.value)) labels.invalid(mismatch, labels.value ?? null);
   }
 }
@@ -167,7 +167,8 @@ function replicaCounts(object: Field): void {
   }
 }
 
-/** Goes where the old selector was. */
+const templateGeneration = "deprecated.daemonset.template.generation";
+
 function sameSelector(object: Field, old: Fields): void {
   object.at("spec").at("selector").immutable(inner(old, "spec")["selector"]);
 }
@@ -177,7 +178,16 @@ export const workloadKinds: RuleTable = {
     deployment(object);
     if (old !== undefined) sameSelector(object, old);
   } },
-  "apps/DaemonSet": { check: daemonSet, update: sameSelector },
+  "apps/DaemonSet": {
+    check: daemonSet,
+    update: sameSelector,
+    prepareUpdate: ({ metadata, spec }, old, { subresource }) => {
+      if (subresource !== "") return;
+      const before = Number(old.metadata.annotations?.[templateGeneration] ?? 0);
+      const isSame = Bun.deepEquals((spec as Fields)["template"], inner(old, "spec")["template"]);
+      metadata.annotations = { ...metadata.annotations, [templateGeneration]: String(isSame ? before : before + 1) };
+    },
+  },
   "apps/ReplicaSet": {
     check: (object, { old }) => {
       const spec = object.at("spec");
