@@ -136,3 +136,30 @@ test("a bad selector is refused, and nothing is watched after stop", async () =>
   lease.release();
   expect(clock.timers).toBe(0);
 });
+
+test("100 informers whose connections are cut go on from their versions; when those are gone, four list at a time", async () => {
+  const { server, clock, registry } = await setUp();
+  const namespaces = Array.from({ length: 100 }, (_, index) => `n${index}`);
+  registry.acquire(ConfigMap, { needs, user: "many", namespaces });
+  await until(() => server.watches.length === 100);
+  const open = (): number => server.watches.filter(({ closed }) => !closed).length;
+  for (const watch of [...server.watches]) watch.cut();
+  await until(() => open() === 0);
+  for (let turn = 0; turn < 20 && open() < 100; turn++) await clock.advanceInTurns(100);
+  await until(() => open() === 100);
+  expect(server.lists).toHaveLength(100);
+
+  let running = 0;
+  let most = 0;
+  server.onList = async () => {
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    running--;
+    return { body: listOf([], "9") };
+  };
+  const gone = { kind: "Status", status: "Failure", code: 410, reason: "Expired", message: "too old" };
+  for (const watch of server.watches.filter(({ closed }) => !closed)) watch.send(["ERROR", gone]);
+  await until(() => server.lists.length === 200);
+  await until(() => running === 0);
+  expect(most).toBeLessThanOrEqual(4);
+});
