@@ -43,6 +43,7 @@ function normalizeExchange({ label, call, answer }: Exchange, names: Names): Exc
 function normalizeValue(value: unknown, key: string, names: Names): unknown {
   if (typeof value === "string") {
     if (key === "resourceVersion") return names.version(value);
+    if (key === "caBundle") return "<authority>";
     if (key === "continue") return value === "" ? "" : "<continue>";
     return names.text(value);
   }
@@ -155,6 +156,7 @@ class Names {
     return withoutManagedFields(text)
       .replace(/X509SHA256=[0-9a-f]{64}/, "X509SHA256=<hash>")
       .replace(token, "<token>")
+      .replace(/127\.0\.0\.1:\d{4,5}/g, "127.0.0.1:<a port>")
       .replace(uid, (found) => (/^[0-]+$/.test(found) ? found : this.of("uid", found)))
       .replace(time, (found, fraction?: string) =>
         Math.abs(Date.parse(found) - Date.now()) < 400 * day ? (fraction ? "<micro time>" : "<time>") : found,

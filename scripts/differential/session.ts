@@ -55,6 +55,11 @@ export class Session {
     return answer.body;
   }
 
+  /** Records what was seen beside the answers, such as what a webhook was asked. */
+  note(label: string, body: unknown): void {
+    this.#exchanges.push({ label, call: { method: "NOTE", path: "" }, answer: { status: 0, headers: {}, body } });
+  }
+
   /** After each write from now on waits until a controller of the server has done its part. */
   settleWith(path: string, done: (object: Loose) => boolean): void {
     this.#settling = { path, done };

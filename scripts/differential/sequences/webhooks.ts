@@ -1,0 +1,147 @@
+/** Webhooks: who is asked, in which order, what they are sent and what comes of their answers. */
+import type { Case } from "../case.ts";
+import type { Loose, Session } from "../session.ts";
+import { patched, verdict, type WebhookServer, webhookServer } from "./webhook-server.ts";
+
+const group = "/apis/admissionregistration.k8s.io/v1";
+const merge = { "content-type": "application/merge-patch+json" };
+
+interface Hook {
+  readonly path: string;
+  readonly more?: object;
+}
+
+async function configure(session: Session, server: WebhookServer, kind: "mutating" | "validating", hooks: readonly Hook[]): Promise<() => Promise<void>> {
+  const name = `${session.slug}-${kind}`;
+  const body = {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: kind === "mutating" ? "MutatingWebhookConfiguration" : "ValidatingWebhookConfiguration",
+    metadata: { name },
+    webhooks: hooks.map(({ path, more }) => ({
+      name: `${path.slice(1)}.hooks.example.test`,
+      clientConfig: { url: `${server.url}${path}`, caBundle: server.caBundle },
+      rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE", "UPDATE", "DELETE"], resources: ["configmaps"], scope: "Namespaced" }],
+      namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": session.slug } },
+      sideEffects: "None",
+      admissionReviewVersions: ["v1"],
+      timeoutSeconds: 2,
+      ...more,
+    })),
+  };
+  const path = `${group}/${kind}webhookconfigurations`;
+  const made = await session.quietly("POST", path, body);
+  if (made?.kind === "Status") await session.send("configure", "POST", path, { body });
+  // The server learns of configurations from a watch of its own.
+  await Bun.sleep(400);
+  return async () => {
+    await session.quietly("DELETE", `${path}/${name}`);
+    await Bun.sleep(400);
+  };
+}
+
+async function place(session: Session): Promise<string> {
+  await session.quietly("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: session.slug } });
+  return `/api/v1/namespaces/${session.slug}/configmaps`;
+}
+
+const map = (name: string, more: object = {}): object => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...more }, data: { a: "1" } });
+
+function asked(session: Session, label: string, server: WebhookServer): void {
+  session.note(label, server.asked.splice(0));
+}
+
+export const webhooks: readonly Case[] = [
+  {
+    name: "webhooks that refuse",
+    run: async (session) => {
+      const path = await place(session);
+      await using server = webhookServer();
+      const remove = await configure(session, server, "validating", [{ path: "/refuse" }]);
+      const replies: Readonly<Record<string, (review: Loose) => unknown>> = {
+        "with a message": (review) => verdict(review, { allowed: false, status: { message: "no thanks", code: 418, reason: "Teapot" } }),
+        "with a reason": (review) => verdict(review, { allowed: false, status: { reason: "Forbidden" } }),
+        "without a word": (review) => verdict(review, { allowed: false }),
+        "with success": (review) => verdict(review, { allowed: false, status: { status: "Success", code: 200, message: "m" } }),
+        "with details": (review) => verdict(review, { allowed: false, status: { message: "m", code: 422, reason: "Invalid", details: { causes: [{ field: "data", message: "bad" }] } } }),
+        "with another uid": (review) => ({ ...verdict(review, {}), response: { uid: "x", allowed: true } }),
+        "without a response": () => ({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" }),
+        "in another version": (review) => ({ ...verdict(review, { allowed: true }), apiVersion: "admission.k8s.io/v1beta1" }),
+        "with a patch": (review) => patched(review, []),
+        "with an error": () => new Response("broken", { status: 500 }),
+        "with not found": () => new Response("nothing", { status: 404 }),
+        "with warnings": (review) => verdict(review, { allowed: true, warnings: ["careful", "very \"careful\""] }),
+      };
+      for (const [label, reply] of Object.entries(replies)) {
+        server.answer("/refuse", reply);
+        await session.send(`create, answered ${label}`, "POST", path, { body: map(`m-${label.replaceAll(" ", "-")}`) });
+      }
+      asked(session, "what was asked on create", server);
+      server.answer("/refuse", (review) => verdict(review, { allowed: true }));
+      await session.send("create", "POST", path, { body: map("one") });
+      await session.send("create dry", "POST", `${path}?dryRun=All`, { body: map("dry") });
+      await session.send("update", "PATCH", `${path}/one?fieldManager=m`, { headers: merge, body: { data: { b: "2" } } });
+      await session.send("delete", "DELETE", `${path}/one`);
+      asked(session, "what was asked later", server);
+      await remove();
+      await session.send("create afterwards", "POST", path, { body: map("after") });
+    },
+  },
+  {
+    name: "webhooks that change",
+    run: async (session) => {
+      const path = await place(session);
+      await using server = webhookServer();
+      const remove = await configure(session, server, "mutating", [
+        { path: "/first", more: { reinvocationPolicy: "IfNeeded" } },
+        { path: "/second", more: { matchConditions: [{ name: "not-skipped", expression: "!has(object.metadata.labels) || !('skip' in object.metadata.labels)" }] } },
+        { path: "/third", more: { objectSelector: { matchLabels: { third: "yes" } } } },
+      ]);
+      const removeChecks = await configure(session, server, "validating", [{ path: "/check" }]);
+      server.answer("/first", (review) => patched(review, [{ op: "add", path: "/data/first", value: "yes" }]));
+      server.answer("/second", (review) => patched(review, [{ op: "add", path: "/data/second", value: String(review.request.object?.data?.first) }]));
+      server.answer("/third", (review) => patched(review, [{ op: "remove", path: "/data/a" }]));
+      server.answer("/check", (review) => verdict(review, { allowed: review.request.object?.data?.first === "yes" }));
+      await session.send("create", "POST", path, { body: map("one") });
+      await session.send("create that skips", "POST", path, { body: map("skips", { labels: { skip: "yes" } }) });
+      await session.send("create for the third", "POST", path, { body: map("third", { labels: { third: "yes" } }) });
+      asked(session, "what was asked", server);
+      await session.send("apply", "PATCH", `${path}/applied?fieldManager=x`, { headers: { "content-type": "application/apply-patch+yaml" }, body: map("applied") });
+      server.answer("/first", (review) => patched(review, [{ op: "remove", path: "/data/nope" }]));
+      await session.send("create with a patch that fails", "POST", path, { body: map("two") });
+      server.answer("/first", (review) => verdict(review, { allowed: true, patch: "!!", patchType: "JSONPatch" }));
+      await session.send("create with a patch that is none", "POST", path, { body: map("two") });
+      server.answer("/first", (review) => verdict(review, { allowed: true, patch: "W10=" }));
+      await session.send("create with a patch without a type", "POST", path, { body: map("two") });
+      server.answer("/first", (review) => patched(review, [{ op: "replace", path: "/metadata/name", value: "other" }]));
+      await session.send("create with a patch of the name", "POST", path, { body: map("two") });
+      server.answer("/first", (review) => patched(review, [{ op: "add", path: "/nope", value: 1 }]));
+      await session.send("create with a patch of an unknown field", "POST", path, { body: map("three") });
+      await remove();
+      await removeChecks();
+    },
+  },
+  {
+    name: "webhooks that fail",
+    run: async (session) => {
+      const path = await place(session);
+      await using server = webhookServer();
+      server.answer("/slow", async (review) => {
+        await Bun.sleep(1500);
+        return verdict(review, { allowed: true });
+      });
+      const failures: Readonly<Record<string, object>> = {
+        "nobody there": { clientConfig: { url: "https://127.0.0.1:1/x" } },
+        "nobody there, ignored": { clientConfig: { url: "https://127.0.0.1:1/x" }, failurePolicy: "Ignore" },
+        "too slow": { timeoutSeconds: 1 },
+        "no service": { clientConfig: { service: { namespace: session.slug, name: "nope", path: "/x" } } },
+        "a condition that breaks": { matchConditions: [{ name: "breaks", expression: "object.data.nope == 'x'" }] },
+        "a condition that breaks, ignored": { failurePolicy: "Ignore", matchConditions: [{ name: "breaks", expression: "object.data.nope == 'x'" }] },
+      };
+      for (const [label, more] of Object.entries(failures)) {
+        const remove = await configure(session, server, "validating", [{ path: "/slow", more }]);
+        await session.send(`create with ${label}`, "POST", path, { body: map(`m-${label.replaceAll(/[ ,]+/g, "-")}`) });
+        await remove();
+      }
+    },
+  },
+];
