@@ -64,7 +64,14 @@ function watchOrder(lease: InformerLease): void {
     seen.set(uid, resourceVersion);
   };
   lease.informer.addHandler(
-    { onAdd: look, onUpdate: look, onDelete: ({ metadata }) => void seen.delete(metadata.uid) },
+    {
+      onAdd: look,
+      onUpdate: look,
+      onDelete: ({ metadata }) => {
+        seen.delete(metadata.uid);
+        reconciled.get(kind)!.delete(keyString(metadata));
+      },
+    },
     { name: "order" },
   );
 }

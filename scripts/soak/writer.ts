@@ -77,16 +77,16 @@ export class Writer {
     const name = `s${this.#next++}`;
     this.#names[kind].push(name);
     // As large as they will ever be, so that the operator's memory tells of leaks alone.
-    const metadata = { name, labels: { turn: "100000" } };
-    const body =
-      kind === "Box" ? { apiVersion: Box.apiVersion, kind, metadata, spec: { turn: 100_000 } } : { metadata };
+    const turn = this.#turn();
+    const metadata = { name, labels: { turn: String(turn) } };
+    const body = kind === "Box" ? { apiVersion: Box.apiVersion, kind, metadata, spec: { turn } } : { metadata };
     if (!(await this.#send("POST", paths[kind], { body }))) this.#forget(kind, name);
   }
 
   async #change(kind: SoakKind): Promise<void> {
     const name = this.#pick(kind);
     if (name === undefined) return;
-    const turn = Math.floor(this.#random() * 1e6);
+    const turn = this.#turn();
     const body = kind === "Box" ? { spec: { turn } } : { metadata: { labels: { turn: String(turn) } } };
     await this.#send("PATCH", `${paths[kind]}/${name}`, { body });
   }
@@ -94,6 +94,11 @@ export class Writer {
   async #delete(kind: SoakKind): Promise<void> {
     const name = this.#pick(kind);
     if (name !== undefined && (await this.#send("DELETE", `${paths[kind]}/${name}`))) this.#forget(kind, name);
+  }
+
+  /** Six digits. */
+  #turn(): number {
+    return 100_000 + Math.floor(this.#random() * 900_000);
   }
 
   #pick(kind: SoakKind): string | undefined {

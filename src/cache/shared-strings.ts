@@ -2,7 +2,7 @@
 import type { AnyObject } from "../resource/handle.ts";
 
 /** Values that turn out to be different for each object must not gather here. */
-const MOST = 20_000;
+const MOST = 2_048;
 const strings = new Map<string, string>();
 
 function shared(text: string): string {
