@@ -498,4 +498,44 @@ describe("pace", () => {
     expect(taken(queue)).toBe("a");
     expect(clock.timers).toBe(0);
   });
+
+  test("with a least interval and a debounce nothing is lost, and no key runs too soon", () => {
+    const step = fc.oneof(
+      fc.record({
+        do: fc.constant("add" as const),
+        key: fc.constantFrom("a", "b", "c"),
+        after: fc.constantFrom(undefined, 5, 40),
+      }),
+      fc.record({ do: fc.constant("take" as const) }),
+      fc.record({ do: fc.constant("advance" as const), ms: fc.integer({ min: 1, max: 40 }) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), fc.nat(50), fc.nat(50), (steps, minInterval, debounce) => {
+        const clock = new FakeClock();
+        const queue = new WorkQueue({ name: "paced", clock, minInterval, debounce });
+        const wanted = new Set<string>();
+        const began = new Map<string, number>();
+        const take = (): boolean => {
+          const item = queue.take();
+          if (item === undefined) return false;
+          expect(clock.now() - (began.get(item.key) ?? -Infinity)).toBeGreaterThanOrEqual(minInterval);
+          began.set(item.key, clock.now());
+          wanted.delete(item.key);
+          queue.done(item.key);
+          return true;
+        };
+        for (const one of steps) {
+          if (one.do === "add") {
+            queue.add(one.key, { after: one.after });
+            wanted.add(one.key);
+          } else if (one.do === "take") take();
+          else clock.advance(one.ms);
+        }
+        clock.advance(10_000);
+        while (take());
+        expect([wanted.size, queue.depth, queue.delayed]).toEqual([0, 0, 0]);
+      }),
+      { numRuns: 300 },
+    );
+  });
 });
