@@ -24,7 +24,11 @@ const options = await yargs(hideBin(process.argv))
   .scriptName("differential")
   .option("only", { type: "string", describe: "only cases whose name matches this pattern" })
   .option("first", { type: "number", default: 10, describe: "print so many differing exchanges in full" })
-  .option("server", { choices: ["real", "embedded"] as ("real" | "embedded")[], default: "embedded", describe: "the server under test" })
+  .option("server", {
+    choices: ["real", "embedded"] as const,
+    default: "embedded" as "real" | "embedded",
+    describe: "the server under test",
+  })
   .option("against", { type: "string", describe: "a recording of the real server, instead of starting one" })
   .option("save", { type: "string", describe: "write the answers of the server under test to this file" })
   .strict()

@@ -6,6 +6,7 @@ import { health } from "./discovery/health.ts";
 import { openApi } from "./discovery/openapi.ts";
 import type { UserInfo } from "./hooks.ts";
 import type { Parts } from "./parts.ts";
+import { followConditions } from "./registry/conditions.ts";
 import { followDefinitions } from "./registry/definitions.ts";
 import { Registry } from "./registry/registry.ts";
 import { apiVersionOf } from "./registry/resource.ts";
@@ -83,7 +84,9 @@ class EmbeddedServer implements ApiServer {
       stopping: this.#stopping.signal,
     };
     this.#stopExpiring = expireEvents(storage, now);
-    this.#stopFollowing = followDefinitions({ storage, registry, parts, now: () => timestamp(now()) });
+    const around = { storage, registry, parts, now: () => timestamp(now()) };
+    const stops = [followDefinitions(around), followConditions(around)];
+    this.#stopFollowing = () => stops.forEach((stop) => stop());
   }
 
   async fetch(request: Request, connection: Connection = { certificate: administrator }): Promise<Response> {

@@ -31,22 +31,47 @@ export const watching: readonly Case[] = [
       const before = (await session.quietly("GET", path))?.metadata?.resourceVersion;
       const first = await session.quietly("POST", path, map("one"));
       await session.quietly("PATCH", `${path}/one`, undefined);
-      await session.send("label", "PATCH", `${path}/one`, { headers: merge, body: { metadata: { labels: { x: "y" } } } });
+      await session.send("label", "PATCH", `${path}/one`, {
+        headers: merge,
+        body: { metadata: { labels: { x: "y" } } },
+      });
       await finish(session, path);
-      await session.watch(`${path}?watch=true&resourceVersion=${before}`, { label: "from the beginning", until: ended });
-      await session.watch(`${path}?watch=true&resourceVersion=${first?.metadata?.resourceVersion}`, { label: "from the middle", until: ended });
-      await session.watch(`${path}?watch=true&resourceVersion=0`, { label: "from any version", until: (_, index) => index === 0 });
+      await session.watch(`${path}?watch=true&resourceVersion=${before}`, {
+        label: "from the beginning",
+        until: ended,
+      });
+      await session.watch(`${path}?watch=true&resourceVersion=${first?.metadata?.resourceVersion}`, {
+        label: "from the middle",
+        until: ended,
+      });
+      await session.watch(`${path}?watch=true&resourceVersion=0`, {
+        label: "from any version",
+        until: (_, index) => index === 0,
+      });
       await session.watch(`${path}?watch=true`, { label: "from no version", until: (_, index) => index === 0 });
       await session.watch(`${path}?watch=true&resourceVersion=${before}&fieldSelector=metadata.name%3Done`, {
         label: "of one name",
         until: (_, index) => index === 1,
       });
-      await session.watch(`/api/v1/watch/namespaces/${session.slug}/configmaps?resourceVersion=${before}`, { label: "the older path", until: ended });
-      await session.watch(`${path}?watch=true&timeoutSeconds=1&resourceVersion=${first?.metadata?.resourceVersion}`, { label: "that times out" });
+      await session.watch(`/api/v1/watch/namespaces/${session.slug}/configmaps?resourceVersion=${before}`, {
+        label: "the older path",
+        until: ended,
+      });
+      await session.watch(`${path}?watch=true&timeoutSeconds=1&resourceVersion=${first?.metadata?.resourceVersion}`, {
+        label: "that times out",
+      });
       await session.watch(`${path}?watch=true&resourceVersion=nope`, { label: "from no number" });
-      await session.watch(`${path}?watch=true&resourceVersion=1`, { label: "from a version long gone", until: (event) => event?.type === "ERROR" || event?.kind === "Status" });
-      await session.watch(`${path}?watch=true&limit=1&resourceVersion=${before}`, { label: "with a limit", until: ended });
-      await session.watch(`${path}?watch=true&resourceVersion=${before}&resourceVersionMatch=Exact`, { label: "with a match" });
+      await session.watch(`${path}?watch=true&resourceVersion=1`, {
+        label: "from a version long gone",
+        until: (event) => event?.type === "ERROR" || event?.kind === "Status",
+      });
+      await session.watch(`${path}?watch=true&limit=1&resourceVersion=${before}`, {
+        label: "with a limit",
+        until: ended,
+      });
+      await session.watch(`${path}?watch=true&resourceVersion=${before}&resourceVersionMatch=Exact`, {
+        label: "with a match",
+      });
     },
   },
   {
@@ -58,8 +83,13 @@ export const watching: readonly Case[] = [
       const query = "watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan";
       await session.watch(`${path}?${query}`, { label: "all", until: initialEnd });
       await session.watch(`${path}?${query}&fieldSelector=metadata.name%3Dtwo`, { label: "some", until: initialEnd });
-      await session.watch(`${path}?watch=true&sendInitialEvents=true&allowWatchBookmarks=true`, { label: "without a match" });
-      await session.watch(`${path}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`, { label: "without bookmarks", until: (_, index) => index === 1 });
+      await session.watch(`${path}?watch=true&sendInitialEvents=true&allowWatchBookmarks=true`, {
+        label: "without a match",
+      });
+      await session.watch(`${path}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`, {
+        label: "without bookmarks",
+        until: (_, index) => index === 1,
+      });
       await session.send("without a watch", "GET", `${path}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
       await session.watch(`${path}?watch=true&sendInitialEvents=nope`, { label: "of no boolean" });
     },
@@ -71,15 +101,29 @@ export const watching: readonly Case[] = [
       const before = (await session.quietly("GET", path))?.metadata?.resourceVersion;
       await session.quietly("POST", path, map("one", { app: "x" }));
       for (const [step, app] of ["y", "x", "x2", null].entries()) {
-        await session.send(`label ${step}`, "PATCH", `${path}/one`, { headers: merge, body: { metadata: { labels: { app } } } });
+        await session.send(`label ${step}`, "PATCH", `${path}/one`, {
+          headers: merge,
+          body: { metadata: { labels: { app } } },
+        });
       }
-      await session.send("label back", "PATCH", `${path}/one`, { headers: merge, body: { metadata: { labels: { app: "x" } } } });
+      await session.send("label back", "PATCH", `${path}/one`, {
+        headers: merge,
+        body: { metadata: { labels: { app: "x" } } },
+      });
       await session.send("delete", "DELETE", `${path}/one`);
       await finish(session, path);
-      await session.watch(`${path}?watch=true&resourceVersion=${before}&labelSelector=app%3Dx`, { label: "one value", until: ended });
-      await session.watch(`${path}?watch=true&resourceVersion=${before}&labelSelector=app%20notin%20(y)`, { label: "not a value", until: ended });
+      await session.watch(`${path}?watch=true&resourceVersion=${before}&labelSelector=app%3Dx`, {
+        label: "one value",
+        until: ended,
+      });
+      await session.watch(`${path}?watch=true&resourceVersion=${before}&labelSelector=app%20notin%20(y)`, {
+        label: "not a value",
+        until: ended,
+      });
       const headers = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
-      await session.send("list as an older table", "GET", path, { headers: { accept: headers.accept.replace("v1;", "v1beta1;") } });
+      await session.send("list as an older table", "GET", path, {
+        headers: { accept: headers.accept.replace("v1;", "v1beta1;") },
+      });
     },
   },
 ];

@@ -12,7 +12,10 @@ export interface WebhookServer extends AsyncDisposable {
 
 export function webhookServer(): WebhookServer {
   const authority = createAuthority("webhook");
-  const { cert, key } = issue({ ...authority, name: "webhook" }, { subject: { name: "webhook" }, hosts: ["127.0.0.1"] });
+  const { cert, key } = issue(
+    { ...authority, name: "webhook" },
+    { subject: { name: "webhook" }, hosts: ["127.0.0.1"] },
+  );
   const replies = new Map<string, (review: Loose) => unknown>();
   const asked: Loose[] = [];
   const server = Bun.serve({
@@ -38,7 +41,11 @@ export function webhookServer(): WebhookServer {
 
 /** An answer of version v1. */
 export function verdict(review: Loose, response: object): object {
-  return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid: review.request.uid, ...response } };
+  return {
+    apiVersion: "admission.k8s.io/v1",
+    kind: "AdmissionReview",
+    response: { uid: review.request.uid, ...response },
+  };
 }
 
 /** A JSON patch as a webhook sends it. */

@@ -11,7 +11,12 @@ interface Hook {
   readonly more?: object;
 }
 
-async function configure(session: Session, server: WebhookServer, kind: "mutating" | "validating", hooks: readonly Hook[]): Promise<() => Promise<void>> {
+async function configure(
+  session: Session,
+  server: WebhookServer,
+  kind: "mutating" | "validating",
+  hooks: readonly Hook[],
+): Promise<() => Promise<void>> {
   const name = `${session.slug}-${kind}`;
   const body = {
     apiVersion: "admissionregistration.k8s.io/v1",
@@ -20,7 +25,15 @@ async function configure(session: Session, server: WebhookServer, kind: "mutatin
     webhooks: hooks.map(({ path, more }) => ({
       name: `${path.slice(1)}.hooks.example.test`,
       clientConfig: { url: `${server.url}${path}`, caBundle: server.caBundle },
-      rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE", "UPDATE", "DELETE"], resources: ["configmaps"], scope: "Namespaced" }],
+      rules: [
+        {
+          apiGroups: [""],
+          apiVersions: ["v1"],
+          operations: ["CREATE", "UPDATE", "DELETE"],
+          resources: ["configmaps"],
+          scope: "Namespaced",
+        },
+      ],
       namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": session.slug } },
       sideEffects: "None",
       admissionReviewVersions: ["v1"],
@@ -40,11 +53,20 @@ async function configure(session: Session, server: WebhookServer, kind: "mutatin
 }
 
 async function place(session: Session): Promise<string> {
-  await session.quietly("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: session.slug } });
+  await session.quietly("POST", "/api/v1/namespaces", {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: session.slug },
+  });
   return `/api/v1/namespaces/${session.slug}/configmaps`;
 }
 
-const map = (name: string, more: object = {}): object => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...more }, data: { a: "1" } });
+const map = (name: string, more: object = {}): object => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, ...more },
+  data: { a: "1" },
+});
 
 function asked(session: Session, label: string, server: WebhookServer): void {
   session.note(label, server.asked.splice(0));
@@ -58,18 +80,32 @@ export const webhooks: readonly Case[] = [
       await using server = webhookServer();
       const remove = await configure(session, server, "validating", [{ path: "/refuse" }]);
       const replies: Readonly<Record<string, (review: Loose) => unknown>> = {
-        "with a message": (review) => verdict(review, { allowed: false, status: { message: "no thanks", code: 418, reason: "Teapot" } }),
+        "with a message": (review) =>
+          verdict(review, { allowed: false, status: { message: "no thanks", code: 418, reason: "Teapot" } }),
         "with a reason": (review) => verdict(review, { allowed: false, status: { reason: "Forbidden" } }),
         "without a word": (review) => verdict(review, { allowed: false }),
-        "with success": (review) => verdict(review, { allowed: false, status: { status: "Success", code: 200, message: "m" } }),
-        "with details": (review) => verdict(review, { allowed: false, status: { message: "m", code: 422, reason: "Invalid", details: { causes: [{ field: "data", message: "bad" }] } } }),
+        "with success": (review) =>
+          verdict(review, { allowed: false, status: { status: "Success", code: 200, message: "m" } }),
+        "with details": (review) =>
+          verdict(review, {
+            allowed: false,
+            status: {
+              message: "m",
+              code: 422,
+              reason: "Invalid",
+              details: { causes: [{ field: "data", message: "bad" }] },
+            },
+          }),
         "with another uid": (review) => ({ ...verdict(review, {}), response: { uid: "x", allowed: true } }),
         "without a response": () => ({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" }),
-        "in another version": (review) => ({ ...verdict(review, { allowed: true }), apiVersion: "admission.k8s.io/v1beta1" }),
+        "in another version": (review) => ({
+          ...verdict(review, { allowed: true }),
+          apiVersion: "admission.k8s.io/v1beta1",
+        }),
         "with a patch": (review) => patched(review, []),
         "with an error": () => new Response("broken", { status: 500 }),
         "with not found": () => new Response("nothing", { status: 404 }),
-        "with warnings": (review) => verdict(review, { allowed: true, warnings: ["careful", "very \"careful\""] }),
+        "with warnings": (review) => verdict(review, { allowed: true, warnings: ["careful", 'very "careful"'] }),
       };
       for (const [label, reply] of Object.entries(replies)) {
         server.answer("/refuse", reply);
@@ -79,7 +115,10 @@ export const webhooks: readonly Case[] = [
       server.answer("/refuse", (review) => verdict(review, { allowed: true }));
       await session.send("create", "POST", path, { body: map("one") });
       await session.send("create dry", "POST", `${path}?dryRun=All`, { body: map("dry") });
-      await session.send("update", "PATCH", `${path}/one?fieldManager=m`, { headers: merge, body: { data: { b: "2" } } });
+      await session.send("update", "PATCH", `${path}/one?fieldManager=m`, {
+        headers: merge,
+        body: { data: { b: "2" } },
+      });
       await session.send("delete", "DELETE", `${path}/one`);
       asked(session, "what was asked later", server);
       await remove();
@@ -93,19 +132,34 @@ export const webhooks: readonly Case[] = [
       await using server = webhookServer();
       const remove = await configure(session, server, "mutating", [
         { path: "/first", more: { reinvocationPolicy: "IfNeeded" } },
-        { path: "/second", more: { matchConditions: [{ name: "not-skipped", expression: "!has(object.metadata.labels) || !('skip' in object.metadata.labels)" }] } },
+        {
+          path: "/second",
+          more: {
+            matchConditions: [
+              {
+                name: "not-skipped",
+                expression: "!has(object.metadata.labels) || !('skip' in object.metadata.labels)",
+              },
+            ],
+          },
+        },
         { path: "/third", more: { objectSelector: { matchLabels: { third: "yes" } } } },
       ]);
       const removeChecks = await configure(session, server, "validating", [{ path: "/check" }]);
       server.answer("/first", (review) => patched(review, [{ op: "add", path: "/data/first", value: "yes" }]));
-      server.answer("/second", (review) => patched(review, [{ op: "add", path: "/data/second", value: String(review.request.object?.data?.first) }]));
+      server.answer("/second", (review) =>
+        patched(review, [{ op: "add", path: "/data/second", value: String(review.request.object?.data?.first) }]),
+      );
       server.answer("/third", (review) => patched(review, [{ op: "remove", path: "/data/a" }]));
       server.answer("/check", (review) => verdict(review, { allowed: review.request.object?.data?.first === "yes" }));
       await session.send("create", "POST", path, { body: map("one") });
       await session.send("create that skips", "POST", path, { body: map("skips", { labels: { skip: "yes" } }) });
       await session.send("create for the third", "POST", path, { body: map("third", { labels: { third: "yes" } }) });
       asked(session, "what was asked", server);
-      await session.send("apply", "PATCH", `${path}/applied?fieldManager=x`, { headers: { "content-type": "application/apply-patch+yaml" }, body: map("applied") });
+      await session.send("apply", "PATCH", `${path}/applied?fieldManager=x`, {
+        headers: { "content-type": "application/apply-patch+yaml" },
+        body: map("applied"),
+      });
       server.answer("/first", (review) => patched(review, [{ op: "remove", path: "/data/nope" }]));
       await session.send("create with a patch that fails", "POST", path, { body: map("two") });
       server.answer("/first", (review) => verdict(review, { allowed: true, patch: "!!", patchType: "JSONPatch" }));
@@ -135,7 +189,10 @@ export const webhooks: readonly Case[] = [
         "too slow": { timeoutSeconds: 1 },
         "no service": { clientConfig: { service: { namespace: session.slug, name: "nope", path: "/x" } } },
         "a condition that breaks": { matchConditions: [{ name: "breaks", expression: "object.data.nope == 'x'" }] },
-        "a condition that breaks, ignored": { failurePolicy: "Ignore", matchConditions: [{ name: "breaks", expression: "object.data.nope == 'x'" }] },
+        "a condition that breaks, ignored": {
+          failurePolicy: "Ignore",
+          matchConditions: [{ name: "breaks", expression: "object.data.nope == 'x'" }],
+        },
       };
       for (const [label, more] of Object.entries(failures)) {
         const remove = await configure(session, server, "validating", [{ path: "/slow", more }]);

@@ -86,6 +86,8 @@ interface Given {
 }
 
 function checkV1(review: Fields, response: Fields, { uid, isMutating, patch }: Given): void {
+  if (review["kind"] === "AdmissionReview" && review["apiVersion"] === "admission.k8s.io/v1beta1")
+    throw new OtherVersion();
   const given = String(response["uid"] ?? "");
   if (given !== uid) throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(given)}`);
   const [kind, version] = [String(review["kind"] ?? ""), String(review["apiVersion"] ?? "")];
@@ -105,6 +107,13 @@ function checkV1(review: Fields, response: Fields, { uid, isMutating, patch }: G
   if (patch === "" && patchType) throw new Error("webhook returned response.patchType but not response.patch");
   if (patchType && patchType !== "JSONPatch")
     throw new Error(`webhook returned invalid response.patchType of ${JSON.stringify(patchType)}`);
+}
+
+/** An answer that cannot even be decoded into the version that was asked for. */
+export class OtherVersion extends Error {
+  constructor() {
+    super("converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion");
+  }
 }
 
 /** Broken ones are told apart from absent ones by their type. */

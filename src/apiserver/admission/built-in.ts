@@ -30,11 +30,14 @@ const isDefault = "storageclass.kubernetes.io/is-default-class";
 /** DefaultStorageClass: the youngest of the default classes. */
 function chooseClass(claim: KubeObject, reader: Reader): void {
   const spec = claim["spec"] as Record<string, unknown>;
-  if (spec["storageClassName"] !== undefined || claim.metadata.annotations?.["volume.beta.kubernetes.io/storage-class"]) return;
+  if (spec["storageClassName"] !== undefined || claim.metadata.annotations?.["volume.beta.kubernetes.io/storage-class"])
+    return;
   const [first] = reader
     .list({ group: "storage.k8s.io", plural: "storageclasses" })
     .filter(({ metadata }) => metadata.annotations?.[isDefault] === "true")
-    .toSorted((one, other) => ((one.metadata.creationTimestamp ?? "") < (other.metadata.creationTimestamp ?? "") ? 1 : -1));
+    .toSorted((one, other) =>
+      (one.metadata.creationTimestamp ?? "") < (other.metadata.creationTimestamp ?? "") ? 1 : -1,
+    );
   if (first !== undefined) spec["storageClassName"] = first.metadata.name;
 }
 

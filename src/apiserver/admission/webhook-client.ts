@@ -12,7 +12,10 @@ export interface SendOptions {
 export async function post(config: ClientConfig, body: unknown, { reader, timeout }: SendOptions): Promise<unknown> {
   const shown = new URL(config.url ?? serviceUrl(config));
   shown.searchParams.set("timeout", `${timeout}s`);
-  const failed = (why: string): Error => new Error(`Post ${JSON.stringify(shown.href)}: ${why}`);
+  // A port is shown as it was written, also where it is the usual one.
+  const authority = config.url === undefined ? `${shown.hostname}:${config.service?.port ?? 443}` : shown.host;
+  const text = `https://${authority}${shown.pathname === "/" ? "" : shown.pathname}${shown.search}`;
+  const failed = (why: string): Error => new Error(`Post ${JSON.stringify(text)}: ${why}`);
   const url = config.service === undefined ? shown : atEndpoint(shown, config.service, { reader, failed });
   const ca = config.caBundle ? Buffer.from(config.caBundle, "base64").toString() : undefined;
   let response: Response;
@@ -27,16 +30,15 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
   } catch (error) {
     throw failed(reason(error, url));
   }
-  const text = await response.text().catch((error: unknown) => {
+  const answer = await response.text().catch((error: unknown) => {
     throw failed(reason(error, url));
   });
-  if (!response.ok) throw new Error(httpError(response.status, text));
+  if (!response.ok) throw new Error(httpError(response.status, answer));
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(answer) as unknown;
   } catch (error) {
-    throw new Error(
-      `couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`couldn't get version/kind; json parse error: ${why}`, { cause: error });
   }
 }
 
@@ -123,6 +125,6 @@ function httpError(code: number, body: string): string {
     default:
       return code >= 500
         ? `an error on the server (${JSON.stringify(body.trim() || "unknown")}) has prevented the request from succeeding`
-        : "the server responded with the status code " + `${code} but did not return more information`;
+        : `the server responded with the status code ${code} but did not return more information`;
   }
 }

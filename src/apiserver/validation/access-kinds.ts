@@ -51,7 +51,9 @@ function binding(kinds: readonly string[]): Rules {
     update: (object, old) => {
       const { apiGroup, kind, name } = object.at("roleRef").fields;
       if (Bun.deepEquals(object.fields["roleRef"], old["roleRef"])) return;
-      object.at("roleRef").addStruct("Invalid", "cannot change roleRef", { APIGroup: apiGroup, Kind: kind, Name: name });
+      object
+        .at("roleRef")
+        .addStruct("Invalid", "cannot change roleRef", { APIGroup: apiGroup, Kind: kind, Name: name });
     },
   };
 }
@@ -75,9 +77,29 @@ function subjectRule(subject: Field, isNamespaced: boolean): void {
 }
 
 const usages = [
-  "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only", "digital signature",
-  "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment", "microsoft sgc",
-  "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping",
+  "any",
+  "cert sign",
+  "client auth",
+  "code signing",
+  "content commitment",
+  "crl sign",
+  "data encipherment",
+  "decipher only",
+  "digital signature",
+  "email protection",
+  "encipher only",
+  "ipsec end system",
+  "ipsec tunnel",
+  "ipsec user",
+  "key agreement",
+  "key encipherment",
+  "microsoft sgc",
+  "netscape sgc",
+  "ocsp signing",
+  "s/mime",
+  "server auth",
+  "signing",
+  "timestamping",
 ];
 
 function requestedBy(object: KubeObject, { user }: WriteContext): void {
@@ -116,7 +138,8 @@ const certificateRequest: Rules = {
       signer.invalid("must be a fully qualified domain and path of the form 'example.com/signer-name'");
     }
     const seconds = spec.at("expirationSeconds");
-    if (seconds.present && seconds.number < 600) seconds.invalid("may not specify a duration less than 600 seconds (10 minutes)");
+    if (seconds.present && seconds.number < 600)
+      seconds.invalid("may not specify a duration less than 600 seconds (10 minutes)");
   },
   selectable: { "spec.signerName": (object) => String(inner(object, "spec")["signerName"] ?? "") },
 };

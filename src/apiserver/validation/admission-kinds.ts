@@ -12,7 +12,11 @@ function rule(field: Field): void {
   for (const name of ["operations", "apiGroups", "apiVersions"]) {
     const list = field.at(name);
     if (list.empty) list.required();
-    if (list.items.length > 1 && list.items.some(({ text }) => text === "*")) list.invalid("if '*' is present, must not specify other " + (name === "operations" ? "operations" : name === "apiGroups" ? "API groups" : "API versions"));
+    if (list.items.length > 1 && list.items.some(({ text }) => text === "*"))
+      list.invalid(
+        "if '*' is present, must not specify other " +
+          (name === "operations" ? "operations" : name === "apiGroups" ? "API groups" : "API versions"),
+      );
     for (const item of list.items) {
       if (name === "operations") item.oneOf(operations);
       if (name === "apiVersions" && item.text === "") item.required();
@@ -35,7 +39,8 @@ function clientConfig(config: Field): void {
   if (url.present) return webhookUrl(url);
   for (const name of ["name", "namespace"]) if (service.at(name).text === "") service.at(name).required();
   const port = service.at("port");
-  if (port.present && (port.number < 1 || port.number > 65535)) port.invalid("port is not valid: must be between 1 and 65535, inclusive");
+  if (port.present && (port.number < 1 || port.number > 65535))
+    port.invalid("port is not valid: must be between 1 and 65535, inclusive");
   const path = service.at("path");
   if (path.present && path.text !== "" && path.text !== "/") servicePath(path);
 }
@@ -78,14 +83,17 @@ function compileProblem(text: string): string | undefined {
   }
 }
 
-const expected = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+const expected =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
 function syntaxProblem(text: string, message: string): string {
   const found = /^\w+ \w+/.exec(text);
   const isTwoWords = found !== null && !/^\w+ in\b/.test(text);
   const column = isTwoWords ? text.indexOf(" ") + 1 : text.length;
   const word = /^\w+/.exec(text.slice(column))?.[0] ?? "";
-  const what = isTwoWords ? `mismatched input '${word}' expecting <EOF>` : `mismatched input '<EOF>' expecting ${expected}`;
+  const what = isTwoWords
+    ? `mismatched input '${word}' expecting <EOF>`
+    : `mismatched input '<EOF>' expecting ${expected}`;
   const isKnown = isTwoWords || /EOF|end/i.test(message);
   const said = isKnown ? what : (message.split("\n")[0] ?? "");
   return `ERROR: <input>:1:${column + 1}: Syntax error: ${said}\n | ${text}\n | ${".".repeat(column)}^`;
@@ -108,7 +116,8 @@ function domainName(field: Field): void {
   if (field.text === "") return field.required();
   const wrong = dnsSubdomain(field.text);
   if (wrong.length > 0) return field.invalid(wrong.join(","));
-  if (field.text.split(".").length < 3) field.invalid("should be a domain with at least three segments separated by dots");
+  if (field.text.split(".").length < 3)
+    field.invalid("should be a domain with at least three segments separated by dots");
 }
 
 function webhooks(object: Field): void {
@@ -116,14 +125,18 @@ function webhooks(object: Field): void {
   for (const hook of object.at("webhooks").items) {
     domainName(hook.at("name"));
     for (const one of hook.at("rules").items) rule(one);
-    for (const [name, values] of [["failurePolicy", ["Fail", "Ignore"]], ["matchPolicy", ["Equivalent", "Exact"]]] as const) {
+    for (const [name, values] of [
+      ["failurePolicy", ["Fail", "Ignore"]],
+      ["matchPolicy", ["Equivalent", "Exact"]],
+    ] as const) {
       if (hook.at(name).present) hook.at(name).oneOf(values);
     }
     const effects = hook.at("sideEffects");
     if (!effects.present) effects.required("must specify one of None, NoneOnDryRun");
     else effects.oneOf(["None", "NoneOnDryRun"]);
     const timeout = hook.at("timeoutSeconds");
-    if (timeout.present && (timeout.number < 1 || timeout.number > 30)) timeout.invalid("the timeout value must be between 1 and 30 seconds");
+    if (timeout.present && (timeout.number < 1 || timeout.number > 30))
+      timeout.invalid("the timeout value must be between 1 and 30 seconds");
     for (const name of ["namespaceSelector", "objectSelector"]) if (hook.at(name).present) labelSelector(hook.at(name));
     clientConfig(hook.at("clientConfig"));
     if (hook.at("reinvocationPolicy").present) hook.at("reinvocationPolicy").oneOf(["IfNeeded", "Never"]);
@@ -173,15 +186,18 @@ function validatingPolicy(object: Field): void {
   }
   const [validations, annotations] = [spec.at("validations"), spec.at("auditAnnotations")];
   if (validations.empty && annotations.empty) {
-    for (const list of [validations, annotations]) list.required("validations or auditAnnotations must contain at least one item");
+    for (const list of [validations, annotations])
+      list.required("validations or auditAnnotations must contain at least one item");
     return;
   }
   for (const validation of validations.items) {
     expressionOf(validation.at("expression"), "expression is not specified");
     const message = validation.at("message");
-    if (message.present && message.text.trim() === "" && message.text !== "") message.invalid("message must be non-empty if specified");
+    if (message.present && message.text.trim() === "" && message.text !== "")
+      message.invalid("message must be non-empty if specified");
     const reason = validation.at("reason");
-    if (reason.present) reason.oneOf(["Unauthorized", "Forbidden", "Invalid", "RequestEntityTooLarge"], { sorted: true });
+    if (reason.present)
+      reason.oneOf(["Unauthorized", "Forbidden", "Invalid", "RequestEntityTooLarge"], { sorted: true });
   }
   const policy = object.at("metadata").at("name").text;
   for (const annotation of annotations.items) {
@@ -250,4 +266,3 @@ export const admissionKinds: RuleTable = {
   [`${group}/ValidatingAdmissionPolicyBinding`]: { check: policyBinding(true) },
   [`${group}/MutatingAdmissionPolicyBinding`]: { check: policyBinding(false) },
 };
-

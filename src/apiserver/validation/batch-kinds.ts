@@ -13,6 +13,7 @@ import { labelSelector } from "./selector-rules.ts";
 const immutableFields = ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"];
 
 const job: Rules = {
+  checksTwice: true,
   prepare: (object) => {
     object["status"] = {};
     const spec = inner(object, "spec");
@@ -44,7 +45,8 @@ const job: Rules = {
     spec.at("completions").immutable(before["completions"]);
     spec.at("selector").immutable(before["selector"]);
     for (const name of immutableFields) spec.at(name).immutable(before[name]);
-    spec.at("template").immutable(before["template"]);
+    const template = spec.at("template").at("spec");
+    template.immutable(inner(before, "template")["spec"]);
   },
   selectable: { "status.successful": (object) => String(inner(object, "status")["succeeded"] ?? 0) },
 };
@@ -52,10 +54,21 @@ const job: Rules = {
 function jobSpec(spec: Field): void {
   const mode = spec.at("completionMode");
   const isIndexed = mode.text === "Indexed";
-  for (const name of ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished", "backoffLimitPerIndex"]) {
+  for (const name of [
+    "parallelism",
+    "completions",
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex",
+  ]) {
     spec.at(name).nonNegative();
   }
-  const [completions, perIndex, failed] = [spec.at("completions"), spec.at("backoffLimitPerIndex"), spec.at("maxFailedIndexes")];
+  const [completions, perIndex, failed] = [
+    spec.at("completions"),
+    spec.at("backoffLimitPerIndex"),
+    spec.at("maxFailedIndexes"),
+  ];
   if (failed.present) {
     failed.nonNegative();
     if (!perIndex.present) perIndex.required("when maxFailedIndexes is specified");
@@ -65,13 +78,16 @@ function jobSpec(spec: Field): void {
     if (isIndexed) {
       if (!completions.present) completions.required("when completion mode is Indexed");
       const parallelism = spec.at("parallelism");
-      if (parallelism.number > 100_000) parallelism.invalid("must be less than or equal to 100000 when completion mode is Indexed");
-      if (failed.present && completions.present && failed.number > completions.number) failed.invalid("must be less than or equal to completions");
+      if (parallelism.number > 100_000)
+        parallelism.invalid("must be less than or equal to 100000 when completion mode is Indexed");
+      if (failed.present && completions.present && failed.number > completions.number)
+        failed.invalid("must be less than or equal to completions");
       if (failed.number > 100_000) failed.invalid("must be less than or equal to 100000");
     }
   }
   if (!isIndexed && ["NonIndexed"].includes(mode.text)) {
-    for (const field of [perIndex, failed]) if (field.present) field.invalid("requires indexed completion mode", field.value);
+    for (const field of [perIndex, failed])
+      if (field.present) field.invalid("requires indexed completion mode", field.value);
   }
   failurePolicy(spec);
   const replacement = spec.at("podReplacementPolicy");
@@ -81,7 +97,8 @@ function jobSpec(spec: Field): void {
   podTemplate(spec.at("template"));
   const restart = spec.at("template").at("spec").at("restartPolicy");
   if (restart.text === "" || restart.text === "Always") restart.required('valid values: "OnFailure", "Never"');
-  else if (restart.text !== "OnFailure" && restart.text !== "Never") restart.oneOf(["OnFailure", "Never"], { sorted: false });
+  else if (restart.text !== "OnFailure" && restart.text !== "Never")
+    restart.oneOf(["OnFailure", "Never"], { sorted: false });
   else if (spec.at("podFailurePolicy").present && restart.text !== "Never") {
     restart.invalid('only "Never" is supported when podFailurePolicy is specified', restart.text);
   }
@@ -118,7 +135,8 @@ const cronJob: Rules = {
     else {
       const wrong = cronProblem(schedule.text);
       if (wrong !== undefined) schedule.invalid(wrong);
-      if (/^(CRON_)?TZ=/.test(schedule.text)) schedule.invalid("cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+      if (/^(CRON_)?TZ=/.test(schedule.text))
+        schedule.invalid("cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
     }
     for (const name of ["startingDeadlineSeconds"]) spec.at(name).nonNegative();
     const policy = spec.at("concurrencyPolicy");
@@ -134,7 +152,8 @@ const cronJob: Rules = {
 
 function timeZone(zone: Field): void {
   if (zone.text === "") return zone.invalid("timeZone must be nil or non-empty string");
-  if (zone.text.toLowerCase() === "local") return zone.invalid("timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones");
+  if (zone.text.toLowerCase() === "local")
+    return zone.invalid("timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones");
   try {
     new Intl.DateTimeFormat("en", { timeZone: zone.text }).format();
   } catch {
@@ -157,21 +176,28 @@ const scaler: Rules = {
     if (least.present && least.number < 1) least.invalid("must be greater than or equal to 1");
     if (most.number === 0) most.required("must be set and greater than 0");
     else if (most.number < 1) most.invalid("must be greater than or equal to 1");
-    if (least.present && most.number < least.number) most.invalid("must be greater than or equal to `minReplicas`", most.number);
+    if (least.present && most.number < least.number)
+      most.invalid("must be greater than or equal to `minReplicas`", most.number);
     const reference = spec.at("scaleTargetRef");
     reference.at("kind").require();
     reference.at("name").require();
     const version = reference.at("apiVersion");
-    if (!version.text.includes("/") && version.text !== "v1") version.invalid("apiVersion must specify API group", version.text);
+    if (!version.text.includes("/") && version.text !== "v1")
+      version.invalid("apiVersion must specify API group", version.text);
     if (write.row.version === "v1") {
       const percentage = spec.at("targetCPUUtilizationPercentage");
       if (percentage.present && percentage.number < 1) {
-        spec.at("metrics[0].resource.target.averageUtilization").with(percentage.value).invalid("must be greater than 0");
+        spec
+          .at("metrics[0].resource.target.averageUtilization")
+          .with(percentage.value)
+          .invalid("must be greater than 0");
       }
     }
     for (const metric of spec.at("metrics").items) metricSource(metric);
     if (least.present && least.number === 0) {
-      spec.at("metrics").forbidden("must specify at least one Object or External metric to support scaling to zero replicas");
+      spec
+        .at("metrics")
+        .forbidden("must specify at least one Object or External metric to support scaling to zero replicas");
     }
     for (const direction of ["scaleUp", "scaleDown"]) scalingRules(spec.at("behavior").at(direction));
   },
@@ -189,19 +215,23 @@ function metricSource(metric: Field): void {
   if (!source.present) return source.required("must populate information for the given metric source");
   const target = source.at("target");
   if (type.text === "Resource" || type.text === "ContainerResource") {
-    if (type.text === "ContainerResource" && source.at("container").text === "") source.at("container").required("must specify a container name");
+    if (type.text === "ContainerResource" && source.at("container").text === "")
+      source.at("container").required("must specify a container name");
     if (source.at("name").text === "") source.at("name").required("must specify a resource name");
     metricTarget(target);
     const [utilization, value] = [target.at("averageUtilization"), target.at("averageValue")];
-    if (!utilization.present && !value.present) utilization.required("must set either a target raw value or a target utilization");
-    if (utilization.present && value.present) value.forbidden("may not set both a target raw value and a target utilization");
+    if (!utilization.present && !value.present)
+      utilization.required("must set either a target raw value or a target utilization");
+    if (utilization.present && value.present)
+      value.forbidden("may not set both a target raw value and a target utilization");
     return;
   }
   if (source.at("metric").at("name").text === "") source.at("metric").at("name").required("must specify a metric name");
   metricTarget(target);
   if (type.text === "Pods") {
     const value = target.at("averageValue");
-    if (!value.present || quantityOrder(value.value, "0") <= 0) value.required("must specify a positive target averageValue");
+    if (!value.present || quantityOrder(value.value, "0") <= 0)
+      value.required("must specify a positive target averageValue");
   } else if (!target.at("value").present && !target.at("averageValue").present) {
     target.at("averageValue").required("must set either a target value for metric or a per-pod target");
   }
@@ -210,7 +240,8 @@ function metricSource(metric: Field): void {
 function metricTarget(target: Field): void {
   const type = target.at("type");
   if (type.text === "") type.required("must specify a metric target type");
-  if (!["Utilization", "Value", "AverageValue"].includes(type.text)) type.invalid("must be either Utilization, Value, or AverageValue", type.text);
+  if (!["Utilization", "Value", "AverageValue"].includes(type.text))
+    type.invalid("must be either Utilization, Value, or AverageValue", type.text);
   const utilization = target.at("averageUtilization");
   if (utilization.present && utilization.number < 1) utilization.invalid("must be greater than 0");
 }
@@ -225,7 +256,8 @@ function scalingRules(rules: Field): void {
   if (policies.empty) policies.required("must specify at least one Policy");
   for (const policy of policies.items) {
     policy.at("type").oneOf(["Percent", "Pods"]);
-    if (policy.at("value").number <= 0) policy.at("value").invalid("must be greater than zero", policy.at("value").number);
+    if (policy.at("value").number <= 0)
+      policy.at("value").invalid("must be greater than zero", policy.at("value").number);
     const period = policy.at("periodSeconds");
     if (period.number <= 0) period.invalid("must be greater than zero", period.number);
     if (period.number > 1800) period.invalid("must be less than or equal to 1800");
@@ -265,7 +297,10 @@ export const batchKinds: RuleTable = {
       const value = object.at("value");
       const name = object.at("metadata").at("name").text;
       if (name.startsWith("system-") && !/^system-(node|cluster)-critical$/.test(name)) {
-        object.at("metadata").at("name").forbidden("priority class names with 'system-' prefix are reserved for system use only");
+        object
+          .at("metadata")
+          .at("name")
+          .forbidden("priority class names with 'system-' prefix are reserved for system use only");
       } else if (value.number > 1_000_000_000 && !name.startsWith("system-")) {
         value.forbidden("maximum allowed value of a user defined priority is 1000000000");
       }
@@ -274,7 +309,8 @@ export const batchKinds: RuleTable = {
     },
     checkNewOnly: true,
     update: (object, old) => {
-      if (object.at("value").number !== Number(old["value"] ?? 0)) object.at("value").forbidden("may not be changed in an update.");
+      if (object.at("value").number !== Number(old["value"] ?? 0))
+        object.at("value").forbidden("may not be changed in an update.");
       object.at("preemptionPolicy").immutable(old["preemptionPolicy"]);
     },
   },
@@ -306,7 +342,13 @@ function runtimeTolerations(list: Field): void {
   for (const item of list.items) {
     if (seen.some((one) => Bun.deepEquals(one, item.fields))) {
       const { key = "", operator = "", value = "", effect = "", tolerationSeconds = null } = item.fields;
-      item.addStruct("Duplicate", "", { Key: key, Operator: operator, Value: value, Effect: effect, TolerationSeconds: tolerationSeconds });
+      item.addStruct("Duplicate", "", {
+        Key: key,
+        Operator: operator,
+        Value: value,
+        Effect: effect,
+        TolerationSeconds: tolerationSeconds,
+      });
     }
     seen.push(item.fields);
   }

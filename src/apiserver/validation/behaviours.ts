@@ -40,6 +40,8 @@ const checkedAnew = new Set([
   "resource.k8s.io/ResourceClaim",
   "resource.k8s.io/ResourceClaimTemplate",
 ]);
+/** Whose registry checks the metadata of an update only as that of a new object. */
+const checkedAnewOnly = new Set(["/LimitRange", "storage.k8s.io/CSINode", "storage.k8s.io/VolumeAttachment"]);
 /** Whose registry leaves the metadata of an update to the rules that hold for all. */
 const checkedByAllOnly = new Set(["/Event", "policy/PodDisruptionBudget"]);
 
@@ -83,8 +85,8 @@ function changed({ rules, next, old, write, row, format }: ChangeOf): FieldError
   const kind = `${row.group}/${row.kind}`;
   validateMetadata(metadata, { row, format: pathSegment, isBasic: true });
   validateMetadataUpdate(metadata, old);
-  if (!checkedByAllOnly.has(kind)) validateMetadataUpdate(metadata, old);
-  if (checkedAnew.has(kind)) validateMetadata(metadata, { row, format });
+  if (!checkedByAllOnly.has(kind) && !checkedAnewOnly.has(kind)) validateMetadataUpdate(metadata, old);
+  if (checkedAnew.has(kind) || checkedAnewOnly.has(kind)) validateMetadata(metadata, { row, format });
   const context = { write, object: next, old };
   if (write.subresource === "status") {
     rules.status?.(root, old, context);

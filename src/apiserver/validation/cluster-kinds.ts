@@ -10,14 +10,17 @@ const apiService: Rules = {
     const [group, version] = [spec.at("group"), spec.at("version")];
     const name = object.at("metadata").at("name");
     const wanted = `${version.text}.${group.text}`;
-    if (name.text !== wanted && name.text !== "") name.invalid(`must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`);
+    if (name.text !== wanted && name.text !== "")
+      name.invalid(`must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`);
     if (group.text === "") {
       if (version.text !== "v1") group.required("only v1 may have an empty group and it better be legacy kube");
     } else group.matches(dnsSubdomain);
     version.matches(dns1035Label);
     const [groupPriority, versionPriority] = [spec.at("groupPriorityMinimum"), spec.at("versionPriority")];
-    if (groupPriority.number <= 0 || groupPriority.number > 20000) groupPriority.invalid("must be positive and less than 20000", groupPriority.number);
-    if (versionPriority.number <= 0 || versionPriority.number > 1000) versionPriority.invalid("must be positive and less than 1000", versionPriority.number);
+    if (groupPriority.number <= 0 || groupPriority.number > 20000)
+      groupPriority.invalid("must be positive and less than 20000", groupPriority.number);
+    if (versionPriority.number <= 0 || versionPriority.number > 1000)
+      versionPriority.invalid("must be positive and less than 1000", versionPriority.number);
     const [service, skips, bundle] = [spec.at("service"), spec.at("insecureSkipTLSVerify"), spec.at("caBundle")];
     if (!service.present) {
       if (!bundle.empty) bundle.invalid("local APIServices may not have a caBundle", `${bundle.text.length} bytes`);
@@ -26,7 +29,8 @@ const apiService: Rules = {
     }
     for (const part of ["namespace", "name"]) if (service.at(part).text === "") service.at(part).required();
     const port = service.at("port");
-    if (port.present && (port.number < 1 || port.number > 65535)) port.invalid("port is not valid: must be between 1 and 65535, inclusive");
+    if (port.present && (port.number < 1 || port.number > 65535))
+      port.invalid("port is not valid: must be between 1 and 65535, inclusive");
     if (skips.value === true && !bundle.empty) skips.invalid("may not be true if caBundle is present");
   },
 };
@@ -41,7 +45,9 @@ const flowSchema: Rules = {
     if (precedence.number > 10000) precedence.invalid("must not be greater than 10000");
     const method = spec.at("distinguisherMethod");
     if (method.present && !["ByNamespace", "ByUser"].includes(method.at("type").text)) {
-      method.at("type").addStruct("NotSupported", 'supported values: "ByNamespace", "ByUser"', { Type: method.at("type").text });
+      method
+        .at("type")
+        .addStruct("NotSupported", 'supported values: "ByNamespace", "ByUser"', { Type: method.at("type").text });
     }
     const level = spec.at("priorityLevelConfiguration").at("name");
     if (level.text === "") level.required("must reference a priority level");
@@ -65,11 +71,15 @@ function flowRule(rule: Field): void {
     else named.at("name").require();
   }
   const [resources, paths] = [rule.at("resourceRules"), rule.at("nonResourceRules")];
-  if (resources.empty && paths.empty) rule.required("at least one of resourceRules and nonResourceRules has to be non-empty");
+  if (resources.empty && paths.empty)
+    rule.required("at least one of resourceRules and nonResourceRules has to be non-empty");
   for (const one of resources.items) {
     verbsOf(one);
     for (const name of ["apiGroups", "resources"]) {
-      if (one.at(name).empty) one.at(name).required(`resource rules must supply at least one ${name === "apiGroups" ? "api group" : "resource"}`);
+      if (one.at(name).empty)
+        one
+          .at(name)
+          .required(`resource rules must supply at least one ${name === "apiGroups" ? "api group" : "resource"}`);
     }
     if (one.at("namespaces").empty && one.at("clusterScope").value !== true) {
       one.at("namespaces").required("resource rules that are not cluster scoped must supply at least one namespace");
@@ -164,7 +174,8 @@ const slice: Rules = {
     const name = pool.at("name");
     if (name.text === "") name.required();
     else for (const segment of name.text.split("/")) name.with(segment).matches(dnsSubdomain);
-    if (pool.at("resourceSliceCount").number <= 0) pool.at("resourceSliceCount").invalid("must be greater than zero", pool.at("resourceSliceCount").number);
+    if (pool.at("resourceSliceCount").number <= 0)
+      pool.at("resourceSliceCount").invalid("must be greater than zero", pool.at("resourceSliceCount").number);
     if (pool.at("generation").number < 0) pool.at("generation").invalid("must be greater than or equal to zero");
     const node = spec.at("nodeName");
     if (node.present && node.text === "") node.invalid("must be either unset or set to a non-empty string", "");
@@ -183,7 +194,8 @@ const slice: Rules = {
       if (names.has(called.text)) device.duplicate(called.text);
       names.add(called.text);
       const attributes = device.at("attributes");
-      for (const key of attributes.keys) if (attributes.key(key).empty) attributes.key(key).invalid("exactly one value must be specified", "");
+      for (const key of attributes.keys)
+        if (attributes.key(key).empty) attributes.key(key).invalid("exactly one value must be specified", "");
     }
   },
   update: (object, old) => {
@@ -207,7 +219,8 @@ export const clusterKinds: RuleTable = {
   },
   "resource.k8s.io/DeviceClass": {
     check: (object) => {
-      for (const selector of object.at("spec").at("selectors").items) if (!selector.at("cel").present) selector.at("cel").required();
+      for (const selector of object.at("spec").at("selectors").items)
+        if (!selector.at("cel").present) selector.at("cel").required();
     },
   },
   "resource.k8s.io/ResourceSlice": slice,

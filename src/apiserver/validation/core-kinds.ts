@@ -87,7 +87,8 @@ function limits(object: Field): void {
     }
     if (type.text === "PersistentVolumeClaim") {
       const has = (name: string): boolean => limit.at(name).at("storage").present;
-      if (!has("min") && !has("max")) limit.at("limits").required("either minimum or maximum storage value is required, but neither was provided");
+      if (!has("min") && !has("max"))
+        limit.at("limits").required("either minimum or maximum storage value is required, but neither was provided");
     }
     const values = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"];
     const names = new Set(values.flatMap((name) => limit.at(name).keys));
@@ -98,18 +99,36 @@ function limits(object: Field): void {
 function limitOf(limit: Field, name: string): void {
   const value = (list: string): Field => limit.at(list).key(name);
   const [max, min, normal, request] = [value("max"), value("min"), value("default"), value("defaultRequest")];
-  const above = (one: Field, other: Field): boolean => one.present && other.present && quantityOrder(one.value, other.value) > 0;
+  const above = (one: Field, other: Field): boolean =>
+    one.present && other.present && quantityOrder(one.value, other.value) > 0;
   const said = (field: Field): string => String(field.value);
   if (above(min, max)) min.invalid(`min value ${said(min)} is greater than max value ${said(max)}`, said(min));
-  if (above(min, request)) request.invalid(`min value ${said(min)} is greater than default request value ${said(request)}`, said(request));
-  if (above(request, max)) request.invalid(`default request value ${said(request)} is greater than max value ${said(max)}`, said(request));
-  if (above(request, normal)) request.invalid(`default request value ${said(request)} is greater than default limit value ${said(normal)}`, said(request));
-  if (above(min, normal)) normal.invalid(`min value ${said(min)} is greater than default value ${said(normal)}`, said(min));
-  if (above(normal, max)) normal.invalid(`default value ${said(normal)} is greater than max value ${said(max)}`, said(normal));
+  if (above(min, request))
+    request.invalid(`min value ${said(min)} is greater than default request value ${said(request)}`, said(request));
+  if (above(request, max))
+    request.invalid(`default request value ${said(request)} is greater than max value ${said(max)}`, said(request));
+  if (above(request, normal))
+    request.invalid(
+      `default request value ${said(request)} is greater than default limit value ${said(normal)}`,
+      said(request),
+    );
+  if (above(min, normal))
+    normal.invalid(`min value ${said(min)} is greater than default value ${said(normal)}`, said(min));
+  if (above(normal, max))
+    normal.invalid(`default value ${said(normal)} is greater than max value ${said(max)}`, said(normal));
 }
 
-const whole = /^(pods|services|replicationcontrollers|resourcequotas|secrets|configmaps|persistentvolumeclaims|services\.(nodeports|loadbalancers)|count\/.*)$/;
-const scopes = ["Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity", "VolumeAttributesClass"];
+const whole =
+  /^(pods|services|replicationcontrollers|resourcequotas|secrets|configmaps|persistentvolumeclaims|services\.(nodeports|loadbalancers)|count\/.*)$/;
+const scopes = [
+  "Terminating",
+  "NotTerminating",
+  "BestEffort",
+  "NotBestEffort",
+  "PriorityClass",
+  "CrossNamespacePodAffinity",
+  "VolumeAttributesClass",
+];
 
 const quota: Rules = {
   check: (object) => {
@@ -118,7 +137,8 @@ const quota: Rules = {
       const entry = hard.key(name);
       entry.with(name).matches(qualifiedName);
       if (isNegative(entry.value)) entry.invalid("must be greater than or equal to 0", String(entry.value));
-      else if (whole.test(name) && /m$/.test(String(entry.value))) entry.invalid("must be an integer", String(entry.value));
+      else if (whole.test(name) && String(entry.value).endsWith("m"))
+        entry.invalid("must be an integer", String(entry.value));
     }
     const given = object.at("spec").at("scopes");
     for (const scope of given.items) if (!scopes.includes(scope.text)) given.invalid("unsupported scope", given.value);
@@ -149,7 +169,7 @@ function endpointAddress(address: Field): void {
     ip.invalid("must be a valid IP address", ip.text);
   } else if (/^127\.|^::1$/.test(ip.text)) ip.invalid("may not be in the loopback range (127.0.0.0/8, ::1/128)");
   else if (/^(0\.0\.0\.0|::)$/.test(ip.text)) ip.invalid("may not be unspecified (0.0.0.0 or ::)");
-  else if (/^169\.254\./.test(ip.text)) ip.invalid("may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+  else if (ip.text.startsWith("169.254.")) ip.invalid("may not be in the link-local range (169.254.0.0/16, fe80::/10)");
   if (address.at("hostname").text !== "") address.at("hostname").matches(dnsLabel);
   if (address.at("nodeName").present) address.at("nodeName").matches(dnsSubdomain);
 }
@@ -158,7 +178,8 @@ function namespaceFinalizers(object: Field): void {
   const list = object.at("spec").at("finalizers");
   for (const { text } of list.items) {
     list.with(text).matches(qualifiedName);
-    if (!text.includes("/") && text !== "kubernetes") list.invalid("name is neither a standard finalizer name nor is it fully qualified", text);
+    if (!text.includes("/") && text !== "kubernetes")
+      list.invalid("name is neither a standard finalizer name nor is it fully qualified", text);
   }
 }
 
@@ -184,7 +205,10 @@ const node: Rules = {
     }
     const ranges = object.at("spec").at("podCIDRs");
     for (const range of ranges.items) if (!isCidr(range.text)) range.invalid(notARange);
-    if (ranges.items.length > 1 && ranges.items.length !== new Set(ranges.items.map(({ text }) => text.includes(":"))).size) {
+    if (
+      ranges.items.length > 1 &&
+      ranges.items.length !== new Set(ranges.items.map(({ text }) => text.includes(":"))).size
+    ) {
       ranges.invalid("may specify no more than one CIDR for each IP family");
     }
   },
@@ -198,8 +222,28 @@ const node: Rules = {
 };
 
 const volumeSources = [
-  "hostPath", "csi", "nfs", "local", "iscsi", "fc", "rbd", "cephfs", "glusterfs", "gcePersistentDisk", "awsElasticBlockStore", "azureDisk",
-  "azureFile", "cinder", "flexVolume", "flocker", "photonPersistentDisk", "portworxVolume", "quobyte", "scaleIO", "storageos", "vsphereVolume",
+  "hostPath",
+  "csi",
+  "nfs",
+  "local",
+  "iscsi",
+  "fc",
+  "rbd",
+  "cephfs",
+  "glusterfs",
+  "gcePersistentDisk",
+  "awsElasticBlockStore",
+  "azureDisk",
+  "azureFile",
+  "cinder",
+  "flexVolume",
+  "flocker",
+  "photonPersistentDisk",
+  "portworxVolume",
+  "quobyte",
+  "scaleIO",
+  "storageos",
+  "vsphereVolume",
 ];
 
 const volume: Rules = {
@@ -221,7 +265,8 @@ const volume: Rules = {
       capacity.add("NotSupported", 'supported values: "storage"', capacity.value ?? null);
     }
     const storage = capacity.key("storage");
-    if (storage.present && quantityOrder(storage.value, "0") <= 0) storage.invalid("must be greater than zero", String(storage.value));
+    if (storage.present && quantityOrder(storage.value, "0") <= 0)
+      storage.invalid("must be greater than zero", String(storage.value));
     const policy = spec.at("persistentVolumeReclaimPolicy");
     if (policy.text !== "") policy.oneOf(["Delete", "Recycle", "Retain"]);
     const affinity = spec.at("nodeAffinity");
@@ -245,7 +290,10 @@ const volume: Rules = {
     const before = inner(old, "spec");
     for (const name of volumeSources) {
       if (before[name] === undefined || Bun.deepEquals(object.at("spec").fields[name], before[name])) continue;
-      object.at("spec").at("persistentvolumesource").forbidden("spec.persistentvolumesource is immutable after creation");
+      object
+        .at("spec")
+        .at("persistentvolumesource")
+        .forbidden("spec.persistentvolumesource is immutable after creation");
     }
     object.at("volumeMode").with(object.at("spec").fields["volumeMode"]).immutable(before["volumeMode"]);
   },
@@ -256,7 +304,7 @@ const claim: Rules = {
   prepare: (object) => {
     object["status"] = { phase: "Pending" };
     const spec = inner(object, "spec");
-    if (spec["dataSource"] !== undefined) fill(spec, { dataSourceRef: spec["dataSource"] as Fields });
+    if (spec["dataSource"] !== undefined) fill(spec, { dataSourceRef: spec["dataSource"] });
   },
   check: (object) => claimSpec(object.at("spec")),
   update: (object, old) => {
@@ -268,14 +316,23 @@ const claim: Rules = {
       next["volumeAttributesClassName"] = before["volumeAttributesClassName"];
     }
     const same = JSON.stringify(sorted(next)) === JSON.stringify(sorted(before));
-    if (!same) object.at("spec").forbidden("spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims");
+    if (!same)
+      object
+        .at("spec")
+        .forbidden(
+          "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims",
+        );
   },
 };
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, field]) => [name, sorted(field)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, field]) => [name, sorted(field)]),
+  );
 }
 
 export const coreKinds: RuleTable = {
@@ -289,7 +346,10 @@ export const coreKinds: RuleTable = {
       object["status"] = { phase: "Active" };
       const spec = inner(object, "spec");
       const finalizers = (spec["finalizers"] ?? []) as string[];
-      object["spec"] = { ...spec, finalizers: finalizers.includes("kubernetes") ? finalizers : [...finalizers, "kubernetes"] };
+      object["spec"] = {
+        ...spec,
+        finalizers: finalizers.includes("kubernetes") ? finalizers : [...finalizers, "kubernetes"],
+      };
     },
     prepareUpdate: (next, old, { subresource }) => {
       if (subresource !== "finalize") next["spec"] = old["spec"];
@@ -300,7 +360,10 @@ export const coreKinds: RuleTable = {
       name: (object) => object.metadata.name ?? "",
     },
   },
-  "/Node": { ...node, selectable: { "spec.unschedulable": (object) => String(inner(object, "spec")["unschedulable"] ?? false) } },
+  "/Node": {
+    ...node,
+    selectable: { "spec.unschedulable": (object) => String(inner(object, "spec")["unschedulable"] ?? false) },
+  },
   "/PersistentVolume": volume,
   "/PersistentVolumeClaim": claim,
   "/Service": service,
@@ -349,16 +412,20 @@ function newEvent(object: Field): void {
   }
   if (!object.at("eventTime").present) {
     object.at("eventTime").required();
-    for (const name of ["type"]) if (!["Normal", "Warning"].includes(object.at(name).text)) object.at(name).invalid(`has invalid value: ${object.at(name).text}`, "");
+    for (const name of ["type"])
+      if (!["Normal", "Warning"].includes(object.at(name).text))
+        object.at(name).invalid(`has invalid value: ${object.at(name).text}`, "");
     return;
   }
   const controller = object.at("reportingController");
   controller.require();
   controller.matches(qualifiedName);
   for (const name of ["reportingInstance", "action", "reason"]) {
-    if (object.at(name).require() && object.at(name).text.length > 128) object.at(name).invalid("can have at most 128 characters");
+    if (object.at(name).require() && object.at(name).text.length > 128)
+      object.at(name).invalid("can have at most 128 characters");
   }
-  if (Buffer.byteLength(object.at("note").text) > 1024) object.at("message").invalid("can have at most 1024 characters", "");
+  if (Buffer.byteLength(object.at("note").text) > 1024)
+    object.at("message").invalid("can have at most 1024 characters", "");
   const type = object.at("type");
   if (!["Normal", "Warning"].includes(type.text)) type.invalid(`has invalid value: ${type.text}`, "");
 }
@@ -367,7 +434,10 @@ function eventFields(subject: string, source: string): Readonly<Record<string, (
   const names = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
   return {
     ...Object.fromEntries(
-      names.map((name) => [`${subject === "regarding" ? "regarding" : "involvedObject"}.${name}`, (object: KubeObject) => String(inner(object, subject)[name] ?? "")]),
+      names.map((name) => [
+        `${subject === "regarding" ? "regarding" : "involvedObject"}.${name}`,
+        (object: KubeObject) => String(inner(object, subject)[name] ?? ""),
+      ]),
     ),
     reason: (object) => String(object["reason"] ?? ""),
     reportingComponent: (object) => String(object["reportingComponent"] ?? object["reportingController"] ?? ""),

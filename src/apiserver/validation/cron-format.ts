@@ -1,6 +1,12 @@
 /** Schedules in the form of cron, as kube-apiserver reads them. */
 
-const bounds: readonly (readonly [number, number])[] = [[0, 59], [0, 23], [1, 31], [1, 12], [0, 6]];
+const bounds: readonly (readonly [number, number])[] = [
+  [0, 59],
+  [0, 23],
+  [1, 31],
+  [1, 12],
+  [0, 6],
+];
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const descriptors = new Set(["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]);
@@ -53,7 +59,8 @@ function rangeProblem(part: string, { low, high, names }: Range): string | undef
     last = numbers[1] ?? (step === undefined ? first : high);
   }
   if (step !== undefined) {
-    if (!/^\d+$/.test(step)) return `failed to parse int from ${step}: strconv.Atoi: parsing ${JSON.stringify(step)}: invalid syntax`;
+    if (!/^\d+$/.test(step))
+      return `failed to parse int from ${step}: strconv.Atoi: parsing ${JSON.stringify(step)}: invalid syntax`;
     if (Number(step) === 0) return `step of range should be a positive number: ${part}`;
   }
   if (first < low) return `beginning of range (${first}) below minimum (${low}): ${part}`;

@@ -1,6 +1,6 @@
 /** Defaults of services, storage, policies and configuration. */
 import type { Fields } from "../hooks.ts";
-import { type DefaultTable, each, fill, fillAbsent, filled, filledAbsent, has, inner } from "./fill.ts";
+import { type DefaultTable, each, fill, fillAbsent, filled, filledAbsent, fillNumbers, has, inner } from "./fill.ts";
 
 export const otherDefaults: DefaultTable = {
   Service: (service) => {
@@ -128,10 +128,10 @@ export const otherDefaults: DefaultTable = {
   RuleWithOperations: filledAbsent({ scope: "*" }),
   NamedRuleWithOperations: filledAbsent({ scope: "*" }),
   ServiceReference: filled({ port: 443 }),
-  FlowSchemaSpec: filled({ matchingPrecedence: 1000 }),
+  FlowSchemaSpec: (spec) => fillNumbers(spec, { matchingPrecedence: 1000 }),
   LimitedPriorityLevelConfiguration: filled({ nominalConcurrencyShares: 30, lendablePercent: 0 }),
   ExemptPriorityLevelConfiguration: filled({ nominalConcurrencyShares: 0, lendablePercent: 0 }),
-  QueuingConfiguration: filled({ handSize: 8, queues: 64, queueLengthLimit: 50 }),
+  QueuingConfiguration: (queuing) => fillNumbers(queuing, { handSize: 8, queues: 64, queueLengthLimit: 50 }),
   CustomResourceDefinitionSpec: (spec) => {
     const names = inner(spec, "names");
     if (typeof names["kind"] === "string" && names["kind"] !== "") {

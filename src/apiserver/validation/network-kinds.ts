@@ -33,8 +33,8 @@ const pathTypes = ["Exact", "ImplementationSpecific", "Prefix"];
 
 function ingressPath(path: Field): void {
   const [type, text] = [path.at("pathType"), path.at("path")];
-  if (!type.present) type.required("pathType must be specified");
-  else if (type.text === "Exact" || type.text === "Prefix") {
+  if (!type.present) return type.required("pathType must be specified");
+  if (type.text === "Exact" || type.text === "Prefix") {
     if (!text.text.startsWith("/")) text.invalid("must be an absolute path", text.text);
     for (const bad of ["//", "/./", "/../", "%2f", "%2F"]) {
       if (text.text.startsWith("/") && text.text.includes(bad)) text.invalid(`must not contain '${bad}'`);
@@ -42,13 +42,14 @@ function ingressPath(path: Field): void {
   } else if (type.text === "ImplementationSpecific") {
     if (text.text !== "" && !text.text.startsWith("/")) text.invalid("must be an absolute path");
   } else type.oneOf(pathTypes);
-  backend(path.at("backend"));
+  return backend(path.at("backend"));
 }
 
 function ingress(object: Field): void {
   const spec = object.at("spec");
   const [rules, fallback] = [spec.at("rules"), spec.at("defaultBackend")];
-  if (rules.empty && !fallback.present) spec.invalid("either `defaultBackend` or `rules` must be specified", rules.value ?? null);
+  if (rules.empty && !fallback.present)
+    spec.invalid("either `defaultBackend` or `rules` must be specified", rules.value ?? null);
   if (fallback.present) backend(fallback);
   for (const rule of rules.items) {
     if (rule.at("host").text !== "") host(rule.at("host"));
@@ -73,17 +74,20 @@ function ingressClass(object: Field): void {
   const [scope, namespace] = [parameters.at("scope"), parameters.at("namespace")];
   if (!scope.present) return scope.required();
   if (scope.text !== "Cluster" && scope.text !== "Namespace") scope.oneOf(["Cluster", "Namespace"]);
-  else if (scope.text === "Namespace" && namespace.text === "") namespace.required("`parameters.scope` is set to 'Namespace'");
+  else if (scope.text === "Namespace" && namespace.text === "")
+    namespace.required("`parameters.scope` is set to 'Namespace'");
   else if (scope.text === "Cluster" && namespace.present) namespace.forbidden("`parameters.scope` is set to 'Cluster'");
 }
 
 function domainPath(field: Field): void {
   const [first = "", ...rest] = field.text.split("/");
   const path = rest.join("/");
-  if (rest.length === 0 || first === "" || path === "") return field.invalid('must be a domain-prefixed path (such as "acme.io/foo")');
+  if (rest.length === 0 || first === "" || path === "")
+    return field.invalid('must be a domain-prefixed path (such as "acme.io/foo")');
   field.with(first).matches(dnsSubdomain);
   const allowed = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
-  if (!new RegExp(`^${allowed}$`).test(path)) field.with(path).invalid(patternError("Invalid path", allowed, { examples: [] }));
+  if (!new RegExp(`^${allowed}$`).test(path))
+    field.with(path).invalid(patternError("Invalid path", allowed, { examples: [] }));
 }
 
 function policyPorts(ports: Field): void {
@@ -125,7 +129,10 @@ function peer(field: Field): void {
 function networkPolicy(object: Field): void {
   const spec = object.at("spec");
   labelSelector(spec.at("podSelector"));
-  for (const [direction, side] of [["ingress", "from"], ["egress", "to"]] as const) {
+  for (const [direction, side] of [
+    ["ingress", "from"],
+    ["egress", "to"],
+  ] as const) {
     for (const rule of spec.at(direction).items) {
       policyPorts(rule.at("ports"));
       for (const one of rule.at(side).items) peer(one);
@@ -148,7 +155,8 @@ function endpointSlice(object: Field): void {
         const family = isIP(address.text);
         if (family === 0) address.invalid(notAnAddress, address.text);
         else if (family !== (type.text === "IPv4" ? 4 : 6)) address.invalid(`must be an ${type.text} address`);
-        else if (/^127\.|^::1$/.test(address.text)) address.invalid("may not be in the loopback range (127.0.0.0/8, ::1/128)");
+        else if (/^127\.|^::1$/.test(address.text))
+          address.invalid("may not be in the loopback range (127.0.0.0/8, ::1/128)");
       } else if (type.text === "FQDN") address.matches(dnsSubdomain);
     }
     if (endpoint.at("nodeName").present) endpoint.at("nodeName").matches(dnsSubdomain);

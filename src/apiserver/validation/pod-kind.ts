@@ -1,5 +1,5 @@
 /** What a pod is given when it is made, and which of it may change. */
-import type { Fields, KubeObject, WriteContext } from "../hooks.ts";
+import type { Fields, KubeObject } from "../hooks.ts";
 import { each, fill, inner } from "./fill.ts";
 import type { Field } from "./field.ts";
 import { podSpec, podTemplate } from "./pod-rules.ts";
@@ -34,7 +34,10 @@ export const podKinds: RuleTable = {
   "/PodTemplate": { check: (object) => podTemplate(object.at("template")) },
 };
 
-function prepared(object: KubeObject, _: WriteContext): void {
+function prepared(object: KubeObject): void {
+  const spec = inner(object, "spec");
+  // What is below zero came to mean at once.
+  if (Number(spec["terminationGracePeriodSeconds"]) < 0) spec["terminationGracePeriodSeconds"] = 1;
   object["status"] = { phase: "Pending", qosClass: qualityOfService(inner(object, "spec")) };
 }
 

@@ -36,7 +36,7 @@ export function podSpec(spec: Field, { name = "" }: PodOptions): void {
   }
   security(spec);
   affinity(spec.at("affinity"));
-  tokenProjections(spec);
+  if (name !== "") tokenProjections(spec);
   const account = spec.at("serviceAccountName");
   if (account.text !== "") account.matches(dnsSubdomain);
   const node = spec.at("nodeName");
@@ -52,8 +52,6 @@ export function podSpec(spec: Field, { name = "" }: PodOptions): void {
   }
   for (const gate of spec.at("readinessGates").items) gate.at("conditionType").matches(qualifiedName);
   spread(spec.at("topologySpreadConstraints"));
-  const grace = spec.at("terminationGracePeriodSeconds");
-  if (grace.present && grace.number < 0) grace.nonNegative();
   const priorityClass = spec.at("priorityClassName");
   if (priorityClass.text !== "") priorityClass.matches(dnsSubdomain);
 }

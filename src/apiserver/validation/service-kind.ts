@@ -45,12 +45,10 @@ export const service: Rules = {
   },
 };
 
-function isHeadless(spec: Fields): boolean {
-  return spec["clusterIP"] === "None";
-}
-
 function needsPorts(spec: Fields): boolean {
-  return spec["type"] === "NodePort" || (spec["type"] === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false);
+  return (
+    spec["type"] === "NodePort" || (spec["type"] === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false)
+  );
 }
 
 function allocate(spec: Fields, { reader, dryRun }: WriteContext): void {
@@ -98,7 +96,8 @@ function keepAllocated(next: Fields, old: Fields): void {
   }
   const allocated = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
   for (const name of allocated) {
-    const isEmpty = next[name] === undefined || next[name] === "" || (Array.isArray(next[name]) && next[name].length === 0);
+    const isEmpty =
+      next[name] === undefined || next[name] === "" || (Array.isArray(next[name]) && next[name].length === 0);
     if (next["type"] !== "ExternalName") {
       if (isEmpty) next[name] = structuredClone(old[name]);
     } else if (isEmpty || Bun.deepEquals(next[name], old[name])) delete next[name];
@@ -111,8 +110,10 @@ function keepAllocated(next: Fields, old: Fields): void {
       if (!one["nodePort"] && before) one["nodePort"] = before;
     } else if (one["nodePort"] === before) delete one["nodePort"];
   }
+  if (next["type"] === "ExternalName") delete next["internalTrafficPolicy"];
   if (next["type"] !== "LoadBalancer") delete next["allocateLoadBalancerNodePorts"];
-  if (!needsPorts(next) && next["type"] !== "LoadBalancer" && !next["externalIPs"]) delete next["externalTrafficPolicy"];
+  if (!needsPorts(next) && next["type"] !== "LoadBalancer" && !next["externalIPs"])
+    delete next["externalTrafficPolicy"];
 }
 
 function check(object: Field): void {
@@ -182,4 +183,3 @@ function onePort(port: Field, { isNamed, names }: PortOptions): void {
   portRule(port.at("targetPort"));
   if (port.at("appProtocol").present) port.at("appProtocol").matches(qualifiedName);
 }
-

@@ -23,7 +23,8 @@ function topologies(terms: Field): void {
 
 function csiDriver(object: Field): void {
   const spec = object.at("spec");
-  for (const name of ["attachRequired", "podInfoOnMount", "storageCapacity"]) if (!spec.at(name).present) spec.at(name).required();
+  for (const name of ["attachRequired", "podInfoOnMount", "storageCapacity"])
+    if (!spec.at(name).present) spec.at(name).required();
   const policy = spec.at("fsGroupPolicy");
   if (policy.present) policy.oneOf(["File", "None", "ReadWriteOnceWithFSType"]);
   const audiences = new Set<string>();
@@ -34,7 +35,8 @@ function csiDriver(object: Field): void {
   }
   const modes = spec.at("volumeLifecycleModes");
   for (const mode of modes.items) {
-    if (mode.text !== "Persistent" && mode.text !== "Ephemeral") modes.with(mode.text).oneOf(["Persistent", "Ephemeral"], { sorted: false });
+    if (mode.text !== "Persistent" && mode.text !== "Ephemeral")
+      modes.with(mode.text).oneOf(["Persistent", "Ephemeral"], { sorted: false });
   }
 }
 
@@ -61,7 +63,8 @@ export const storageKinds: RuleTable = {
   "storage.k8s.io/StorageClass": {
     check: (object) => {
       provisioner(object.at("provisioner"));
-      for (const name of object.at("parameters").keys) if (name === "") object.at("parameters").invalid("field can not be empty.", name);
+      for (const name of object.at("parameters").keys)
+        if (name === "") object.at("parameters").invalid("field can not be empty.", name);
       if (object.at("reclaimPolicy").text !== "") object.at("reclaimPolicy").oneOf(["Delete", "Retain"]);
       const mode = object.at("volumeBindingMode");
       if (!mode.present) mode.required();
@@ -69,29 +72,33 @@ export const storageKinds: RuleTable = {
       topologies(object.at("allowedTopologies"));
     },
     update: (object, old) => {
-      for (const name of ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"]) object.at(name).immutable(old[name]);
+      for (const name of ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"])
+        object.at(name).immutable(old[name]);
     },
   },
   "storage.k8s.io/VolumeAttachment": {
-    check: (object) => {
+    check: (object, { old }) => {
       const spec = object.at("spec");
       if (spec.at("attacher").text === "") spec.at("attacher").required();
       else spec.at("attacher").matches(dnsSubdomain);
       const [inline, name] = [spec.at("source").at("inlineVolumeSpec"), spec.at("source").at("persistentVolumeName")];
-      if (!inline.present && !name.present) spec.at("source").required("must specify exactly one of inlineVolumeSpec and persistentVolumeName");
+      if (!inline.present && !name.present)
+        spec.at("source").required("must specify exactly one of inlineVolumeSpec and persistentVolumeName");
       else if (name.present) {
         if (name.text === "") name.required("must specify non empty persistentVolumeName");
         name.matches(dnsSubdomain);
       }
       spec.at("nodeName").matches(dnsSubdomain);
-    },
-    update: (object, old) => {
+      if (old === undefined) return;
       const [next, before] = [object.at("spec").fields, inner(old, "spec")];
       if (Bun.deepEquals(next, before)) return;
       const source = inner(next, "source");
       object.at("spec").addStruct("Invalid", "field is immutable", {
         Attacher: next["attacher"] ?? "",
-        Source: { PersistentVolumeName: source["persistentVolumeName"] ?? null, InlineVolumeSpec: source["inlineVolumeSpec"] ?? null },
+        Source: {
+          PersistentVolumeName: source["persistentVolumeName"] ?? null,
+          InlineVolumeSpec: source["inlineVolumeSpec"] ?? null,
+        },
         NodeName: next["nodeName"] ?? "",
       });
     },
@@ -104,14 +111,17 @@ export const storageKinds: RuleTable = {
     },
     checkNewOnly: true,
     update: (object, old) => {
-      if (object.at("driverName").text !== old["driverName"]) object.at("driverName").forbidden("updates to driverName are forbidden.");
-      if (!Bun.deepEquals(object.fields["parameters"], old["parameters"])) object.at("parameters").forbidden("updates to parameters are forbidden.");
+      if (object.at("driverName").text !== old["driverName"])
+        object.at("driverName").forbidden("updates to driverName are forbidden.");
+      if (!Bun.deepEquals(object.fields["parameters"], old["parameters"]))
+        object.at("parameters").forbidden("updates to parameters are forbidden.");
     },
   },
   "storage.k8s.io/CSIDriver": {
-    check: (object, { write }) => {
+    check: (object, { write, old }) => {
       csiDriver(object);
       const spec = object.at("spec");
+      if (old !== undefined || object.errors.length > 0) return;
       if (!spec.at("tokenRequests").empty && !spec.at("serviceAccountTokenInSecrets").present) {
         write.warn(
           "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes",
@@ -126,15 +136,27 @@ export const storageKinds: RuleTable = {
     },
   },
   "storage.k8s.io/CSINode": {
-    check: csiNode,
-    update: (object, old) => {
-      const before = (inner(old, "spec")["drivers"] ?? []) as { name: string; nodeID: string; topologyKeys?: string[]; allocatable?: unknown }[];
+    check: (object, { old }) => {
+      csiNode(object);
+      if (old === undefined) return;
+      const before = (inner(old, "spec")["drivers"] ?? []) as {
+        name: string;
+        nodeID: string;
+        topologyKeys?: string[];
+        allocatable?: unknown;
+      }[];
       for (const driver of before) {
-        const now = object.at("spec").at("drivers").items.find((one) => one.at("name").text === driver.name);
-        if (now === undefined || Bun.deepEquals(comparable(now.fields), comparable(driver as never))) continue;
-        const { name = "", nodeID = "", topologyKeys = null, allocatable = null } = now.fields;
+        const now = object
+          .at("spec")
+          .at("drivers")
+          .items.find((one) => one.at("name").text === driver.name);
+        if (now === undefined || Bun.deepEquals(comparable(now.fields), comparable({ ...driver }))) continue;
+        const { name = "", nodeID = "", topologyKeys = null } = now.fields;
         object.at("spec").at("drivers").addStruct("Invalid", "field is immutable", {
-          Name: name, NodeID: nodeID, TopologyKeys: topologyKeys, Allocatable: allocatable,
+          Name: name,
+          NodeID: nodeID,
+          TopologyKeys: topologyKeys,
+          Allocatable: null,
         });
       }
     },
@@ -143,7 +165,8 @@ export const storageKinds: RuleTable = {
     check: (object) => {
       for (const name of ["capacity", "maximumVolumeSize"]) {
         const size = object.at(name);
-        if (size.present && isNegative(size.value)) size.invalid("must be greater than or equal to 0", String(size.value));
+        if (size.present && isNegative(size.value))
+          size.invalid("must be greater than or equal to 0", String(size.value));
       }
       if (object.at("nodeTopology").present) labelSelector(object.at("nodeTopology"));
       object.at("storageClassName").matches(dnsSubdomain);

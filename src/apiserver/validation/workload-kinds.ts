@@ -20,8 +20,12 @@ function selects(selector: unknown, labels: unknown): boolean {
   }
 }
 
-/** The selector and the template of a workload of apps/v1. */
-function selected(spec: Field, kind: "deployment" | "daemonset" | "statefulset" | "replica set"): void {
+/**
+ * The selector and the template of a workload of apps/v1.
+ *
+ * @returns whether the rest of the template is to be checked
+ */
+function selected(spec: Field, kind: "deployment" | "daemonset" | "statefulset" | "replica set"): boolean {
   const selector = spec.at("selector");
   const before = selector.errors.length;
   if (!selector.present) {
@@ -44,6 +48,11 @@ function selected(spec: Field, kind: "deployment" | "daemonset" | "statefulset" 
   if (!selector.present || !broken) {
     if (!selector.present || !selects(selector.value, labels.value)) labels.invalid(mismatch, labels.value ?? null);
   }
+  return kind === "daemonset" || !broken || !selector.present || isEmptySelector(selector);
+}
+
+function isEmptySelector(selector: Field): boolean {
+  return selector.at("matchLabels").empty && selector.at("matchExpressions").empty;
 }
 
 function always(spec: Field): void {
@@ -58,9 +67,10 @@ const strategyTypes = ["Recreate", "RollingUpdate"];
 function deployment(object: Field): void {
   const spec = object.at("spec");
   spec.at("replicas").nonNegative();
-  selected(spec, "deployment");
-  podTemplate(spec.at("template"));
-  always(spec);
+  if (selected(spec, "deployment")) {
+    podTemplate(spec.at("template"));
+    always(spec);
+  }
   const strategy = spec.at("strategy");
   const rolling = strategy.at("rollingUpdate");
   if (strategy.at("type").text === "Recreate") {
@@ -104,24 +114,40 @@ function daemonSet(object: Field): void {
     if (some === 0 && more === 0) unavailable.required("cannot be 0 when maxSurge is 0");
     else if (some !== 0 && more !== 0) surge.invalid("may not be set when maxUnavailable is non-zero", surge.value);
   } else if (type !== "OnDelete") {
-    const shown = { Type: type, RollingUpdate: rolling.present ? { MaxUnavailable: rolling.fields["maxUnavailable"], MaxSurge: rolling.fields["maxSurge"] } : null };
+    const shown = {
+      Type: type,
+      RollingUpdate: rolling.present
+        ? { MaxUnavailable: rolling.fields["maxUnavailable"], MaxSurge: rolling.fields["maxSurge"] }
+        : null,
+    };
     strategy.addStruct("NotSupported", 'supported values: "RollingUpdate", "OnDelete"', shown);
   }
   spec.at("revisionHistoryLimit").nonNegative();
 }
 
-const changeable = ["replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"];
+const changeable = [
+  "replicas",
+  "ordinals",
+  "template",
+  "updateStrategy",
+  "revisionHistoryLimit",
+  "persistentVolumeClaimRetentionPolicy",
+  "minReadySeconds",
+];
 
 function statefulSet(object: Field): void {
   const spec = object.at("spec");
   const policy = spec.at("podManagementPolicy");
   if (policy.text === "") policy.required();
-  else if (policy.text !== "OrderedReady" && policy.text !== "Parallel") policy.invalid("must be 'OrderedReady' or 'Parallel'");
+  else if (policy.text !== "OrderedReady" && policy.text !== "Parallel")
+    policy.invalid("must be 'OrderedReady' or 'Parallel'");
   const strategy = spec.at("updateStrategy");
   const type = strategy.at("type");
   if (type.text === "OnDelete") {
     if (strategy.at("rollingUpdate").present) {
-      strategy.at("rollingUpdate").invalid("only allowed for updateStrategy 'RollingUpdate'", strategy.at("rollingUpdate").value);
+      strategy
+        .at("rollingUpdate")
+        .invalid("only allowed for updateStrategy 'RollingUpdate'", strategy.at("rollingUpdate").value);
     }
   } else if (type.text === "RollingUpdate") {
     strategy.at("rollingUpdate").at("partition").nonNegative();
@@ -137,9 +163,10 @@ function statefulSet(object: Field): void {
   if (spec.at("ordinals").present) spec.at("ordinals").at("start").nonNegative();
   const serviceName = spec.at("serviceName");
   if (serviceName.text !== "") serviceName.matches(dnsLabel);
-  selected(spec, "statefulset");
-  podTemplate(spec.at("template"));
-  always(spec);
+  if (selected(spec, "statefulset")) {
+    podTemplate(spec.at("template"));
+    always(spec);
+  }
   for (const claim of spec.at("volumeClaimTemplates").items) claimSpec(claim.at("spec"));
   spec.at("revisionHistoryLimit").nonNegative();
 }
@@ -153,14 +180,16 @@ function replicationController(object: Field): void {
   const template = spec.at("template");
   if (!template.present) return template.required();
   const labels = template.at("metadata").at("labels");
-  if (!selector.empty && !selects({ matchLabels: selector.fields }, labels.value)) labels.invalid(mismatch, labels.value ?? null);
+  if (!selector.empty && !selects({ matchLabels: selector.fields }, labels.value))
+    labels.invalid(mismatch, labels.value ?? null);
   podTemplate(template);
   always(spec);
 }
 
 function replicaCounts(object: Field): void {
   const status = object.at("status");
-  for (const name of ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"]) status.at(name).nonNegative();
+  for (const name of ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"])
+    status.at(name).nonNegative();
   for (const name of ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"]) {
     const count = status.at(name);
     if (count.number > status.at("replicas").number) count.invalid("cannot be greater than status.replicas");
@@ -174,10 +203,12 @@ function sameSelector(object: Field, old: Fields): void {
 }
 
 export const workloadKinds: RuleTable = {
-  "apps/Deployment": { check: (object, { old }) => {
-    deployment(object);
-    if (old !== undefined) sameSelector(object, old);
-  } },
+  "apps/Deployment": {
+    check: (object, { old }) => {
+      deployment(object);
+      if (old !== undefined) sameSelector(object, old);
+    },
+  },
   "apps/DaemonSet": {
     check: daemonSet,
     update: sameSelector,
@@ -193,9 +224,10 @@ export const workloadKinds: RuleTable = {
       const spec = object.at("spec");
       spec.at("replicas").nonNegative();
       spec.at("minReadySeconds").nonNegative();
-      selected(spec, "replica set");
-      podTemplate(spec.at("template"));
-      always(spec);
+      if (selected(spec, "replica set")) {
+        podTemplate(spec.at("template"));
+        always(spec);
+      }
       if (old !== undefined) sameSelector(object, old);
     },
     status: replicaCounts,
@@ -213,7 +245,9 @@ export const workloadKinds: RuleTable = {
         const [last = "", ...first] = changeable.map((name) => `'${name}'`).toReversed();
         object
           .at("spec")
-          .forbidden(`updates to statefulset spec for fields other than ${first.toReversed().join(", ")} and ${last} are forbidden`);
+          .forbidden(
+            `updates to statefulset spec for fields other than ${first.toReversed().join(", ")} and ${last} are forbidden`,
+          );
       }
     },
   },

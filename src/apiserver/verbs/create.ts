@@ -128,12 +128,13 @@ export function ordered(object: KubeObject): KubeObject {
 
 export function optionsObject(kind: string, options: WriteOptions): Record<string, unknown> {
   return {
-    kind,
+    // A patch is an update by the time it is admitted.
+    kind: kind === "PatchOptions" ? "UpdateOptions" : kind,
     apiVersion: "meta.k8s.io/v1",
     ...(options.dryRun ? { dryRun: ["All"] } : {}),
     ...(options.fieldManager === "" ? {} : { fieldManager: options.fieldManager }),
     ...(kind === "PatchOptions" && options.force ? { force: true } : {}),
-    fieldValidation: options.fieldValidation,
+    ...(options.fieldValidation === "Warn" ? {} : { fieldValidation: options.fieldValidation }),
   };
 }
 
