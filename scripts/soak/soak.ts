@@ -50,6 +50,8 @@ export async function soak({ seconds, seed, objects = 1_000 }: SoakOptions): Pro
   await writer.fill(objects);
   await using operator = await Operator.start(kubeconfig);
   await until(async () => (await operator.state()).synced, { what: "a synced operator", within: 60_000 });
+  // Objects from events take more memory than those from lists: from here on all are from events.
+  await writer.changeAll();
   const chaos = new Chaos({ plane, proxy, random });
   const running = [chaos.run(), writer.run(50)];
   await Bun.sleep((seconds * 1_000) / 5);

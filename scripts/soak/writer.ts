@@ -51,6 +51,15 @@ export class Writer {
     );
   }
 
+  /** Changes each object once. */
+  async changeAll(): Promise<void> {
+    await Promise.all(
+      soakKinds.map(async (kind) => {
+        for (const name of this.#names[kind]) await this.#change(kind, name);
+      }),
+    );
+  }
+
   /** Changes objects, so many a second, until `stop`. */
   async run(perSecond: number): Promise<void> {
     while (!this.#stopped) {
@@ -83,8 +92,7 @@ export class Writer {
     if (!(await this.#send("POST", paths[kind], { body }))) this.#forget(kind, name);
   }
 
-  async #change(kind: SoakKind): Promise<void> {
-    const name = this.#pick(kind);
+  async #change(kind: SoakKind, name = this.#pick(kind)): Promise<void> {
     if (name === undefined) return;
     const turn = this.#turn();
     const body = kind === "Box" ? { spec: { turn } } : { metadata: { labels: { turn: String(turn) } } };
