@@ -1,11 +1,11 @@
 /** `binnacle apiserver` */
 import { readFileSync } from "node:fs";
 import { listenApiServer, type ListeningApiServer, writePrivate } from "../apiserver/listen.ts";
-import { command } from "./command.ts";
+import { type Command, command } from "./command.ts";
 import { whenSignalled } from "./signals.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
-export const apiserverCommand = command({
+export const apiserverCommand: Command = command({
   options: [
     {
       name: "bind-address",

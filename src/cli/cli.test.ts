@@ -179,7 +179,8 @@ describe("manifests", () => {
     const roles = all.filter(({ kind }) => kind === "Role" || kind === "ClusterRole");
     expect(
       roles.map(
-        ({ metadata, rules }) => `${metadata.namespace}: ${(rules as Rule[]).flatMap(({ resources }) => resources).join()}`,
+        ({ metadata, rules }) =>
+          `${metadata.namespace}: ${(rules as Rule[]).flatMap(({ resources }) => resources).join()}`,
       ),
     ).toEqual(["default: pods,pods/finalizers,pods/status,events", "binnacle-system: leases"]);
   });
