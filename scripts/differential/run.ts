@@ -26,7 +26,7 @@ const options = await yargs(hideBin(process.argv))
   .option("first", { type: "number", default: 10, describe: "print so many differing exchanges in full" })
   .option("server", {
     choices: ["real", "embedded"] as const,
-    default: "embedded" as "real" | "embedded",
+    default: "embedded",
     describe: "the server under test",
   })
   .option("against", { type: "string", describe: "a recording of the real server, instead of starting one" })
@@ -34,6 +34,7 @@ const options = await yargs(hideBin(process.argv))
   .strict()
   .parse();
 
+const server = options.server === "real" ? "real" : "embedded";
 const pattern = new RegExp(options.only ?? "");
 
 async function recorded(server: "real" | "embedded", from: readonly Served[] | undefined): Promise<Recording> {
@@ -44,13 +45,13 @@ async function recorded(server: "real" | "embedded", from: readonly Served[] | u
 }
 
 if (options.save !== undefined) {
-  const recording = await recorded(options.server, undefined);
+  const recording = await recorded(server, undefined);
   await saveRecording(options.save, recording);
   const count = recording.records.reduce((sum, { exchanges }) => sum + exchanges.length, 0);
   console.log(`${recording.records.length} cases, ${count} exchanges saved`);
 } else {
   const expected = options.against ? await loadRecording(options.against) : await recorded("real", undefined);
-  const actual = await recorded(options.server, expected.served);
+  const actual = await recorded(server, expected.served);
   const ours = new Map(actual.records.map((record) => [record.name, normalizeCase(record)]));
   const theirs = expected.records.filter(({ name }) => pattern.test(name)).map(normalizeCase);
   const all = theirs.flatMap((record) => compareCases(record, ours.get(record.name)));

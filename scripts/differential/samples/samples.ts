@@ -3,9 +3,10 @@ import { cluster } from "./cluster.ts";
 import { core } from "./core.ts";
 import { reviews } from "./reviews.ts";
 import type { Sample, Samples } from "./sample.ts";
+import { storage } from "./storage.ts";
 import { workloads } from "./workloads.ts";
 
-const samples: Samples = { ...core, ...workloads, ...cluster, ...reviews };
+const samples: Samples = { ...core, ...workloads, ...cluster, ...storage, ...reviews };
 
 export function sampleOf({
   group,

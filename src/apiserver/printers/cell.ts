@@ -39,10 +39,6 @@ export const name: Cell = ({ metadata }) => metadata.name;
 
 export const sinceCreation: Cell = ({ metadata }, now) => age(metadata.creationTimestamp, now);
 
-export function since(path: string): Cell {
-  return (object, now) => age(get(object, path), now);
-}
-
 /** Names and images of the containers of a pod's spec. */
 export function containers(path: string): [Cell, Cell] {
   const joined =

@@ -1,9 +1,11 @@
 /** What each kind does beyond its schema, put together from the tables of this folder. */
 import type { FieldError } from "../field-error.ts";
-import type { KindBehaviour, KindRow, KubeObject, WriteContext } from "../hooks.ts";
+import type { Fields, KindBehaviour, KindRow, KubeObject, WriteContext } from "../hooks.ts";
 import { defaulting } from "./apply-table.ts";
 import { Field } from "./field.ts";
+import { inner } from "./fill.ts";
 import { nameFormat, validateMetadata, validateMetadataUpdate } from "./metadata.ts";
+import { podWarnings } from "./pod-warnings.ts";
 import { ruleTables } from "./rule-tables.ts";
 import { type Format, pathSegment } from "./formats.ts";
 import type { Rules } from "./rules.ts";
@@ -41,7 +43,19 @@ const checkedAnew = new Set([
   "resource.k8s.io/ResourceClaimTemplate",
 ]);
 /** Whose registry checks the metadata of an update only as that of a new object. */
-const checkedAnewOnly = new Set(["/LimitRange", "storage.k8s.io/CSINode", "storage.k8s.io/VolumeAttachment"]);
+const checkedAnewOnly = new Set([
+  "/LimitRange",
+  "storage.k8s.io/CSINode",
+  "storage.k8s.io/VolumeAttachment",
+  "admissionregistration.k8s.io/MutatingAdmissionPolicy",
+  "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding",
+  "admissionregistration.k8s.io/MutatingWebhookConfiguration",
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicy",
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding",
+  "admissionregistration.k8s.io/ValidatingWebhookConfiguration",
+  "discovery.k8s.io/EndpointSlice",
+  "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration",
+]);
 /** Whose registry leaves the metadata of an update to the rules that hold for all. */
 const checkedByAllOnly = new Set(["/Event", "policy/PodDisruptionBudget"]);
 
@@ -61,12 +75,33 @@ export function behaviourOf(row: KindRow): KindBehaviour {
       const root = new Field("", object, errors);
       validateMetadata(root.at("metadata"), { row, format });
       rules.check?.(root, { write, object, old: undefined });
+      const spec = errors.length === 0 ? podSpecOf(object, row) : undefined;
+      if (spec) for (const warning of podWarnings(spec.fields, spec.path)) write.warn(warning);
       return errors;
     },
     validateUpdate(next, old, write) {
       return changed({ rules, next, old, write, row, format });
     },
   };
+}
+
+const templates: Readonly<Record<string, string>> = {
+  "/Pod": "spec",
+  "/PodTemplate": "template.spec",
+  "/ReplicationController": "spec.template.spec",
+  "apps/DaemonSet": "spec.template.spec",
+  "apps/Deployment": "spec.template.spec",
+  "apps/ReplicaSet": "spec.template.spec",
+  "apps/StatefulSet": "spec.template.spec",
+  "batch/Job": "spec.template.spec",
+  "batch/CronJob": "spec.jobTemplate.spec.template.spec",
+};
+
+/** The spec of the pods that an object is or makes. */
+function podSpecOf(object: KubeObject, { group, kind }: KindRow): { fields: Fields; path: string } | undefined {
+  const path = templates[`${group}/${kind}`];
+  if (path === undefined) return undefined;
+  return { fields: path.split(".").reduce<Fields>(inner, object), path };
 }
 
 interface ChangeOf {

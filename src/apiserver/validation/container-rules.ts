@@ -201,7 +201,7 @@ function mounts(container: Field, { volumes, volumeDevices }: PodScope): void {
   }
 }
 
-export function resources(field: Field): void {
+function resources(field: Field): void {
   const [limits, requests] = [field.at("limits"), field.at("requests")];
   for (const list of [limits, requests]) {
     for (const name of list.keys) {

@@ -13,10 +13,6 @@ export function tooLong(length: number): string {
   return `must be no more than ${length} characters`;
 }
 
-export function between(low: number, high: number): string {
-  return `must be between ${low} and ${high}, inclusive`;
-}
-
 interface Pattern {
   readonly text: string;
   readonly regex: string;
@@ -78,18 +74,6 @@ export const percent = pattern({
   text: "a valid percent string must be a numeric string followed by an ending '%'",
   regex: "[0-9]+%",
   examples: ["1%", "93%"],
-});
-
-export const cIdentifier = pattern({
-  text: "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
-  regex: "[A-Za-z_][A-Za-z0-9_]*",
-  examples: ["my_name", "MY_NAME", "MyName"],
-});
-
-export const httpHeaderName = pattern({
-  text: "a valid HTTP header must consist of alphanumeric characters or '-'",
-  regex: "[-A-Za-z0-9]+",
-  examples: ["X-Header-Name"],
 });
 
 export const envVarName: Format = (value) => {

@@ -8,10 +8,12 @@ import { networkKinds } from "./network-kinds.ts";
 import { podKinds } from "./pod-kind.ts";
 import type { RuleTable } from "./rules.ts";
 import { storageKinds } from "./storage-kinds.ts";
+import { volumeKinds } from "./volume-kinds.ts";
 import { workloadKinds } from "./workload-kinds.ts";
 
 export const ruleTables: RuleTable = {
   ...coreKinds,
+  ...volumeKinds,
   ...podKinds,
   ...workloadKinds,
   ...batchKinds,

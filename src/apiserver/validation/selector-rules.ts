@@ -19,18 +19,6 @@ export function labelSelector(selector: Field): void {
   }
 }
 
-/** A label selector that must select something. */
-export function requiredSelector(selector: Field): void {
-  if (!selector.present) {
-    selector.required();
-    return;
-  }
-  labelSelector(selector);
-  if (selector.at("matchLabels").empty && selector.at("matchExpressions").empty) {
-    selector.invalid("empty selector is invalid for deployment", selector.value);
-  }
-}
-
 export function nodeSelector(selector: Field): void {
   const terms = selector.at("nodeSelectorTerms");
   if (terms.empty) terms.required("must have at least one node selector term");
