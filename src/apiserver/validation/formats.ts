@@ -40,21 +40,26 @@ export function patternError(
 const subdomainMatcher = new RegExp(`^${subdomain}$`);
 const labelPattern = pattern({ text: labelText, regex: label, examples: ["my-name", "123-abc"], longest: 63 });
 
-export const dnsSubdomain = pattern({ text: subdomainText, regex: subdomain, examples: ["example.com"], longest: 253 });
+export const dnsSubdomain: Format = pattern({
+  text: subdomainText,
+  regex: subdomain,
+  examples: ["example.com"],
+  longest: 253,
+});
 
 export const dnsLabel: Format = (value) =>
   labelPattern(value).map((message) =>
     message.startsWith("a lowercase") && subdomainMatcher.test(value) ? "must not contain dots" : message,
   );
 
-export const dns1035Label = pattern({
+export const dns1035Label: Format = pattern({
   text: "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
   regex: "[a-z]([-a-z0-9]*[a-z0-9])?",
   examples: ["my-name", "abc-123"],
   longest: 63,
 });
 
-export const wildcardSubdomain = pattern({
+export const wildcardSubdomain: Format = pattern({
   text: "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
   regex: `\\*\\.${subdomain}`,
   examples: ["*.example.com"],
@@ -70,7 +75,7 @@ const configKey = pattern({
 
 export const configMapKey: Format = (value) => [...configKey(value), ...upwards(value)];
 
-export const percent = pattern({
+export const percent: Format = pattern({
   text: "a valid percent string must be a numeric string followed by an ending '%'",
   regex: "[0-9]+%",
   examples: ["1%", "93%"],
@@ -113,7 +118,7 @@ export const qualifiedName: Format = (value) => {
   return [...errors, ...namePart(name)];
 };
 
-export const labelValue = pattern({
+export const labelValue: Format = pattern({
   text: "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
   regex: "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?",
   examples: ["MyValue", "my_value", "12345"],
