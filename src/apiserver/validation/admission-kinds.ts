@@ -1,5 +1,5 @@
 /** Rules of webhook configurations and of admission policies. */
-import { celEnvironment } from "../schema/cel-environment.ts";
+import { compiles } from "./expression.ts";
 import type { Field } from "./field.ts";
 import { dns1035Label, dnsSubdomain, qualifiedName } from "./formats.ts";
 import type { RuleTable } from "./rules.ts";
@@ -64,39 +64,6 @@ function webhookUrl(field: Field): void {
   if (host.includes("@")) field.invalid("user information is not permitted in the URL", host.split("@")[0]);
   if (rest.includes("#")) field.invalid("fragments are not permitted in the URL", rest.split("#")[1]);
   if (rest.includes("?")) field.invalid("query parameters are not permitted in the URL", rest.split("?")[1]);
-}
-
-function compiles(expression: Field): void {
-  const wrong = compileProblem(expression.text);
-  if (wrong !== undefined) expression.invalid(`compilation failed: ${wrong}`, expression.text);
-}
-
-/** Only what no parser could read: types are told at run time. */
-function compileProblem(text: string): string | undefined {
-  try {
-    celEnvironment().parse(text);
-    return undefined;
-  } catch (error) {
-    // Messages are made by mutating policies alone; the parser does not know their types.
-    if (/\b(Object|JSONPatch)[\w.]*\s*\{/.test(text)) return undefined;
-    return syntaxProblem(text, error instanceof Error ? error.message : String(error));
-  }
-}
-
-const expected =
-  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
-
-function syntaxProblem(text: string, message: string): string {
-  const found = /^\w+ \w+/.exec(text);
-  const isTwoWords = found !== null && !/^\w+ in\b/.test(text);
-  const column = isTwoWords ? text.indexOf(" ") + 1 : text.length;
-  const word = /^\w+/.exec(text.slice(column))?.[0] ?? "";
-  const what = isTwoWords
-    ? `mismatched input '${word}' expecting <EOF>`
-    : `mismatched input '<EOF>' expecting ${expected}`;
-  const isKnown = isTwoWords || /EOF|end/i.test(message);
-  const said = isKnown ? what : (message.split("\n")[0] ?? "");
-  return `ERROR: <input>:1:${column + 1}: Syntax error: ${said}\n | ${text}\n | ${".".repeat(column)}^`;
 }
 
 function conditions(list: Field): void {
@@ -181,7 +148,9 @@ function validatingPolicy(object: Field): void {
   constraints(spec.at("matchConstraints"), false);
   conditions(spec.at("matchConditions"));
   for (const variable of spec.at("variables").items) {
-    variable.at("name").require("name is not specified");
+    const name = variable.at("name");
+    if (name.require("name is not specified") && !/^[A-Za-z_]\w*$/.test(name.text))
+      name.invalid("must be a valid CEL identifier");
     expressionOf(variable.at("expression"), "expression is not specified");
   }
   const [validations, annotations] = [spec.at("validations"), spec.at("auditAnnotations")];
@@ -196,8 +165,7 @@ function validatingPolicy(object: Field): void {
     if (message.present && message.text.trim() === "" && message.text !== "")
       message.invalid("message must be non-empty if specified");
     const reason = validation.at("reason");
-    if (reason.present)
-      reason.oneOf(["Unauthorized", "Forbidden", "Invalid", "RequestEntityTooLarge"], { sorted: true });
+    if (reason.present) reason.oneOf(["Forbidden", "Invalid", "RequestEntityTooLarge"], { sorted: true });
   }
   const policy = object.at("metadata").at("name").text;
   for (const annotation of annotations.items) {

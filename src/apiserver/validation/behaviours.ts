@@ -45,6 +45,7 @@ const checkedAnew = new Set([
 /** Whose registry checks the metadata of an update only as that of a new object. */
 const checkedAnewOnly = new Set([
   "/LimitRange",
+  "/PersistentVolume",
   "storage.k8s.io/CSINode",
   "storage.k8s.io/VolumeAttachment",
   "admissionregistration.k8s.io/MutatingAdmissionPolicy",

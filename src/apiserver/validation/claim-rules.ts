@@ -4,7 +4,7 @@ import { dnsSubdomain } from "./formats.ts";
 import { isNegative } from "./quantities.ts";
 import { labelSelector } from "./selector-rules.ts";
 
-export const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+export const accessModes: readonly string[] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
 export function claimSpec(spec: Field): void {
   const modes = spec.at("accessModes");
@@ -22,7 +22,7 @@ export function claimSpec(spec: Field): void {
   if (mode.present) mode.oneOf(["Block", "Filesystem"]);
   for (const name of ["dataSource", "dataSourceRef"]) {
     const source = spec.at(name);
-    if (!source.present) continue;
+    if (source.empty) continue;
     source.at("name").require();
     source.at("kind").require();
     if (source.at("apiGroup").text === "" && source.at("kind").text !== "PersistentVolumeClaim") {

@@ -1,4 +1,5 @@
 /** Rules of API services, flow control and devices. */
+import { compiles } from "./expression.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dns1035Label, dnsLabel, dnsSubdomain } from "./formats.ts";
@@ -219,8 +220,10 @@ export const clusterKinds: RuleTable = {
   },
   "resource.k8s.io/DeviceClass": {
     check: (object) => {
-      for (const selector of object.at("spec").at("selectors").items)
+      for (const selector of object.at("spec").at("selectors").items) {
         if (!selector.at("cel").present) selector.at("cel").required();
+        else compiles(selector.at("cel").at("expression"));
+      }
     },
   },
   "resource.k8s.io/ResourceSlice": slice,

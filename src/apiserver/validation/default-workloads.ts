@@ -27,7 +27,7 @@ export const workloadDefaults: DefaultTable = {
   DaemonSet: (set) => {
     const spec = inner(set, "spec");
     const { metadata } = set as { metadata: { annotations?: Fields } };
-    const generation = Number(metadata.annotations?.[templateGeneration] ?? 0) || 1;
+    const generation = Number(metadata.annotations?.[templateGeneration] ?? 0);
     metadata.annotations = { ...metadata.annotations, [templateGeneration]: String(generation) };
     fill(spec, { revisionHistoryLimit: 10, updateStrategy: {} });
     const strategy = inner(spec, "updateStrategy");

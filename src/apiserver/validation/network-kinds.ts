@@ -216,7 +216,10 @@ export const networkKinds: RuleTable = {
     },
   },
   "discovery.k8s.io/EndpointSlice": {
-    check: endpointSlice,
-    update: (object, old) => object.at("addressType").immutable(old["addressType"]),
+    check: (object, { old }) => {
+      const type = object.at("addressType");
+      if (old !== undefined && type.text !== old["addressType"]) type.immutable(old["addressType"]);
+      else endpointSlice(object);
+    },
   },
 };

@@ -212,6 +212,7 @@ export const workloadKinds: RuleTable = {
   "apps/DaemonSet": {
     check: daemonSet,
     update: sameSelector,
+    prepare: ({ metadata }) => void (metadata.annotations = { ...metadata.annotations, [templateGeneration]: "1" }),
     prepareUpdate: ({ metadata, spec }, old, { subresource }) => {
       if (subresource !== "") return;
       const before = Number(old.metadata.annotations?.[templateGeneration] ?? 0);
