@@ -131,7 +131,7 @@ describe.skipIf(!available)("many kinds", () => {
       `300 watches on ${sessions} sessions: write p99 ${crowded} ms, without them ${alone} ms, Lease ${renewed.toFixed(1)} ms`,
     );
     // On a machine that does other things too, the figure alone would say little.
-    expect(crowded).toBeLessThan(Math.max(50, 3 * alone));
+    expect(crowded).toBeLessThan(Math.max(150, 3 * alone));
     expect(renewed).toBeLessThan(1_000);
     stop.abort();
     await Promise.all(watches);
