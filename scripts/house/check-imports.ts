@@ -17,7 +17,8 @@ const levels: readonly (readonly string[])[] = [
   ["module"],
   ["manager", "loader"],
   ["index.ts"],
-  ["testing", "cluster"],
+  ["cluster"],
+  ["testing"],
   ["main.ts", "cli"],
 ];
 
