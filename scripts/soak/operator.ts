@@ -1,6 +1,7 @@
 /** The process under test: five controllers, told by its parent what to show and when to stop. */
 import { defineController, type Definition } from "binnacle";
 import { ConfigMap, Lease, Secret, ServiceAccount } from "binnacle/resources";
+import { generateHeapSnapshot } from "bun";
 import { heapStats } from "bun:jsc";
 import { InformerRegistry, type InformerLease } from "../../src/cache/registry.ts";
 import { openGate } from "../../src/client/write-gate.ts";
@@ -110,10 +111,24 @@ function usage(): Usage {
   return { heap: heapSize, resident: process.memoryUsage().rss };
 }
 
+/** What the heap is made of: bytes by class of object. */
+function bytesByClass(): Readonly<Record<string, number>> {
+  const { nodes, nodeClassNames } = generateHeapSnapshot();
+  const bytes: Record<string, number> = {};
+  // Of each node four numbers: id, bytes, class, flags.
+  for (let at = 0; at < nodes.length; at += 4) {
+    const name = nodeClassNames[nodes[at + 2]!]!;
+    bytes[name] = (bytes[name] ?? 0) + nodes[at + 1]!;
+  }
+  return bytes;
+}
+
 async function answer(question: Question): Promise<Answer> {
   switch (question) {
     case "usage":
       return { usage: usage() };
+    case "classes":
+      return { classes: bytesByClass() };
     case "state":
       return {
         state: {

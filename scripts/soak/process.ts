@@ -32,6 +32,10 @@ export class Operator implements AsyncDisposable {
     return (await this.#ask("usage")).usage!;
   }
 
+  async classes(): Promise<Readonly<Record<string, number>>> {
+    return (await this.#ask("classes")).classes!;
+  }
+
   async state(): Promise<State> {
     return (await this.#ask("state")).state!;
   }

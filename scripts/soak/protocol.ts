@@ -1,6 +1,6 @@
 /** What the soak and its operator say to each other. */
 
-export type Question = "usage" | "state" | "stop";
+export type Question = "usage" | "classes" | "state" | "stop";
 
 export interface Usage {
   readonly heap: number;
@@ -24,6 +24,8 @@ export interface Answer {
   readonly ready?: true;
   readonly usage?: Usage;
   readonly state?: State;
+  /** Bytes of the heap by class of object. */
+  readonly classes?: Readonly<Record<string, number>>;
   /** What kept the process running, before it began and after it stopped. */
   readonly stopped?: { readonly before: string; readonly after: string };
 }

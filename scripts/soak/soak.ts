@@ -20,6 +20,8 @@ export interface SoakOptions {
   readonly seed: number;
   /** Of each of five kinds. @default 1_000 */
   readonly objects?: number;
+  /** Also tell which classes of objects grew. @default false */
+  readonly classes?: boolean;
 }
 
 export interface SoakReport {
@@ -28,6 +30,8 @@ export interface SoakReport {
   /** After a fifth of the time, and at the end. */
   readonly early: Usage;
   readonly late: Usage;
+  /** The classes that grew most, in bytes; empty unless asked for. */
+  readonly grown: Readonly<Record<string, number>>;
   /** Milliseconds from the end of the faults until everything was equal and reconciled. */
   readonly settled: number;
   /** Milliseconds from the question to stop until the process had ended by itself. */
@@ -38,7 +42,7 @@ export interface SoakReport {
 }
 
 /** @throws when the operator does not get to the state of the server within two minutes of quiet. */
-export async function soak({ seconds, seed, objects = 1_000 }: SoakOptions): Promise<SoakReport> {
+export async function soak({ seconds, seed, objects = 1_000, classes = false }: SoakOptions): Promise<SoakReport> {
   const random = randomFrom(seed);
   await using plane = await startControlPlane();
   await using proxy = await TcpProxy.start(plane.url);
@@ -56,6 +60,7 @@ export async function soak({ seconds, seed, objects = 1_000 }: SoakOptions): Pro
   const running = [chaos.run(), writer.run(50)];
   await Bun.sleep((seconds * 1_000) / 5);
   const early = await operator.usage();
+  const earlyClasses = classes ? await operator.classes() : {};
   await Bun.sleep((seconds * 4_000) / 5);
   chaos.stop();
   writer.stop();
@@ -72,8 +77,19 @@ export async function soak({ seconds, seed, objects = 1_000 }: SoakOptions): Pro
   const settled = Math.round(performance.now() - quiet);
   const state = await operator.state();
   const late = await operator.usage();
+  const grown = classes ? growth(earlyClasses, await operator.classes()) : {};
   const { ended, exitCode, resources } = await operator.stop();
-  return { writes: writer.writes, faults: chaos.faults, early, late, settled, ended, exitCode, resources, state };
+  const { faults } = chaos;
+  return { writes: writer.writes, faults, early, late, grown, settled, ended, exitCode, resources, state };
+}
+
+/** What became of it, the greatest growth first. */
+function growth(
+  early: Readonly<Record<string, number>>,
+  late: Readonly<Record<string, number>>,
+): Readonly<Record<string, number>> {
+  const grown = Object.entries(late).map(([name, bytes]): [string, number] => [name, bytes - (early[name] ?? 0)]);
+  return Object.fromEntries(grown.sort(([, a], [, b]) => b - a).slice(0, 15));
 }
 
 /** The first thing that is not as the server has it; `undefined` when all is. */
@@ -109,7 +125,7 @@ function randomFrom(seed: number): () => number {
 if (import.meta.main) {
   const [seconds = "600", seed = String(Date.now() % 1e6)] = process.argv.slice(2);
   const began = performance.now();
-  const report = await soak({ seconds: Number(seconds), seed: Number(seed) });
+  const report = await soak({ seconds: Number(seconds), seed: Number(seed), classes: true });
   const { state, ...rest } = report;
   console.log(JSON.stringify({ seed, ...rest, relists: state.relists, backwards: state.backwards }, undefined, 2));
   console.log(`in ${Math.round((performance.now() - began) / 1_000)} s`);
