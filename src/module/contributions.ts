@@ -1,5 +1,5 @@
 /** What the plugins of one module registered; it leaves in one go with the module. */
-import type { Hono } from "hono";
+import { Hono } from "hono";
 import { abortable } from "../platform/abortable.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../observe/log.ts";
@@ -110,7 +110,7 @@ export class Contributions {
         this.#mustBeOpen(plugin);
         if (this.routes.has(plugin))
           throw new Error(`Cannot add routes of plugin '${plugin}': it has some; add to that Hono app`);
-        this.routes.set(plugin, app);
+        this.routes.set(plugin, this.#told(plugin, app));
       },
       healthCheck: (name, ask) => check([healthz, livez], { name, ask }),
       readyCheck: (name, ask) => check([readyz], { name, ask }),
@@ -123,6 +123,17 @@ export class Contributions {
         this.#addMetric(metric);
       },
     };
+  }
+
+  /** The plugin's routes; what they throw and no `onError` of theirs answers is told, and the client gets a plain 500. */
+  #told(plugin: string, app: Hono): Hono {
+    const outer = new Hono();
+    outer.onError((error, context) => {
+      if ("getResponse" in error) return error.getResponse();
+      this.#options.onError(error, `a route of plugin ${plugin}`);
+      return context.text("500 internal server error\n", 500);
+    });
+    return outer.route("/", app);
   }
 
   #mustBeOpen(plugin: string): void {

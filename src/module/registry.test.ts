@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
 import type { RunningController } from "../controller/controller.ts";
 import { controllerName } from "../controller/declarations.ts";
 import type { Runtime } from "../controller/runtime.ts";
@@ -172,6 +173,27 @@ test("what a plugin registers leaves with its module", async () => {
   expect(registry.answer("web", new Request("http://x/hello"))).toBeUndefined();
   expect([...health.readyz.checks(), ...health.livez.checks(), ...health.healthz.checks()]).toEqual([]);
   expect((await metrics.text()).body).not.toContain("web_visits_total");
+});
+
+test("a plugin's route that throws is counted and answered, and may answer itself", async () => {
+  const { registry, module } = setUp();
+  const plugin = (name: string, app: Hono) => definePlugin({ name, setup: (facade) => facade.route(app) });
+  const failing = (): never => {
+    throw new Error("boom");
+  };
+  const own = new Hono().get("/", failing).onError((error, context) => context.text(`own ${error.message}`, 418));
+  const refusing = (): never => {
+    throw new HTTPException(401, { message: "who are you" });
+  };
+  const bare = new Hono().get("/", failing).get("/refused", refusing);
+  await registry.add(module("web.ts", plugin("own", own), plugin("bare", bare)));
+  const answer = (name: string, path = "") => registry.answer(name, new Request(`http://x/${path}`));
+  expect((await answer("own"))!.status).toBe(418);
+  expect(registry.statuses()[0]!.errors).toBe(0);
+  expect((await answer("bare", "refused"))!.status).toBe(401);
+  const plain = (await answer("bare"))!;
+  expect([plain.status, await plain.text()]).toEqual([500, "500 internal server error\n"]);
+  expect(registry.statuses()[0]!.errors).toBe(1);
 });
 
 test("a plugin whose setup throws leaves nothing behind", async () => {
