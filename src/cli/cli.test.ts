@@ -54,6 +54,7 @@ async function run(line: string, env: Record<string, string> = {}) {
 
 const usage: readonly [string, string][] = [
   ["", "Say what to do, such as `binnacle run`"],
+  ["completion tcsh", "Cannot print completions for 'tcsh': expected one of bash, zsh, fish"],
   ["rnu", "Unknown command 'rnu', did you mean 'run'?"],
   ["run --contrllers x", "Unknown flag --contrllers, did you mean --controllers?"],
   ["run -x", "Unknown flag -x"],

@@ -62,8 +62,20 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
       `Unknown command '${first}'${meant === undefined ? "; `binnacle --help` lists the commands" : `, did you mean '${meant}'?`}`,
     );
   }
+  if (first === "completion") chooseShell(args.slice(at + 1));
   await help(args);
   return 0;
+}
+
+const shells = ["bash", "zsh", "fish"];
+
+/** The shell that is named, else the user's: yargs reads it from `$SHELL` alone. */
+function chooseShell(args: readonly string[]): void {
+  const named = args.filter((argument) => !argument.startsWith("-"));
+  if (named.length === 0) return;
+  if (named.length > 1 || !shells.includes(named[0]!))
+    throw new UsageError(`Cannot print completions for '${named.join(" ")}': expected one of ${shells.join(", ")}`);
+  process.env["SHELL"] = named[0];
 }
 
 const parsing = {
@@ -122,7 +134,7 @@ async function help(args: readonly string[]): Promise<void> {
   const everything = (await parser(args))
     .usage("Runs Kubernetes controllers written as plain TypeScript files.\n\nbinnacle <command> [options]")
     .help()
-    .completion("completion", "Print a completion script for bash or zsh")
+    .completion("completion", "Print a completion script for $SHELL, or for the one named: bash, zsh or fish")
     .demandCommand(1, "");
   for (const { name, usage, describe, load } of commands) {
     const command = await load();
