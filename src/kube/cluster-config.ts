@@ -28,6 +28,11 @@ export interface ClusterConfig {
   /** An http or https proxy. */
   readonly proxy?: string | undefined;
   /**
+   * Answers every request instead of a connection to `server`: a server in this process. It behaves as `fetch`: it
+   * rejects when there is no answer, and when the request's signal fires.
+   */
+  readonly answer?: ((request: Request) => Promise<Response>) | undefined;
+  /**
    * The headers that say who is asking. The same object as long as they have not changed, and without a promise where
    * nothing has to be read or run.
    */

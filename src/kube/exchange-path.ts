@@ -4,6 +4,7 @@ import type { ClusterConfig } from "./cluster-config.ts";
 import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
 import { openH1 } from "./h1-exchange.ts";
 import { H2Sessions } from "./h2-sessions.ts";
+import { openInProcess } from "./in-process-exchange.ts";
 import { openProxied } from "./proxied-exchange.ts";
 
 export interface ExchangePathOptions {
@@ -23,8 +24,8 @@ export class ExchangePath {
   readonly #sessions: H2Sessions;
   /** Remembered: asking again would cost a handshake each time. */
   #http2: boolean;
-  /** Open HTTP/1.1 exchanges, each with its connection. */
-  #h1 = 0;
+  /** Open exchanges that have a connection each, or none. */
+  #alone = 0;
 
   constructor(options: ExchangePathOptions) {
     this.#options = options;
@@ -33,11 +34,11 @@ export class ExchangePath {
   }
 
   get sessions(): number {
-    return this.#sessions.size + this.#h1;
+    return this.#sessions.size + this.#alone;
   }
 
   get streams(): number {
-    return this.#sessions.streams + this.#h1;
+    return this.#sessions.streams + this.#alone;
   }
 
   /** @throws UnreachableError when no connection can be made. */
@@ -47,7 +48,7 @@ export class ExchangePath {
       if (opened) return opened;
       this.#http2 = false;
     }
-    return this.#openH1(exchange, handlers);
+    return this.#openAlone(exchange, handlers);
   }
 
   /** Sends a short request and reads its whole answer. @throws UnreachableError, or the signal's reason. */
@@ -92,13 +93,13 @@ export class ExchangePath {
     this.#sessions.close();
   }
 
-  #openH1(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
+  #openAlone(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
     const { config } = this.#options;
-    const start = config.proxy === undefined ? openH1 : openProxied;
-    this.#h1++;
+    const start = config.answer !== undefined ? openInProcess : config.proxy === undefined ? openH1 : openProxied;
+    this.#alone++;
     let counted = true;
     const leave = () => {
-      if (counted) this.#h1--;
+      if (counted) this.#alone--;
       counted = false;
     };
     const opened = start(config, exchange, {
@@ -122,6 +123,7 @@ export class ExchangePath {
   }
 
   #mayHttp2(): boolean {
-    return this.#options.config.server.startsWith("https:");
+    const { answer, server } = this.#options.config;
+    return answer === undefined && server.startsWith("https:");
   }
 }

@@ -1,6 +1,7 @@
 /** Short requests: `fetch` over HTTP/2, or HTTP/1.1 where there is no other way. */
 import { openFetchSession, type FetchSession } from "../platform/fetch-session.ts";
 import type { ClusterConfig, HeaderValues, TlsSettings } from "./cluster-config.ts";
+import { requestOf } from "./in-process-exchange.ts";
 
 export interface FetchRequest {
   readonly method: string;
@@ -71,7 +72,8 @@ export class FetchPath {
   }
 
   #fetch(request: FetchRequest, session: FetchSession, protocol: "http2" | "http1.1"): Promise<Response> {
-    const { server, proxy } = this.#config;
+    const { server, proxy, answer } = this.#config;
+    if (answer !== undefined) return answer(requestOf(this.#config, request));
     return session.fetch(server + request.path, {
       method: request.method,
       headers: request.headers as Record<string, string>,
@@ -86,7 +88,9 @@ export class FetchPath {
   }
 
   #mayHttp2(): boolean {
-    return this.#config.proxy === undefined && this.#config.server.startsWith("https:");
+    return (
+      this.#config.answer === undefined && this.#config.proxy === undefined && this.#config.server.startsWith("https:")
+    );
   }
 }
 
