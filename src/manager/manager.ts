@@ -42,6 +42,8 @@ export interface ManagerOptions {
   readonly installCrds?: boolean | undefined;
   /** Freezes cached objects and warns about undeclared calls. @default false */
   readonly development?: boolean | undefined;
+  /** Logs what nobody in the process caught, instead of letting it end the process. @default true */
+  readonly isolate?: boolean | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
 }
@@ -55,7 +57,7 @@ export class Manager implements AsyncDisposable {
   readonly #transport: Transport;
   readonly #runtime: Runtime;
   readonly #stopping = new AbortController();
-  readonly #isolation: Disposable;
+  readonly #isolation: Disposable | undefined;
   readonly #reachability: Disposable;
   #listeners: Listeners | undefined;
   #loaded = false;
@@ -66,7 +68,7 @@ export class Manager implements AsyncDisposable {
     const { cluster, log, namespaces = [], grace = 30_000, strict, development = false } = options;
     this.#options = options;
     this.metrics = createMetrics({ host: new URL(cluster.server).host });
-    this.#isolation = isolate({ log, metrics: this.metrics });
+    if (options.isolate !== false) this.#isolation = isolate({ log, metrics: this.metrics });
     // Modules call the SDK in their own context; what it opens for them must outlive them.
     const base = options.clock ?? systemClock;
     const bound = hostBound(base);
@@ -218,7 +220,7 @@ export class Manager implements AsyncDisposable {
       {
         what: "isolation",
         why: "errors of every step before are still logged",
-        run: () => this.#isolation[Symbol.dispose](),
+        run: () => this.#isolation?.[Symbol.dispose](),
       },
     ];
     for (const { what, why, run } of steps) {
