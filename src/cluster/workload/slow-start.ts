@@ -1,0 +1,14 @@
+/** Starting many things of which all may fail for one reason. */
+
+/**
+ * Calls `start` up to `count` times, in parallel: once, twice, four times…; the first failure is the last batch.
+ *
+ * @throws the first failure, once its batch has ended.
+ */
+export async function slowStart(count: number, start: () => Promise<unknown>): Promise<void> {
+  for (let begun = 0, size = 1; begun < count; begun += size, size *= 2) {
+    const batch = Array.from({ length: Math.min(size, count - begun) }, () => start());
+    const failed = (await Promise.allSettled(batch)).find(({ status }) => status === "rejected");
+    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+  }
+}
