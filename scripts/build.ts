@@ -12,10 +12,14 @@ const dist = join(root, "dist");
 /** The executable. */
 export const binary: string = join(dist, "binnacle");
 
-/** `--bytecode` alone would mean CommonJS; without `--splitting` a lazy import costs at start. */
+/**
+ * `--bytecode` alone would mean CommonJS; without `--splitting` a lazy import costs at start. Identifiers keep their names,
+ * so that stack traces can be read: it costs 0.7 MB of the file and nothing at start.
+ */
 const options = [
   "--compile",
-  "--minify",
+  "--minify-whitespace",
+  "--minify-syntax",
   "--sourcemap",
   "--bytecode",
   "--format=esm",
