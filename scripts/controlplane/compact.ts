@@ -1,7 +1,7 @@
 /** Makes etcd forget: watches from before then begin with 410, as after an hour in a busy cluster. */
 
 import type { ControlPlane } from "./controlplane.ts";
-import { readState } from "./state.ts";
+import { readState } from "../../src/testing/control-plane/state.ts";
 
 /**
  * Compacts every revision but the newest.

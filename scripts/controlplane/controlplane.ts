@@ -11,11 +11,22 @@
 import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { assets } from "./assets.ts";
-import { startControlPlane } from "./start.ts";
-import { readState, removeState, runsIn } from "./state.ts";
+import type { ControlPlane } from "../../src/testing/control-plane/running.ts";
+import { type ControlPlaneOptions, startPrograms } from "../../src/testing/control-plane/start.ts";
+import { readState, removeState, runsIn } from "../../src/testing/control-plane/state.ts";
 
-export type { ControlPlane } from "./running.ts";
-export { assets, startControlPlane };
+export type { ControlPlane };
+export { assets };
+
+/** Starts a control plane and waits until it is ready: about 3 seconds. @throws when `assets()` has nothing to start */
+export async function startControlPlane(options: Omit<ControlPlaneOptions, "bin"> = {}): Promise<ControlPlane> {
+  const bin = await assets();
+  if (!bin)
+    throw new Error(
+      "Cannot start a control plane: install Go 1.26, or point KUBEBUILDER_ASSETS at a folder with etcd and kube-apiserver",
+    );
+  return startPrograms({ ...options, bin });
+}
 
 const usage = `usage: bun scripts/controlplane/controlplane.ts build          prints the folder with the programs
                                                  up [-c] DIR    prints a kubeconfig; -c starts kube-controller-manager too

@@ -9,7 +9,7 @@ import {
   createKey,
   issue,
   type Subject,
-} from "../../src/apiserver/certificates/certificate.ts";
+} from "../../apiserver/certificates/certificate.ts";
 
 const authorityName = "kubernetes";
 const hosts = [

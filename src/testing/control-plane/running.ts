@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { sleep } from "../../platform/clock.ts";
 import type { Ports } from "./flags.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
 import type { Pki } from "./pki.ts";
@@ -133,7 +134,7 @@ export class ControlPlane {
       const dead = [program, this.#program("etcd")].find(({ running }) => !running);
       if (dead) throw new Error(`Cannot start ${name}: ${dead.name} ended. Its last words:\n${await dead.lastWords()}`);
       if (Date.now() > deadline) throw new Error(`${name} was not ready after 90 s:\n${await program.lastWords()}`);
-      await Bun.sleep(50);
+      await sleep(50);
     }
     await this.#remember();
   }
@@ -186,7 +187,7 @@ export class ControlPlane {
   }
 }
 
-async function answers(url: string, tls: Bun.TLSOptions = {}): Promise<boolean> {
+async function answers(url: string, tls: BunFetchRequestInitTLS = {}): Promise<boolean> {
   try {
     const response = await fetch(url, { tls, signal: AbortSignal.timeout(5_000) });
     await response.body?.cancel();

@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { assets } from "./assets.ts";
 import { apiserverFlags, auditFlags, auditPolicy, controllerFlags, etcdFlags, type Ports } from "./flags.ts";
 import { openPki } from "./pki.ts";
 import { freePorts, isFree } from "./ports.ts";
@@ -13,6 +12,8 @@ import { ControlPlane, type ProgramName } from "./running.ts";
 import { readState, runsIn } from "./state.ts";
 
 export interface ControlPlaneOptions {
+  /** The folder with etcd and kube-apiserver and, for `controllers`, kube-controller-manager. */
+  readonly bin: string;
   /** Starts kube-controller-manager too: garbage collection, namespaces, workloads. @default false */
   readonly controllers?: boolean | undefined;
   /** Flags of kube-apiserver, each `--name=value`; one replaces the default of its name. */
@@ -25,13 +26,9 @@ export interface ControlPlaneOptions {
   readonly detached?: boolean | undefined;
 }
 
-/** Starts a control plane and waits until it is ready: about 3 seconds. @throws when `assets()` has nothing to start */
-export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  const bin = await assets();
-  if (!bin)
-    throw new Error(
-      "Cannot start a control plane: install Go 1.26, or point KUBEBUILDER_ASSETS at a folder with etcd and kube-apiserver",
-    );
+/** Starts a control plane and waits until it is ready: about 3 seconds. @throws with a program's last words */
+export async function startPrograms(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { bin } = options;
   if (options.controllers && !existsSync(join(bin, "kube-controller-manager"))) {
     throw new Error(
       `Cannot start kube-controller-manager: ${bin} has none. Unset KUBEBUILDER_ASSETS to build it with Go`,
@@ -45,7 +42,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   if (options.audit) await writeFile(join(dir, "audit-policy.yaml"), auditPolicy);
   for (let attempt = 1; ; attempt++) {
     const ports = await choosePorts(attempt === 1 ? earlier?.ports : undefined);
-    const programs = programsFor(dir, { bin, ports, options });
+    const programs = programsFor(dir, { ports, options });
     const kubectl = existsSync(join(bin, "kubectl")) ? join(bin, "kubectl") : "kubectl";
     const controlPlane = new ControlPlane({ dir, ports, pki, programs, kubectl, temporary: options.dir === undefined });
     try {
@@ -62,12 +59,11 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 }
 
 interface Programs {
-  readonly bin: string;
   readonly ports: Ports;
   readonly options: ControlPlaneOptions;
 }
 
-function programsFor(dir: string, { bin, ports, options }: Programs): Map<ProgramName, Program> {
+function programsFor(dir: string, { ports, options }: Programs): Map<ProgramName, Program> {
   const own = [...(options.audit ? auditFlags(dir) : []), ...(options.flags ?? [])];
   const flags: Record<ProgramName, string[]> = {
     etcd: etcdFlags(dir, ports),
@@ -83,7 +79,7 @@ function programsFor(dir: string, { bin, ports, options }: Programs): Map<Progra
     const log = join(dir, `${name}.log`);
     const remove = options.dir === undefined && name === "etcd" ? dir : undefined;
     const { detached } = options;
-    return new Program({ name, path: join(bin, name), args: flags[name], cwd: dir, log, remove, detached });
+    return new Program({ name, path: join(options.bin, name), args: flags[name], cwd: dir, log, remove, detached });
   };
   return new Map(names.map((name) => [name, make(name)]));
 }
