@@ -1,4 +1,5 @@
 /** Turns what loading a module throws into one message that says where and what to do. */
+import { existsSync, lstatSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { suggestion } from "../module/nearest.ts";
 
@@ -25,12 +26,18 @@ export function explain(error: unknown, context: ExplainContext): string {
   }
   if (!(error instanceof Error) && !isBuildMessage(error)) return `it threw ${String(error)}`;
   const { message } = error;
+  if ("code" in error && error.code === "ENOENT" && isDeadLink(context.file))
+    return `${context.file} is a link that leads nowhere: mend or remove it`;
   if (isBuildMessage(error) && error.position) return syntaxError(message, error.position, context);
   if (isResolveMessage(error)) return missing(error, context);
   const lost = /^Export named '(.+)' not found in module '(.+)'\.?$/.exec(message);
   if (lost !== null) return missingExport(lost[1]!, lost[2]!, context);
   const at = originOf(error as Error, context);
   return at === undefined ? message : `${at}: ${message}`;
+}
+
+function isDeadLink(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true && !existsSync(file);
 }
 
 function isBuildMessage(error: unknown): error is { readonly message: string; readonly position: Position | null } {

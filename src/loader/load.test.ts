@@ -56,8 +56,14 @@ describe("scanFolders", () => {
     });
     symlinkSync(join(folder, "a.ts"), join(folder, "link.ts"));
     symlinkSync(join(folder, "gone.ts"), join(folder, "broken-link.ts"));
-    expect(scanFolders([folder]).map(({ name }) => name)).toEqual(["a.ts", "b.js", "link.ts", "shop"]);
-    expect(scanFolders([folder])[3]!.file).toBe(join(folder, "shop/index.ts"));
+    expect(scanFolders([folder]).map(({ name }) => name)).toEqual([
+      "a.ts",
+      "b.js",
+      "broken-link.ts",
+      "link.ts",
+      "shop",
+    ]);
+    expect(scanFolders([folder])[4]!.file).toBe(join(folder, "shop/index.ts"));
   });
 
   test("names modules of several folders apart", () => {
@@ -116,6 +122,11 @@ describe("loadModule", () => {
   test("shows the line of a syntax error, also of a file that the module imports", async () => {
     write({ "m.ts": 'import "./_lib.ts";', "_lib.ts": "\nconst x = ;\n" });
     expect(await load()).toMatch(/^DIR\/_lib\.ts:2:\d+: .*\n {4}const x = ;$/);
+  });
+
+  test("says of a link that it leads nowhere", async () => {
+    symlinkSync(join(folder, "gone.ts"), join(folder, "m.ts"));
+    expect(await load()).toBe("DIR/m.ts is a link that leads nowhere: mend or remove it");
   });
 
   test("offers exact names only", async () => {

@@ -20,7 +20,8 @@ function kindOf(path: string): "file" | "folder" | undefined {
 }
 
 /** The module behind an entry of a folder: a file, or a folder with an index. */
-function moduleFile(folder: string, { name }: Dirent): string | undefined {
+function moduleFile(folder: string, entry: Dirent): string | undefined {
+  const { name } = entry;
   if (name.startsWith("_") || name.startsWith(".")) return undefined;
   const path = join(folder, name);
   // Entries of a ConfigMap mount are links: what they lead to decides.
@@ -28,7 +29,9 @@ function moduleFile(folder: string, { name }: Dirent): string | undefined {
     return [join(path, "index.ts"), join(path, "index.js")].find((index) => kindOf(index) === "file");
   }
   if (!/\.(ts|js)$/.test(name) || /(\.test\.[tj]s|\.d\.ts)$/.test(name)) return undefined;
-  return kindOf(path) === "file" ? path : undefined;
+  const kind = kindOf(path);
+  // A link that leads nowhere is somebody's module: loading it says what is wrong.
+  return kind === "file" || (kind === undefined && entry.isSymbolicLink()) ? path : undefined;
 }
 
 /**
