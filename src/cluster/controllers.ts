@@ -1,7 +1,10 @@
 /** What makes an API server a cluster: the controllers of pods, workloads, services, namespaces and garbage. */
 import type { Definition } from "../index.ts";
 import type { Clock } from "../platform/clock.ts";
+import { kubelet } from "./pods/kubelet.ts";
+import { nodeController } from "./pods/node.ts";
 import type { PodBehaviour } from "./pods/pod-behaviour.ts";
+import { scheduler } from "./pods/scheduler.ts";
 
 /** How a cluster of controllers behaves. */
 export interface ClusterOptions {
@@ -12,6 +15,12 @@ export interface ClusterOptions {
 }
 
 /** The controllers of a cluster, to be run by one manager. */
-export function clusterControllers(_options: ClusterOptions): readonly Definition[] {
-  return [];
+export function clusterControllers(options: ClusterOptions): readonly Definition[] {
+  return [...podControllers(options)];
+}
+
+/** Those of pods: a node, a scheduler and a kubelet. */
+export function podControllers({ clock, pods }: ClusterOptions): readonly Definition[] {
+  if (pods === false) return [];
+  return [nodeController({ clock }), scheduler({ clock }), kubelet({ clock, behaviour: pods })];
 }

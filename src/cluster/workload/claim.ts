@@ -1,5 +1,5 @@
 /** Which objects are a controller's: those it controls and selects, and the orphans it selects. */
-import { type Client, isInvalid, isNotFound, type Resource, type Shape } from "../../index.ts";
+import { type Client, isInvalid, isNotFound, type KeyOf, type Resource, type Shape } from "../../index.ts";
 import { controlledBy, controllerOf, type Ownable, type Owner } from "./owner.ts";
 
 interface ClaimOptions<S extends Shape> {
@@ -66,7 +66,7 @@ async function adopt<S extends Shape>(
   // Strategic: an owner reference is merged by its uid; the object's own uid makes sure that it is still this one.
   const body = { metadata: { ownerReferences: [controlledBy(owner)], uid } };
   try {
-    return await client.patch(kind, { name, namespace }, { type: "strategic", body });
+    return await client.patch(kind, { name, namespace } as KeyOf<S>, { type: "strategic", body });
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
