@@ -125,7 +125,7 @@ export const typicalObjects = [
     ports: [{ port: 80 }],
   }),
   of(kinds.Endpoints, {
-    metadata,
+    metadata: { ...metadata, name: "alone" }, // those of the Service's name belong to the server's controller
     subsets: [{ addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 80 }] }],
   }),
   of(kinds.FlowSchema, {

@@ -105,6 +105,34 @@ function isAppliedList(desired: readonly unknown[], live: readonly unknown[], fi
   return owned === desired.length;
 }
 
+/** Whether the fields are those that applying `desired` gives, whatever their values are now. */
+export function isOwned(desired: unknown, fields: FieldsV1): boolean {
+  if (isLeaf(fields)) return true; // also an atomic value, all of it
+  let owned = 0;
+  let wanted = 0;
+  if (Array.isArray(desired)) {
+    for (const name in fields) {
+      if (name === ".") continue;
+      owned++;
+      const identity: unknown = JSON.parse(name.slice(2));
+      const item: unknown = name.startsWith("v:")
+        ? desired.find((candidate) => candidate === identity)
+        : desired.find((candidate) => matches(candidate, identity, "when given"));
+      if (item === undefined || !isOwned(item, fields[name]!)) return false;
+    }
+    return owned === desired.length;
+  }
+  if (!isFields(desired)) return false;
+  for (const name in desired) {
+    if (desired[name] === undefined) continue;
+    wanted++;
+    const part = fields[pathOf(name)];
+    if (part === undefined || !isOwned(desired[name], part)) return false;
+  }
+  for (const name in fields) if (name !== ".") owned++;
+  return owned === wanted;
+}
+
 /** Whether a list item has the identity; keys that a desired item leaves out are defaulted by the server. */
 function matches(item: unknown, identity: unknown, keys: "all" | "when given" = "all"): boolean {
   if (!isFields(item) || !isFields(identity)) return false;

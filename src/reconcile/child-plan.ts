@@ -1,8 +1,16 @@
 /** One child as it will be applied: completed with namespace, owner and name, and refused before any write when it cannot be. */
+import { createHash } from "node:crypto";
 import { type AnyObject, groupOf } from "../resource/handle.ts";
 import { type Key, keyString, type MetaInput } from "../resource/meta.ts";
 import { childId, type OwnedKind } from "./owned-kind.ts";
-import { canReference, CHILD_ANNOTATION, controllerReference, OWNER_ANNOTATION, OWNER_UID_LABEL } from "./owner.ts";
+import {
+  APPLIED_ANNOTATION,
+  canReference,
+  CHILD_ANNOTATION,
+  controllerReference,
+  OWNER_ANNOTATION,
+  OWNER_UID_LABEL,
+} from "./owner.ts";
 import type { RunOfObject } from "./run.ts";
 
 /** A member of the set that `children.sync` was given. */
@@ -25,7 +33,11 @@ export interface PlannedChild {
   adopt: boolean;
   /** The object as the server has it, once known. */
   live: AnyObject | undefined;
-  /** What goes to the server. */
+  /** Hash of the content without its mark; `undefined` for kinds that need none. */
+  digest(): string | undefined;
+  /** Puts a digest into the content, or takes it out. */
+  mark(digest: string | undefined): void;
+  /** What goes to the server, and there only to the object that is known, or to none that exists. */
   body(): AppliedBody;
   /** The object's identity alone. */
   identity(): AppliedBody;
@@ -46,10 +58,8 @@ export function planChild(run: RunOfObject, name: string, desired: DesiredObject
   const what = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${metadata.name}`;
   const { name: childName, namespace: _, labels, annotations, ...meta } = metadata;
   const key: Key = { name: childName, namespace };
-  const content = {
-    ...rest,
-    metadata: { ...meta, ...ownership(run, owned, { name, namespace, what, labels, annotations }) },
-  };
+  const ownership = ownershipOf(run, owned, { name, namespace, what, labels, annotations });
+  const content = { ...rest, metadata: { ...meta, ...ownership } };
   const identity = namespace === undefined ? { name: childName } : { name: childName, namespace };
   const { informer } = owned;
   // What the informer cannot see could be somebody else's, and would never be pruned.
@@ -75,9 +85,39 @@ export function planChild(run: RunOfObject, name: string, desired: DesiredObject
     content,
     adopt: false,
     live: undefined,
-    body: () => ({ apiVersion, kind, ...content, metadata: { ...identity, ...content.metadata } }),
+    digest() {
+      if (isExact(desired)) return undefined;
+      const { [APPLIED_ANNOTATION]: _mark, ...annotations } = ownership.annotations;
+      return digestOf({ ...content, metadata: { ...content.metadata, annotations } });
+    },
+    mark(digest) {
+      if (digest === undefined) delete ownership.annotations[APPLIED_ANNOTATION];
+      else ownership.annotations[APPLIED_ANNOTATION] = digest;
+    },
+    body() {
+      const precondition = this.live === undefined ? ABSENT : { uid: this.live.metadata.uid };
+      return { apiVersion, kind, ...content, metadata: { ...identity, ...content.metadata, ...precondition } };
+    },
     identity: () => ({ apiVersion, kind, metadata: identity }),
   };
+}
+
+/** No object has the version of an empty store: an apply that names it makes an object, and never changes one. */
+const ABSENT = Object.freeze({ resourceVersion: "1" });
+
+/** The server stores these as they are given, so their fields alone tell whether they differ. */
+function isExact({ apiVersion, kind }: DesiredObject): boolean {
+  return apiVersion === "v1" && (kind === "ConfigMap" || kind === "Secret");
+}
+
+/** Independent of the order in which fields are written. */
+function digestOf(content: object): string {
+  const json = JSON.stringify(content, (_, value: unknown) =>
+    typeof value !== "object" || value === null || Array.isArray(value)
+      ? value
+      : Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))),
+  );
+  return createHash("sha256").update(json).digest("base64url").slice(0, 22);
 }
 
 /** The server turns `stringData` into `data` and forgets who set it: a change by others would go unseen. */
@@ -121,7 +161,11 @@ interface Ownership {
 }
 
 /** The metadata that makes an object a child: an owner reference, or where that cannot reach a label. */
-function ownership(run: RunOfObject, kind: OwnedKind, child: Ownership): object {
+function ownershipOf(
+  run: RunOfObject,
+  kind: OwnedKind,
+  child: Ownership,
+): Pick<MetaInput, "labels" | "ownerReferences"> & { readonly annotations: Record<string, string> } {
   const owner = run.object;
   const labels = child.labels === undefined ? {} : { labels: child.labels };
   const annotations = { ...child.annotations, [CHILD_ANNOTATION]: child.name };

@@ -7,7 +7,14 @@ import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import type { SyncOptions } from "./children.ts";
 import { childId, OWNER_INDEX, type OwnedKind } from "./owned-kind.ts";
-import { CHILD_ANNOTATION, controllerOf, OWNER_ANNOTATION, OWNER_UID_LABEL, ownerUid } from "./owner.ts";
+import {
+  APPLIED_ANNOTATION,
+  CHILD_ANNOTATION,
+  controllerOf,
+  OWNER_ANNOTATION,
+  OWNER_UID_LABEL,
+  ownerUid,
+} from "./owner.ts";
 import type { RunOfObject } from "./run.ts";
 
 const ATTEMPTS = 5;
@@ -130,6 +137,7 @@ async function releaseChild(run: RunOfObject, { kind, object }: Surplus): Promis
     operations.push({ op: "remove", path: `/metadata/${field}/${name.replaceAll("/", "~1")}` });
   };
   remove("annotations", CHILD_ANNOTATION);
+  remove("annotations", APPLIED_ANNOTATION);
   remove("annotations", OWNER_ANNOTATION);
   remove("labels", OWNER_UID_LABEL);
   const { parts, memory } = run.environment;

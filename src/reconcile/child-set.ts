@@ -1,16 +1,9 @@
 /** `children.sync`: makes what the cluster has of an object's children the set that its reconciler wants. */
-import { isStub } from "../cache/projection.ts";
-import { isConflict } from "../kube/api-error.ts";
-import type { AnyObject } from "../resource/handle.ts";
-import { keyString } from "../resource/meta.ts";
+import { applyChild, knownChild } from "./child-application.ts";
 import { type DesiredObject, planChild, type PlannedChild } from "./child-plan.ts";
 import { prune, removeTracked, surplusOf } from "./child-pruning.ts";
 import type { SyncOptions } from "./children.ts";
-import { AlreadyOwned, NotOwned, WaitingForChildren } from "./errors.ts";
-import type { AppliedState } from "../client/applied-memory.ts";
-import { differences } from "../client/field-differences.ts";
-import { appliedFields } from "../client/managed-fields.ts";
-import { controllerOf, ownerUid } from "./owner.ts";
+import { WaitingForChildren } from "./errors.ts";
 import { isReady } from "./readiness.ts";
 import type { RunOfObject } from "./run.ts";
 
@@ -49,7 +42,7 @@ export class ChildSet {
     for (const [name, planned] of plans) {
       for (const child of planned) {
         child.adopt = adopts(options, name);
-        child.live = await this.#known(child);
+        child.live = await knownChild(this.#run, child);
       }
     }
     const complete = await this.#applyAll(plans, options.after ?? {});
@@ -72,33 +65,6 @@ export class ChildSet {
     }
     if (environment.owned.length === 0) throw new TypeError("Cannot sync children: the controller declares no `owns`");
     this.#synced = true;
-  }
-
-  /** The object of the child's name as the cache has it, when it is this owner's child or may be adopted. */
-  async #known(child: PlannedChild): Promise<AnyObject | undefined> {
-    const { informer } = child.kind;
-    const object = informer.store.get(keyString(child.key));
-    // A selector hides foreign objects of the name, and a stub their owner.
-    const hidden = object === undefined && (informer.labels !== undefined || informer.fields !== undefined);
-    if (hidden || (object !== undefined && isStub(object))) return this.#found(child);
-    return this.#ours(child, object);
-  }
-
-  /** As the server has it. */
-  async #found(child: PlannedChild): Promise<AnyObject | undefined> {
-    return this.#ours(child, await this.#run.environment.parts.reader.findLive(child.kind.resource, child.key));
-  }
-
-  #ours({ what, adopt }: PlannedChild, object: AnyObject | undefined): AnyObject | undefined {
-    if (object === undefined || ownerUid(object) === this.#run.object.metadata.uid) return object;
-    const controller = controllerOf(object);
-    if (controller !== undefined) {
-      throw new AlreadyOwned(`Cannot take over ${what}: it is controlled by ${controller.kind} ${controller.name}`);
-    }
-    if (adopt) return object;
-    throw new NotOwned(
-      `Cannot take over ${what}: it exists and is not a child of this object; delete or rename it, or pass \`{ adopt: true }\``,
-    );
   }
 
   /** Applies what is not waiting for others; false when something was. */
@@ -126,58 +92,10 @@ export class ChildSet {
   }
 
   async #applyWave(wave: readonly PlannedChild[]): Promise<void> {
-    if (wave.length === 1) return this.#apply(wave[0]!); // the common case, without the promises of the other
-    const results = await Promise.allSettled(wave.map((child) => this.#apply(child)));
+    if (wave.length === 1) return applyChild(this.#run, wave[0]!); // the common case, without the promises of the other
+    const results = await Promise.allSettled(wave.map((child) => applyChild(this.#run, child)));
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
-  }
-
-  async #apply(child: PlannedChild): Promise<void> {
-    const { memory, controller, managers, parts } = this.#run.environment;
-    const { live, content, id } = child;
-    if (live?.metadata.deletionTimestamp !== undefined) return; // its deletion is an event, and then it is made anew
-    const state = { desired: content, live, fields: live && appliedFields(live, controller) };
-    if (live !== undefined && memory.isApplied(id, live, state)) return;
-    this.#tell(child, state);
-    const answer = await this.#send(child);
-    memory.remember(id, answer, { desired: content, live: answer, fields: appliedFields(answer, controller) });
-    child.live = answer;
-    for (const former of managers) {
-      if (former === controller || appliedFields(answer, former) === undefined) continue;
-      // What an earlier name of this controller applied, and the new one does not want, goes with its last claim.
-      child.live = await parts.writer.apply(child.kind.resource, child.identity(), this.#run, {
-        force: true,
-        manager: former,
-      });
-    }
-  }
-
-  async #send(child: PlannedChild): Promise<AnyObject> {
-    const { writer } = this.#run.environment.parts;
-    const { resource } = child.kind;
-    if (child.live === undefined) {
-      try {
-        // The cache may lag: without force, an object that somebody made in the meantime keeps what it says.
-        return await writer.apply(resource, child.body(), this.#run, { force: false });
-      } catch (error) {
-        if (!isConflict(error)) throw error;
-        child.live = await this.#found(child);
-      }
-    }
-    return writer.apply(resource, child.body(), this.#run, { force: true });
-  }
-
-  #tell({ id, what, live }: PlannedChild, state: AppliedState): void {
-    const { memory, log, clock } = this.#run.environment;
-    if (live === undefined) return;
-    const isFight = memory.isFight(id, state.desired, clock.now());
-    if (!isFight && !log.enabled("debug")) return;
-    const differs = state.fields === undefined ? ["everything"] : differences(state.desired, live, state.fields);
-    if (!isFight) return this.#run.log.debug("Applying a child that differs", { child: what, differs });
-    this.#run.log.warn("A child keeps changing back: somebody else writes fields that this controller sets", {
-      child: what,
-      differs,
-    });
   }
 
   #result(desired: Wanted, plans: ReadonlyMap<string, readonly PlannedChild[]>): Record<string, unknown> {

@@ -384,6 +384,51 @@ describe.skipIf(!available)("children.sync", () => {
     expect((await cluster.exists(`${MAPS}/unseen`)).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
+  test("merges nothing into an object that the cache does not show yet, also without a conflict of fields", async () => {
+    proxy.delay = 1_500;
+    proxy.delayed = /configmaps/;
+    const body = { metadata: { name: "apart" }, data: { b: "theirs" } };
+    const before = await cluster.send("POST", MAPS, { body });
+    await box("apart", async (_, { children }) => {
+      await children.sync({ a: mapFor("apart") });
+    });
+    proxy.delay = 0;
+    expect(failure("apart")).toMatchObject({ name: "NotOwned" });
+    expect((await cluster.exists(`${MAPS}/apart`)).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  });
+
+  test("merges nothing into an object that took a child's place, and makes a child that is gone anew", async () => {
+    for (const name of ["replaced", "vanished"]) {
+      await box(
+        name,
+        remember(async (_, { children }) => {
+          await children.sync({ a: mapFor(name) });
+        }),
+      );
+    }
+    const { uid } = (await cluster.exists(`${MAPS}/vanished`)).metadata;
+    proxy.delay = 1_500;
+    proxy.delayed = /configmaps/;
+    await cluster.send("DELETE", `${MAPS}/replaced`);
+    await cluster.send("DELETE", `${MAPS}/vanished`);
+    const body = { metadata: { name: "replaced" }, data: { b: "theirs" } };
+    const foreign = await cluster.send("POST", MAPS, { body });
+    for (const name of ["replaced", "vanished"]) {
+      await turn(
+        name,
+        remember(async (_, { children }) => {
+          await children.sync({ a: mapFor(name, { a: "2" }) });
+        }),
+      );
+    }
+    proxy.delay = 0;
+    expect(failure("replaced")).toMatchObject({ name: "NotOwned" });
+    expect((await cluster.exists(`${MAPS}/replaced`)).metadata.resourceVersion).toBe(foreign.metadata.resourceVersion);
+    const anew = await cluster.exists(`${MAPS}/vanished`);
+    expect(anew.data).toEqual({ a: "2" });
+    expect(anew.metadata.uid).not.toBe(uid);
+  });
+
   test("prunes nothing while the cache of an owned kind is not current", async () => {
     await box(
       "blind",

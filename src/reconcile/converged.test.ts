@@ -17,9 +17,6 @@ const Everything = defineResource({
 });
 const EVERYTHING = "/apis/converged.binnacle.dev/v1/everythings";
 
-/** Anybody's second apply, kubectl's too, gives these a new version once, with no difference that the server shows. */
-const RENEWED = /persistentvolumeclaims|validatingadmissionpolicies/;
-
 const owns = Object.entries(kinds)
   .filter(([name, handle]) => !notOwned.has(name) && "kind" in handle)
   .map(([, handle]) => handle as Resource);
@@ -55,6 +52,11 @@ describe.skipIf(!available)("a converged set of children of every built-in kind"
       what: () => `a sync: ${failures.at(-1)}; refused: ${refused()}`,
     });
     await operator!.idle(500);
+  };
+  const turn = async (to: number): Promise<void> => {
+    const next = runs(); // a run without a request may be over before the answer is here
+    await cluster.patch(`${EVERYTHING}/all`, { spec: { turn: to } });
+    await next;
   };
   const refused = (): string => {
     const codes = new Map(proxy.exchanges.map(({ path, code }) => [path, code]));
@@ -100,11 +102,9 @@ describe.skipIf(!available)("a converged set of children of every built-in kind"
     await runs();
     const created = proxy.exchanges.filter(({ path, code }) => code === 201 && !path.includes("everythings."));
     expect(created).toHaveLength(typicalObjects.length);
-    await cluster.patch(`${EVERYTHING}/all`, { spec: { turn: 1 } });
-    await runs();
+    await turn(1);
     const writes = proxy.writes.length;
-    await cluster.patch(`${EVERYTHING}/all`, { spec: { turn: 2 } });
-    await runs();
+    await turn(2);
     expect(proxy.writes.slice(writes)).toEqual([]);
 
     const before = await children();
@@ -115,13 +115,27 @@ describe.skipIf(!available)("a converged set of children of every built-in kind"
     await again;
     const restarted = proxy.writes.slice(old);
     console.log(`${typicalObjects.length} kinds; ${restarted.length} writes after a restart`);
-    expect(restarted.length).toBe(new Set(restarted).size); // at most one each
+    expect(restarted.filter((write) => !write.includes("everythings."))).toEqual([]);
     const after = await children();
     expect(after.objects).toEqual(before.objects);
-    const renewed = Object.keys(after.versions).filter((path) => after.versions[path] !== before.versions[path]);
-    expect(renewed.filter((path) => !RENEWED.test(path))).toEqual([]);
-    await cluster.patch(`${EVERYTHING}/all`, { spec: { turn: 3 } });
-    await runs();
+    expect(after.versions).toEqual(before.versions);
+    await turn(3);
     expect(proxy.writes.slice(old)).toEqual(restarted);
   }, 180_000);
+
+  test("sets back what was changed while nobody watched, also where the server writes values otherwise", async () => {
+    await operator![Symbol.asyncDispose]();
+    const pods = "/apis/apps/v1/namespaces/default/deployments/typical";
+    const limits = (cpu: string) => ({
+      spec: { template: { spec: { containers: [{ name: "web", resources: { limits: { cpu } } }] } } },
+    });
+    const type = "application/strategic-merge-patch+json";
+    await cluster.send("PATCH", pods, { body: limits("2"), type });
+    const old = proxy.writes.length;
+    const again = runs();
+    await start();
+    await again;
+    expect(proxy.writes.slice(old).filter((write) => !write.includes("everythings."))).toEqual([`PATCH ${pods}`]);
+    expect(JSON.stringify((await cluster.get(pods))!.spec)).toContain('"limits":{"cpu":"1"');
+  }, 60_000);
 });
