@@ -146,6 +146,16 @@ export interface Admission {
   validate(attributes: AdmissionAttributes): Promise<void> | undefined;
 }
 
+/** What admission stands on. */
+export interface AdmissionOptions {
+  readonly reader: Reader;
+  /** Writes a status of the server's own. */
+  readonly setStatus: (
+    resource: ResourceName,
+    change: { readonly object: KubeObject; readonly status: Fields },
+  ) => void;
+}
+
 /** A column of a `Table`. */
 export interface ColumnDefinition {
   readonly name: string;

@@ -2,13 +2,13 @@
 import type { FieldError } from "./field-error.ts";
 import type {
   Admission,
+  AdmissionOptions,
   Fields,
   GroupVersionKind,
   KindBehaviour,
   KindRow,
   KubeObject,
   Printer,
-  Reader,
 } from "./hooks.ts";
 
 /** Owned by the part that resolves schemas; the core only passes it on. */
@@ -96,7 +96,7 @@ export interface Parts {
     readonly custom: boolean;
   }): ((bytes: Uint8Array) => Fields) | undefined;
   behaviourOf(row: KindRow): KindBehaviour;
-  createAdmission(options: { readonly reader: Reader }): Admission;
+  createAdmission(options: AdmissionOptions): Admission;
   /** Custom objects in another version of theirs. */
   convert(definition: KubeObject, objects: readonly KubeObject[], apiVersion: string): Promise<readonly KubeObject[]>;
   printerOf(row: KindRow): Printer;

@@ -21,6 +21,7 @@ import { SqliteJournal } from "./storage/sqlite-journal.ts";
 import { Storage } from "./storage/storage.ts";
 import { dispatch } from "./verbs/dispatch.ts";
 import { type Kernel, timestamp } from "./verbs/exchange.ts";
+import { setOwnStatus } from "./verbs/own-status.ts";
 import { wiredParts } from "./wired-parts.ts";
 
 export interface ApiServerOptions {
@@ -78,7 +79,10 @@ class EmbeddedServer implements ApiServer {
       storage,
       registry,
       reader,
-      admission: parts.createAdmission({ reader }),
+      admission: parts.createAdmission({
+        reader,
+        setStatus: (resource, change) => setOwnStatus({ storage, registry, parts, now }, resource, change),
+      }),
       tokens: new TokenAuthority({ secret: options.tokenSecret, users: options.users, now }),
       now,
       stopping: this.#stopping.signal,

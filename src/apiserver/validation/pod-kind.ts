@@ -1,6 +1,6 @@
 /** What a pod is given when it is made, and which of it may change. */
 import type { Fields, KubeObject } from "../hooks.ts";
-import { each, fill, inner } from "./fill.ts";
+import { each, inner } from "./fill.ts";
 import type { Field } from "./field.ts";
 import { podSpec, podTemplate } from "./pod-rules.ts";
 import { quantityOrder } from "./quantities.ts";
@@ -89,18 +89,4 @@ function podUpdate(object: Field, old: Fields): void {
       container["image"] = each(before, name)[index]?.["image"];
   }
   if (!Bun.deepEquals(allowed, before)) spec.forbidden(frozen);
-}
-
-/** What admission adds to every new pod. */
-export function admitPod(object: KubeObject): void {
-  const spec = inner(object, "spec");
-  fill(spec, { priority: 0, preemptionPolicy: "PreemptLowerPriority" });
-  const tolerations = each(spec, "tolerations");
-  for (const key of ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]) {
-    const isTolerated = tolerations.some(
-      (one) => (one["key"] === key || !one["key"]) && (one["effect"] === "NoExecute" || !one["effect"]),
-    );
-    if (!isTolerated) tolerations.push({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 });
-  }
-  spec["tolerations"] = tolerations;
 }

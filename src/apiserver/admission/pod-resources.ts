@@ -1,0 +1,39 @@
+/** What a pod asks for, and may use, altogether. @see https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers */
+import type { Fields } from "../hooks.ts";
+import { each, inner } from "../validation/fill.ts";
+import { add, raise, resourceList, type ResourceList } from "./resource-list.ts";
+
+/** What may be said for the pod as a whole. */
+const ofPods = /^(cpu|memory|hugepages-.*)$/;
+
+export interface PodResourceOptions {
+  /** What the pod's runtime takes by itself counts too. @default false */
+  readonly overhead?: boolean;
+}
+
+export function podResources(
+  spec: Fields,
+  which: "requests" | "limits",
+  { overhead = false }: PodResourceOptions = {},
+): ResourceList {
+  const of = (container: Fields): ResourceList => resourceList(inner(container, "resources")[which]);
+  const total: ResourceList = new Map();
+  for (const container of each(spec, "containers")) add(total, of(container));
+  const sidecars: ResourceList = new Map();
+  const starting: ResourceList = new Map();
+  for (const container of each(spec, "initContainers")) {
+    if (container["restartPolicy"] === "Always") {
+      add(total, of(container));
+      raise(starting, add(sidecars, of(container)));
+    } else raise(starting, add(of(container), sidecars));
+  }
+  raise(total, starting);
+  for (const [name, quantity] of resourceList(inner(spec, "resources")[which])) {
+    if (ofPods.test(name)) total.set(name, quantity);
+  }
+  if (!overhead) return total;
+  const taken = resourceList(spec["overhead"]);
+  // What has no limit gets none by the overhead.
+  if (which === "limits") for (const name of taken.keys()) if (!total.has(name)) taken.delete(name);
+  return add(total, taken);
+}
