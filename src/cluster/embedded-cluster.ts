@@ -1,11 +1,10 @@
 /** A cluster in this process: the embedded API server and the controllers that make it one. */
-import { type ListeningApiServer, listenApiServer } from "../apiserver/listen.ts";
+import { listenApiServer } from "../apiserver/listen.ts";
 import type { ApiServer } from "../apiserver/server.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
-import { Manager } from "../manager/manager.ts";
-import { collectDefinitions } from "../module/module-definitions.ts";
-import { createLog, type Log } from "../observe/log.ts";
-import { type ClusterOptions, clusterControllers } from "./controllers.ts";
+import type { Log } from "../observe/log.ts";
+import type { ClusterOptions } from "./controllers.ts";
+import { startClusterControllers } from "./start-controllers.ts";
 
 export interface EmbeddedClusterOptions extends ClusterOptions {
   /** A folder that keeps the objects over a restart. @default none: they end with the process */
@@ -16,7 +15,11 @@ export interface EmbeddedClusterOptions extends ClusterOptions {
   readonly port?: number | undefined;
   /** What the cluster's own controllers have to say. @default errors, on standard error */
   readonly log?: Log | undefined;
+  /** Stands between `config` and the server. @default nothing */
+  readonly through?: ((answer: Answer) => Answer) | undefined;
 }
+
+type Answer = (request: Request) => Promise<Response>;
 
 export interface EmbeddedCluster extends AsyncDisposable {
   /** `https://host:port` */
@@ -29,9 +32,6 @@ export interface EmbeddedCluster extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Milliseconds that runs of the cluster's own controllers get at the end: what they leave undone they do next time. */
-const GRACE_MS = 1_000;
-
 /**
  * Starts an API server with the controllers of a cluster.
  *
@@ -40,36 +40,22 @@ const GRACE_MS = 1_000;
  * @throws Error when the address is taken or the data cannot be read.
  */
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
-  const { data, host, port, clock, log = createLog({ level: "error", format: "pretty" }) } = options;
+  const { data, host, port, clock } = options;
   const listening = await listenApiServer({ data, host, port, now: clock && (() => clock.now()) });
-  const config = inProcess(listening);
-  const manager = new Manager({
-    cluster: config,
-    log,
-    clock,
-    healthAddress: "0",
-    metricsAddress: "0",
-    grace: GRACE_MS,
-    isolate: false,
-  });
-  const stop = async (): Promise<void> => {
-    await manager.stop();
-    await listening.stop();
-  };
+  const answer: Answer = (request) => listening.server.fetch(request);
+  const config = inProcess(listening.url, options.through?.(answer) ?? answer);
   try {
-    await manager.add({
-      name: "cluster",
-      file: "cluster",
-      definitions: collectDefinitions(clusterControllers(options)),
-      invoke: (fn) => fn(),
-      dispose: () => {},
-    });
+    const controllers = await startClusterControllers(config, options);
+    const stop = async (): Promise<void> => {
+      await controllers.stop();
+      await listening.stop();
+    };
+    const { url, kubeconfig, server } = listening;
+    return { url, kubeconfig, config, apiServer: server, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
-    await stop();
+    await listening.stop();
     throw error;
   }
-  const { url, kubeconfig, server } = listening;
-  return { url, kubeconfig, config, apiServer: server, stop, [Symbol.asyncDispose]: stop };
 }
 
 const NO_HEADERS = Object.freeze({});
@@ -81,14 +67,14 @@ const NO_TLS = Object.freeze({
   rejectUnauthorized: true,
 });
 
-function inProcess({ url, server }: ListeningApiServer): ClusterConfig {
+function inProcess(server: string, answer: Answer): ClusterConfig {
   return {
-    server: url,
+    server,
     context: "binnacle",
     user: "binnacle",
     namespace: "default",
     tls: NO_TLS,
-    answer: (request) => server.fetch(request),
+    answer,
     headers: () => NO_HEADERS,
     reload: () => Promise.resolve(false),
   };

@@ -1,0 +1,38 @@
+/** A client without a controller: every read goes to the server. */
+import { InformerRegistry } from "../cache/registry.ts";
+import type { Client } from "../client/client.ts";
+import { clientParts, KubeClient } from "../client/kube-client.ts";
+import { Permissions } from "../client/permissions.ts";
+import { openGate } from "../client/write-gate.ts";
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+import { RestMapper } from "../kube/mapper.ts";
+import { createTransport } from "../kube/transport.ts";
+import type { Log } from "../observe/log.ts";
+
+export interface ApiClient {
+  readonly client: Client;
+  close(): Promise<void>;
+}
+
+/** @param manager the field manager of its writes. */
+export function apiClient(cluster: ClusterConfig, { manager, log }: { manager: string; log: Log }): ApiClient {
+  const transport = createTransport(cluster, { userAgent: manager });
+  const mapper = new RestMapper(transport);
+  const parts = clientParts({
+    transport,
+    mapper,
+    informers: new InformerRegistry({ transport, mapper, log }),
+    manager,
+    declared: new Map(),
+    permissions: new Permissions(),
+    onUndeclared: undefined,
+  });
+  const client = new KubeClient(parts, { gate: openGate, requestSignal: undefined, origin: manager });
+  return {
+    client,
+    close: async () => {
+      parts.reader[Symbol.dispose]();
+      await transport.close();
+    },
+  };
+}

@@ -1,0 +1,176 @@
+/**
+ * Where faults happen: between the transport and whatever answers it. One layer for both kinds of servers, so that a
+ * test means the same on each.
+ */
+import { abortable } from "../platform/abortable.ts";
+import { sleep } from "../platform/clock.ts";
+import type { ActiveFault, FaultOptions, Faults, RefuseOptions } from "./faults.ts";
+import { type Effect, FaultRule, type RuleOptions, selects } from "./fault-rule.ts";
+import { connectionLost, OpenWatch } from "./open-watch.ts";
+import { type RequestTarget, targetOf, type RequestVerb } from "./request-target.ts";
+
+export interface FaultLayerOptions {
+  /** Carries a request out. */
+  readonly answer: (request: Request) => Promise<Response>;
+  readonly onChunk: (chunk: Uint8Array) => void;
+  readonly onStruck: (target: RequestTarget, effect: Effect["kind"]) => void;
+}
+
+const WRITES: readonly RequestVerb[] = ["create", "update", "patch", "delete", "deletecollection"];
+const READS: readonly RequestVerb[] = ["get", "list"];
+
+const REASONS: Readonly<Record<number, string>> = {
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+export class FaultLayer implements Faults {
+  readonly #options: FaultLayerOptions;
+  readonly #rules = new Set<FaultRule>();
+  readonly #watches = new Set<OpenWatch>();
+  /** Requests under way, each with what cuts its connection. */
+  readonly #requests = new Set<(error: Error) => void>();
+
+  constructor(options: FaultLayerOptions) {
+    this.#options = options;
+  }
+
+  /** Answers as the server does, or as a fault has it. */
+  async answer(request: Request): Promise<Response> {
+    const target = targetOf(request);
+    if (this.#struck("unreachable", target)) throw connectionLost("ECONNREFUSED");
+    const { promise: cut, reject } = Promise.withResolvers<never>();
+    cut.catch(() => {});
+    this.#requests.add(reject);
+    try {
+      return await Promise.race([this.#carry(request, target), cut]);
+    } finally {
+      this.#requests.delete(reject);
+    }
+  }
+
+  cutWatches(options: Pick<FaultOptions, "kind" | "on"> = {}): void {
+    for (const watch of this.#watches) if (selects(options, watch.target)) watch.cut();
+  }
+
+  drop(options: FaultOptions = {}): ActiveFault {
+    return this.#add({ times: 1, verbs: WRITES, ...options, effect: { kind: "lose" } });
+  }
+
+  disconnect(): ActiveFault {
+    const rule = this.#add({ everything: true, effect: { kind: "unreachable" } });
+    for (const watch of this.#watches) watch.cut();
+    for (const cut of this.#requests) cut(connectionLost());
+    return rule;
+  }
+
+  stall(options: FaultOptions = {}): ActiveFault {
+    const { promise: over, resolve: onEnd } = Promise.withResolvers<void>();
+    return this.#add({ ...options, effect: { kind: "stall", over }, onEnd });
+  }
+
+  latency(ms: number, options: FaultOptions = {}): ActiveFault {
+    return this.#add({ ...options, effect: { kind: "late", ms } });
+  }
+
+  refuse(code: number, options: RefuseOptions = {}): ActiveFault {
+    const { retryAfter = code === 429 ? 1 : undefined, message = "refused by a fault of the test", ...own } = options;
+    const reason = REASONS[code];
+    if (reason === undefined) {
+      throw new TypeError(`Cannot refuse with ${code}: expected one of ${Object.keys(REASONS).join(", ")}`);
+    }
+    const body = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code };
+    const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
+    const answer = (): Response => Response.json(body, { status: code, headers });
+    return this.#add({ times: 1, ...own, effect: { kind: "refuse", answer } });
+  }
+
+  expireWatches(options: Pick<FaultOptions, "kind" | "on"> = {}): void {
+    for (const watch of this.#watches) {
+      const { path } = watch.target;
+      if (!selects(options, watch.target)) continue;
+      this.refuse(410, { verbs: ["watch"], on: (target) => target.path === path, message: "too old resource version" });
+      watch.cut();
+    }
+  }
+
+  staleReads(options: FaultOptions = {}): ActiveFault {
+    return this.#add({ verbs: READS, ...options, effect: { kind: "stale", answers: new Map() } });
+  }
+
+  conflict(nth = 1, options: Omit<FaultOptions, "times" | "after"> = {}): ActiveFault {
+    const message = "the object has been modified; please apply your changes to the latest version and try again";
+    return this.refuse(409, { verbs: WRITES, ...options, after: nth - 1, times: 1, message });
+  }
+
+  clear(): void {
+    for (const rule of this.#rules) rule[Symbol.dispose]();
+  }
+
+  async #carry(request: Request, target: RequestTarget): Promise<Response> {
+    const { signal } = request;
+    await this.#hold(target, signal);
+    const refused = this.#struck("refuse", target);
+    if (refused !== undefined) return refused.answer(target);
+    const stale = target.verb === "other" ? undefined : this.#struck("stale", target);
+    const known = stale?.answers.get(request.url);
+    if (known !== undefined) return new Response(known.body, known.init);
+    const response = await this.#options.answer(request);
+    if (target.verb === "watch" && response.ok) return this.#watch(response, target);
+    if (this.#struck("lose", target)) {
+      await response.body?.cancel();
+      throw connectionLost();
+    }
+    if (stale === undefined || !response.ok) return response;
+    const answer = { body: await response.text(), init: { status: response.status, headers: response.headers } };
+    stale.answers.set(request.url, answer);
+    return new Response(answer.body, answer.init);
+  }
+
+  /** Delays and stalls, for whole answers and for each chunk of a watch; `undefined` when there is none. */
+  #hold(target: RequestTarget, signal: AbortSignal): Promise<void> | undefined {
+    const late = this.#struck("late", target);
+    const stalled = this.#struck("stall", target);
+    if (late === undefined && stalled === undefined) return undefined;
+    return held({ ms: late?.ms ?? 0, over: stalled?.over, signal });
+  }
+
+  #watch(response: Response, target: RequestTarget): Response {
+    const watch: OpenWatch = new OpenWatch(response, {
+      target,
+      hold: (signal) => this.#hold(target, signal),
+      onChunk: this.#options.onChunk,
+      onEnd: () => void this.#watches.delete(watch),
+    });
+    this.#watches.add(watch);
+    return watch.response;
+  }
+
+  #struck<K extends Effect["kind"]>(kind: K, target: RequestTarget): Extract<Effect, { kind: K }> | undefined {
+    for (const rule of this.#rules) {
+      if (rule.effect.kind !== kind || !rule.strikes(target)) continue;
+      this.#options.onStruck(target, kind);
+      return rule.effect as Extract<Effect, { kind: K }>;
+    }
+    return undefined;
+  }
+
+  #add(options: RuleOptions): FaultRule {
+    const rule = new FaultRule(options, (one) => void this.#rules.delete(one));
+    this.#rules.add(rule);
+    return rule;
+  }
+}
+
+async function held(wait: { ms: number; over: Promise<void> | undefined; signal: AbortSignal }): Promise<void> {
+  const { ms, over, signal } = wait;
+  if (ms > 0) await sleep(ms, { signal });
+  if (over !== undefined) await abortable(over, signal);
+}

@@ -1,0 +1,37 @@
+/**
+ * What users test their controllers with: what a test imports as `"binnacle/testing"`.
+ *
+ * A test starts a cluster of its own, runs a module on it, writes objects and looks at what becomes of them. There is
+ * nothing to mock: the API server, its validation, server-side apply, the garbage collector, deployments and pods are
+ * there. The same test runs against a real kube-apiserver with `server: "real"`.
+ *
+ * @example
+ * import { expect, test } from "bun:test";
+ * import { eventually, matchers, runModule, startCluster } from "binnacle/testing";
+ * import { Greeting, greeting } from "./greeting.ts";
+ *
+ * expect.extend(matchers);
+ *
+ * test("greets", async () => {
+ *   await using cluster = await startCluster();
+ *   await using _ = await runModule(greeting, cluster);
+ *   const key = { namespace: "default", name: "first" };
+ *   await cluster.client.create(Greeting, { metadata: key, spec: { to: "world" } });
+ *   await eventually(async () => expect(await cluster.client.get(Greeting, key)).toHaveCondition("Ready"));
+ * });
+ *
+ * @module
+ */
+export { startCluster } from "./start-cluster.ts";
+export { runModule } from "./run-module.ts";
+export { eventually } from "./eventually.ts";
+export { childrenOf, conditionOf, matchers } from "./matchers.ts";
+export { FakeClock } from "./fake-clock.ts";
+
+export type { StartClusterOptions, TestCluster } from "./start-cluster.ts";
+export type { LogLine, RunModuleOptions, RunningModule } from "./run-module.ts";
+export type { EventuallyOptions } from "./eventually.ts";
+export type { ExpectedCondition } from "./matchers.ts";
+export type { ActiveFault, FaultOptions, Faults, RefuseOptions } from "./faults.ts";
+export type { RequestTarget, RequestVerb } from "./request-target.ts";
+export type { ContainerScript, ContainerStart, PodBehaviour } from "../cluster/pods/pod-behaviour.ts";

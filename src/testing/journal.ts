@@ -1,0 +1,114 @@
+/** What happened at an API server lately: for people who look at a test that failed. */
+import { targetOf } from "./request-target.ts";
+
+/** How far back it remembers, in milliseconds. */
+const REMEMBERED = 1_000;
+
+/** As the server answers it. */
+export interface SeenObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata?: {
+    readonly name?: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+  };
+}
+
+/** A request that changed something, or was refused. */
+export interface SeenRequest {
+  /** By `performance.now()`. */
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  /** The field manager, else the program. */
+  readonly by: string;
+  readonly code: number;
+  readonly answer: string;
+}
+
+/** A piece of a watch. */
+interface SeenChunk {
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface SeenEvent {
+  readonly at: number;
+  readonly type: string;
+  readonly object: SeenObject;
+}
+
+export class Journal {
+  readonly #requests: SeenRequest[] = [];
+  readonly #chunks: SeenChunk[] = [];
+
+  /** Carries requests out and remembers those that write. */
+  through(answer: (request: Request) => Promise<Response>): (request: Request) => Promise<Response> {
+    return async (request) => {
+      const response = await answer(request);
+      if (request.method === "GET" || targetOf(request).verb === "other") return response;
+      const text = await response.text();
+      const { pathname: path, searchParams } = new URL(request.url);
+      const by = searchParams.get("fieldManager") ?? request.headers.get("user-agent") ?? "somebody";
+      this.note({ method: request.method, path, by, code: response.status, answer: text });
+      return new Response(text, { status: response.status, headers: response.headers });
+    };
+  }
+
+  note(request: Omit<SeenRequest, "at">): void {
+    forget(this.#requests);
+    this.#requests.push({ at: performance.now(), ...request });
+  }
+
+  chunk(bytes: Uint8Array): void {
+    forget(this.#chunks);
+    this.#chunks.push({ at: performance.now(), bytes });
+  }
+
+  get requests(): readonly SeenRequest[] {
+    return this.#requests.filter(isRecent);
+  }
+
+  /** Events of watches, each change once, in the order of its arrival. */
+  get events(): readonly SeenEvent[] {
+    const seen = new Set<string>();
+    return this.#chunks.filter(isRecent).flatMap(({ at, bytes }) =>
+      readLines(bytes).flatMap((event) => {
+        const { uid = "", resourceVersion = "" } = event.object.metadata ?? {};
+        const id = `${event.type} ${uid} ${resourceVersion}`;
+        if (uid === "" || seen.has(id)) return [];
+        seen.add(id);
+        return [{ at, ...event }];
+      }),
+    );
+  }
+}
+
+function isRecent({ at }: { readonly at: number }): boolean {
+  return performance.now() - at <= REMEMBERED;
+}
+
+/** Drops from the front what is too old, now and then, so that it costs nothing for each entry. */
+function forget(entries: { readonly at: number }[]): void {
+  const [first] = entries;
+  if (first === undefined || performance.now() - first.at <= 2 * REMEMBERED) return;
+  const keep = entries.findIndex(isRecent);
+  entries.splice(0, keep < 0 ? entries.length : keep);
+}
+
+/** The events in a piece of a watch; what is cut at its ends is left out. */
+function readLines(bytes: Uint8Array): { readonly type: string; readonly object: SeenObject }[] {
+  return new TextDecoder()
+    .decode(bytes)
+    .split("\n")
+    .flatMap((line) => {
+      try {
+        const event = JSON.parse(line) as { type: string; object: SeenObject };
+        return event.type === "BOOKMARK" || event.type === "ERROR" ? [] : [event];
+      } catch {
+        return [];
+      }
+    });
+}

@@ -1,0 +1,96 @@
+/** The last second of a cluster as text: what was asked of it, what changed, and the objects as they are now. */
+import { stringify } from "yaml";
+import type { Journal, SeenObject, SeenRequest } from "./journal.ts";
+
+/** So that a failure can be read. */
+const MOST_OBJECTS = 12;
+const MOST_LINES = 60;
+
+/** Those of clusters that run, and of those that were stopped since the last look. */
+const open = new Set<Journal>();
+const ended: string[] = [];
+
+export function follow(journal: Journal): void {
+  open.add(journal);
+}
+
+export function unfollow(journal: Journal): void {
+  if (!open.delete(journal)) return;
+  ended.push(describe(journal));
+}
+
+/** What to show with a test that failed just now; `undefined` when nothing happened. */
+export function lastSecond(): string | undefined {
+  const all = [...ended.splice(0), ...[...open].map(describe)].filter((text) => text !== "");
+  return all.length === 0 ? undefined : all.join("\n");
+}
+
+function describe(journal: Journal): string {
+  const now = performance.now();
+  const objects = new Map<string, SeenObject>();
+  const keep = (object: SeenObject): void => {
+    const id = object.metadata?.uid;
+    if (id === undefined || object.kind === "Lease") return;
+    const known = objects.get(id);
+    if (version(known) <= version(object)) objects.set(id, object);
+  };
+  const lines: { readonly at: number; readonly text: string }[] = [];
+  for (const { at, type, object } of journal.events) {
+    keep(object);
+    lines.push({ at, text: `${type.padEnd(9)}${nameOf(object)}` });
+  }
+  for (const request of journal.requests) {
+    const answer = parse(request.answer);
+    if (answer !== undefined && request.code < 300) keep(answer);
+    lines.push({ at: request.at, text: requestLine(request, answer) });
+  }
+  if (lines.length === 0) return "";
+  const told = lines
+    .sort((a, b) => a.at - b.at)
+    .slice(-MOST_LINES)
+    .map(({ at, text }) => `  ${`-${Math.round(now - at)}`.padStart(5)} ms  ${text}`);
+  const shown = [...objects.values()].slice(-MOST_OBJECTS).map((object) => indented(stringify(slim(object))));
+  return [
+    "Requests and events of the last second:",
+    ...told,
+    `Objects that changed in it${objects.size > shown.length ? `, ${shown.length} of ${objects.size}` : ""}:`,
+    shown.join("  ---\n"),
+  ].join("\n");
+}
+
+function requestLine({ method, path, by, code }: SeenRequest, answer: SeenObject | undefined): string {
+  const why = code >= 400 ? ` ${(answer as { message?: string } | undefined)?.message ?? ""}` : "";
+  return `${method} ${path} by ${by}: ${code === 0 ? "" : code}${why}`;
+}
+
+function nameOf({ kind = "", metadata }: SeenObject): string {
+  return `${kind} ${metadata?.namespace === undefined ? "" : `${metadata.namespace}/`}${metadata?.name ?? ""} @${metadata?.resourceVersion}`;
+}
+
+function version(object: SeenObject | undefined): number {
+  return Number(object?.metadata?.resourceVersion ?? -1);
+}
+
+/** Without what nobody reads, and without the values of Secrets. */
+function slim(object: SeenObject): object {
+  const { metadata, ...rest } = object as SeenObject & { readonly data?: object; readonly stringData?: object };
+  const { managedFields: _, ...meta } = metadata as Record<string, unknown>;
+  const hidden =
+    object.kind === "Secret" && rest.data !== undefined
+      ? { data: Object.fromEntries(Object.keys(rest.data).map((key) => [key, "…"])) }
+      : {};
+  const { apiVersion, kind, ...body } = rest;
+  return { apiVersion, kind, metadata: meta, ...body, ...hidden };
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, "  ");
+}
+
+function parse(text: string): SeenObject | undefined {
+  try {
+    return JSON.parse(text) as SeenObject;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * What tests ask of objects: for `expect.extend` of any runner that knows it.
+ *
+ * @example
+ * import { expect } from "bun:test";
+ * import { matchers } from "binnacle/testing";
+ * expect.extend(matchers);
+ */
+import type { Condition } from "../resource/meta.ts";
+
+/** An object as a test has it from the client. */
+interface Observed {
+  readonly kind?: string;
+  readonly metadata?: {
+    readonly name?: string;
+    readonly uid?: string;
+    readonly generation?: number;
+    readonly ownerReferences?: readonly {
+      readonly kind: string;
+      readonly name: string;
+      readonly uid: string;
+      readonly controller?: boolean;
+    }[];
+  };
+  readonly status?: unknown;
+}
+
+interface Verdict {
+  readonly pass: boolean;
+  readonly message: () => string;
+}
+
+/** What a condition is to be. */
+export interface ExpectedCondition {
+  /** @default "True" */
+  readonly status?: "True" | "False" | "Unknown" | undefined;
+  readonly reason?: string | undefined;
+  /** Text in the message. */
+  readonly message?: string | undefined;
+}
+
+/** The condition of a type, `undefined` when there is none. */
+export function conditionOf(object: object, type: string): Condition | undefined {
+  const { status } = object as { readonly status?: { readonly conditions?: readonly Condition[] } };
+  return status?.conditions?.find((one) => one.type === type);
+}
+
+/** The objects among these whose controller is the owner, by UID. */
+export function childrenOf<T extends object>(owner: object, objects: readonly T[]): readonly T[] {
+  const uid = (owner as Observed).metadata?.uid;
+  return objects.filter((object) => controllerOf(object)?.uid === uid && uid !== undefined);
+}
+
+interface Matchers {
+  /** The condition is there, about the object's newest generation. */
+  toHaveCondition(object: unknown, type: string, expected?: ExpectedCondition): Verdict;
+  /** The owner is its controller, by UID. */
+  toBeControlledBy(object: unknown, owner: object): Verdict;
+  /** The kinds and names of those among `objects` that the owner controls, such as `["ConfigMap first"]`. */
+  toHaveChildren(owner: unknown, objects: readonly object[], names: readonly string[]): Verdict;
+}
+
+export const matchers: Matchers = {
+  toHaveCondition(object, type, expected = {}) {
+    const { status = "True", reason, message } = expected;
+    const found = conditionOf(object as object, type);
+    const isStale = found?.observedGeneration !== undefined && found.observedGeneration !== generationOf(object);
+    const pass =
+      found !== undefined &&
+      !isStale &&
+      found.status === status &&
+      (reason === undefined || found.reason === reason) &&
+      (message === undefined || found.message.includes(message));
+    const wanted = [`${type}=${status}`, reason, message].filter((part) => part !== undefined).join(" ");
+    const stale = isStale ? `, of generation ${found.observedGeneration} and not ${generationOf(object)}` : "";
+    return {
+      pass,
+      message: () =>
+        `expected ${nameOf(object)} ${pass ? "not " : ""}to have the condition ${wanted}; it has ${shown(object)}${stale}`,
+    };
+  },
+  toBeControlledBy(object, owner) {
+    const found = controllerOf(object as object);
+    const pass = found !== undefined && found.uid === (owner as Observed).metadata?.uid;
+    const has = found === undefined ? "it has no controller" : `it is controlled by ${found.kind} ${found.name}`;
+    return {
+      pass,
+      message: () => `expected ${nameOf(object)} ${pass ? "not " : ""}to be controlled by ${nameOf(owner)}; ${has}`,
+    };
+  },
+  toHaveChildren(owner, objects, names) {
+    const found = childrenOf(owner as object, objects)
+      .map(nameOf)
+      .sort();
+    const pass = JSON.stringify(found) === JSON.stringify([...names].sort());
+    return {
+      pass,
+      message: () =>
+        `expected ${nameOf(owner)} ${pass ? "not " : ""}to have the children [${names.join(", ")}]; it has [${found.join(", ")}]`,
+    };
+  },
+};
+
+function controllerOf(object: object) {
+  return (object as Observed).metadata?.ownerReferences?.find(({ controller }) => controller === true);
+}
+
+function generationOf(object: unknown): number | undefined {
+  return (object as Observed).metadata?.generation;
+}
+
+function nameOf(object: unknown): string {
+  const { kind, metadata } = object as Observed;
+  return `${kind ?? "object"} ${metadata?.name ?? ""}`;
+}
+
+function shown(object: unknown): string {
+  const { conditions = [] } = ((object as Observed).status ?? {}) as { readonly conditions?: readonly Condition[] };
+  const each = conditions.map(({ type, status, reason, message }) => `${type}=${status} ${reason} ${message}`.trim());
+  return each.length === 0 ? "none" : each.join("; ");
+}

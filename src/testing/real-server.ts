@@ -1,0 +1,59 @@
+/** etcd and kube-apiserver for a test, with kube-controller-manager or what stands in for it. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startClusterControllers } from "../cluster/start-controllers.ts";
+import { loadKubeconfig } from "../kube/kubeconfig.ts";
+import { openFetchSession } from "../platform/fetch-session.ts";
+import { startPrograms } from "./control-plane/start.ts";
+import type { Server, ServerOptions } from "./server.ts";
+
+/** @throws Error when `KUBEBUILDER_ASSETS` does not say where the programs are. */
+export async function startReal({ pods, clock, journal }: ServerOptions): Promise<Server> {
+  const bin = programs(process.env["KUBEBUILDER_ASSETS"]);
+  const controllers = existsSync(join(bin, "kube-controller-manager"));
+  const plane = await startPrograms({ bin, controllers });
+  const stops: (() => Promise<void> | void)[] = [() => plane.stop()];
+  const stop = async (): Promise<void> => {
+    for (const one of stops.toReversed()) await one();
+  };
+  try {
+    const reached = await loadKubeconfig({ kubeconfig: plane.kubeconfig, env: {} });
+    const session = openFetchSession(reached.tls as BunFetchRequestInitTLS);
+    stops.push(() => session.close());
+    const config = { ...reached, answer: journal.through((request) => send(session, request)) };
+    const own = await startClusterControllers(config, { pods, clock, only: controllers ? "pods" : undefined });
+    stops.push(() => own.stop());
+    return { config, kubeconfig: await readFile(plane.kubeconfig, "utf8"), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function send(session: ReturnType<typeof openFetchSession>, request: Request): Promise<Response> {
+  const { method, headers, signal } = request;
+  const body = method === "GET" ? undefined : await request.text();
+  return session.fetch(request.url, {
+    method,
+    headers,
+    signal,
+    ...(body !== undefined && body !== "" && { body }),
+    timeout: false,
+    redirect: "manual",
+    protocol: "http2",
+  });
+}
+
+function programs(folder: string | undefined): string {
+  if (folder === undefined || folder === "") {
+    throw new Error(
+      "Cannot start a real server: point KUBEBUILDER_ASSETS at a folder with etcd and kube-apiserver, such as envtest's",
+    );
+  }
+  for (const program of ["etcd", "kube-apiserver"]) {
+    if (existsSync(join(folder, program))) continue;
+    throw new Error(`Cannot start a real server: KUBEBUILDER_ASSETS is ${folder}, but there is no ${program} in it`);
+  }
+  return folder;
+}

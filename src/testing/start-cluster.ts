@@ -1,0 +1,126 @@
+/** A cluster for a test. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Client } from "../client/client.ts";
+import type { PodBehaviour } from "../cluster/pods/pod-behaviour.ts";
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+import { createLog } from "../observe/log.ts";
+import type { Clock } from "../platform/clock.ts";
+import { type ApiClient, apiClient } from "./api-client.ts";
+import { startEmbedded } from "./embedded-server.ts";
+import { FaultLayer } from "./fault-layer.ts";
+import type { Faults } from "./faults.ts";
+import { Journal } from "./journal.ts";
+import { follow, unfollow } from "./last-second.ts";
+import type { Server } from "./server.ts";
+
+export interface StartClusterOptions {
+  /**
+   * `embedded`: in this process, in milliseconds. `real`: etcd and kube-apiserver from `KUBEBUILDER_ASSETS`, with
+   * kube-controller-manager where it is there too, in seconds.
+   *
+   * @default `$BINNACLE_TEST_SERVER`, else `embedded`
+   */
+  readonly server?: "embedded" | "real" | undefined;
+  /** How pods fare; `false` for none: they stay pending. @default every container runs and is ready at once */
+  readonly pods?: PodBehaviour | false | undefined;
+  /** Of the cluster's own controllers, of modules and, embedded, of the server. @default the machine's clock */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Starts a cluster of its own for a test: nothing is shared with another one.
+ *
+ * @example
+ * await using cluster = await startCluster();
+ * await using module = await runModule(guestbook, cluster);
+ * await cluster.client.create(Guestbook, { metadata: { namespace: "default", name: "one" }, spec: { message: "hi" } });
+ *
+ * @throws Error when the real programs cannot be found or started.
+ */
+export async function startCluster(options: StartClusterOptions = {}): Promise<TestCluster> {
+  const { pods, clock } = options;
+  const kind = options.server ?? (process.env["BINNACLE_TEST_SERVER"] || "embedded");
+  if (kind !== "embedded" && kind !== "real") {
+    throw new TypeError(`Cannot start a cluster on '${kind}': expected 'embedded' or 'real'`);
+  }
+  const journal = new Journal();
+  const start = kind === "real" ? (await import("./real-server.ts")).startReal : startEmbedded;
+  const server = await start({ pods, clock, journal });
+  follow(journal);
+  return new TestCluster({ kind, server, journal, clock });
+}
+
+/** A running cluster, with an administrator's client and the faults that modules meet. */
+export class TestCluster implements AsyncDisposable {
+  readonly server: "embedded" | "real";
+  readonly faults: Faults;
+  /** How modules reach it: through the faults. */
+  readonly config: ClusterConfig;
+  /** What modules measure time with. @default the machine's clock */
+  readonly clock: Clock | undefined;
+  readonly #server: Server;
+  readonly #journal: Journal;
+  readonly #api: ApiClient;
+  readonly #before = new Set<() => Promise<void>>();
+  #folder: string | undefined;
+  #stopped: Promise<void> | undefined;
+
+  /** @internal Made by startCluster. */
+  constructor(parts: { kind: "embedded" | "real"; server: Server; journal: Journal; clock: Clock | undefined }) {
+    const { kind, server, journal, clock } = parts;
+    const { config } = server;
+    this.server = kind;
+    this.clock = clock;
+    this.#server = server;
+    this.#journal = journal;
+    const layer = new FaultLayer({
+      answer: (request) => config.answer!(request),
+      onChunk: (chunk) => journal.chunk(chunk),
+      onStruck: ({ method, path }, effect) =>
+        journal.note({ method, path, by: `a module: fault '${effect}'`, code: 0, answer: "" }),
+    });
+    this.faults = layer;
+    this.config = { ...config, answer: (request) => layer.answer(request) };
+    const log = createLog({ level: "error", format: "pretty" });
+    this.#api = apiClient(config, { manager: "test", log });
+  }
+
+  /** Reads and writes as an administrator, straight from the server: no cache and no faults between. */
+  get client(): Client {
+    return this.#api.client;
+  }
+
+  /** The path of a kubeconfig of an administrator, for kubectl and other programs: no faults between. */
+  get kubeconfig(): string {
+    this.#folder ??= mkdtempSync(join(tmpdir(), "binnacle-test-"));
+    const file = join(this.#folder, "kubeconfig");
+    writeFileSync(file, this.#server.kubeconfig, { mode: 0o600 });
+    return file;
+  }
+
+  /** Calls this when it stops, before its server does. @internal */
+  beforeStop(end: () => Promise<void>): Disposable {
+    this.#before.add(end);
+    return { [Symbol.dispose]: () => void this.#before.delete(end) };
+  }
+
+  /** Ends the modules that still run on it, its controllers and its server. */
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#stop());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #stop(): Promise<void> {
+    unfollow(this.#journal);
+    this.faults.clear();
+    await Promise.all([...this.#before].map((end) => end()));
+    await this.#api.close();
+    await this.#server.stop();
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
