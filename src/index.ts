@@ -18,7 +18,8 @@
  * state, not what happened, and several changes may arrive as one call. Never two calls for one object at a time.
  * {@link defineKeyController} does the same for keys that have no object.
  *
- * **Which objects, which events.** {@link watch} narrows a kind: `namespaces`, `labels` and `fields` on the server,
+ * **Which objects, which events.** {@link watch} narrows a kind: `namespaces` (a list, or `{ labels }` for those that
+ * come and go), `labels` and `fields` on the server, `select: "metadata"` and `keep` to what is needed of each object;
  * `match` decides membership, `on` filters events of members with {@link changed}, {@link all}, {@link any} and
  * {@link none}. {@link source} adds intervals, cron expressions and async iterables.
  *

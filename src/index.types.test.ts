@@ -118,6 +118,10 @@ test("right: what an author may write", () => {
     retry: { first: "10ms", limit: 5 },
     formerly: ["mirror"],
     watches: [
+      watch(Secret, { select: "metadata", enqueue: (secret) => [{ name: secret.metadata.labels?.["a"] ?? "" }] }),
+      // @ts-expect-error metadata is all there is
+      watch(Secret, { select: "metadata", enqueue: (secret) => [{ name: secret.data?.["a"] ?? "" }] }),
+      watch(ConfigMap, { namespaces: { labels: { team: ["a", "b"] } }, enqueue: (map) => [map] }),
       watch(Namespace, {
         enqueue: async (namespace, { client }) => client.list(Secret, { namespace: namespace.metadata.name }),
       }),

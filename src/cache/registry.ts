@@ -9,6 +9,7 @@ import { parseLabelSelector } from "../resource/selector.ts";
 import type { WriteResult } from "./feed.ts";
 import { ListGate } from "./list-gate.ts";
 import type { Needs } from "./projection.ts";
+import { followNamespaces, isNamespaceSelector, Namespace, type NamespaceSelector } from "./selected-namespaces.ts";
 import { SharedInformer } from "./shared-informer.ts";
 import { StreamMemory, type ListMode } from "./streaming-list.ts";
 
@@ -31,8 +32,8 @@ export interface InformerRegistryOptions {
 }
 
 export interface AcquireOptions {
-  /** Empty for all. @default [] */
-  readonly namespaces?: readonly string[] | undefined;
+  /** Empty for all; or by labels. @default [] */
+  readonly namespaces?: readonly string[] | NamespaceSelector | undefined;
   /** A label selector. */
   readonly labels?: string | undefined;
   /** A field selector. */
@@ -66,6 +67,8 @@ interface Shared {
   readonly informer: SharedInformer;
   readonly kind: KindEntry;
   readonly users: Map<InformerLease, { readonly name: string; needs: Needs }>;
+  /** What tells it of its namespaces, when they are selected. */
+  following: Disposable | undefined;
   /** Runs while nobody uses it. */
   grace: Disposable | undefined;
 }
@@ -168,11 +171,26 @@ export class InformerRegistry {
     const informer = this.#informer(resource, options);
     const existing = this.#existing(informer);
     if (existing !== undefined) return existing;
-    const shared: Shared = { informer, kind, users: new Map(), grace: undefined };
+    const shared: Shared = { informer, kind, users: new Map(), following: this.#follow(informer), grace: undefined };
     this.#shared.set(informer.id, shared);
     kind.informers = [...kind.informers, informer];
     this.#all = [...this.#all, informer];
     return shared;
+  }
+
+  #follow(informer: SharedInformer): Disposable | undefined {
+    const { namespaceLabels, id } = informer;
+    if (namespaceLabels === undefined) return undefined;
+    const lease = this.acquire(Namespace, {
+      labels: namespaceLabels,
+      needs: { bodies: "all", managers: [] },
+      keep: [],
+      user: `namespaces of ${id}`,
+    });
+    const stack = new DisposableStack();
+    stack.defer(() => lease.release());
+    stack.use(followNamespaces(lease.informer, informer));
+    return stack;
   }
 
   #existing({ id }: SharedInformer): Shared | undefined {
@@ -183,6 +201,8 @@ export class InformerRegistry {
     const { transport, mapper, log, random, freeze, list } = this.#options;
     const isCluster = resource.scope === "Cluster" || mapper.known(resource)?.namespaced === false;
     const kind = this.#kind(resource);
+    const namespaces = isCluster ? [] : options.namespaces;
+    const selected = isNamespaceSelector(namespaces);
     return new SharedInformer(resource, {
       transport,
       mapper,
@@ -196,7 +216,8 @@ export class InformerRegistry {
       held: kind.held,
       checkEvery: this.#options.checkEvery ?? DEFAULT_CHECK_MS,
       keep: options.keep,
-      namespaces: isCluster ? [] : options.namespaces,
+      namespaces: selected ? undefined : namespaces,
+      namespaceLabels: selected ? parseLabelSelector(namespaces.labels).toString() : undefined,
       labels: options.labels === undefined ? undefined : parseLabelSelector(options.labels).toString(),
       fields: options.fields === undefined ? undefined : parseFieldSelector(options.fields).toString(),
     });
@@ -214,6 +235,7 @@ export class InformerRegistry {
   #remove(shared: Shared): void {
     const { informer, kind } = shared;
     shared.grace?.[Symbol.dispose]();
+    shared.following?.[Symbol.dispose]();
     this.#shared.delete(informer.id);
     kind.informers = kind.informers.filter((other) => other !== informer);
     this.#all = this.#all.filter((other) => other !== informer);

@@ -5,13 +5,13 @@ import type { Log } from "../observe/log.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import { parseFieldSelector, type FieldSelector } from "../resource/field-selector.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
-import { compareVersions } from "../resource/meta.ts";
 import { parseLabelSelector, type LabelSelector } from "../resource/selector.ts";
 import { Feed, type WriteResult } from "./feed.ts";
 import { deepFreeze } from "./freeze.ts";
 import { Handlers } from "./handlers.ts";
 import { Indexer } from "./indexer.ts";
 import type { HandlerOptions, HandlerRegistration, InformerHandler } from "./informer-handler.ts";
+import { InformerParts } from "./informer-parts.ts";
 import { worstOf, type InformerState } from "./informer-state.ts";
 import { KeptPaths } from "./kept-paths.ts";
 import { ListGate } from "./list-gate.ts";
@@ -28,6 +28,8 @@ export interface SharedInformerOptions {
   readonly log?: Pick<Log, "debug" | "info" | "warn" | "error"> | undefined;
   /** Empty for all. @default [] */
   readonly namespaces?: readonly string[] | undefined;
+  /** Instead of `namespaces`: those with these labels, which come and go by `addNamespace` and `removeNamespace`. */
+  readonly namespaceLabels?: string | undefined;
   readonly labels?: string | undefined;
   readonly fields?: string | undefined;
   /** @default systemClock */
@@ -56,12 +58,6 @@ export interface SharedInformerOptions {
   readonly onList?: ((reason: ListReason) => void) | undefined;
 }
 
-interface Part {
-  readonly feed: Feed;
-  readonly reflector: Reflector;
-  status: InformerState;
-}
-
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOTHING_HELD: ReadonlyMap<string, number> = new Map();
 const WHOLE: readonly Needs[] = [{ bodies: "all", managers: [] }];
@@ -78,8 +74,8 @@ const STUB_BYTES = 200;
  */
 export class SharedInformer {
   readonly resource: Resource;
-  /** Sorted; empty for all. */
-  readonly namespaces: readonly string[];
+  /** Selects namespaces; `undefined` when they are listed, or all. */
+  readonly namespaceLabels: string | undefined;
   readonly labels: string | undefined;
   readonly fields: string | undefined;
   /** Differs for every kind, version, set of namespaces and selectors. */
@@ -92,7 +88,9 @@ export class SharedInformer {
   readonly #transform: SharedInformerOptions["transform"];
   readonly #keep: KeptPaths | undefined;
   readonly #handlers: Handlers;
-  readonly #parts = new Map<string, Part>();
+  readonly #parts: InformerParts;
+  /** What is known of the namespaces themselves, when they are selected. */
+  #selection: { readonly state: InformerState; readonly synced: boolean } | undefined;
   /** What was last logged that keeps it from watching. */
   #trouble: string | undefined;
   readonly #labelSelector: LabelSelector | undefined;
@@ -103,7 +101,6 @@ export class SharedInformer {
   readonly #relists: Record<string, number> = {};
   readonly #stopping = new AbortController();
   #projection = new Projection(WHOLE);
-  #running: Promise<void> | undefined;
   #state: InformerState = { kind: "starting" };
   #hasSynced = false;
   #lastEventAt: number | undefined;
@@ -112,12 +109,15 @@ export class SharedInformer {
     const { labels, fields, namespaces = [], clock = systemClock, random = Math.random, freeze = false } = options;
     const { gate = new ListGate(), held = NOTHING_HELD, transport, mapper, pageSize } = options;
     this.resource = resource;
-    this.namespaces = [...new Set(namespaces)].sort();
+    const selected = options.namespaceLabels;
+    this.namespaceLabels = selected;
+    this.#selection = selected === undefined ? undefined : { state: { kind: "starting" }, synced: false };
     this.labels = labels || undefined;
     this.fields = fields || undefined;
     this.#labelSelector = this.labels === undefined ? undefined : parseLabelSelector(this.labels);
     this.#fieldSelector = this.fields === undefined ? undefined : parseFieldSelector(this.fields);
-    this.selector = selectorText(this);
+    const where = selected === undefined ? [...new Set(namespaces)].sort() : [`{${selected}}`];
+    this.selector = selectorText({ namespaces: where, labels: this.labels, fields: this.fields });
     const keep = options.keep === undefined ? "" : `#${new KeptPaths(options.keep).text}`;
     this.id = `${resource.apiVersion}/${resource.kind}${this.selector && `?${this.selector}`}${keep}`;
     this.#clock = clock;
@@ -127,43 +127,52 @@ export class SharedInformer {
     this.#keep = options.keep === undefined ? undefined : new KeptPaths(options.keep);
     this.#freeze = freeze;
     this.#handlers = new Handlers({ log, clock, informer: this.id, resync: () => this.#resync() });
-    for (const namespace of this.namespaces.length === 0 ? [""] : this.namespaces) {
-      const feed = new Feed({
-        store: this.store,
-        handlers: this.#handlers,
-        namespace,
-        held,
-        take: (object, shared) => this.#take(object, shared),
-        covers: (object) => this.covers(object),
-        onHeard: () => this.#heard(),
-        onSynced: () => this.#synced(),
-      });
-      const reflector = new Reflector({
-        resource,
-        namespace,
-        labels,
-        fields,
-        transport,
-        mapper,
-        clock,
-        random,
-        gate,
-        pageSize,
-        checkEvery: options.checkEvery,
-        list: options.list,
-        metadataOnly: this.#keep?.isMetadataOnly,
-        streams: options.streams,
-        sink: feed,
-        wants: () => this.#projection.wants,
-        onStatus: (status) => this.#status(part, status),
-        onList: (reason) => {
-          if (reason !== "initial") this.#relists[reason] = (this.#relists[reason] ?? 0) + 1;
-          options.onList?.(reason);
-        },
-      });
-      const part: Part = { feed, reflector, status: this.#state };
-      this.#parts.set(namespace, part);
-    }
+    this.#parts = new InformerParts({
+      make: (namespace, onStatus) => {
+        const feed = new Feed({
+          store: this.store,
+          handlers: this.#handlers,
+          namespace,
+          held,
+          take: (object, shared) => this.#take(object, shared),
+          covers: (object) => this.covers(object),
+          onHeard: () => this.#heard(),
+          onSynced: () => this.#synced(),
+        });
+        const reflector = new Reflector({
+          resource,
+          namespace,
+          labels,
+          fields,
+          transport,
+          mapper,
+          clock,
+          random,
+          gate,
+          pageSize,
+          checkEvery: options.checkEvery,
+          list: options.list,
+          metadataOnly: this.#keep?.isMetadataOnly,
+          streams: options.streams,
+          sink: feed,
+          wants: () => this.#projection.wants,
+          onStatus,
+          onList: (reason) => {
+            if (reason !== "initial") this.#relists[reason] = (this.#relists[reason] ?? 0) + 1;
+            options.onList?.(reason);
+          },
+        });
+        return { feed, reflector };
+      },
+      onStatus: () => this.#status(),
+    });
+    if (selected !== undefined) return;
+    for (const namespace of where.length === 0 ? [""] : where) this.#parts.add(namespace, true);
+  }
+
+  /** Sorted; empty for all, or for none while no namespace is selected. */
+  get namespaces(): readonly string[] {
+    return this.#parts.has("") ? [] : this.#parts.namespaces;
   }
 
   get state(): InformerState {
@@ -193,7 +202,7 @@ export class SharedInformer {
   /** Changes that a checking list found and no event had told of; 0 unless something is wrong with the server or here. */
   get differences(): number {
     let differences = 0;
-    for (const { feed } of this.#parts.values()) differences += feed.differences;
+    for (const feed of this.#parts.feeds) differences += feed.differences;
     return differences;
   }
 
@@ -212,22 +221,20 @@ export class SharedInformer {
   /** Own writes that the server's stream has not shown yet. */
   get pendingWrites(): number {
     let pending = 0;
-    for (const { feed } of this.#parts.values()) pending += feed.pendingWrites;
+    for (const feed of this.#parts.feeds) pending += feed.pendingWrites;
     return pending;
   }
 
   /** Begins to list and watch; later calls do nothing. */
   start(): void {
-    this.#running ??= Promise.all(
-      Array.from(this.#parts.values(), ({ reflector }) => reflector.run(this.#stopping.signal)),
-    ).then(() => {});
+    this.#parts.start();
   }
 
   /** Resolves when nothing of it is left running. The store stays as it is. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("The informer is stopped"));
     this.#handlers.stop();
-    await this.#running;
+    await this.#parts.stop();
     this.#state = { kind: "stopped" };
     this.#tell();
   }
@@ -260,10 +267,35 @@ export class SharedInformer {
 
   /** Whether an object belongs to this informer's set. */
   covers(object: AnyObject): boolean {
-    const { namespace, labels } = object.metadata;
-    if (this.namespaces.length > 0 && (namespace === undefined || !this.namespaces.includes(namespace))) return false;
+    const { namespace = "", labels } = object.metadata;
+    if (!this.#parts.has("") && !this.#parts.has(namespace)) return false;
     if (this.#labelSelector !== undefined && !this.#labelSelector.matches(labels)) return false;
     return this.#fieldSelector === undefined || this.#fieldSelector.matches(object);
+  }
+
+  /** Whether everything of a namespace that the selectors show is, or will be at the first sync, in the store. */
+  sees(namespace: string | undefined): boolean {
+    if (this.#parts.has("")) return true;
+    const feed = namespace === undefined ? undefined : this.#parts.feed(namespace);
+    return feed !== undefined && (this.namespaceLabels === undefined || feed.synced);
+  }
+
+  /** A namespace that is selected from now on: its objects are new to the handlers. */
+  addNamespace(namespace: string): void {
+    if (!this.#stopping.signal.aborted && !this.#parts.has(namespace)) this.#parts.add(namespace, !this.#hasSynced);
+  }
+
+  /** A namespace that is selected no more: its objects leave, and count as deleted. */
+  removeNamespace(namespace: string): void {
+    this.#parts.remove(namespace);
+    this.#status();
+  }
+
+  /** What is known of the namespaces that are selected, and whether all of them have been added. */
+  setSelection(state: InformerState, synced: boolean): void {
+    this.#selection = { state, synced };
+    this.#synced();
+    this.#status();
   }
 
   /** What all users need from now on. What was dropped before, and is needed now, is listed again. */
@@ -272,18 +304,18 @@ export class SharedInformer {
     const earlier = this.#projection;
     this.#projection = projection;
     if (!projection.widens(earlier)) return;
-    for (const { feed, reflector } of this.#parts.values()) if (feed.hasTaken) reflector.relist("needs");
+    this.#parts.relist();
   }
 
   /** A write of this process was answered; `undefined` when it was refused. Events are let go when `isLast`. */
   endWrite(key: string, result: WriteResult | undefined, isLast: boolean): void {
-    const part = this.#parts.get(this.namespaces.length === 0 ? "" : key.slice(0, Math.max(0, key.indexOf("/"))));
-    if (part === undefined) return;
+    const feed = this.#parts.feed("") ?? this.#parts.feed(key.slice(0, Math.max(0, key.indexOf("/"))));
+    if (feed === undefined) return;
     const { object } = result ?? {};
     // The answer in another version of the API has another shape; the event comes in ours.
     const isOurs = object === undefined || object.apiVersion === this.resource.apiVersion;
-    if (result !== undefined && isOurs) part.feed.wrote(key, result);
-    if (isLast) part.feed.release(key);
+    if (result !== undefined && isOurs) feed.wrote(key, result);
+    if (isLast) feed.release(key);
   }
 
   #take(given: AnyObject, shared: boolean): AnyObject {
@@ -299,24 +331,19 @@ export class SharedInformer {
 
   #heard(): void {
     this.#lastEventAt = this.#clock.now();
-    let least: string | undefined;
-    for (const { feed } of this.#parts.values()) {
-      if (least === undefined || compareVersions(feed.resourceVersion, least) < 0) least = feed.resourceVersion;
-    }
-    this.store.resourceVersion = least ?? "";
+    this.store.resourceVersion = this.#parts.resourceVersion;
   }
 
   #synced(): void {
-    let all = true;
-    for (const { feed } of this.#parts.values()) all &&= feed.synced;
+    const all = this.#parts.synced && this.#selection?.synced !== false;
     if (all === this.#hasSynced) return;
     this.#hasSynced = all;
     this.#tell();
   }
 
-  #status(part: Part, status: InformerState): void {
-    part.status = status;
-    const state = worstOf(this.#parts.values().map((other) => other.status));
+  #status(): void {
+    const { state: parts } = this.#parts;
+    const state = this.#selection === undefined ? parts : worstOf([this.#selection.state, parts]);
     if (isSame(state, this.#state)) return;
     this.#state = state;
     this.#logChange(state);
@@ -342,7 +369,7 @@ export class SharedInformer {
   }
 
   #resync(): void {
-    for (const { feed } of this.#parts.values()) feed.resync();
+    for (const feed of this.#parts.feeds) feed.resync();
   }
 }
 

@@ -49,13 +49,18 @@ function describeModule({ file, definitions }: LoadedModule): string {
 
 function shown({ resource, options }: KindWatch): string {
   const narrowed = [
-    options.namespaces === undefined ? "" : `namespaces ${options.namespaces.join(" ")}`,
+    shownNamespaces(options.namespaces),
     options.labels === undefined ? "" : `labels ${options.labels}`,
     options.fields === undefined ? "" : `fields ${options.fields}`,
     options.match === undefined ? "" : "match",
   ].filter((part) => part !== "");
   const kind = `${resource.kind} (${resource.apiVersion})`;
   return narrowed.length === 0 ? kind : `${kind} [${narrowed.join("; ")}]`;
+}
+
+function shownNamespaces(namespaces: KindWatch["options"]["namespaces"]): string {
+  if (namespaces === undefined) return "";
+  return "labels" in namespaces ? `namespaces with ${namespaces.labels}` : `namespaces ${namespaces.join(" ")}`;
 }
 
 function shownSource(source: KeySource): string {

@@ -24,7 +24,7 @@ const LEASES: readonly Rule[] = [
  * What the permissions need, and the Lease of leader election.
  *
  * With namespaces, a ClusterRole is left only for kinds that have no namespace. What a controller watches in namespaces
- * of its own is granted there, and nowhere else.
+ * of its own is granted there, and nowhere else; what it watches in namespaces by their labels, everywhere.
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/
  */
@@ -34,7 +34,9 @@ export function rbacManifests(
 ): readonly object[] {
   const everywhere = namespaces.length === 0;
   const shared = rulesOf(permissions, { scope: "Namespaced" });
-  const own = permissions.flatMap((one) => [...one].flatMap((permitted) => permitted.namespaces ?? []));
+  const own = permissions.flatMap((one) =>
+    [...one].flatMap(({ namespaces: list }) => (list === "all" ? [] : (list ?? []))),
+  );
   const roles = [...new Set([...namespaces, ...own, account.namespace])].map((namespace) => {
     const rules = [
       ...(namespaces.includes(namespace) ? shared : []),

@@ -12,7 +12,7 @@ export interface Rule {
 const ORDER = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 
 export interface RuleOptions {
-  /** Only kinds of this scope. @default both */
+  /** What is permitted in a namespace, or in all of the cluster: kinds without, and what is permitted everywhere. @default both */
   readonly scope?: "Namespaced" | "Cluster" | undefined;
   /** Only what is permitted in this namespace alone; `undefined` for what is permitted wherever the process watches. */
   readonly namespace?: string | undefined;
@@ -23,8 +23,10 @@ export function rulesOf(all: Iterable<Permissions>, { scope, namespace }: RuleOp
   const verbsOf = new Map<string, { apiGroup: string; name: string; verbs: Set<string> }>();
   for (const permissions of all) {
     for (const { resource, subresource, verbs, namespaces } of permissions) {
-      if (scope !== undefined && resource.scope !== scope) continue;
-      if (namespace === undefined ? namespaces !== undefined : !namespaces?.includes(namespace)) continue;
+      const all = namespaces === "all";
+      if (scope !== undefined && (all ? "Cluster" : resource.scope) !== scope) continue;
+      if (namespace === undefined ? !all && namespaces !== undefined : all || !namespaces?.includes(namespace))
+        continue;
       // A handle of `resource()` does not know its plural without a cluster: by convention it follows from the kind.
       const plural = resource.plural ?? pluralOf(resource.kind.toLowerCase());
       const name = subresource === undefined ? plural : `${plural}/${subresource}`;

@@ -204,17 +204,12 @@ function inOrder(objects: AnyObject[], { sort, limit }: ListQuery): readonly Any
 
 /** Whether an object of the namespace that the informer does not have does not exist. */
 function isWhole(informer: SharedInformer, namespace: string | undefined): boolean {
-  return informer.labels === undefined && informer.fields === undefined && sees(informer, namespace);
-}
-
-function sees(informer: SharedInformer, namespace: string | undefined): boolean {
-  const { namespaces } = informer;
-  return namespaces.length === 0 || (namespace !== undefined && namespaces.includes(namespace));
+  return informer.labels === undefined && informer.fields === undefined && informer.sees(namespace);
 }
 
 /** Whether the informer's set includes all that the query asks for. */
 function includes(informer: SharedInformer, query: ListQuery): boolean {
-  if (informer.fields !== undefined || !sees(informer, query.namespace)) return false;
+  if (informer.fields !== undefined || !informer.sees(query.namespace)) return false;
   if (informer.labels === undefined || informer.labels === query.labels) return true;
   return query.labels !== undefined && informer.labels === parseLabelSelector(query.labels).toString();
 }

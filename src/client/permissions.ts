@@ -6,8 +6,8 @@ export interface PermittedVerbs {
   readonly resource: Resource;
   readonly subresource: string | undefined;
   readonly verbs: ReadonlySet<string>;
-  /** Only there; `undefined` for wherever the process watches. */
-  readonly namespaces: readonly string[] | undefined;
+  /** Only there; `undefined` for wherever the process watches, "all" for everywhere all the same. */
+  readonly namespaces: readonly string[] | "all" | undefined;
 }
 
 interface Permitted extends PermittedVerbs {
@@ -17,7 +17,7 @@ interface Permitted extends PermittedVerbs {
 /** What is allowed beside the verbs. */
 export interface AllowOptions {
   readonly subresource?: string | undefined;
-  readonly namespaces?: readonly string[] | undefined;
+  readonly namespaces?: readonly string[] | "all" | undefined;
 }
 
 export class Permissions {
@@ -29,7 +29,7 @@ export class Permissions {
   allow(resource: Resource, verbs: readonly string[], options: AllowOptions = {}): void {
     const { subresource, namespaces } = options;
     const id = identity(resource, subresource);
-    const where = `${id} ${namespaces?.join() ?? ""}`;
+    const where = `${id} ${namespaces?.toString() ?? ""}`;
     const permitted = this.#permitted.get(where) ?? { resource, subresource, namespaces, verbs: new Set() };
     const anywhere = this.#verbs.get(id) ?? new Set();
     for (const verb of verbs) {

@@ -10,6 +10,7 @@ import { type AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
+import type { Result } from "../reconcile/context.ts";
 import type { ObjectEnvironment, RunEnvironment } from "../reconcile/run.ts";
 import { childId } from "../reconcile/owned-kind.ts";
 import { parseDuration } from "../resource/duration.ts";
@@ -21,15 +22,19 @@ import type { AnyController, KeyController } from "./definition.ts";
 import type { EventSink } from "./event-mapping.ts";
 import { runSources } from "./key-sources.ts";
 import { isMember, type Invoke, reconcileObject, type ObjectReconciler } from "./object-reconciler.ts";
+import { Departed } from "./departed.ts";
+import { findLeftBehind } from "./left-behind.ts";
+import { PendingEnqueues } from "./pending-enqueues.ts";
 import { runLimit } from "./run-limit.ts";
 import type { Runtime } from "./runtime.ts";
 import { warnOnce } from "./undeclared-calls.ts";
 import { WatchedKinds } from "./watched-kinds.ts";
+import { within } from "./within.ts";
 import { Workers } from "./workers.ts";
 
 const DEFAULT_CONCURRENCY = 4;
-/** For the `enqueue` functions of what is there at the start. */
-const ENQUEUE_DEADLINE_MS = 30_000;
+/** A key of a namespace that has just come waits so long for all kinds to be listed there. */
+const NEW_NAMESPACE_MS = 100;
 const DEFAULT_SYNC_TIMEOUT = "2m";
 
 export interface StartOptions {
@@ -78,9 +83,8 @@ class ControllerEngine implements RunningController, EventSink {
   readonly #memory: AppliedMemory;
   #beginning = false;
   #stopped: Promise<void> | undefined;
-  /** Objects outside the selector of `for` that are still to be finalized. */
-  readonly #departed = new Map<string, AnyObject>();
-  #pending: Promise<unknown>[] = [];
+  readonly #departed = new Departed();
+  readonly #pending: PendingEnqueues;
   #hasSynced = false;
   /** What is said of caches that take too long. */
   #late: string | undefined;
@@ -97,6 +101,8 @@ class ControllerEngine implements RunningController, EventSink {
     this.finalizers = declarations.finalizers;
     this.seesOwnWrites = controller.reconcileOwnWrites === true;
     this.#gate = new ControllerGate(runtime.gate);
+    const named = { module: this.module, controller: this.name };
+    this.#pending = new PendingEnqueues({ clock, log: runtime.log.with(named) });
 
     const concurrency = controller.concurrency ?? runtime.concurrency ?? DEFAULT_CONCURRENCY;
     const controllerMetrics = this.#cleanup.use(metrics.controller(this.name, concurrency));
@@ -165,9 +171,13 @@ class ControllerEngine implements RunningController, EventSink {
       ),
       begin: (item) => {
         if (reconciler === undefined) return new KeyRun(this.#environment, item);
+        if (!this.#kinds.hasListed(item.key)) {
+          this.queue.add(item.key, { after: NEW_NAMESPACE_MS, priority: item.priority });
+          return undefined;
+        }
         const object = environment.latest(item.key);
         if (object !== undefined) {
-          this.#departed.delete(item.key);
+          this.#departed.cameBack(item.key);
           return new ObjectRun(environment, item, { object });
         }
         const departed = this.#departed.get(item.key);
@@ -176,7 +186,7 @@ class ControllerEngine implements RunningController, EventSink {
       carry: async (run) =>
         reconciler === undefined
           ? this.#invoke(() => (controller as KeyController).reconcile(run.key, run))
-          : reconcileObject(reconciler, run as ObjectRun),
+          : this.#carryObject(reconciler, run as ObjectRun),
       onParked: (run, reason) => {
         if (run instanceof ObjectRun) run.events.warning("ReconcileParked", reason);
       },
@@ -258,7 +268,7 @@ class ControllerEngine implements RunningController, EventSink {
   }
 
   departed(key: string, object: AnyObject): void {
-    this.#departed.set(key, object);
+    this.#departed.left(key, object);
   }
 
   gone(key: string): void {
@@ -276,10 +286,7 @@ class ControllerEngine implements RunningController, EventSink {
   }
 
   pending(work: Promise<unknown>): void {
-    const guarded = work.catch((error: unknown) => {
-      this.#runtime.log.error("An 'enqueue' function failed", { module: this.module, controller: this.name, error });
-    });
-    if (!this.#working) this.#pending.push(guarded);
+    this.#pending.add(work, !this.#working);
   }
 
   // Setting up.
@@ -303,6 +310,14 @@ class ControllerEngine implements RunningController, EventSink {
     });
   }
 
+  async #carryObject(reconciler: ObjectReconciler, run: ObjectRun): Promise<void | Result> {
+    const { object } = run; // as it was when it left
+    const result = await reconcileObject(reconciler, run);
+    const { key } = run.cause;
+    if (run.departed && result?.requeueAfter === undefined) this.#departed.finalized(key, object);
+    return result;
+  }
+
   // Going on and pausing.
 
   /** Called when an informer's state changes. */
@@ -321,30 +336,32 @@ class ControllerEngine implements RunningController, EventSink {
   async #begin(): Promise<void> {
     this.#beginning = true;
     this.#kinds.deliver();
-    await this.#enqueued();
+    await this.#pending.answered();
     this.#beginning = false;
     if (this.#stopping.signal.aborted || !this.#kinds.synced) return;
     this.#working = true;
+    if (!this.#hasSynced) void this.#findLeftBehind();
     this.#hasSynced = true;
     this.#late = undefined;
     this.#workers.open = this.#runtime.transport.reachability.reachable;
     this.#changed();
   }
 
-  /** Waits for the authors' `enqueue` functions, but not for ever. */
-  async #enqueued(): Promise<void> {
-    const { clock, log } = this.#runtime;
-    const deadline = clock.now() + ENQUEUE_DEADLINE_MS;
-    while (this.#pending.length > 0) {
-      const work = Promise.all(this.#pending.splice(0)).then(() => undefined);
-      if (await within(deadline - clock.now(), { work, clock })) continue;
-      const about = { module: this.module, controller: this.name };
-      log.warn(
-        `An 'enqueue' function has not answered for ${ENQUEUE_DEADLINE_MS / 1000} s: runs begin without it`,
-        about,
-      );
-      return;
-    }
+  async #findLeftBehind(): Promise<void> {
+    const { for: watch, finalizers } = this.#declarations;
+    if (watch === undefined) return;
+    await findLeftBehind({
+      runtime: this.#runtime,
+      watch,
+      finalizers,
+      shows: (key) => this.#kinds.primary?.store.has(key) === true,
+      signal: this.#stopping.signal,
+      found: (key, object) => {
+        if (this.#kinds.primary?.store.has(key) === true) return;
+        this.departed(key, object);
+        this.add(key, { cause: { source: "for", type: "delete", kind: object.kind, key: object.metadata } });
+      },
+    });
   }
 
   /** While the server is away no run can succeed: keys wait, and none is punished with back-off. */
@@ -373,10 +390,3 @@ class ControllerEngine implements RunningController, EventSink {
 }
 
 const STOPPED: ControllerState = Object.freeze({ kind: "stopped" });
-
-/** Waits for the work, but not longer than so many milliseconds. @returns whether it ended. */
-async function within(ms: number, wait: { work: Promise<void>; clock: Runtime["clock"] }): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>();
-  using _timer = wait.clock.setTimeout(() => late.resolve(false), ms);
-  return Promise.race([wait.work.then(() => true), late.promise]);
-}

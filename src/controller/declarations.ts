@@ -1,4 +1,5 @@
 /** What a controller says about itself, in one place: its kinds, its sources, and the permissions that follow. */
+import { isNamespaceSelector, Namespace } from "../cache/selected-namespaces.ts";
 import { Permissions } from "../client/permissions.ts";
 import { handle, type Resource } from "../resource/handle.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
@@ -42,12 +43,28 @@ export function controllerName(controller: AnyController): string {
   return controller.name ?? kindWatch((controller as AnyObjectController).for).resource.kind.toLowerCase();
 }
 
+/** What is compared with all of an object must be all of it. */
+function refuseParts({ resource, options }: KindWatch): void {
+  const { select, keep } = options;
+  if (select === undefined && keep === undefined) return;
+  throw new TypeError(
+    `Cannot declare ${resource.kind} in \`for\` or \`owns\` with \`${select === undefined ? "keep" : "select"}\`: ` +
+      "these need whole objects; use it in `watches` or `reads`",
+  );
+}
+
+/** Nobody knows which namespaces a selector will show. */
+function permittedIn({ options: { namespaces } }: KindWatch): readonly string[] | "all" | undefined {
+  return isNamespaceSelector(namespaces) ? "all" : namespaces;
+}
+
 /** Reads a controller's options; nothing is started and no cluster is asked. */
 export function declarationsOf(controller: AnyController): Declarations {
   const name = controllerName(controller);
   const object = isObjectController(controller) ? controller : undefined;
   const primary = object === undefined ? undefined : kindWatch(object.for);
   const owns = (object?.owns ?? []).map(kindWatch);
+  for (const watch of primary === undefined ? owns : [primary, ...owns]) refuseParts(watch);
   const reads = (controller.reads ?? []).map(kindWatch);
   const watches: KindWatch[] = [];
   const sources: KeySource[] = [];
@@ -64,8 +81,8 @@ export function declarationsOf(controller: AnyController): Declarations {
 
   const permissions = new Permissions();
   if (primary !== undefined) {
-    const { resource, options } = primary;
-    const { namespaces } = options;
+    const { resource } = primary;
+    const namespaces = permittedIn(primary);
     permissions.allow(resource, finalizers.length === 0 ? READ : [...READ, "patch"], { namespaces });
     permissions.allow(resource, ["get", "patch"], { subresource: "status", namespaces });
     // Where the OwnerReferencesPermissionEnforcement admission is on, `blockOwnerDeletion` needs this.
@@ -75,12 +92,15 @@ export function declarationsOf(controller: AnyController): Declarations {
       namespaces: resource.scope === "Cluster" ? ["default"] : namespaces,
     });
   }
-  for (const { resource, options } of owns) {
-    permissions.allow(resource, [...READ, "create", "update", "patch", "delete"], { namespaces: options.namespaces });
+  for (const watch of owns) {
+    const verbs = [...READ, "create", "update", "patch", "delete"];
+    permissions.allow(watch.resource, verbs, { namespaces: permittedIn(watch) });
   }
-  for (const { resource, options } of [...watches, ...reads]) {
-    permissions.allow(resource, READ, { namespaces: options.namespaces });
+  for (const watch of [...watches, ...reads]) {
+    permissions.allow(watch.resource, READ, { namespaces: permittedIn(watch) });
   }
+  const all = [...(primary === undefined ? [] : [primary]), ...owns, ...watches, ...reads];
+  if (all.some(({ options }) => isNamespaceSelector(options.namespaces))) permissions.allow(Namespace, READ);
   for (const permission of controller.uses ?? []) {
     const { resource, verbs } = allowedVerbs(permission);
     for (const verb of verbs) {

@@ -4,6 +4,7 @@
  * The handlers run inside the informers' delivery, synchronously; nothing is allocated for an event that is dropped.
  */
 import type { InformerHandler } from "../cache/informer-handler.ts";
+import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
 import type { Client } from "../client/client.ts";
 import { hasFinalizer } from "../reconcile/finalizer.ts";
 import { controllerOf, labelledOwner } from "../reconcile/owner.ts";
@@ -97,8 +98,9 @@ export function primaryHandler(sink: EventSink, watch: KindWatch): InformerHandl
       const key = keyString(object.metadata);
       sink.gone(key);
       // A selector shows an object that no longer matches as deleted.
-      const { labels, fields } = watch.options;
-      if ((labels !== undefined || fields !== undefined) && hasFinalizer(object, sink.finalizers)) {
+      const { labels, fields, namespaces } = watch.options;
+      const isSelected = labels !== undefined || fields !== undefined || isNamespaceSelector(namespaces);
+      if (isSelected && hasFinalizer(object, sink.finalizers)) {
         sink.departed(key, object);
         enqueue(sink, key, { type: "delete", object, source: "for", told: {} });
       }

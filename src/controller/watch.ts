@@ -1,4 +1,5 @@
 /** One form for `for`, `owns`, `watches` and `reads`: a handle, or `watch(handle, options)`. */
+import type { NamespaceSelector } from "../cache/selected-namespaces.ts";
 import type { Client } from "../client/client.ts";
 import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
 import type { Key, ObjectMeta } from "../resource/meta.ts";
@@ -7,13 +8,16 @@ import type { Predicate } from "./predicate.ts";
 
 /** How a watched kind is narrowed, filtered and tracked. */
 export interface WatchOptions<T> {
-  /** Only these namespaces. @default those of `--namespace`, else all */
-  readonly namespaces?: readonly string[];
+  /**
+   * Only these namespaces; or those with labels, which come and go while the process runs. What leaves with its
+   * namespace counts as what leaves by `match`. @default those of `--namespace`, else all
+   */
+  readonly namespaces?: readonly string[] | { readonly labels: LabelQuery };
   /** A label selector, such as `"app=web"` or `{ app: "web" }`; the API server filters. */
   readonly labels?: LabelQuery;
   /** A field selector; the API server filters. */
   readonly fields?: string;
-  /** In `watches` and `reads`: nothing but metadata is watched and kept. */
+  /** In `watches` and `reads`: nothing but metadata is watched, kept, and read of the kind by this controller. */
   readonly select?: "metadata";
   /** In `watches` and `reads`: paths that are kept besides metadata, such as `["spec.nodeName"]`; the rest is dropped. */
   readonly keep?: readonly string[];
@@ -37,6 +41,9 @@ export interface MapOptions<T> extends WatchOptions<T> {
   ) => readonly Enqueued[] | Promise<readonly Enqueued[]>;
 }
 
+/** What `select: "metadata"` leaves of an object. */
+export type MetadataOf<T extends AnyObject> = Pick<T, "apiVersion" | "kind" | "metadata">;
+
 declare const watched: unique symbol;
 declare const mapped: unique symbol;
 
@@ -57,13 +64,23 @@ export type Target<S extends Shape> = Resource<S> | Watch<S>;
 export interface KindWatch {
   readonly watch: 1;
   readonly resource: Resource;
-  readonly options: Omit<Partial<MapOptions<AnyObject>>, "labels"> & { readonly labels?: string };
+  readonly options: Omit<Partial<MapOptions<AnyObject>>, "labels" | "namespaces"> & {
+    readonly labels?: string;
+    readonly namespaces?: readonly string[] | NamespaceSelector;
+  };
 }
 
 const known = new Set(["namespaces", "labels", "fields", "select", "keep", "match", "on", "track", "enqueue"]);
 
 /** Narrows, filters or maps a kind. @throws TypeError for an unknown option, SyntaxError for a wrong selector. */
-export function watch<S extends Shape>(resource: Resource<S>, options: MapOptions<S["read"]>): MappedWatch;
+export function watch<S extends Shape>(
+  resource: Resource<S>,
+  options: MapOptions<MetadataOf<S["read"]>> & { readonly select: "metadata" },
+): MappedWatch;
+export function watch<S extends Shape>(
+  resource: Resource<S>,
+  options: MapOptions<S["read"]> & { readonly select?: undefined },
+): MappedWatch;
 export function watch<S extends Shape>(resource: Resource<S>, options: WatchOptions<S["read"]>): Watch<S>;
 export function watch(resource: Resource, options: Partial<MapOptions<AnyObject>>): unknown {
   for (const name of Object.keys(options)) {
@@ -76,9 +93,26 @@ export function watch(resource: Resource, options: Partial<MapOptions<AnyObject>
   if (options.select !== undefined && (options.select !== "metadata" || options.keep !== undefined)) {
     throw new TypeError(`Cannot watch ${resource.kind}: select can be "metadata", without keep`);
   }
-  const { labels, ...rest } = options;
-  const narrowed = labels === undefined ? rest : { ...rest, labels: labelSelector(labels).toString() };
+  const { labels, namespaces, ...rest } = options;
+  const narrowed: KindWatch["options"] = {
+    ...rest,
+    ...(labels !== undefined && { labels: labelSelector(labels).toString() }),
+    ...(namespaces !== undefined && { namespaces: namespacesOf(resource, namespaces) }),
+  };
   return Object.freeze({ watch: 1, resource, options: narrowed } satisfies KindWatch);
+}
+
+function namespacesOf(
+  { kind, scope }: Resource,
+  namespaces: readonly string[] | { readonly labels: LabelQuery },
+): readonly string[] | NamespaceSelector {
+  if (Array.isArray(namespaces)) return namespaces as readonly string[];
+  const { labels, ...unknown } = namespaces as { readonly labels: LabelQuery };
+  if (labels === undefined || Object.keys(unknown).length > 0) {
+    throw new TypeError(`Cannot watch ${kind}: namespaces must be a list of names, or { labels: … }`);
+  }
+  if (scope === "Cluster") throw new TypeError(`Cannot watch ${kind}: it has no namespaces, so none can be selected`);
+  return { labels: labelSelector(labels).toString() };
 }
 
 /** The paths that a watch keeps besides metadata; `undefined` for whole objects. */

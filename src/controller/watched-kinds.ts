@@ -27,6 +27,8 @@ export class WatchedKinds implements Disposable {
   readonly owned: OwnedKind[] = [];
   readonly #options: WatchedKindsOptions;
   readonly #leases: InformerLease[] = [];
+  /** The informers whose namespaces come and go. */
+  readonly #selecting: SharedInformer[] = [];
   readonly #handlers = new DisposableStack();
   #primary: SharedInformer | undefined;
   /** What was there at the start and waits for an author's `enqueue`; `undefined` once delivered. */
@@ -47,6 +49,13 @@ export class WatchedKinds implements Disposable {
 
   get synced(): boolean {
     return this.#leases.every(({ informer }) => informer.hasSynced);
+  }
+
+  /** Whether all caches have listed a key's namespace, where namespaces come and go. */
+  hasListed(key: string): boolean {
+    if (this.#selecting.length === 0) return true;
+    const namespace = key.slice(0, Math.max(0, key.indexOf("/")));
+    return this.#selecting.every((informer) => informer.sees(namespace) || !informer.namespaces.includes(namespace));
   }
 
   /** Takes the leases: the informers begin, and events come. */
@@ -96,6 +105,7 @@ export class WatchedKinds implements Disposable {
     });
     const { informer } = lease;
     this.#leases.push(lease);
+    if (informer.namespaceLabels !== undefined) this.#selecting.push(informer);
     this.#handlers.use(informer.onChange(onChange));
     const id = groupKind(watch.resource);
     const informers = this.declared.get(id);

@@ -3,9 +3,25 @@ import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { InformerReading } from "../observe/readings.ts";
 
 export function informerReading(informer: SharedInformer, now: number): InformerReading {
-  const { resource, namespaces, labels, fields, store, bytes, lastEventAt, hasSynced, relists, differences } = informer;
+  const {
+    resource,
+    namespaces,
+    namespaceLabels,
+    labels,
+    fields,
+    store,
+    bytes,
+    lastEventAt,
+    hasSynced,
+    relists,
+    differences,
+  } = informer;
   const selector = [
-    namespaces.length > 0 ? `namespaces=${namespaces.join("|")}` : "",
+    namespaceLabels === undefined
+      ? namespaces.length > 0
+        ? `namespaces=${namespaces.join("|")}`
+        : ""
+      : `namespaceLabels=${namespaceLabels}`,
     labels === undefined ? "" : `labels=${labels}`,
     fields === undefined ? "" : `fields=${fields}`,
   ];

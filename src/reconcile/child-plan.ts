@@ -63,9 +63,11 @@ export function planChild(run: RunOfObject, name: string, desired: DesiredObject
   const identity = namespace === undefined ? { name: childName } : { name: childName, namespace };
   const { informer } = owned;
   // What the informer cannot see could be somebody else's, and would never be pruned.
-  if (namespace !== undefined && informer.namespaces.length > 0 && !informer.namespaces.includes(namespace)) {
+  if (namespace !== undefined && !informer.sees(namespace)) {
+    const { namespaces, namespaceLabels } = informer;
     throw new TypeError(
-      `Cannot sync children: ${what} is outside the namespaces that are watched for ${kind}, ${informer.namespaces.join(", ")}; ` +
+      `Cannot sync children: ${what} is outside the namespaces that are watched for ${kind}, ` +
+        `${namespaceLabels === undefined ? namespaces.join(", ") : `those with the labels '${namespaceLabels}'`}; ` +
         "add its namespace to `--namespace`, or to `namespaces` of its `owns` entry",
     );
   }

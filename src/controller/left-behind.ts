@@ -1,0 +1,73 @@
+/**
+ * Objects that left the selector of `for` while nobody watched, and still carry our finalizer: no watch with that
+ * selector will ever show them.
+ */
+import { isNotFound } from "../kube/api-error.ts";
+import { listPages } from "../kube/list.ts";
+import { collectionPath, objectPath } from "../kube/mapper.ts";
+import { sleep } from "../platform/clock.ts";
+import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
+import { hasFinalizer } from "../reconcile/finalizer.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+import type { Runtime } from "./runtime.ts";
+import type { KindWatch } from "./watch.ts";
+
+/** Between two attempts, when the server refuses. */
+const AGAIN_MS = 30_000;
+
+export interface LeftBehindOptions {
+  readonly runtime: Pick<Runtime, "transport" | "mapper" | "clock" | "log" | "namespaces">;
+  readonly watch: KindWatch;
+  readonly finalizers: readonly string[];
+  /** Whether the watch shows the object. */
+  readonly shows: (key: string) => boolean;
+  readonly signal: AbortSignal;
+  readonly found: (key: string, object: AnyObject) => void;
+}
+
+/** Looks once through the metadata of all objects of the kind; without effect where the watch has no selector. */
+export async function findLeftBehind(options: LeftBehindOptions): Promise<void> {
+  const { runtime, watch, finalizers, signal } = options;
+  const { labels, fields, namespaces } = watch.options;
+  if (finalizers.length === 0) return;
+  if (labels === undefined && fields === undefined && !isNamespaceSelector(namespaces)) return;
+  while (!signal.aborted) {
+    try {
+      await look(options);
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      const kind = watch.resource.kind;
+      runtime.log.warn("Cannot look for objects that left the selector", { kind, error });
+      await sleep(AGAIN_MS, { clock: runtime.clock, signal }).catch(() => {});
+    }
+  }
+}
+
+async function look({ runtime, watch, finalizers, shows, signal, found }: LeftBehindOptions): Promise<void> {
+  const { transport, mapper } = runtime;
+  const { resource, options } = watch;
+  const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));
+  const listed = isNamespaceSelector(options.namespaces) ? [] : (options.namespaces ?? runtime.namespaces);
+  for (const namespace of mapping.namespaced && listed.length > 0 ? listed : [""]) {
+    await listPages<AnyObject>(transport, {
+      path: collectionPath(mapping, namespace),
+      partial: { apiVersion: resource.apiVersion, kind: resource.kind, isWanted: () => false },
+      fullListIfExpired: true,
+      signal,
+      async onPage(page) {
+        for (const object of page) {
+          const key = keyString(object.metadata);
+          if (!hasFinalizer(object, finalizers) || shows(key)) continue;
+          try {
+            const path = objectPath(mapping, object.metadata);
+            found(key, await transport.request<AnyObject>({ method: "GET", path, signal }));
+          } catch (error) {
+            if (!isNotFound(error)) throw error;
+          }
+        }
+      },
+    });
+  }
+}

@@ -1,0 +1,35 @@
+/** The answers of authors' `enqueue` functions to what was there at the start: runs begin after them. */
+import type { Log } from "../observe/log.ts";
+import type { Clock } from "../platform/clock.ts";
+import { within } from "./within.ts";
+
+const DEADLINE_MS = 30_000;
+
+export class PendingEnqueues {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #pending: Promise<unknown>[] = [];
+
+  constructor(options: { clock: Clock; log: Log }) {
+    this.#clock = options.clock;
+    this.#log = options.log;
+  }
+
+  /** @param awaited whether `answered` waits for it too. */
+  add(work: Promise<unknown>, awaited: boolean): void {
+    const guarded = work.catch((error: unknown) => this.#log.error("An 'enqueue' function failed", { error }));
+    if (awaited) this.#pending.push(guarded);
+  }
+
+  /** Waits for all of them, and those that come meanwhile, but not for ever. */
+  async answered(): Promise<void> {
+    const deadline = this.#clock.now() + DEADLINE_MS;
+    while (this.#pending.length > 0) {
+      const work = Promise.all(this.#pending.splice(0)).then(() => undefined);
+      if (await within(deadline - this.#clock.now(), { work, clock: this.#clock })) continue;
+      const seconds = DEADLINE_MS / 1000;
+      this.#log.warn(`An 'enqueue' function has not answered for ${seconds} s: runs begin without it`);
+      return;
+    }
+  }
+}
