@@ -1,11 +1,13 @@
 /** The story of one run for an object: membership, deletion, finalizer, the author's code, the status. */
 import type { Result } from "../reconcile/context.ts";
+import { takeBackFailure, tellFailure } from "../reconcile/finalize-failure.ts";
 import { addFinalizer, hasFinalizer, removeFinalizers } from "../reconcile/finalizer.ts";
 import type { ObjectRun } from "../reconcile/object-run.ts";
 import type { ObjectEnvironment } from "../reconcile/run.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { Declarations } from "./declarations.ts";
 import type { AnyObjectController } from "./definition.ts";
+import { outcomeOfError } from "./outcome.ts";
 
 /** Runs a function of the author, in the context of its module. */
 export type Invoke = <T>(call: () => T) => T;
@@ -25,11 +27,7 @@ export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectR
   const finalizing = run.deleting || run.departed || !isMember(reconciler, run.object);
   if (finalizing) {
     if (!hasFinalizer(run.object, finalizers)) return undefined; // not ours, or no longer
-    const result = await settled(run, () => invoke(() => controller.finalize?.(run.object, run)));
-    if (result?.requeueAfter !== undefined) return result; // not finished: the finalizer stays
-    await run.childSet.removeTracked();
-    await removeFinalizers(run, finalizers);
-    return result;
+    return finalizeObject(reconciler, run);
   }
   const [finalizer] = finalizers;
   if (finalizer !== undefined && !run.object.metadata.finalizers?.includes(finalizer)) {
@@ -37,6 +35,31 @@ export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectR
     if (finalizers.length > 1) await removeFinalizers(run, finalizers.slice(1)); // taken over from an earlier name
   }
   return settled(run, () => invoke(() => controller.reconcile(run.object, run)));
+}
+
+/** Runs `finalize` and lets the object go; as long as that fails the finalizer stays, and the object says why. */
+async function finalizeObject(reconciler: ObjectReconciler, run: ObjectRun): Promise<void | Result> {
+  const { declarations, controller, invoke } = reconciler;
+  const { finalizers } = declarations;
+  const [finalizer = ""] = finalizers;
+  return settled(run, async () => {
+    try {
+      const result = await invoke(() => controller.finalize?.(run.object, run));
+      if (result?.requeueAfter !== undefined) {
+        takeBackFailure(run, finalizer, "Finalizing");
+        return result; // not finished: the finalizer stays
+      }
+      await run.childSet.removeTracked();
+      if (!run.deleting) takeBackFailure(run, finalizer, "Finalized");
+      await run.settle(); // afterwards the object may be gone
+      await removeFinalizers(run, finalizers);
+      return result;
+    } catch (error) {
+      const { kind } = outcomeOfError(error, run.refused !== undefined);
+      if (kind === "fail" || kind === "retry" || kind === "park") tellFailure(run, finalizer, error);
+      throw error;
+    }
+  });
 }
 
 /** Whether the object belongs to the controller. */

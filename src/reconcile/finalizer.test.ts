@@ -19,7 +19,9 @@ describe.skipIf(!available)("finalizers", () => {
   const second = boxController(new Behaviours(), {
     name: "second",
     async finalize(box) {
-      finalized.push(`second ${box.metadata.name}`);
+      const { name } = box.metadata as { name: string };
+      finalized.push(`second ${name}`);
+      return finalizing.get(`second ${name}`)?.(box);
     },
   });
   let lab: Lab;
@@ -57,6 +59,39 @@ describe.skipIf(!available)("finalizers", () => {
     await lab.cluster.gone(`${BOXES}/failing`);
     expect(attempts).toBe(3);
     expect(finalized.filter((one) => one === "second failing")).toHaveLength(1);
+  });
+
+  /** The object's conditions of finalizers, as `type status reason`. */
+  const told = ({ status }: Json): string[] =>
+    (status?.conditions ?? []).map(({ type, status, reason }) => `${type} ${status} ${reason}`).toSorted();
+
+  test("UTIL-04 a failing one is told by an Event and a condition, and wakes nobody past the back-off", async () => {
+    let isFailing = true;
+    const attempts = { first: 0, second: 0 };
+    const failing = (name: "first" | "second") => async () => {
+      attempts[name]++;
+      if (isFailing) throw new Error(`no answer at ${performance.now()}`); // never the same words
+    };
+    finalizing.set("loud", failing("first"));
+    finalizing.set("second loud", failing("second"));
+    await lab.box("loud", nothing);
+    await remove("loud");
+    await Bun.sleep(1_500);
+    // 20 ms doubled up to 200 ms: some 10 attempts, and a few for what the other controller writes.
+    expect(attempts.first + attempts.second).toBeLessThan(40);
+    const held = await lab.get("loud");
+    expect(told(held)).toEqual([
+      "lab.binnacle.dev/box-finalized False FinalizeFailed",
+      "lab.binnacle.dev/second-finalized False FinalizeFailed",
+    ]);
+    expect(JSON.stringify(held.status)).toContain("no answer at");
+    expect(lab.writes("loud").filter((write) => write.endsWith("/status")).length).toBeLessThan(12);
+    await lab.cluster.exists(
+      "/apis/events.k8s.io/v1/namespaces/default/events?fieldSelector=reason=FinalizeFailed",
+      ({ items }) => items!.length >= 2,
+    );
+    isFailing = false;
+    await lab.cluster.gone(`${BOXES}/loud`);
   });
 
   test("`requeueAfter` from finalize keeps the finalizer", async () => {
@@ -100,7 +135,9 @@ describe.skipIf(!available)("finalizers", () => {
       async reconcile() {},
       async finalize(box) {
         finalized.push(`member ${box.metadata.name}`);
+        if (finalized.filter((one) => one === `member ${box.metadata.name}`).length === 1) throw new Error("once");
       },
+      retry: { first: "20ms" },
     });
     await lab.restart([first, member]);
     await lab.box("member", nothing);
@@ -111,7 +148,8 @@ describe.skipIf(!available)("finalizers", () => {
       ({ metadata }) => !metadata.finalizers!.includes("lab.binnacle.dev/member"),
     );
     expect(released.metadata.deletionTimestamp).toBeUndefined();
-    expect(finalized.filter((one) => one === "member member")).toHaveLength(1);
+    expect(finalized.filter((one) => one === "member member")).toHaveLength(2);
+    expect(told(released)).toEqual(["lab.binnacle.dev/member-finalized True Finalized"]);
     await lab.restart();
   });
 

@@ -42,6 +42,10 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ru
   }
 
   get status(): StatusWriter<Shape> {
+    return this.objectStatus;
+  }
+
+  get objectStatus(): ObjectStatus {
     return (this.#status ??= new ObjectStatus(this));
   }
 
