@@ -72,6 +72,8 @@ export async function changeObject(exchange: Exchange, change: Change): Promise<
       }
       const object = await change.produce(undefined);
       if (object.metadata.uid) throw preconditionFailed(exchange, { given: object.metadata.uid, found: "" });
+      // A version that is named finds nothing it could contradict: only POST refuses one.
+      delete object.metadata.resourceVersion;
       const made = await createObject(exchange, object, {
         options: change.options,
         isTracked: change.isTracked ?? false,
