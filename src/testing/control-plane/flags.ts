@@ -41,13 +41,17 @@ export function apiserverFlags(dir: string, ports: Ports, own: readonly string[]
     "--allow-privileged=true",
     "--disable-admission-plugins=ServiceAccount", // or no pod could be made before its account is
   ];
+  return overridden(defaults, own);
+}
+
+function overridden(defaults: readonly string[], own: readonly string[]): string[] {
   const name = (flag: string) => flag.split("=", 1)[0];
   const replaced = new Set(own.map(name));
   return [...defaults.filter((flag) => !replaced.has(name(flag))), ...own];
 }
 
-export function controllerFlags(dir: string, ports: Ports): string[] {
-  return [
+export function controllerFlags(dir: string, ports: Ports, own: readonly string[] = []): string[] {
+  const defaults = [
     `--kubeconfig=${dir}/kubeconfig`,
     `--authentication-kubeconfig=${dir}/kubeconfig`,
     `--authorization-kubeconfig=${dir}/kubeconfig`,
@@ -59,6 +63,7 @@ export function controllerFlags(dir: string, ports: Ports): string[] {
     "--leader-elect=false",
     `--cert-dir=${dir}/run`,
   ];
+  return overridden(defaults, own);
 }
 
 /** One line for each request, without bodies, once it is answered. */

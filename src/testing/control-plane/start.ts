@@ -18,6 +18,8 @@ export interface ControlPlaneOptions {
   readonly controllers?: boolean | undefined;
   /** Flags of kube-apiserver, each `--name=value`; one replaces the default of its name. */
   readonly flags?: readonly string[] | undefined;
+  /** Flags of kube-controller-manager, as `flags`. */
+  readonly controllerFlags?: readonly string[] | undefined;
   /** Writes one line for each request to `audit.log`, read by `audit()`. @default false */
   readonly audit?: boolean | undefined;
   /** Holds data, certificates and logs; what an earlier start left there is used again. @default a new one, removed by stop() */
@@ -68,7 +70,7 @@ function programsFor(dir: string, { ports, options }: Programs): Map<ProgramName
   const flags: Record<ProgramName, string[]> = {
     etcd: etcdFlags(dir, ports),
     "kube-apiserver": apiserverFlags(dir, ports, own),
-    "kube-controller-manager": controllerFlags(dir, ports),
+    "kube-controller-manager": controllerFlags(dir, ports, options.controllerFlags),
   };
   const names: ProgramName[] = [
     "etcd",

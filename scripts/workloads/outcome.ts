@@ -1,0 +1,124 @@
+/** What came of a situation on one cluster, ready to be compared. */
+import { Names } from "./names.ts";
+import { isOfEveryNamespace, normalizeObject } from "./normalize.ts";
+import type { Happening, Loose } from "./recorder.ts";
+import type { Situation } from "./situation.ts";
+import type { Snapshot } from "./stage.ts";
+
+/** By part of the outcome, such as a step's snapshot; then by object. */
+export type Outcome = Readonly<Record<string, unknown>>;
+
+export function outcomeOf(situation: Situation, played: Played): Outcome {
+  const { snapshots, happenings, failure } = played;
+  const names = new Names(happenings);
+  const outcome: Record<string, unknown> = {};
+  if (failure !== undefined) outcome["failure"] = failure;
+  for (const [index, { label, objects }] of snapshots.entries()) {
+    outcome[`${index + 1} ${label}`] = byName(objects, names);
+  }
+  outcome["created and deleted"] = counts(happenings, names);
+  if (situation.sequence) outcome["sequence"] = sequences(happenings, names);
+  if (situation.order) outcome["order"] = order(happenings, names);
+  if (situation.events !== false) outcome["events"] = events(happenings, names, situation.events === "reasons");
+  return outcome;
+}
+
+export interface Played {
+  readonly snapshots: readonly Snapshot[];
+  readonly happenings: readonly Happening[];
+  readonly failure: string | undefined;
+}
+
+/** Interchangeable objects, such as the pods of a ReplicaSet, are an unordered list. */
+function byName(objects: readonly Loose[], names: Names): Record<string, unknown> {
+  const found: Record<string, unknown[]> = {};
+  for (const object of objects) {
+    if (isOfEveryNamespace(object)) continue;
+    (found[names.of(object)] ??= []).push(normalizeObject(object, names));
+  }
+  for (const list of Object.values(found)) {
+    list.sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
+  }
+  return found;
+}
+
+/** How many objects of a name there were, and how many are left. */
+function counts(happenings: readonly Happening[], names: Names): Record<string, string> {
+  const found = new Map<string, { created: Set<string>; deleted: Set<string> }>();
+  for (const { type, object } of ofInterest(happenings)) {
+    const name = names.of(object);
+    const count = found.get(name) ?? { created: new Set(), deleted: new Set() };
+    found.set(name, count);
+    count.created.add(object.metadata.uid);
+    if (type === "DELETED") count.deleted.add(object.metadata.uid);
+  }
+  return Object.fromEntries(
+    [...found].map(([name, { created, deleted }]) => [name, `${created.size} created, ${deleted.size} deleted`]),
+  );
+}
+
+/** Of each object but pods: where its counts turned, and through which states its conditions went. */
+function sequences(happenings: readonly Happening[], names: Names): Record<string, unknown> {
+  const found: Record<string, Record<string, (number | string)[]>> = {};
+  for (const { type, object } of ofInterest(happenings)) {
+    if (object.kind === "Pod" || type === "DELETED") continue;
+    const of = (found[names.of(object)] ??= {});
+    for (const [field, value] of counted(object)) turn((of[field] ??= []) as number[], value);
+    for (const { type, status, reason } of object.status?.conditions ?? []) {
+      const states = (of[`condition ${type}`] ??= []);
+      const state = `${status} ${reason ?? ""}`;
+      if (states.at(-1) !== state) states.push(state);
+    }
+  }
+  return found;
+}
+
+function counted({ spec, status }: Loose): [string, number][] {
+  const found: [string, number][] = [];
+  if (spec?.replicas !== undefined) found.push(["wanted", spec.replicas]);
+  for (const name of ["succeeded", "failed", "numberReady"]) {
+    if (status?.[name] !== undefined) found.push([name, status[name]]);
+  }
+  return found;
+}
+
+/** Keeps the first value, and each after which the direction changed. */
+function turn(values: number[], value: number): void {
+  const last = values.at(-1);
+  if (last === value) return;
+  const before = values.at(-2);
+  if (last !== undefined && before !== undefined && last > before === value > last) values.pop();
+  values.push(value);
+}
+
+/** Creations and deletions; adjacent ones of one name are one. */
+function order(happenings: readonly Happening[], names: Names): string[] {
+  const found: { readonly what: string; count: number }[] = [];
+  const known = new Set<string>();
+  for (const { type, object } of ofInterest(happenings)) {
+    const { uid } = object.metadata;
+    if (type !== "DELETED" && known.has(uid)) continue;
+    known.add(uid);
+    const what = `${type === "DELETED" ? "-" : "+"} ${names.of(object)}`;
+    const last = found.at(-1);
+    if (last?.what === what) last.count++;
+    else found.push({ what, count: 1 });
+  }
+  return found.map(({ what, count }) => (count === 1 ? what : `${what} ×${count}`));
+}
+
+/** Recorded by controllers; of pods and nodes only what stands in for machines has something to say. */
+function events(happenings: readonly Happening[], names: Names, withoutNotes: boolean): string[] {
+  const found = new Set<string>();
+  for (const { object } of happenings) {
+    if (object.kind !== "Event" || object.regarding?.kind === "Pod") continue;
+    const { regarding, type, reason, note } = object;
+    const about = `${regarding.kind} ${names.text(regarding.name)}: ${type} ${reason}`;
+    found.add(withoutNotes ? about : `${about}: ${names.text(note ?? "")}`);
+  }
+  return [...found].sort();
+}
+
+function ofInterest(happenings: readonly Happening[]): Happening[] {
+  return happenings.filter(({ object }) => object.kind !== "Event" && !isOfEveryNamespace(object));
+}
