@@ -16,32 +16,77 @@ interface Step {
   readonly items: Step | undefined;
 }
 
+/** By kind: the same for every server of the process. */
+const plans = new Map<string, Step | undefined>();
+
 /** Fills in the defaults of a built-in kind. */
 export function defaulting(row: GroupVersionKind): ((object: KubeObject) => void) | undefined {
-  const schema = builtInSchema(row);
-  const step = schema && plan(schema, row, new Set());
+  const id = `${row.group}/${row.version}/${row.kind}`;
+  if (!plans.has(id)) plans.set(id, planOf(row));
+  const step = plans.get(id);
   return step && ((object) => walk(step, object));
 }
 
-function plan(schema: Schema, row: GroupVersionKind, above: Set<Schema>): Step | undefined {
-  if (above.has(schema)) return undefined;
+function planOf(row: GroupVersionKind): Step | undefined {
+  const schema = builtInSchema(row);
+  if (schema === undefined) return undefined;
+  return plan(schema, { row, above: new Set(), worthwhile: worthwhile(schema, row) });
+}
+
+interface Planning {
+  readonly row: GroupVersionKind;
+  /** Structs contain themselves: each is followed once. */
+  readonly above: Set<Schema>;
+  readonly worthwhile: ReadonlySet<Schema>;
+}
+
+function plan(schema: Schema, planning: Planning): Step | undefined {
+  const { row, above, worthwhile } = planning;
+  if (above.has(schema) || !worthwhile.has(schema)) return undefined;
   above.add(schema);
-  const struct = schema.go?.struct;
-  const apply =
-    struct === undefined
-      ? undefined
-      : (table.get(`${row.group}/${row.version}/${struct}`) ??
-        table.get(`${row.group}/${struct}`) ??
-        table.get(struct));
+  const apply = entryOf(schema, row);
   const fields: [string, Step][] = [];
   for (const [name, field] of schema.properties ?? []) {
-    const step = plan(field, row, above);
+    const step = plan(field, planning);
     if (step) fields.push([name, step]);
   }
   const below = schema.items ?? schema.additional;
-  const items = below && plan(below, row, above);
+  const items = below && plan(below, planning);
   above.delete(schema);
   return apply || items || fields.length > 0 ? { apply, fields, items } : undefined;
+}
+
+/** The schemas below which there is anything to do: the ways through a recursive one are too many to try. */
+function worthwhile(root: Schema, row: GroupVersionKind): ReadonlySet<Schema> {
+  const above = new Map<Schema, Schema[]>([[root, []]]);
+  const pending = [root];
+  const found: Schema[] = [];
+  for (let schema = pending.pop(); schema !== undefined; schema = pending.pop()) {
+    if (entryOf(schema, row)) found.push(schema);
+    const below = schema.items ?? schema.additional;
+    const children = [...(schema.properties?.values() ?? []), ...(below === undefined ? [] : [below])];
+    for (const child of children) {
+      const parents = above.get(child);
+      if (parents) parents.push(schema);
+      else {
+        above.set(child, [schema]);
+        pending.push(child);
+      }
+    }
+  }
+  const worth = new Set<Schema>();
+  for (let schema = found.pop(); schema !== undefined; schema = found.pop()) {
+    if (worth.has(schema)) continue;
+    worth.add(schema);
+    found.push(...(above.get(schema) ?? []));
+  }
+  return worth;
+}
+
+function entryOf(schema: Schema, row: GroupVersionKind): Default | undefined {
+  const struct = schema.go?.struct;
+  if (struct === undefined) return undefined;
+  return table.get(`${row.group}/${row.version}/${struct}`) ?? table.get(`${row.group}/${struct}`) ?? table.get(struct);
 }
 
 function walk(step: Step, value: unknown): void {
