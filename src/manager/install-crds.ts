@@ -9,7 +9,8 @@ import { losses, type StoredCrd } from "./crd-changes.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** How often a new kind is asked whether it is served, and for how long, in milliseconds. */
+/** How often a new kind is asked whether it is served, and for how long, in milliseconds: soon, and then less often. */
+const ASK_FIRST = 1;
 const ASK_EVERY = 25;
 const ESTABLISHED_WITHIN = 30_000;
 
@@ -110,6 +111,7 @@ async function established(path: string, wait: { applied: StoredCrd; options: In
   const { transport, clock, signal } = wait.options;
   const deadline = clock.now() + ESTABLISHED_WITHIN;
   let crd = wait.applied;
+  let pause = ASK_FIRST;
   while (condition(crd, "Established")?.status !== "True") {
     const refused = condition(crd, "NamesAccepted");
     if (refused?.status === "False") {
@@ -122,7 +124,8 @@ async function established(path: string, wait: { applied: StoredCrd; options: In
         `Cannot install the CustomResourceDefinition ${crd.metadata.name}: the server does not serve it after 30 s`,
       );
     }
-    await sleep(ASK_EVERY, { clock, signal });
+    await sleep(pause, { clock, signal });
+    pause = Math.min(pause * 2, ASK_EVERY);
     crd = await transport.request<StoredCrd>({ method: "GET", path, signal });
   }
 }
