@@ -5,6 +5,7 @@ import { generateHeapSnapshot } from "bun";
 import { heapStats } from "bun:jsc";
 import { InformerRegistry, type InformerLease } from "../../src/cache/registry.ts";
 import { openGate } from "../../src/client/write-gate.ts";
+import { FinalizerClaims } from "../../src/controller/finalizer-claims.ts";
 import { startController, type RunningController } from "../../src/controller/controller.ts";
 import type { Runtime } from "../../src/controller/runtime.ts";
 import { createEventRecorder } from "../../src/events/recorder.ts";
@@ -89,6 +90,7 @@ const runtime: Runtime = {
   mapper,
   informers,
   events,
+  finalizers: new FinalizerClaims({ clock: systemClock, log }),
   gate: openGate,
   clock: systemClock,
   log,

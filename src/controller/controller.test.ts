@@ -10,6 +10,7 @@ import type { RunContext } from "../reconcile/context.ts";
 import { ConfigMap } from "../resource/builtin/core.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { listOf, refusal, ScriptedServer, until } from "../testing/scripted-server.ts";
+import { FinalizerClaims } from "./finalizer-claims.ts";
 import { startController } from "./controller.ts";
 import type { KeyController } from "./definition.ts";
 import { source } from "./source.ts";
@@ -64,6 +65,7 @@ async function setUp(
     mapper,
     informers,
     events,
+    finalizers: new FinalizerClaims({ clock, log }),
     gate: openGate,
     clock,
     log,

@@ -7,12 +7,14 @@ import type { Transport } from "../kube/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { FinalizerClaims } from "./finalizer-claims.ts";
 
 export interface Runtime {
   readonly transport: Transport;
   readonly mapper: RestMapper;
   readonly informers: InformerRegistry;
   readonly events: EventRecorder;
+  readonly finalizers: FinalizerClaims;
   /** Closed when leadership is lost. */
   readonly gate: WriteGate;
   readonly clock: Clock;

@@ -4,6 +4,7 @@
 import { hostname } from "node:os";
 import { InformerRegistry } from "../cache/registry.ts";
 import { openGate } from "../client/write-gate.ts";
+import { FinalizerClaims } from "../controller/finalizer-claims.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { createEventRecorder } from "../events/recorder.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
@@ -92,6 +93,7 @@ export class Manager implements AsyncDisposable {
         metrics: this.metrics,
         instance: hostname(),
       }),
+      finalizers: new FinalizerClaims({ clock, log }),
       gate: openGate,
       clock,
       log,

@@ -174,6 +174,22 @@ describe.skipIf(!available)("finalizers", () => {
     await lab.restart();
   });
 
+  test("those left behind by an earlier name are named in a warning, and those of other controllers are not", async () => {
+    await lab.box("behind", nothing);
+    await lab.restart([boxController(new Behaviours(), { name: "other" }), second]);
+    const left = (): readonly unknown[] =>
+      lab.operator
+        .lines("warn")
+        .filter(({ msg }) => msg.includes("no controller of this process"))
+        .map(({ finalizer }) => finalizer);
+    await until(() => left().length > 0, { what: "a warning" });
+    expect(left()).toContain("lab.binnacle.dev/box");
+    expect(left()).not.toContain("lab.binnacle.dev/second");
+    await lab.restart();
+    await remove("behind");
+    await lab.cluster.gone(`${BOXES}/behind`);
+  });
+
   test("are added and removed while others change the object", async () => {
     const stop = new AbortController();
     const path = `${BOXES}/busy`;
