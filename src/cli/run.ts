@@ -90,6 +90,7 @@ export const runCommand: Command = command({
       grace: values["grace-period"],
       strict: values.strict,
       installCrds: values["install-crds"],
+      version: host.embedded.version,
     });
     report = (module, error) => manager.modules.reportError(module, error);
     await manager.start().catch((error: unknown) => {

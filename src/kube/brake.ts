@@ -6,6 +6,8 @@ import type { Clock } from "../platform/clock.ts";
 const PATIENCE = 3;
 /** Between two requests of a braked resource. */
 const GAP_MS = 250;
+/** What was under way when it began is paid for by waiting, but not longer than this. */
+const MAX_DEBT_MS = 2_000;
 
 /** A resource that fails. */
 class Refusals {
@@ -14,6 +16,8 @@ class Refusals {
   #timer: Disposable | undefined;
   inARow = 0;
   #next = 0;
+  /** Requests that had their turn and have not failed. */
+  #granted = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -23,7 +27,7 @@ class Refusals {
   async turn(signal: AbortSignal | undefined): Promise<void> {
     const now = this.#clock.now();
     if (this.#waiting.length === 0 && now >= this.#next) {
-      this.#next = now + GAP_MS;
+      this.#grant(now);
       return;
     }
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -38,6 +42,16 @@ class Refusals {
     }
   }
 
+  failed(): void {
+    this.inARow++;
+    if (this.#granted > 0) {
+      this.#granted--;
+      return;
+    }
+    const now = this.#clock.now();
+    this.#next = Math.min(Math.max(this.#next, now) + GAP_MS, now + MAX_DEBT_MS);
+  }
+
   end(): void {
     this.#disarm();
     for (const go of this.#waiting.splice(0)) go();
@@ -46,10 +60,18 @@ class Refusals {
   #arm(): void {
     this.#timer ??= this.#clock.setTimeout(() => {
       this.#timer = undefined;
-      this.#next = this.#clock.now() + GAP_MS;
-      this.#waiting.shift()?.();
+      const now = this.#clock.now();
+      if (now >= this.#next) {
+        this.#grant(now);
+        this.#waiting.shift()?.();
+      }
       if (this.#waiting.length > 0) this.#arm();
     }, this.#next - this.#clock.now());
+  }
+
+  #grant(now: number): void {
+    this.#next = now + GAP_MS;
+    this.#granted++;
   }
 
   #disarm(): void {
@@ -60,7 +82,8 @@ class Refusals {
 
 /**
  * Counts failures by resource. Each caller backs off by itself; this bounds what all of them do together: while a
- * resource fails, 4 requests of it go out each second, and its first success lets all others go.
+ * resource fails, 4 requests of it go out each second, those counted that were under way when it began, and its first
+ * success lets all others go.
  */
 export class Brake {
   readonly #clock: Clock;
@@ -85,7 +108,7 @@ export class Brake {
     const resource = resourceOf(path);
     let refused = this.#refused.get(resource);
     if (refused === undefined) this.#refused.set(resource, (refused = new Refusals(this.#clock)));
-    refused.inARow++;
+    refused.failed();
   }
 
   succeeded(path: string): void {

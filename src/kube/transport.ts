@@ -64,7 +64,7 @@ export interface TransportOptions {
   readonly onWarning?: ((text: string) => void) | undefined;
   /** Called for each attempt: HTTP method, and status code or `<error>`, as client-go's `rest_client_requests_total`. */
   readonly onRequest?: ((method: string, code: string) => void) | undefined;
-  /** @default "binnacle/0.1.0" */
+  /** @default "binnacle" */
   readonly userAgent?: string | undefined;
 }
 
@@ -111,7 +111,7 @@ class KubeTransport implements Transport {
     this.#reachability = new ReachabilityProbe({ clock, probe: (signal) => this.#probe(signal) });
     this.#brake = new Brake(clock);
     this.#reload = new ReloadOnce(config);
-    this.#headers = new RequestHeaders(options.userAgent ?? "binnacle/0.1.0");
+    this.#headers = new RequestHeaders(options.userAgent ?? "binnacle");
     this.#log = new AnswerLog(options);
   }
 

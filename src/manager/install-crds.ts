@@ -1,4 +1,5 @@
 /** Applies the CustomResourceDefinitions of modules, unless that would lose data. */
+import { ListGate } from "../cache/list-gate.ts";
 import type { Transport } from "../kube/transport.ts";
 import { isNotFound, isUnreachable } from "../kube/api-error.ts";
 import type { Log } from "../observe/log.ts";
@@ -13,12 +14,20 @@ const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const ASK_FIRST = 1;
 const ASK_EVERY = 25;
 const ESTABLISHED_WITHIN = 30_000;
+/** The server establishes one after another: more of them at once would only wait longer for each. */
+const AT_ONCE = 8;
 
 export interface InstallOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Shared by all who install on one server. */
+  readonly gate: ListGate;
+}
+
+export function installGate(): ListGate {
+  return new ListGate(AT_ONCE);
 }
 
 /** A change of a CustomResourceDefinition that would lose data. */
@@ -41,6 +50,7 @@ async function installWhenReachable(crd: Crd, options: InstallOptions): Promise<
   const { transport, clock, signal } = options;
   for (;;) {
     try {
+      using _turn = await options.gate.enter(signal);
       return await install(crd, options);
     } catch (error) {
       if (!isUnreachable(error)) throw error;

@@ -33,6 +33,7 @@ function setUp({ port = closedPort(), installCrds = false } = {}) {
     healthAddress: "127.0.0.1:0",
     metricsAddress: "127.0.0.1:0",
     grace: 100,
+    version: "1.2.3",
     installCrds,
   });
   const get = async (path: string, listener: "health-probe" | "metrics" = "health-probe") => {
@@ -110,17 +111,20 @@ test("Manager waits for a server that is away before it installs a module's Cust
   await Bun.sleep(200);
   expect(settled).toBe(false);
   const requests: string[] = [];
+  const agents = new Set<string>();
   const established = { metadata: { name: "x" }, status: { conditions: [{ type: "Established", status: "True" }] } };
   await using server = Bun.serve({
     port,
     hostname: "127.0.0.1",
-    fetch: ({ method, url }) => {
+    fetch: ({ method, url, headers }) => {
+      agents.add(headers.get("user-agent") ?? "");
       if (url.includes("/customresourcedefinitions/")) requests.push(method);
       return method === "PATCH" ? Response.json(established) : Response.json({ code: 404 }, { status: 404 });
     },
   });
   await added;
   expect(requests).toEqual(["GET", "PATCH"]);
+  expect([...agents]).toEqual([`binnacle/1.2.3 (${process.platform}/${process.arch})`]);
   await manager.stop();
   await server.stop(true);
 }, 10_000);

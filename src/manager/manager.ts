@@ -21,7 +21,7 @@ import { HealthChecks } from "../server/health-checks.ts";
 import { type Listeners, startListeners } from "../server/listeners.ts";
 import { metricsApp } from "../server/metrics-app.ts";
 import { informerReading } from "./informer-reading.ts";
-import { installCrds } from "./install-crds.ts";
+import { installCrds, installGate } from "./install-crds.ts";
 import { isolate } from "./isolation.ts";
 import { notReady } from "./readiness.ts";
 
@@ -45,6 +45,8 @@ export interface ManagerOptions {
   readonly development?: boolean | undefined;
   /** Logs what nobody in the process caught, instead of letting it end the process. @default true */
   readonly isolate?: boolean | undefined;
+  /** Of the binary, as the server's audit log shows it. @default none */
+  readonly version?: string | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
 }
@@ -61,6 +63,7 @@ export class Manager implements AsyncDisposable {
   readonly #isolation: Disposable | undefined;
   readonly #reachability: Disposable;
   #listeners: Listeners | undefined;
+  readonly #installing = installGate();
   #loaded = false;
   #stopped: Promise<void> | undefined;
 
@@ -77,6 +80,7 @@ export class Manager implements AsyncDisposable {
     this.#transport = createTransport(cluster, {
       clock,
       onWarning: (text) => log.warn("The API server warns", { warning: text }),
+      userAgent: userAgent(options.version),
       onRequest: (method, code) => this.metrics.requests.observe(method, code),
     });
     const transport = hostBound(this.#transport);
@@ -239,7 +243,8 @@ export class Manager implements AsyncDisposable {
     this.#stopping.signal.throwIfAborted();
     if (this.#options.installCrds !== true) return;
     const { transport, clock, log } = this.#runtime;
-    await installCrds(module.definitions.resources, { transport, clock, log, signal: this.#stopping.signal });
+    const { signal } = this.#stopping;
+    await installCrds(module.definitions.resources, { transport, clock, log, signal, gate: this.#installing });
   }
 
   /** Routes of plugins, without the prefix under which they are mounted. */
@@ -252,4 +257,9 @@ export class Manager implements AsyncDisposable {
       new Response("404 page not found\n", { status: 404 })
     );
   }
+}
+
+/** Such as `binnacle/1.2.3 (linux/x64)`. */
+function userAgent(version: string | undefined): string {
+  return `binnacle${version === undefined ? "" : `/${version}`} (${process.platform}/${process.arch})`;
 }
