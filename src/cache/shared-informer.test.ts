@@ -358,6 +358,31 @@ describe("SharedInformer", () => {
     expect(informer.bytes).toBeGreaterThan(100);
   });
 
+  test("keeps an object as it came when its transform throws, and lists once", async () => {
+    const transform = (object: AnyObject): AnyObject => {
+      if (object.metadata.name !== "a") throw new Error("not this one");
+      return { ...object, metadata: { ...object.metadata, labels: { seen: "yes" } } };
+    };
+    const { server, informer, logged, synced } = await setUp({ transform });
+    const watch = await synced([pod("a", 1), pod("b", 2)], 5);
+    watch.send(["ADDED", pod("c", 6)]);
+    await until(() => informer.store.size === 3);
+    expect(informer.store.get("ns/a")?.metadata.labels).toEqual({ seen: "yes" });
+    expect([server.lists.length, informer.transformFailures, informer.state.kind]).toEqual([1, 2, "watching"]);
+    expect(logged.filter(({ level }) => level === "error")).toHaveLength(1);
+  });
+
+  test("says once that it waits for a kind, in whatever words the server says so", async () => {
+    const { server, clock, informer, logged, synced } = await setUp();
+    const watch = await synced([pod("a", 1)], 5);
+    let asked = 0;
+    server.onWatch = server.onList = () => refusal(404, "NotFound", `not found, ${asked++}`);
+    watch.end();
+    await until(() => informer.state.kind === "waiting");
+    for (let again = asked; asked < again + 2;) await clock.advanceInTurns(200);
+    expect(logged.filter(({ message }) => message.startsWith("Waiting")).length).toBe(1);
+  });
+
   test("STORE-01 a list gives deletions first, then updates and additions", async () => {
     const { server, informer, recorder, take, synced } = await setUp();
     informer.addHandler(recorder, { name: "recorder" });

@@ -38,7 +38,7 @@ export interface SharedInformerOptions {
   readonly random?: (() => number) | undefined;
   /** Freezes cached objects. @default false */
   readonly freeze?: boolean | undefined;
-  /** Changes each object on its way in, once; what it returns is what is kept. */
+  /** Changes each object on its way in, once; what it returns is kept. Where it throws, the object is kept as it came. */
   readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
   /** Milliseconds after which everything is listed again, about, to find out what was missed. @default never */
   readonly checkEvery?: number | undefined;
@@ -103,6 +103,7 @@ export class SharedInformer {
   #projection = new Projection(WHOLE);
   #state: InformerState = { kind: "starting" };
   #hasSynced = false;
+  #transformFailures = 0;
   #lastEventAt: number | undefined;
 
   constructor(resource: Resource, options: SharedInformerOptions) {
@@ -218,6 +219,11 @@ export class SharedInformer {
     return this.#handlers.failures;
   }
 
+  /** Objects that are kept as they came, because the transform threw. */
+  get transformFailures(): number {
+    return this.#transformFailures;
+  }
+
   /** Own writes that the server's stream has not shown yet. */
   get pendingWrites(): number {
     let pending = 0;
@@ -319,10 +325,28 @@ export class SharedInformer {
   }
 
   #take(given: AnyObject, shared: boolean): AnyObject {
-    const object = this.#transform === undefined ? given : this.#transform(given);
+    const object = this.#transform === undefined ? given : this.#transformed(given, this.#transform);
     const taken = this.#keep?.take(object) ?? this.#project(object, shared);
     if (!isStub(taken)) this.#size.take(taken);
     return this.#freeze ? deepFreeze(taken) : taken;
+  }
+
+  #transformed(given: AnyObject, transform: (object: AnyObject) => AnyObject): AnyObject {
+    try {
+      return transform(given);
+    } catch (error) {
+      // A store without the object would lie, and listing again would not help.
+      if (this.#transformFailures++ === 0) {
+        const { name, namespace } = given.metadata;
+        this.#log.error("A transform failed: objects are kept as they came", {
+          informer: this.id,
+          namespace,
+          name,
+          error,
+        });
+      }
+      return given;
+    }
   }
 
   #project(object: AnyObject, shared: boolean): AnyObject {
@@ -354,8 +378,10 @@ export class SharedInformer {
     const informer = this.id;
     if (state.kind === "waiting" || state.kind === "unavailable") {
       const { kind, message } = state;
-      if (this.#trouble === message) return; // it was tried again, and nothing is new
-      this.#trouble = message;
+      // It was tried again, and nothing is new; a kind that is absent is told of in several ways.
+      const trouble = kind === "waiting" ? kind : message;
+      if (this.#trouble === trouble) return;
+      this.#trouble = trouble;
       if (kind === "waiting") this.#log.info("Waiting for a kind to appear", { informer, message });
       else this.#log.warn("Cannot watch", { informer, message });
     } else if (state.kind === "watching" && this.#trouble !== undefined) {
