@@ -1,30 +1,50 @@
 /** `binnacle check` */
 import { declarationsOf } from "../controller/declarations.ts";
 import type { KindWatch } from "../controller/watch.ts";
+import { isUnreachable } from "../kube/api-error.ts";
+import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { typeErrors } from "../loader/type-check.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { KeySource } from "../controller/source.ts";
 import { type Command, command } from "./command.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { type Rule, rulesOf } from "./rbac-rules.ts";
-import { controllersOption } from "./shared-options.ts";
+import { checkCluster } from "./dead-finalizers.ts";
+import { contextOption, controllersOption, kubeconfigOption } from "./shared-options.ts";
+import { UserError } from "./usage-error.ts";
 
 export const checkCommand: Command = command({
   options: [
     controllersOption,
     { name: "types", type: "boolean", default: true, describe: "Check the modules' types too" },
+    {
+      name: "cluster",
+      type: "boolean",
+      default: false,
+      describe: "Look on the cluster for finalizers that none of the controllers would remove",
+    },
+    kubeconfigOption,
+    contextOption,
   ],
-  async run({ controllers, types }, host) {
+  async run({ controllers, types, cluster, kubeconfig, context }, host) {
     const { modules, problems, files } = await loadModules(controllers, host);
     for (const module of modules) host.out(describeModule(module));
     const asset = types ? await host.embedded.sdkTypes() : undefined;
     if (types && asset === undefined) host.err("Types are not checked: this binnacle was built without them\n");
     const errors = asset === undefined ? "" : await typeErrors(files, { types: asset, env: host.env });
-    for (const problem of problems) host.err(`error: ${problem}\n`);
+    const found = cluster
+      ? await checkCluster(modules, await loadKubeconfig({ kubeconfig, context, env: host.env })).catch(unreachable)
+      : { notes: [], problems: [] };
+    for (const note of found.notes) host.out(`cluster ${note}\n`);
+    for (const problem of [...problems, ...found.problems]) host.err(`error: ${problem}\n`);
     if (errors !== "") host.err(`${errors}\n`);
-    return problems.length > 0 || errors !== "" ? 1 : 0;
+    return problems.length + found.problems.length > 0 || errors !== "" ? 1 : 0;
   },
 });
+
+function unreachable(error: unknown): never {
+  throw isUnreachable(error) ? new UserError(error.message, { cause: error }) : error;
+}
 
 function describeModule({ file, definitions }: LoadedModule): string {
   const lines = [file];

@@ -4,19 +4,15 @@ import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { Manager } from "../manager/manager.ts";
 import { createLog } from "../observe/log.ts";
 import { type Command, command } from "./command.ts";
-import { controllersOption, namespaceOption } from "./shared-options.ts";
+import { contextOption, controllersOption, kubeconfigOption, namespaceOption } from "./shared-options.ts";
 import { whenSignalled } from "./signals.ts";
 import { startModules } from "./start-modules.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
 const options = [
   controllersOption,
-  {
-    name: "kubeconfig",
-    type: "string",
-    describe: "Path of a kubeconfig; else $KUBECONFIG, the pod's service account, ~/.kube/config",
-  },
-  { name: "context", type: "string", describe: "Context of the kubeconfig" },
+  kubeconfigOption,
+  contextOption,
   namespaceOption,
   {
     name: "health-probe-bind-address",

@@ -14,6 +14,24 @@ export const controllersOption: ListOption<"controllers"> & { readonly default: 
   describe: "Folder with modules; repeatable",
 };
 
+/** An option with a text. */
+interface TextOption<Name extends string> extends Option {
+  readonly name: Name;
+  readonly type: "string";
+}
+
+export const kubeconfigOption: TextOption<"kubeconfig"> = {
+  name: "kubeconfig",
+  type: "string",
+  describe: "Path of a kubeconfig; else $KUBECONFIG, the pod's service account, ~/.kube/config",
+};
+
+export const contextOption: TextOption<"context"> = {
+  name: "context",
+  type: "string",
+  describe: "Context of the kubeconfig",
+};
+
 export const namespaceOption: ListOption<"namespace"> = {
   name: "namespace",
   type: "list",

@@ -12,7 +12,6 @@ import { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import type { Result } from "../reconcile/context.ts";
 import type { ObjectEnvironment, RunEnvironment } from "../reconcile/run.ts";
-import { finalizerName } from "../reconcile/finalizer.ts";
 import { childId } from "../reconcile/owned-kind.ts";
 import { parseDuration } from "../resource/duration.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
@@ -193,7 +192,7 @@ class ControllerEngine implements RunningController, EventSink {
       },
     });
     this.#kinds.watch(declarations);
-    this.#claimFinalizers();
+    this.#cleanup.use(runtime.finalizers.own(declarations, this.#kinds.primary));
     this.#keySources(reconciler);
     this.#cleanup.use(runtime.transport.reachability.onChange((reachable) => this.#onReachability(reachable)));
     const patience = parseDuration(controller.syncTimeout ?? DEFAULT_SYNC_TIMEOUT, "syncTimeout");
@@ -292,16 +291,6 @@ class ControllerEngine implements RunningController, EventSink {
   }
 
   // Setting up.
-
-  #claimFinalizers(): void {
-    const { name, formerly, for: primary } = this.#declarations;
-    if (primary === undefined) return;
-    const { finalizers } = this.#runtime;
-    const nameOf = (controller: string): string => finalizerName(primary.resource, controller);
-    this.#cleanup.use(finalizers.claim([name, ...formerly].map(nameOf)));
-    const handler = finalizers.watching(nameOf(""));
-    this.#cleanup.use(this.#kinds.primary!.addHandler(handler, { name: `${this.module}/${name}` }));
-  }
 
   #keySources(reconciler: ObjectReconciler | undefined): void {
     const { clock, log } = this.#runtime;

@@ -5,10 +5,13 @@
  * from ever being deleted.
  */
 import type { InformerHandler } from "../cache/informer-handler.ts";
+import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
+import { finalizerName } from "../reconcile/finalizer.ts";
 import { keyString } from "../resource/meta.ts";
+import type { Declarations } from "./declarations.ts";
 
 /** Milliseconds for modules that have not been loaded yet to claim theirs. */
 const PATIENCE = 3_000;
@@ -32,6 +35,17 @@ export class FinalizerClaims {
   constructor(options: { readonly clock: Clock; readonly log: Pick<Log, "warn"> }) {
     this.#clock = options.clock;
     this.#log = options.log;
+  }
+
+  /** Claims what a controller owns, and looks at the objects that it is for. */
+  own(controller: Declarations, informer: SharedInformer | undefined): Disposable {
+    const { name, formerly, for: primary } = controller;
+    const owned = new DisposableStack();
+    if (primary === undefined || informer === undefined) return owned;
+    const nameOf = (one: string): string => finalizerName(primary.resource, one);
+    owned.use(this.claim([name, ...formerly].map(nameOf)));
+    owned.use(informer.addHandler(this.watching(nameOf("")), { name: `${name}/finalizers` }));
+    return owned;
   }
 
   /** The finalizers belong to a controller of this process until it is disposed of, whether or not it has a `finalize`. */

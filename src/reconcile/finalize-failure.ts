@@ -7,7 +7,7 @@ import type { ObjectRun } from "./object-run.ts";
 const MOST = 1_024;
 
 /** The condition of a finalizer: each has its own, so that controllers of one kind do not fight over it. */
-export function finalizedCondition(finalizer: string): string {
+function finalizedCondition(finalizer: string): string {
   return `${finalizer}-finalized`;
 }
 

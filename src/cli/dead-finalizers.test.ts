@@ -1,0 +1,70 @@
+import { afterEach, expect, test } from "bun:test";
+import { sendJson, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
+import { defineController, defineResource, watch, z } from "../index.ts";
+import type { LoadedModule } from "../module/loaded-module.ts";
+import { collectDefinitions } from "../module/module-definitions.ts";
+import { checkCluster } from "./dead-finalizers.ts";
+
+const cleanup = new AsyncDisposableStack();
+afterEach(() => cleanup.disposeAsync().catch(() => {}));
+
+const kind = (name: string) =>
+  defineResource({ group: "demo.dev", version: "v1", kind: name, spec: z.object({}), names: {} });
+const Box = kind("Box");
+const Crate = kind("Crate");
+const Barrel = kind("Barrel");
+const definitions = collectDefinitions([
+  defineController({
+    for: watch(Box, { namespaces: ["a"] }),
+    formerly: ["casket"],
+    async reconcile() {},
+    async finalize() {},
+  }),
+  defineController({ name: "reader", for: Box, async reconcile() {} }),
+  defineController({ for: Crate, async reconcile() {}, async finalize() {} }),
+  defineController({ for: Barrel, async reconcile() {}, async finalize() {} }),
+]);
+const modules: readonly LoadedModule[] = [
+  { name: "m", file: "m.ts", definitions, invoke: (call) => call(), dispose: () => {} },
+];
+
+const box = (key: string, finalizers: string[], more = {}) => {
+  const [namespace, name] = key.split("/");
+  return { metadata: { namespace, name, uid: key, resourceVersion: "1", finalizers, ...more } };
+};
+
+test("checkCluster names the finalizers that nobody removes and why, kinds it may not list, and kinds not installed", async () => {
+  await using server = await startLoopback(({ path }, reply) => {
+    if (path.endsWith("/crates")) {
+      return sendStatus(reply, 403, { reason: "Forbidden", message: 'User "jane" cannot list resource "crates"' });
+    }
+    if (!path.endsWith("/boxes")) return sendStatus(reply, 404, { reason: "NotFound" });
+    sendJson(reply, {
+      kind: "PartialObjectMetadataList",
+      apiVersion: "meta.k8s.io/v1",
+      metadata: { resourceVersion: "1" },
+      items: [
+        box("a/live", ["demo.dev/box", "demo.dev/casket", "other.dev/x"]),
+        box("a/old", ["demo.dev/chest"], { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+        box("a/old2", ["demo.dev/chest"]),
+        box("a/read", ["demo.dev/reader"]),
+        box("b/away", ["demo.dev/box"]),
+      ],
+    });
+  });
+  const { notes, problems } = await checkCluster(modules, server.config);
+  expect(notes).toEqual(["Box (demo.dev/v1): 5 objects", "Barrel (demo.dev/v1): not installed"]);
+  expect(problems).toEqual([
+    "Box (demo.dev/v1): nothing removes the finalizer demo.dev/chest, because no controller here is called 'chest', " +
+      "now or `formerly` (objects: 2, being deleted: 1, such as a/old)",
+    "Box (demo.dev/v1): nothing removes the finalizer demo.dev/reader, because controller 'reader' has no `finalize` " +
+      "(objects: 1, being deleted: 0, such as a/read)",
+    "Box (demo.dev/v1): nothing removes the finalizer demo.dev/box, because controller 'box' does not watch their " +
+      "namespace (objects: 1, being deleted: 0, such as b/away)",
+    'Crate (demo.dev/v1): Cannot list crates.demo.dev: Forbidden (403): User "jane" cannot list resource "crates". Grant it ' +
+      'in a ClusterRole: apiGroups ["demo.dev"], resources ["crates"], verbs ["list"]',
+  ]);
+  expect(server.requests.every(({ headers }) => String(headers["accept"]).includes("PartialObjectMetadataList"))).toBe(
+    true,
+  );
+});

@@ -1,0 +1,122 @@
+/** Finalizers on the cluster that no controller of these modules would ever remove: their objects cannot be deleted. */
+import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
+import { declarationsOf, type Declarations } from "../controller/declarations.ts";
+import { isApiError, isNotFound } from "../kube/api-error.ts";
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+import { listPages } from "../kube/list.ts";
+import { collectionPath, RestMapper } from "../kube/mapper.ts";
+import { createTransport, type Transport } from "../kube/transport.ts";
+import type { LoadedModule } from "../module/loaded-module.ts";
+import { finalizerName } from "../reconcile/finalizer.ts";
+import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+
+export interface ClusterFindings {
+  /** What was looked at. */
+  readonly notes: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** One finalizer that nobody removes, on objects of one kind. */
+interface Dead {
+  readonly why: string;
+  readonly example: string;
+  objects: number;
+  deleting: number;
+}
+
+/** Looks through the metadata of all objects that the modules' controllers are for, and of the kinds that they define. */
+export async function checkCluster(modules: readonly LoadedModule[], cluster: ClusterConfig): Promise<ClusterFindings> {
+  const kinds = new Map<string, { readonly resource: Resource; readonly owners: Map<string, Declarations> }>();
+  const kindOf = (resource: Resource) => {
+    const id = groupKind(resource);
+    if (!kinds.has(id)) kinds.set(id, { resource, owners: new Map() });
+    return kinds.get(id)!;
+  };
+  for (const { definitions } of modules) {
+    for (const resource of definitions.resources) kindOf(resource);
+    for (const controller of definitions.controllers) {
+      const declarations = declarationsOf(controller);
+      const { name, formerly, for: primary } = declarations;
+      if (primary === undefined) continue;
+      const { owners } = kindOf(primary.resource);
+      for (const one of [name, ...formerly]) owners.set(finalizerName(primary.resource, one), declarations);
+    }
+  }
+  const transport = createTransport(cluster);
+  try {
+    const mapper = new RestMapper(transport);
+    const notes: string[] = [];
+    const problems: string[] = [];
+    for (const { resource, owners } of kinds.values()) {
+      const shown = `${resource.kind} (${resource.apiVersion})`;
+      try {
+        const { objects, dead } = await lookThrough(resource, { transport, mapper, owners });
+        notes.push(`${shown}: ${objects} objects`);
+        for (const [finalizer, { why, example, objects: count, deleting }] of dead) {
+          problems.push(
+            `${shown}: nothing removes the finalizer ${finalizer}, because ${why} ` +
+              `(objects: ${count}, being deleted: ${deleting}, such as ${example})`,
+          );
+        }
+      } catch (error) {
+        if (isNotFound(error)) notes.push(`${shown}: not installed`);
+        else if (isApiError(error)) problems.push(`${shown}: ${error.message}`);
+        else throw error;
+      }
+    }
+    return { notes, problems };
+  } finally {
+    await transport.close();
+  }
+}
+
+interface Search {
+  readonly transport: Transport;
+  readonly mapper: RestMapper;
+  /** By finalizer. */
+  readonly owners: ReadonlyMap<string, Declarations>;
+}
+
+async function lookThrough(
+  resource: Resource,
+  { transport, mapper, owners }: Search,
+): Promise<{ readonly objects: number; readonly dead: ReadonlyMap<string, Dead> }> {
+  const domain = finalizerName(resource, "");
+  const mapping = mapper.known(resource) ?? (await mapper.resolve(resource));
+  const dead = new Map<string, Dead>();
+  let objects = 0;
+  await listPages<AnyObject>(transport, {
+    path: collectionPath(mapping),
+    partial: { apiVersion: resource.apiVersion, kind: resource.kind, isWanted: () => false },
+    fullListIfExpired: true,
+    onRestart() {
+      objects = 0;
+      dead.clear();
+    },
+    onPage(page) {
+      objects += page.length;
+      for (const { metadata } of page) {
+        for (const finalizer of metadata.finalizers ?? []) {
+          if (!finalizer.startsWith(domain)) continue;
+          const why = reason(finalizer.slice(domain.length), owners.get(finalizer), metadata.namespace);
+          if (why === undefined) continue;
+          const known = dead.get(finalizer) ?? { why, example: keyString(metadata), objects: 0, deleting: 0 };
+          known.objects++;
+          if (metadata.deletionTimestamp !== undefined) known.deleting++;
+          dead.set(finalizer, known);
+        }
+      }
+    },
+  });
+  return { objects, dead };
+}
+
+/** Why nobody removes it; `undefined` when its controller does. */
+function reason(name: string, owner: Declarations | undefined, namespace: string | undefined): string | undefined {
+  if (owner === undefined) return `no controller here is called '${name}', now or \`formerly\``;
+  if (owner.finalizers.length === 0) return `controller '${owner.name}' has no \`finalize\``;
+  const namespaces = owner.for?.options.namespaces;
+  if (namespaces === undefined || isNamespaceSelector(namespaces) || namespace === undefined) return undefined;
+  return namespaces.includes(namespace) ? undefined : `controller '${owner.name}' does not watch their namespace`;
+}
