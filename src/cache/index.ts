@@ -25,6 +25,7 @@
  *   { name: "web" },
  * );
  * informer.start();
+ * await informer.synced(AbortSignal.timeout(30_000));
  * const item = await queue.get();
  * console.log(item?.key, new Lister(informer.store).list().length);
  * queue.done(item!.key);

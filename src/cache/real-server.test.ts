@@ -75,6 +75,15 @@ describe.skipIf((await assets()) === undefined)("informers of a real API server"
     await informer.stop();
   });
 
+  test("CACHE-04 CACHE-05 selectors by labels and fields both count, and one by fields leaves a namespace out", async () => {
+    const both = await synced({ labels: "app=web", fields: "metadata.name!=c1" });
+    expect([...both.store.keys()]).toEqual(["default/c4"]);
+    const others = await synced({ namespaces: [], fields: "metadata.namespace!=default" });
+    const namespaces = new Set(Array.from(others.store.values(), ({ metadata }) => metadata.namespace));
+    expect([namespaces.has("default"), namespaces.has("kube-system")]).toEqual([false, true]);
+    await Promise.all([both.stop(), others.stop()]);
+  });
+
   test("WL-01 WL-08 a streaming list of the real server is synced, and follows events", async () => {
     const informer = await synced({ list: "stream", namespaces: [] });
     const created = { metadata: { name: "streamed" } };

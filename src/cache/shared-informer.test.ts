@@ -383,6 +383,23 @@ describe("SharedInformer", () => {
     expect(logged.filter(({ message }) => message.startsWith("Waiting")).length).toBe(1);
   });
 
+  test("CACHE-07 a wait for the first list ends with the signal's reason, or with the list", async () => {
+    const { server, informer } = await setUp();
+    const answer = Promise.withResolvers<void>();
+    server.onList = async () => {
+      await answer.promise;
+      return { body: listOf([pod("a", 1)], "5") };
+    };
+    informer.start();
+    const enough = new AbortController();
+    const waiting = informer.synced(enough.signal);
+    enough.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    answer.resolve();
+    await informer.synced();
+    expect(informer.store.size).toBe(1);
+  });
+
   test("STORE-01 a list gives deletions first, then updates and additions", async () => {
     const { server, informer, recorder, take, synced } = await setUp();
     informer.addHandler(recorder, { name: "recorder" });

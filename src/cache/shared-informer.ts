@@ -2,6 +2,7 @@
 import type { RestMapper } from "../kube/mapper.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { Log } from "../observe/log.ts";
+import { abortable } from "../platform/abortable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import { parseFieldSelector, type FieldSelector } from "../resource/field-selector.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
@@ -183,6 +184,19 @@ export class SharedInformer {
   /** Every namespace has been listed; true from then on, until the kind is gone. */
   get hasSynced(): boolean {
     return this.#hasSynced;
+  }
+
+  /**
+   * Waits until `hasSynced`.
+   *
+   * @throws the signal's reason.
+   */
+  async synced(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    using _listener = this.onChange(() => this.#hasSynced && resolve());
+    if (this.#hasSynced) return;
+    await (signal === undefined ? promise : abortable(promise, signal));
   }
 
   /** When the server was last heard of, a list, event or bookmark; milliseconds since the epoch. */

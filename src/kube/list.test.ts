@@ -42,7 +42,7 @@ interface Item {
 
 const path = "/api/v1/pods";
 
-test("listPages PAGE-01 lists 21 objects in three pages of 10, with the version of the first", async () => {
+test("PAGE-01 listPages lists 21 objects in three pages of 10, with the version of the first", async () => {
   await using kit = await start(21);
   const got: Item[] = [];
   const result = await listPages<Item>(kit.transport, {
@@ -61,7 +61,7 @@ test("listPages PAGE-01 lists 21 objects in three pages of 10, with the version 
   ]);
 });
 
-test("listPages PAGE-01 lists 10 objects with one request", async () => {
+test("PAGE-01 listPages lists 10 objects with one request", async () => {
   await using kit = await start(10);
   expect(await listPages(kit.transport, { path, limit: 10, onPage() {} })).toEqual({
     resourceVersion: "100",
@@ -69,7 +69,7 @@ test("listPages PAGE-01 lists 10 objects with one request", async () => {
   });
 });
 
-test("listPages PAGE-02 tells that the token expired, or lists everything again", async () => {
+test("PAGE-02 listPages tells that the token expired, or lists everything again", async () => {
   await using kit = await start(21, { expired: true });
   expect(await listPages(kit.transport, { path, limit: 10, onPage() {} }).catch(isGone)).toBe(true);
   let got: unknown[] = [];

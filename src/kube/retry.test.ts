@@ -12,7 +12,7 @@ function lost(code = "ECONNRESET"): UnreachableError {
 
 const none = () => ({ refused: 0, reset: 0 });
 
-describe("retryDelay REST-01", () => {
+describe("REST-01 retryDelay", () => {
   test.each([
     [429, 2, 2_000],
     [503, 3, 3_000],
@@ -28,13 +28,13 @@ describe("retryDelay REST-01", () => {
   });
 });
 
-test("retryDelay REST-02 gives up after the most retries", () => {
+test("REST-02 retryDelay gives up after the most retries", () => {
   const attempts = none();
   const delays = Array.from({ length: 12 }, () => retryDelay(refused(429, 1), { method: "PUT", attempts }));
   expect(delays.filter((delay) => delay !== undefined)).toHaveLength(10);
 });
 
-describe("retryDelay REST-04", () => {
+describe("REST-04 retryDelay", () => {
   test("a GET is sent again after a lost connection, three times", () => {
     const attempts = none();
     const delays = Array.from({ length: 4 }, () => retryDelay(lost(), { method: "GET", attempts }));

@@ -118,7 +118,7 @@ test("transport shows the client certificate", async () => {
   expect(server.requests.map(({ user }) => user)).toEqual(["jane", "jane"]);
 });
 
-test("transport REST-01 waits as long as Retry-After says, REST-05 not less", async () => {
+test("REST-01 REST-05 transport waits as long as Retry-After says, not less", async () => {
   const clock = new FakeClock();
   const { server, transport } = await start(
     (_, reply) =>
@@ -140,13 +140,13 @@ test("transport REST-01 waits as long as Retry-After says, REST-05 not less", as
   ]);
 });
 
-test("transport REST-01 does not retry 429 without Retry-After", async () => {
+test("REST-01 transport does not retry 429 without Retry-After", async () => {
   const { server, transport } = await start((_, reply) => sendStatus(reply, 429));
   expect(await transport.request(get).catch(isTooManyRequests)).toBe(true);
   expect(server.requests).toHaveLength(1);
 });
 
-test("transport REST-04 sends a GET again after two lost connections, and a write not", async () => {
+test("REST-04 transport sends a GET again after two lost connections, and a write not", async () => {
   const { server, transport } = await start((request, reply) => {
     if (server.requests.length <= 2 || request.method === "PUT") request.socket.destroy();
     else sendJson(reply, { ok: 1 });
@@ -157,7 +157,7 @@ test("transport REST-04 sends a GET again after two lost connections, and a writ
   expect(server.lines.filter((line) => line.startsWith("PUT"))).toHaveLength(1);
 });
 
-test("transport REST-03 tells a refused connection at once and recovers when the server is there", async () => {
+test("REST-03 transport tells a refused connection at once and recovers when the server is there", async () => {
   const server = await startLoopback((_, reply) => sendJson(reply, {}));
   const port = Number(new URL(server.config.server).port);
   await server[Symbol.asyncDispose]();
