@@ -1,6 +1,7 @@
 /** `binnacle run` */
 import { findModules, loadAll } from "../loader/load-all.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
+import type { RateLimit } from "../kube/request-rate.ts";
 import { Manager } from "../manager/manager.ts";
 import { createLog } from "../observe/log.ts";
 import { type Command, command } from "./command.ts";
@@ -44,6 +45,16 @@ const options = [
     describe: "Runs in parallel for controllers that do not say; 4 when left out",
   },
   {
+    name: "kube-api-qps",
+    type: "number",
+    describe: "Most requests a second to the API server, watches and the Lease aside; no limit when left out",
+  },
+  {
+    name: "kube-api-burst",
+    type: "number",
+    describe: "Requests at once within --kube-api-qps; twice as many when left out",
+  },
+  {
     name: "strict",
     type: "boolean",
     default: false,
@@ -59,6 +70,7 @@ export const runCommand: Command = command({
         `--webhook-bind-address is '${values["webhook-bind-address"]}': this version serves no webhooks, the only value is 0`,
       );
     }
+    const requestRate = rateOf(values["kube-api-qps"], values["kube-api-burst"]);
     const log = createLog({
       level: values["log-level"],
       format: values["log-format"] ?? (process.stderr.isTTY ? "pretty" : "json"),
@@ -83,6 +95,7 @@ export const runCommand: Command = command({
       metricsAddress: values["metrics-bind-address"],
       namespaces: values.namespace,
       concurrency: values.concurrency,
+      requestRate,
       grace: values["grace-period"],
       strict: values.strict,
       installCrds: values["install-crds"],
@@ -110,3 +123,9 @@ export const runCommand: Command = command({
     return 0;
   },
 });
+
+function rateOf(qps: number | undefined, burst: number | undefined): RateLimit | undefined {
+  if (qps !== undefined) return { qps, burst };
+  if (burst === undefined) return undefined;
+  throw new UsageError("--kube-api-burst is given without --kube-api-qps: add it, or leave both out for no limit");
+}

@@ -14,6 +14,7 @@ import { probeServer } from "./probe.ts";
 import { ReachabilityProbe, type Reachability } from "./reachability.ts";
 import { ReloadOnce } from "./reload-once.ts";
 import { RequestHeaders } from "./request-headers.ts";
+import { RequestRate, type RateLimit } from "./request-rate.ts";
 import { retryDelay, type Attempts } from "./retry.ts";
 import { sendByExchange, sendByFetch } from "./short-requests.ts";
 
@@ -66,6 +67,8 @@ export interface TransportOptions {
   readonly onRequest?: ((method: string, code: string) => void) | undefined;
   /** @default "binnacle" */
   readonly userAgent?: string | undefined;
+  /** Of requests; watches and the Lease never wait. @default none */
+  readonly rate?: RateLimit | undefined;
 }
 
 /** Makes the transport of one cluster; nothing is sent before the first request. */
@@ -88,6 +91,7 @@ class KubeTransport implements Transport {
   readonly #leases: ExchangePath;
   readonly #reachability: ReachabilityProbe;
   readonly #brake: Brake;
+  readonly #rate: RequestRate | undefined;
   readonly #reload: ReloadOnce;
   readonly #headers: RequestHeaders;
   readonly #log: AnswerLog;
@@ -110,6 +114,7 @@ class KubeTransport implements Transport {
     this.#leases = new ExchangePath({ config, clock, streamsPerSession: STREAMS_PER_SESSION });
     this.#reachability = new ReachabilityProbe({ clock, probe: (signal) => this.#probe(signal) });
     this.#brake = new Brake(clock);
+    this.#rate = options.rate && new RequestRate(options.rate, clock);
     this.#reload = new ReloadOnce(config);
     this.#headers = new RequestHeaders(options.userAgent ?? "binnacle");
     this.#log = new AnswerLog(options);
@@ -147,6 +152,7 @@ class KubeTransport implements Transport {
     this.#reachability.close();
     this.#grace?.[Symbol.dispose]();
     this.#brake.close();
+    this.#rate?.[Symbol.dispose]();
     const reason = this.#closedError();
     for (const controller of this.#open) controller.abort(reason);
     this.#fetches.close();
@@ -162,6 +168,7 @@ class KubeTransport implements Transport {
     for (;;) {
       const { generation } = this.#reload;
       if (brake.isOn && request.traffic !== "lease") await brake.enter(request.path, request.signal);
+      if (this.#rate !== undefined && again && request.traffic !== "lease") await this.#rate.take(request.signal);
       try {
         const answer = await attempt();
         if (brake.isOn) brake.succeeded(request.path);

@@ -9,6 +9,7 @@ import type { Runtime } from "../controller/runtime.ts";
 import { createEventRecorder } from "../events/recorder.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
 import { RestMapper } from "../kube/mapper.ts";
+import type { RateLimit } from "../kube/request-rate.ts";
 import { createTransport, type Transport } from "../kube/transport.ts";
 import { ModuleRegistry } from "../module/registry.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
@@ -35,6 +36,8 @@ export interface ManagerOptions {
   readonly namespaces?: readonly string[] | undefined;
   /** Runs in parallel for controllers that do not say. @default 4 */
   readonly concurrency?: number | undefined;
+  /** Of requests to the API server; watches and the Lease never wait. @default none */
+  readonly requestRate?: RateLimit | undefined;
   /** Milliseconds that runs get to finish at the end. @default 30_000 */
   readonly grace?: number | undefined;
   /** A module that is broken, waiting or unavailable fails `/readyz`. @default false */
@@ -79,6 +82,7 @@ export class Manager implements AsyncDisposable {
     const clock: Clock = { now: () => base.now(), setTimeout: (callback, ms) => bound.setTimeout(callback, ms) };
     this.#transport = createTransport(cluster, {
       clock,
+      rate: options.requestRate,
       onWarning: (text) => log.warn("The API server warns", { warning: text }),
       userAgent: userAgent(options.version),
       onRequest: (method, code) => this.metrics.requests.observe(method, code),
