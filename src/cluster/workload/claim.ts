@@ -9,6 +9,8 @@ interface ClaimOptions<S extends Shape> {
   /** The kind of the objects. */
   readonly kind: Resource<S>;
   readonly isSelected: (object: S["read"]) => boolean;
+  /** What is adopted gets it, what is released loses it. @default none */
+  readonly finalizer?: string | undefined;
 }
 
 /**
@@ -23,7 +25,7 @@ export async function claim<S extends Shape>(
   objects: readonly S["read"][],
   options: ClaimOptions<S>,
 ): Promise<S["read"][]> {
-  const { client, kind, isSelected } = options;
+  const { client, kind, isSelected, finalizer } = options;
   const { uid, deletionTimestamp } = owner.metadata;
   const claimed: S["read"][] = [];
   let mayAdopt: Promise<boolean> | undefined;
@@ -33,11 +35,11 @@ export async function claim<S extends Shape>(
     const selected = isSelected(object);
     if (controller !== undefined && selected) claimed.push(object);
     else if (deletionTimestamp !== undefined) continue;
-    else if (controller !== undefined) await release(client, kind, { object, uid });
+    else if (controller !== undefined) await release(client, kind, { object, uid, finalizer });
     else if (selected && object.metadata.deletionTimestamp === undefined) {
       mayAdopt ??= isAlive(owner, options);
       if (!(await mayAdopt)) continue;
-      const adopted = await adopt(client, kind, { object, owner });
+      const adopted = await adopt(client, kind, { object, owner, finalizer });
       if (adopted !== undefined) claimed.push(adopted);
     }
   }
@@ -54,17 +56,19 @@ async function isAlive<S extends Shape>(owner: Owner, { client, ownerKind }: Cla
 interface Adoption<S extends Shape> {
   readonly object: S["read"];
   readonly owner: Owner;
+  readonly finalizer: string | undefined;
 }
 
 /** `undefined` when the object is gone. */
 async function adopt<S extends Shape>(
   client: Client,
   kind: Resource<S>,
-  { object, owner }: Adoption<S>,
+  { object, owner, finalizer }: Adoption<S>,
 ): Promise<S["read"] | undefined> {
   const { name, namespace, uid } = object.metadata;
   // Strategic: an owner reference is merged by its uid; the object's own uid makes sure that it is still this one.
-  const body = { metadata: { ownerReferences: [controlledBy(owner)], uid } };
+  const finalizers = finalizer === undefined ? undefined : [finalizer];
+  const body = { metadata: { ownerReferences: [controlledBy(owner)], finalizers, uid } };
   try {
     return await client.patch(kind, { name, namespace } as KeyOf<S>, { type: "strategic", body });
   } catch (error) {
@@ -77,11 +81,14 @@ interface Release {
   readonly object: Ownable;
   /** Of the owner. */
   readonly uid: string;
+  readonly finalizer: string | undefined;
 }
 
-async function release(client: Client, kind: Resource, { object, uid }: Release): Promise<void> {
+async function release(client: Client, kind: Resource, { object, uid, finalizer }: Release): Promise<void> {
   const { name, namespace } = object.metadata;
-  const body = { metadata: { ownerReferences: [{ $patch: "delete", uid }], uid: object.metadata.uid } };
+  const ownerReferences = [{ $patch: "delete", uid }];
+  const finalizers = finalizer === undefined ? {} : { "$deleteFromPrimitiveList/finalizers": [finalizer] };
+  const body = { metadata: { ownerReferences, ...finalizers, uid: object.metadata.uid } };
   try {
     await client.patch(kind, { name, namespace }, { type: "strategic", body });
   } catch (error) {

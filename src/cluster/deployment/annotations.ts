@@ -1,0 +1,69 @@
+/** What a Deployment notes on its ReplicaSets: revisions, and the sizes that it had in mind. */
+import type { Draft } from "../../index.ts";
+import { limitsOf } from "./limits.ts";
+import type { Deployment_, ReplicaSet_ } from "./run.ts";
+
+export const REVISION = "deployment.kubernetes.io/revision";
+const HISTORY = "deployment.kubernetes.io/revision-history";
+/** The wanted replicas at the last change: when it differs, the Deployment was scaled. */
+const DESIRED = "deployment.kubernetes.io/desired-replicas";
+/** The same with the surge. */
+const MAX = "deployment.kubernetes.io/max-replicas";
+
+const LONGEST_HISTORY = 2000;
+
+/** Not copied from a Deployment to its ReplicaSets. */
+const own: ReadonlySet<string> = new Set([
+  "kubectl.kubernetes.io/last-applied-configuration",
+  "deprecated.deployment.rollback.to",
+  REVISION,
+  HISTORY,
+  DESIRED,
+  MAX,
+]);
+
+type Annotated = { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> | undefined } };
+
+/** 0 when it has none. */
+export function revisionOf({ metadata }: Annotated): number {
+  return Number(metadata.annotations?.[REVISION] ?? 0) || 0;
+}
+
+/** The wanted replicas that a ReplicaSet was last told of. */
+export function desiredReplicas({ metadata }: Annotated): number | undefined {
+  return wholeNumber(metadata.annotations?.[DESIRED]);
+}
+
+export function maxReplicas({ metadata }: Annotated): number | undefined {
+  return wholeNumber(metadata.annotations?.[MAX]);
+}
+
+function wholeNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+/** The Deployment's own annotations, and the revision; a ReplicaSet that comes back notes the revisions it had. */
+export function annotateRevision(draft: Draft<Annotated>, { metadata }: Deployment_, revision: number): void {
+  const annotations = (draft.metadata.annotations ??= {});
+  for (const [key, value] of Object.entries(metadata.annotations ?? {})) if (!own.has(key)) annotations[key] = value;
+  const before = annotations[REVISION];
+  if (Number(before ?? 0) >= revision) return;
+  annotations[REVISION] = String(revision);
+  if (before === undefined) return;
+  const history = annotations[HISTORY] ? annotations[HISTORY].split(",") : [];
+  while (history.length > 0 && [...history, before].join(",").length > LONGEST_HISTORY) history.shift();
+  annotations[HISTORY] = [...history, before].join(",");
+}
+
+export function annotateSize(draft: Draft<Annotated>, deployment: Deployment_): void {
+  const { replicas = 1 } = deployment.spec;
+  const annotations = (draft.metadata.annotations ??= {});
+  annotations[DESIRED] = String(replicas);
+  annotations[MAX] = String(replicas + limitsOf(deployment).maxSurge);
+}
+
+/** Whether the sizes noted are those of now. */
+export function isSizeAnnotated(set: ReplicaSet_, deployment: Deployment_): boolean {
+  const { replicas = 1 } = deployment.spec;
+  return desiredReplicas(set) === replicas && maxReplicas(set) === replicas + limitsOf(deployment).maxSurge;
+}

@@ -1,0 +1,119 @@
+/** Changing the sizes of ReplicaSets. */
+import { edit } from "../../index.ts";
+import { ReplicaSet } from "../../resource/builtin/index.ts";
+import { annotateSize, desiredReplicas, isSizeAnnotated, maxReplicas } from "./annotations.ts";
+import { limitsOf } from "./limits.ts";
+import {
+  active,
+  allOf,
+  byAge,
+  type Deployment_,
+  type DeploymentRun,
+  type ReplicaSet_,
+  type ReplicaSets,
+  sizeOf,
+  total,
+} from "./run.ts";
+
+/** Gives a ReplicaSet a size. @returns the ReplicaSet as it is then */
+export async function resize(run: DeploymentRun, set: ReplicaSet_, size: number): Promise<ReplicaSet_> {
+  const before = sizeOf(set);
+  if (before === size && isSizeAnnotated(set, run.deployment)) return set;
+  const changed = edit(set, (draft) => {
+    draft.spec.replicas = size;
+    annotateSize(draft, run.deployment);
+  });
+  const written = await run.client.update(ReplicaSet, changed);
+  if (before !== size) {
+    const direction = before < size ? "up" : "down";
+    const message = `Scaled ${direction} replica set ${set.metadata.name} from ${before} to ${size}`;
+    run.events.normal("ScalingReplicaSet", message);
+  }
+  return written;
+}
+
+/** Whether the Deployment was given another size since its ReplicaSets were. */
+export function isScaled({ spec }: Deployment_, sets: ReplicaSets): boolean {
+  return active(allOf(sets)).some((set) => (desiredReplicas(set) ?? spec.replicas) !== spec.replicas);
+}
+
+/**
+ * Brings a Deployment that was scaled, or is paused, to its size. In the middle of a rollout every ReplicaSet grows or
+ * shrinks in proportion: a template that turns out bad must not get more than its share.
+ */
+export async function scaleInProportion(run: DeploymentRun, sets: ReplicaSets): Promise<ReplicaSets> {
+  const { deployment } = run;
+  const { replicas = 1, strategy } = deployment.spec;
+  const only = activeOrLatest(sets);
+  if (only !== undefined) {
+    return sizeOf(only) === replicas ? sets : replaced(sets, await resize(run, only, replicas));
+  }
+  let result = sets;
+  if (isSaturated(deployment, sets.current)) {
+    for (const old of active(sets.old)) result = replaced(result, await resize(run, old, 0));
+    return result;
+  }
+  if (strategy?.type !== "RollingUpdate") return sets;
+  for (const [set, size] of proportions(deployment, active(allOf(sets)))) {
+    result = replaced(result, await resize(run, set, size));
+  }
+  return result;
+}
+
+/** The one that has pods; the newest when none has. */
+function activeOrLatest(sets: ReplicaSets): ReplicaSet_ | undefined {
+  const running = active(allOf(sets));
+  if (running.length > 0) return running.length === 1 ? running[0] : undefined;
+  return sets.current ?? [...sets.old].sort(byAge).at(-1);
+}
+
+/** Whether the current ReplicaSet is all that is wanted. */
+function isSaturated({ spec }: Deployment_, current: ReplicaSet_ | undefined): boolean {
+  return (
+    current !== undefined &&
+    sizeOf(current) === spec.replicas &&
+    desiredReplicas(current) === spec.replicas &&
+    current.status?.availableReplicas === spec.replicas
+  );
+}
+
+function proportions(deployment: Deployment_, sets: readonly ReplicaSet_[]): [ReplicaSet_, number][] {
+  const { replicas = 1 } = deployment.spec;
+  const allowed = replicas > 0 ? replicas + limitsOf(deployment).maxSurge : 0;
+  const toAdd = allowed - total(sets, sizeOf);
+  // The larger first; of equal size the younger grows first, and the older shrinks first.
+  const inOrder = [...sets].sort(
+    (one, other) => sizeOf(other) - sizeOf(one) || (toAdd > 0 ? byAge(other, one) : byAge(one, other)),
+  );
+  let added = 0;
+  const sizes = inOrder.map((set): [ReplicaSet_, number] => {
+    const left = toAdd - added;
+    const share = left === 0 ? 0 : shareOf(deployment, set, allowed);
+    const part = toAdd > 0 ? Math.min(share, left) : Math.max(share, left);
+    added += part;
+    return [set, sizeOf(set) + part];
+  });
+  // What rounding left over is the largest one's.
+  const [largest] = sizes;
+  if (largest !== undefined) largest[1] = Math.max(0, largest[1] + toAdd - added);
+  return sizes;
+}
+
+/** What the ReplicaSet would gain or lose if it kept its part of the whole. */
+function shareOf({ spec, status }: Deployment_, set: ReplicaSet_, allowed: number): number {
+  const size = sizeOf(set);
+  if (spec.replicas === 0) return -size;
+  const before = maxReplicas(set) || status?.replicas;
+  if (!before) return 0;
+  const exact = (size * allowed) / before;
+  return Math.sign(exact) * Math.round(Math.abs(exact)) - size;
+}
+
+/** The same sets with one of them as it is now. */
+export function replaced({ current, old }: ReplicaSets, set: ReplicaSet_): ReplicaSets {
+  const { uid } = set.metadata;
+  return {
+    current: current?.metadata.uid === uid ? set : current,
+    old: old.map((one) => (one.metadata.uid === uid ? set : one)),
+  };
+}
