@@ -1,0 +1,168 @@
+// A DaemonSet runs one pod on every node that it fits. Shows: objects that depend on others that nobody owns (nodes),
+// bounded change during an update, and back-off per place.
+import {
+  allow,
+  type Client,
+  defineController,
+  defineIndex,
+  type Definition,
+  type RunEvents,
+  watch,
+} from "../../index.ts";
+import { ControllerRevision, DaemonSet, Node, Pod } from "../../resource/builtin/index.ts";
+import { sameJson } from "../../resource/json.ts";
+import { labelSelector } from "../../resource/selector.ts";
+import { type Clock, systemClock } from "../../platform/clock.ts";
+import { historyCandidates, truncateHistory } from "../revision/history.ts";
+import { claim } from "../workload/claim.ts";
+import { controllerOf, controllerUid, orphansOf } from "../workload/owner.ts";
+import { createPod, deletePod, podOf } from "../workload/pod-control.ts";
+import { availableIn } from "../workload/pod-state.ts";
+import { slowStart } from "../workload/slow-start.ts";
+import { HASH_LABEL, templateFor } from "./daemon-pod.ts";
+import { FailureBackOff } from "./failure-back-off.ts";
+import { groupByNode, placementOn, strandedPods } from "./placement.ts";
+import { hashOf, revisionsOf } from "./revisions.ts";
+import { nextStep, type Step } from "./rolling-update.ts";
+import { statusOf } from "./status.ts";
+
+const byController = defineIndex(Pod, "controller", controllerUid);
+
+/** At most so many pods are made, and so many deleted, in one run. */
+const BURST = 250;
+
+/** @see https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/ */
+export function daemonSetController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
+  const backOff = new FailureBackOff();
+  return defineController({
+    name: "daemonset-controller",
+    for: DaemonSet,
+    owns: [Pod, ControllerRevision],
+    reads: [Pod, ControllerRevision, Node],
+    watches: [
+      // A pod without a controller may be one that a set adopts.
+      watch(Pod, { match: (pod) => controllerOf(pod) === undefined, enqueue: setsFor }),
+      watch(Node, {
+        // Nodes report their health all the time; only this decides which pods they get.
+        on: ({ type, object, old }) =>
+          type !== "update" ||
+          !sameJson(object.metadata.labels, old?.metadata.labels) ||
+          !sameJson(object.spec?.taints, old?.spec?.taints),
+        enqueue: (_, { client }) => client.list(DaemonSet),
+      }),
+    ],
+    uses: [allow(Pod, "create", "patch", "delete"), allow(ControllerRevision, "create", "update", "patch", "delete")],
+    async reconcile(set, { client, events, status }) {
+      if (sameJson(set.spec.selector, {})) {
+        events.warning("SelectingAll", "This daemon set is selecting all pods. A non-empty selector is required.");
+        return undefined;
+      }
+      const nodes = await client.list(Node);
+      const history = await revisionHistory(set, client);
+      const { hash, old, collisions } = await revisionsOf(set, history, { client, pods: await podsOf(set, client) });
+      const run = { client, events, hash };
+      const now = clock.now();
+      let wait = Infinity;
+      try {
+        const byNode = groupByNode(await podsOf(set, client));
+        const missing: string[] = [];
+        const excess = strandedPods(byNode, nodes);
+        for (const node of nodes) {
+          const { name } = node.metadata;
+          const placement = placementOn(node, set, { pods: byNode.get(name), hash, now });
+          if (placement.isMissing) missing.push(name);
+          excess.push(...placement.excess);
+          for (const pod of placement.ended) {
+            const place = `${set.metadata.uid}/${set.status?.observedGeneration ?? 0}/${name}`;
+            const left = pod.status?.phase === "Failed" ? backOff.next(place, now) : 0;
+            if (left > 0) wait = Math.min(wait, left);
+            else {
+              tellEnd(pod, name, events);
+              excess.push(pod);
+            }
+          }
+        }
+        await take({ create: missing, remove: excess }, set, run);
+        if (set.spec.updateStrategy?.type === "RollingUpdate") {
+          const seen = { nodes, byNode: groupByNode(await podsOf(set, client)), hash, now };
+          await take(nextStep(set, seen), set, run);
+        }
+        await truncate(old, set, client);
+      } finally {
+        const seen = { nodes, byNode: groupByNode(await podsOf(set, client)), hash, now };
+        status.set({ ...statusOf(set, seen), collisionCount: collisions });
+      }
+      const { minReadySeconds } = set.spec;
+      for (const pod of await podsOf(set, client))
+        wait = Math.min(wait, availableIn(pod, { minReadySeconds, now }) || wait);
+      return wait < Infinity ? { requeueAfter: wait } : undefined;
+    },
+  });
+}
+
+interface SetRun {
+  readonly client: Client;
+  readonly events: RunEvents;
+  /** Of the set's present template. */
+  readonly hash: string;
+}
+
+/** Makes and deletes pods. @throws the first failure, after the rest was tried. */
+async function take({ create, remove }: Step, set: DaemonSet, run: SetRun): Promise<void> {
+  const names = create.slice(0, BURST).values();
+  const start = () => createPod(podOf(templateFor(set, names.next().value ?? "", run.hash), set), run);
+  const results = await Promise.allSettled([
+    slowStart(Math.min(create.length, BURST), start),
+    ...remove.slice(0, BURST).map((pod) => deletePod(pod, run)),
+  ]);
+  for (const result of results) if (result.status === "rejected") throw result.reason;
+}
+
+function tellEnd({ metadata: { namespace, name }, status }: Pod, node: string, events: RunEvents): void {
+  const pod = `daemon pod ${namespace}/${name} on node ${node}`;
+  if (status?.phase === "Failed") events.warning("FailedDaemonPod", `Found failed ${pod}, will try to kill it`);
+  else events.normal("SucceededDaemonPod", `Found succeeded ${pod}, will try to delete it`);
+}
+
+/** The sets that would adopt a pod. */
+async function setsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<DaemonSet[]> {
+  const sets = await client.list(DaemonSet, { namespace: pod.metadata.namespace });
+  return sets.filter((set) => labelSelector(set.spec.selector).matches(pod.metadata.labels));
+}
+
+async function revisionHistory(set: DaemonSet, client: Client): Promise<ControllerRevision[]> {
+  const selector = labelSelector(set.spec.selector);
+  return claim(set, await historyCandidates(client, set), {
+    client,
+    ownerKind: DaemonSet,
+    kind: ControllerRevision,
+    isSelected: ({ metadata }) => selector.matches(metadata.labels),
+  });
+}
+
+async function podsOf(set: DaemonSet, client: Client): Promise<Pod[]> {
+  const { uid, namespace } = set.metadata;
+  const selector = labelSelector(set.spec.selector);
+  const [own, orphans] = await Promise.all([
+    client.list(Pod, { namespace, index: byController.is(uid) }),
+    client.list(Pod, { namespace, index: byController.is(orphansOf(namespace)) }),
+  ]);
+  return claim(set, [...own, ...orphans], {
+    client,
+    ownerKind: DaemonSet,
+    kind: Pod,
+    isSelected: (pod) => selector.matches(pod.metadata.labels),
+  });
+}
+
+/** Deletes the oldest revisions that no pod has. */
+async function truncate(old: readonly ControllerRevision[], set: DaemonSet, client: Client): Promise<void> {
+  const live = new Set((await podsOf(set, client)).map(({ metadata }) => metadata.labels?.[HASH_LABEL]));
+  const unused = old.filter((revision) => !live.has(hashOf(revision)));
+  // Those in use count towards the limit, and stay.
+  await truncateHistory(
+    client,
+    unused,
+    Math.max(0, (set.spec.revisionHistoryLimit ?? 10) - (old.length - unused.length)),
+  );
+}

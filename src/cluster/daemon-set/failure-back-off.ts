@@ -1,0 +1,28 @@
+/** Replacing a daemon's failed pod later and later, because a kubelet that refuses one will refuse the next. */
+
+const FIRST = 1_000;
+const LONGEST = 15 * 60_000;
+
+interface Entry {
+  delay: number;
+  since: number;
+}
+
+/** By place: how long after the last replacement the next one has to wait. */
+export class FailureBackOff {
+  readonly #entries = new Map<string, Entry>();
+
+  /** Milliseconds to wait until a failed pod may be replaced; with 0 the replacement counts. */
+  next(place: string, now: number): number {
+    for (const [key, { since }] of this.#entries) if (now - since > 2 * LONGEST) this.#entries.delete(key);
+    const entry = this.#entries.get(place);
+    if (entry === undefined) {
+      this.#entries.set(place, { delay: FIRST, since: now });
+      return 0;
+    }
+    if (now - entry.since < entry.delay) return entry.since + entry.delay - now;
+    entry.delay = Math.min(2 * entry.delay, LONGEST);
+    entry.since = now;
+    return 0;
+  }
+}

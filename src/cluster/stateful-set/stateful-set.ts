@@ -1,0 +1,105 @@
+// A StatefulSet gives each of its pods a name, a place in the order, and storage that stays when the pod goes. Shows:
+// children whose names say which they are, history that is kept as objects, adoption, and a wait for readiness.
+import { allow, type Client, defineController, defineIndex, type Definition, watch } from "../../index.ts";
+import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../resource/builtin/index.ts";
+import { labelSelector } from "../../resource/selector.ts";
+import { type Clock, systemClock } from "../../platform/clock.ts";
+import { historyCandidates, truncateHistory } from "../revision/history.ts";
+import { patchedTemplate } from "../revision/template-patch.ts";
+import { claim } from "../workload/claim.ts";
+import { controllerOf, controllerUid, orphansOf } from "../workload/owner.ts";
+import { availableIn } from "../workload/pod-state.ts";
+import { isMemberOf, revisionOf, type Version } from "./identity.ts";
+import { revisionsOf, type Revisions } from "./revisions.ts";
+import { rollOut } from "./rollout.ts";
+import { countPods, statusOf } from "./status.ts";
+
+const byController = defineIndex(Pod, "controller", controllerUid);
+
+/** How often a set looks again at a claim that is on its way out. */
+const BLOCKED = "1s";
+
+/** @see https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/ */
+export function statefulSetController({
+  clock = systemClock,
+}: { readonly clock?: Clock | undefined } = {}): Definition {
+  return defineController({
+    name: "statefulset-controller",
+    for: StatefulSet,
+    owns: [Pod, ControllerRevision],
+    reads: [Pod, ControllerRevision, PersistentVolumeClaim],
+    // A pod without a controller may be one that a set adopts.
+    watches: [watch(Pod, { match: (pod) => controllerOf(pod) === undefined, enqueue: setsFor })],
+    uses: [
+      allow(Pod, "create", "update", "patch", "delete"),
+      allow(PersistentVolumeClaim, "create", "update"),
+      allow(ControllerRevision, "create", "update", "patch", "delete"),
+    ],
+    async reconcile(set, { client, events, status }) {
+      const history = await revisionHistory(set, client);
+      const members = await membersOf(set, client);
+      const revisions = await revisionsOf(set, history, client);
+      const now = clock.now();
+      const run = { client, events };
+      const { pods, outdated, isBlocked } = await rollOut(set, members, {
+        run,
+        now,
+        current: versionOf(revisions.current),
+        update: versionOf(revisions.update),
+      });
+      const { minReadySeconds } = set.spec;
+      const counts = countPods(pods, revisions, { minReadySeconds, now });
+      status.set(statusOf(set, revisions, { ...counts, currentReplicas: counts.currentReplicas - outdated }));
+      await status.flush();
+      await truncateHistory(client, unusedOf(history, pods, revisions), set.spec.revisionHistoryLimit ?? 10);
+      if (isBlocked) return { requeueAfter: BLOCKED };
+      const waits = pods.map((pod) => availableIn(pod, { minReadySeconds, now }) ?? 0).filter((wait) => wait > 0);
+      return waits.length > 0 ? { requeueAfter: Math.min(...waits) } : undefined;
+    },
+  });
+}
+
+/** The sets that would adopt a pod. */
+async function setsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<StatefulSet[]> {
+  const sets = await client.list(StatefulSet, { namespace: pod.metadata.namespace });
+  return sets.filter((set) => labelSelector(set.spec.selector).matches(pod.metadata.labels) && isMemberOf(set, pod));
+}
+
+async function revisionHistory(set: StatefulSet, client: Client): Promise<ControllerRevision[]> {
+  const selector = labelSelector(set.spec.selector);
+  return claim(set, await historyCandidates(client, set), {
+    client,
+    ownerKind: StatefulSet,
+    kind: ControllerRevision,
+    isSelected: ({ metadata }) => selector.matches(metadata.labels),
+  });
+}
+
+async function membersOf(set: StatefulSet, client: Client): Promise<Pod[]> {
+  const { uid, namespace } = set.metadata;
+  const selector = labelSelector(set.spec.selector);
+  const [own, orphans] = await Promise.all([
+    client.list(Pod, { namespace, index: byController.is(uid) }),
+    client.list(Pod, { namespace, index: byController.is(orphansOf(namespace)) }),
+  ]);
+  return claim(set, [...own, ...orphans], {
+    client,
+    ownerKind: StatefulSet,
+    kind: Pod,
+    isSelected: (pod) => selector.matches(pod.metadata.labels) && isMemberOf(set, pod),
+  });
+}
+
+function versionOf({ metadata: { name }, data }: ControllerRevision): Version {
+  return { name, template: patchedTemplate(data) };
+}
+
+/** Revisions that no pod has, oldest first. */
+function unusedOf(
+  history: readonly ControllerRevision[],
+  pods: readonly Pod[],
+  { current, update }: Revisions,
+): ControllerRevision[] {
+  const used = new Set([current.metadata.name, update.metadata.name, ...pods.map(revisionOf)]);
+  return history.filter(({ metadata }) => !used.has(metadata.name));
+}
