@@ -2,7 +2,7 @@ import { array, assert, constant, integer, oneof, property, record } from "fast-
 import { expect, test } from "bun:test";
 import { Line, type LineItem } from "./line.ts";
 
-const item = (order: number): LineItem => ({ order, place: -1, late: false });
+const item = (order: number): LineItem => ({ order, place: -1 });
 
 test("Line gives items by order, whichever way they came, also past those that were removed", () => {
   const line = new Line();

@@ -4,8 +4,6 @@ import { Heap, type HeapElement } from "./heap.ts";
 export interface LineItem extends HeapElement {
   /** Who has less leaves first. */
   order: number;
-  /** It came after others with a higher order: its `place` is one in the heap of those. */
-  late: boolean;
 }
 
 /** So many empty places at the front are given back. */
@@ -29,8 +27,7 @@ export class Line<T extends LineItem> {
   }
 
   push(item: T): void {
-    item.late = item.order < this.#last;
-    if (item.late) {
+    if (item.order < this.#last) {
       this.#late.push(item);
       return;
     }
@@ -41,11 +38,12 @@ export class Line<T extends LineItem> {
   }
 
   remove(item: T): void {
-    if (item.late) {
-      this.#late.remove(item);
+    const place = item.place - this.#base;
+    if (this.#items[place] !== item) {
+      this.#late.remove(item); // it came after others with a higher order: its place is one in the heap of those
       return;
     }
-    this.#items[item.place - this.#base] = undefined;
+    this.#items[place] = undefined;
     item.place = -1;
     this.#left--;
   }

@@ -15,6 +15,8 @@ export class Pace {
   readonly #minInterval: number;
   /** When the last run of a key began, oldest first, for as long as that delays another. */
   readonly #began = new Map<string, number>();
+  /** Since when a key waits to be left alone. */
+  readonly #restless = new Map<string, number>();
 
   constructor(options: PaceOptions) {
     this.debounce = options.debounce;
@@ -27,10 +29,22 @@ export class Pace {
     return began === undefined ? 0 : began + this.#minInterval - now;
   }
 
-  /** When a key that was added again is to be ready. */
-  calm({ key, restlessSince }: { readonly key: string; readonly restlessSince: number }, now: number): number {
-    const until = Math.min(now + this.debounce, restlessSince + MOST_DEBOUNCES * this.debounce);
+  /** Whether a key waits to be left alone. */
+  isRestless(key: string): boolean {
+    return this.#restless.has(key);
+  }
+
+  /** When a key that was added, perhaps again, is to be ready. */
+  calm(key: string, now: number): number {
+    const since = this.#restless.get(key) ?? now;
+    this.#restless.set(key, since);
+    const until = Math.min(now + this.debounce, since + MOST_DEBOUNCES * this.debounce);
     return Math.max(until, now + this.wait(key, now));
+  }
+
+  /** A key waits no more. */
+  calmed(key: string): void {
+    this.#restless.delete(key);
   }
 
   begins(key: string, now: number): void {

@@ -3,11 +3,14 @@ import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { QueueReading } from "../observe/readings.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import { withCause, type Cause } from "./cause.ts";
-import { Heap } from "./heap.ts";
+import { DelayedItems } from "./delayed-items.ts";
+import { Depths } from "./depths.ts";
+import { Entries } from "./entries.ts";
 import { Pace } from "./pace.ts";
-import { Entry, type Parked, type QueueItem } from "./queue-item.ts";
+import type { Entry, Parked, QueueItem } from "./queue-item.ts";
 import { exponential, type RateLimiter } from "./rate-limiter.ts";
 import { ReadyItems } from "./ready-items.ts";
+import { Takers } from "./takers.ts";
 
 export interface AddOptions {
   /** Milliseconds; of several adds the earliest counts. @default 0 */
@@ -37,6 +40,8 @@ export interface WorkQueueOptions {
   readonly onReady?: (() => void) | undefined;
 }
 
+const NOW: AddOptions = Object.freeze({});
+
 /**
  * A queue of keys for workers.
  *
@@ -49,23 +54,21 @@ export class WorkQueue {
   readonly #limiter: RateLimiter;
   readonly #metrics: WorkQueueOptions["metrics"];
   readonly #onReady: (() => void) | undefined;
-  readonly #queued = new Map<string, Entry>();
+  readonly #entries = new Entries();
   readonly #ready = new ReadyItems<Entry>();
-  readonly #delayed = new Heap<Entry>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
-  readonly #processing = new Map<string, Entry>();
+  readonly #delayed: DelayedItems<Entry>;
   readonly #parked = new Map<string, Parked>();
-  readonly #depths = new Map<number, number>();
+  readonly #depths = new Depths();
   readonly #pace: Pace | undefined;
-  readonly #waiters: ((item: QueueItem | undefined) => void)[] = [];
-  #depth = 0;
+  readonly #takers = new Takers();
   #order = 0;
-  #timer: { readonly at: number; readonly timer: Disposable } | undefined;
   #closed = false;
   #drained: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
   constructor(options: WorkQueueOptions) {
     this.name = options.name;
     this.#clock = options.clock ?? systemClock;
+    this.#delayed = new DelayedItems(this.#clock, () => this.#promote());
     this.#limiter = options.limiter ?? exponential();
     this.#metrics = options.metrics;
     this.#onReady = options.onReady;
@@ -76,12 +79,12 @@ export class WorkQueue {
 
   /** Keys that are ready, with those that wait only for their own run to end. */
   get depth(): number {
-    return this.#depth;
+    return this.#depths.total;
   }
 
   /** The depth by priority; a priority once seen stays, at 0. */
   get depths(): ReadonlyMap<number, number> {
-    return this.#depths;
+    return this.#depths.byPriority();
   }
 
   /** Keys that wait for their time. */
@@ -91,7 +94,7 @@ export class WorkQueue {
 
   /** Keys with a worker. */
   get processing(): number {
-    return this.#processing.size;
+    return this.#entries.running;
   }
 
   /** Keys that are not retried by themselves. */
@@ -100,7 +103,7 @@ export class WorkQueue {
   }
 
   /** Queues a key. Without effect after `drain` or `stop`. */
-  add(key: string, options: AddOptions = {}): void {
+  add(key: string, options: AddOptions = NOW): void {
     if (this.#closed) return;
     if (this.#parked.size > 0 && this.#parked.delete(key)) this.#limiter.forget(key);
     const { priority, rateLimited = false } = options;
@@ -109,16 +112,13 @@ export class WorkQueue {
       const backOff = this.#limiter.delay(key);
       delay = options.after === undefined ? backOff : Math.min(delay, backOff);
     }
-    let entry = this.#queued.get(key);
-    const isNew = entry === undefined;
-    if (entry === undefined) {
-      entry = new Entry(key, priority ?? 0);
-      this.#queued.set(key, entry);
-      this.#metrics?.added();
-    }
-    entry.causes = withCause(entry.causes, options.cause);
+    const before = this.#entries.queued;
+    const entry = this.#entries.queue(key, priority ?? 0);
+    const isNew = this.#entries.queued > before;
+    if (isNew) this.#metrics?.added();
+    if (options.cause !== undefined) entry.causes = withCause(entry.causes, options.cause);
     if (this.#pace !== undefined) {
-      if (delay <= 0 && this.#pace.debounce > 0 && (isNew || entry.delayed)) {
+      if (delay <= 0 && this.#pace.debounce > 0 && (isNew || entry.isDelayed)) {
         this.#raise(entry, priority);
         this.#calm(entry, this.#pace, isNew);
         return;
@@ -128,7 +128,7 @@ export class WorkQueue {
     if (delay > 0) {
       this.#metrics?.retried();
       this.#delay(entry, { until: this.#clock.now() + delay, priority, isNew, retry: rateLimited });
-    } else if (isNew || entry.delayed) {
+    } else if (isNew || entry.isDelayed) {
       this.#raise(entry, priority);
       this.#undelay(entry);
       this.#makeReady(entry, this.#clock.now());
@@ -141,13 +141,12 @@ export class WorkQueue {
     const entry = this.#ready.take();
     if (entry === undefined) return undefined;
     const now = this.#clock.now();
-    this.#queued.delete(entry.key);
-    this.#count(entry.priority, -1);
+    this.#entries.run(entry);
+    this.#depths.count(entry.priority, -1);
     this.#metrics?.taken((now - entry.at) / 1000);
-    entry.attempt = this.#limiter.failures(entry.key) + 1;
-    entry.startedAt = now;
+    entry.order = this.#limiter.failures(entry.key) + 1;
+    entry.at = now;
     this.#pace?.begins(entry.key, now);
-    this.#processing.set(entry.key, entry);
     return entry;
   }
 
@@ -161,28 +160,16 @@ export class WorkQueue {
     signal?.throwIfAborted();
     const item = this.take();
     if (item !== undefined || this.#isOver()) return item;
-    const { promise, resolve, reject } = Promise.withResolvers<QueueItem | undefined>();
-    this.#waiters.push(resolve);
-    const onAbort = (): void => {
-      this.#waiters.splice(this.#waiters.indexOf(resolve), 1);
-      reject(signal?.reason);
-    };
-    signal?.addEventListener("abort", onAbort, { once: true });
-    try {
-      return await promise;
-    } finally {
-      signal?.removeEventListener("abort", onAbort);
-    }
+    return await this.#takers.wait(signal);
   }
 
   /** The worker is through with a key that it took. */
   done(key: string): void {
-    const entry = this.#processing.get(key);
+    const entry = this.#entries.done(key);
     if (entry === undefined) return;
-    this.#processing.delete(key);
-    this.#metrics?.done((this.#clock.now() - entry.startedAt) / 1000);
-    const again = this.#queued.get(key);
-    if (again !== undefined && !again.delayed) {
+    this.#metrics?.done((this.#clock.now() - entry.at) / 1000);
+    const { again } = entry;
+    if (again !== undefined && !again.isDelayed) {
       this.#ready.push(again);
       this.#tell();
     }
@@ -205,14 +192,14 @@ export class WorkQueue {
    * that has happened already, and it is not parked.
    */
   park(key: string, reason: string): void {
-    if (this.#queued.has(key)) this.#limiter.forget(key);
+    if (this.#entries.get(key) !== undefined) this.#limiter.forget(key);
     else if (!this.#closed) this.#parked.set(key, { reason, at: this.#clock.now() });
   }
 
   /** Makes every delayed retry ready: what failed for a reason that is gone. Other delays stay. */
   expedite(): void {
     const now = this.#clock.now();
-    const retries = this.#delayed.values().filter((entry) => entry.retry);
+    const retries = this.#delayed.values().filter(({ state }) => state === "retry");
     retries.sort((a, b) => a.at - b.at);
     for (const entry of retries) {
       this.#undelay(entry);
@@ -223,9 +210,8 @@ export class WorkQueue {
   /** Takes no more keys, drops delayed ones, and resolves when the ready ones have been worked on. */
   drain(): Promise<void> {
     this.#closed = true;
-    for (const entry of this.#delayed.values()) this.#queued.delete(entry.key);
+    for (const entry of this.#delayed.values()) this.#entries.drop(entry);
     this.#delayed.clear();
-    this.#disarm();
     this.#drained ??= Promise.withResolvers<void>();
     this.#settle();
     return this.#drained.promise;
@@ -236,17 +222,15 @@ export class WorkQueue {
     this.#closed = true;
     this.#delayed.clear();
     this.#ready.clear();
-    this.#queued.clear();
-    for (const priority of this.#depths.keys()) this.#depths.set(priority, 0);
-    this.#depth = 0;
-    this.#disarm();
-    this.#release();
+    this.#entries.dropQueued();
+    this.#depths.clear();
+    this.#takers.release();
     this.#drained?.resolve();
   }
 
   #delay(entry: Entry, when: { until: number; priority: number | undefined; isNew: boolean; retry: boolean }): void {
     const { until, priority, isNew, retry } = when;
-    if (!isNew && !entry.delayed) {
+    if (!isNew && !entry.isDelayed) {
       if (priority !== undefined && priority > entry.priority) this.#move(entry, priority);
       return;
     }
@@ -254,36 +238,29 @@ export class WorkQueue {
     if (!isNew && until >= entry.at) return;
     if (isNew) entry.order = this.#order++;
     else this.#delayed.remove(entry);
-    entry.delayed = true;
+    entry.state = retry ? "retry" : "delayed";
     entry.at = until;
-    entry.retry = retry;
-    this.#delayed.push(entry);
-    this.#arm();
+    this.#delayed.add(entry);
   }
 
   /** Delays a key until it has been left alone for a while; whatever else delays it counts too. */
   #calm(entry: Entry, pace: Pace, isNew: boolean): void {
-    const isRestless = entry.restlessSince > 0;
-    const now = this.#clock.now();
-    if (!isRestless) entry.restlessSince = now;
-    const at = pace.calm(entry, now);
+    const isRestless = pace.isRestless(entry.key);
+    const at = pace.calm(entry.key, this.#clock.now());
     if (isNew) entry.order = this.#order++;
     // A delay of another kind that is over sooner stays; one of this kind moves on.
     else if (!isRestless && at >= entry.at) return;
     else this.#delayed.remove(entry);
-    entry.delayed = true;
-    entry.retry = false;
+    entry.state = "delayed";
     entry.at = at;
-    this.#delayed.push(entry);
-    this.#arm();
+    this.#delayed.add(entry);
   }
 
   #undelay(entry: Entry): void {
-    entry.restlessSince = 0;
-    if (!entry.delayed) return;
+    this.#pace?.calmed(entry.key);
+    if (!entry.isDelayed) return;
     this.#delayed.remove(entry);
-    entry.delayed = false;
-    entry.retry = false;
+    entry.state = "ready";
   }
 
   #raise(entry: Entry, priority: number | undefined): void {
@@ -294,89 +271,59 @@ export class WorkQueue {
   #move(entry: Entry, priority: number): void {
     const free = entry.place >= 0;
     if (free) this.#ready.remove(entry);
-    this.#count(entry.priority, -1);
+    this.#depths.count(entry.priority, -1);
     entry.priority = priority;
     entry.order = this.#order++;
-    this.#count(priority, 1);
+    this.#depths.count(priority, 1);
     if (free) this.#ready.push(entry);
   }
 
   #makeReady(entry: Entry, now: number): void {
     entry.at = now;
     entry.order = this.#order++;
-    this.#count(entry.priority, 1);
-    if (this.#processing.has(entry.key)) return;
+    this.#depths.count(entry.priority, 1);
+    if (this.#entries.running > 0 && this.#entries.isRunning(entry.key)) return;
     this.#ready.push(entry);
     this.#tell();
   }
 
   #promote(): void {
     const now = this.#clock.now();
-    for (let next = this.#delayed.peek(); next !== undefined && next.at <= now; next = this.#delayed.peek()) {
+    for (let next = this.#delayed.due(now); next !== undefined; next = this.#delayed.due(now)) {
       const { at } = next;
       this.#undelay(next);
       this.#makeReady(next, at);
     }
   }
 
-  #arm(): void {
-    const next = this.#delayed.peek();
-    if (next === undefined || (this.#timer !== undefined && this.#timer.at <= next.at)) return;
-    this.#disarm();
-    const { at } = next;
-    const timer = this.#clock.setTimeout(
-      () => {
-        this.#timer = undefined;
-        this.#promote();
-        this.#arm();
-      },
-      Math.max(0, at - this.#clock.now()),
-    );
-    this.#timer = { at, timer };
-  }
-
-  #disarm(): void {
-    this.#timer?.timer[Symbol.dispose]();
-    this.#timer = undefined;
-  }
-
-  #count(priority: number, change: number): void {
-    this.#depth += change;
-    this.#depths.set(priority, (this.#depths.get(priority) ?? 0) + change);
-  }
-
   /** Something can be taken: whoever waits in `get` comes first. */
   #tell(): void {
-    const waiter = this.#waiters.shift();
-    if (waiter !== undefined) waiter(this.take());
+    const taker = this.#takers.next();
+    if (taker !== undefined) taker(this.take());
     else this.#onReady?.();
   }
 
   #isOver(): boolean {
-    return this.#closed && this.#queued.size === 0;
+    return this.#closed && this.#entries.queued === 0;
   }
 
   #settle(): void {
     if (!this.#isOver()) return;
-    this.#release();
-    if (this.#processing.size === 0) this.#drained?.resolve();
-  }
-
-  #release(): void {
-    for (const waiter of this.#waiters.splice(0)) waiter(undefined);
+    this.#takers.release();
+    if (this.#entries.running === 0) this.#drained?.resolve();
   }
 
   #reading(): QueueReading {
     let unfinished = 0;
     let longest = 0;
     const now = this.#clock.now();
-    for (const { startedAt } of this.#processing.values()) {
-      const seconds = (now - startedAt) / 1000;
+    for (const { at } of this.#entries.values()) {
+      const seconds = (now - at) / 1000;
       unfinished += seconds;
       longest = Math.max(longest, seconds);
     }
     return {
-      depth: this.#depths,
+      depth: this.depths,
       unfinishedSeconds: unfinished,
       longestRunningSeconds: longest,
       parked: this.#parked.size,
