@@ -25,6 +25,8 @@ export interface ListeningApiServer extends AsyncDisposable {
   readonly server: ApiServer;
   /** `https://host:port` */
   readonly url: string;
+  /** Whose certificate the server shows: PEM. */
+  readonly authority: string;
   /** With the authority and a token of the administrator: YAML. */
   readonly kubeconfig: string;
   stop(): Promise<void>;
@@ -90,6 +92,7 @@ export async function listenApiServer(options: ListenOptions = {}): Promise<List
   return {
     server: started,
     url,
+    authority: authority.cert,
     kubeconfig: kubeconfig(url, credentials),
     stop,
     [Symbol.asyncDispose]: stop,

@@ -4,7 +4,7 @@ import { type Connection, identify } from "./authentication/identify.ts";
 import { discover } from "./discovery/discovery.ts";
 import { health } from "./discovery/health.ts";
 import { openApi } from "./discovery/openapi.ts";
-import type { UserInfo } from "./hooks.ts";
+import type { KubeObject, UserInfo } from "./hooks.ts";
 import type { Parts } from "./parts.ts";
 import { followConditions } from "./registry/conditions.ts";
 import { followDefinitions } from "./registry/definitions.ts";
@@ -39,11 +39,22 @@ export interface ApiServerOptions {
   readonly address?: string | undefined;
 }
 
+/** An object came, changed or went; it must not be changed. */
+export interface ObjectChange {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  /** As it is stored; of a deleted one its last state. */
+  readonly object: KubeObject;
+  /** The state before, if there was one. */
+  readonly old: KubeObject | undefined;
+}
+
 export interface ApiServer extends AsyncDisposable {
   /** @param connection who sent it, as far as the connection tells; @default an administrator, for calls in process */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /** Forgets the changes up to a version: watches from before it are answered 410. @default every change */
   compact(version?: number): void;
+  /** Tells of every object of every kind, then of every change, as it happens: for who shares the process. @returns what ends it. */
+  follow(listener: (change: ObjectChange) => void): () => void;
   /** Ends the watches and closes the storage. */
   stop(): Promise<void>;
 }
@@ -109,6 +120,12 @@ class EmbeddedServer implements ApiServer {
 
   compact(version?: number): void {
     this.#kernel.storage.compact(version);
+  }
+
+  follow(listener: (change: ObjectChange) => void): () => void {
+    return this.#kernel.storage.follow(({ type, stored, previous }) =>
+      listener({ type, object: stored.object, old: previous?.object }),
+    );
   }
 
   async stop(): Promise<void> {

@@ -42,6 +42,9 @@ export function clusterControllers(options: ClusterOptions): readonly Definition
     ...jobControllers({ clock }),
     ttlAfterFinishedController({ clock }),
     cronJobController({ clock }),
+    garbageCollector({ objects: options.objects }),
+    namespaceDeletion({ clock }),
+    ...serviceAccountControllers(options.rootCertificates),
   ];
 }
 

@@ -4,6 +4,7 @@ import type { ApiServer } from "../apiserver/server.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
 import type { Log } from "../observe/log.ts";
 import type { ClusterOptions } from "./controllers.ts";
+import type { OwnedChange } from "./garbage-collector/object-feed.ts";
 import { startClusterControllers } from "./start-controllers.ts";
 
 export interface EmbeddedClusterOptions extends ClusterOptions {
@@ -45,7 +46,11 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {})
   const answer: Answer = (request) => listening.server.fetch(request);
   const config = inProcess(listening.url, options.through?.(answer) ?? answer);
   try {
-    const controllers = await startClusterControllers(config, options);
+    const controllers = await startClusterControllers(config, {
+      ...options,
+      objects: (listener) => listening.server.follow((change) => listener(change as OwnedChange)),
+      rootCertificates: listening.authority,
+    });
     const stop = async (): Promise<void> => {
       await controllers.stop();
       await listening.stop();

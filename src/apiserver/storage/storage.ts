@@ -27,6 +27,7 @@ export class Storage {
   #version = 1;
   #pending: JournalEntry[] = [];
   #commit: Promise<void> | undefined;
+  readonly #followers = new Set<(event: StoreEvent) => void>();
   #closed = false;
 
   constructor({ journal, history, now }: StorageOptions) {
@@ -52,6 +53,15 @@ export class Storage {
     const collection = new Collection(name, { limits: this.#limits, compacted });
     this.#collections.set(name, collection);
     return collection;
+  }
+
+  /** Tells of every object there is, then of every change in any collection. @returns what ends it. */
+  follow(follower: (event: StoreEvent) => void): () => void {
+    for (const collection of this.#collections.values()) {
+      for (const stored of collection.all()) follower(new StoreEvent("ADDED", stored, { previous: undefined, at: 0 }));
+    }
+    this.#followers.add(follower);
+    return () => void this.#followers.delete(follower);
   }
 
   /** Stores the object, which gets the next version; it must not be changed any more. */
@@ -99,7 +109,7 @@ export class Storage {
     const event = new StoreEvent(type, stored, { previous, at: this.#now() });
     collection.apply(event);
     if (this.#journal === undefined) {
-      collection.announce(event);
+      this.#announce(collection, event);
       return stored;
     }
     this.#pending.push({ collection: collection.name, event });
@@ -122,6 +132,11 @@ export class Storage {
     this.#commit = undefined;
     if (entries.length === 0 || this.#closed) return;
     this.#journal?.append(entries);
-    for (const { collection, event } of entries) this.collection(collection).announce(event);
+    for (const { collection, event } of entries) this.#announce(this.collection(collection), event);
+  }
+
+  #announce(collection: Collection, event: StoreEvent): void {
+    collection.announce(event);
+    for (const follower of this.#followers) follower(event);
   }
 }

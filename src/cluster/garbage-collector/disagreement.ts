@@ -1,0 +1,41 @@
+/** Dependents that name one owner, by its UID, in different ways: at most one of them is right. */
+import { idOf, type Identity, isSame, matches, type Node, ownerIdentity } from "./node.ts";
+
+/** Those that mean the object, and those that call its UID something else; one with two references may be both. */
+export function splitByIdentity(
+  dependents: Iterable<Node>,
+  identity: Identity,
+): { readonly matching: readonly Node[]; readonly others: readonly Node[] } {
+  const matching: Node[] = [];
+  const others: Node[] = [];
+  for (const dependent of dependents) {
+    if (identity.namespace !== undefined && dependent.identity.namespace !== identity.namespace) {
+      others.push(dependent);
+      continue;
+    }
+    const references = dependent.owners.filter(({ uid }) => uid === identity.uid);
+    if (references.some((reference) => matches(reference, identity))) matching.push(dependent);
+    if (references.some((reference) => !matches(reference, identity))) others.push(dependent);
+  }
+  return { matching, others };
+}
+
+/** What else an absent owner is called: the next one after `absent` in order, else the first. */
+export function alternateIdentity(dependents: readonly Node[], absent: Identity): Identity | undefined {
+  const alternates: Identity[] = [];
+  for (const { owners, identity } of dependents) {
+    for (const reference of owners) {
+      if (reference.uid !== absent.uid) continue;
+      const isSameKind = reference.apiVersion === absent.apiVersion && reference.kind === absent.kind;
+      const isClusterScoped = absent.namespace === undefined && isSameKind;
+      const alternate = ownerIdentity(reference, isClusterScoped ? undefined : identity.namespace);
+      if (!isSame(alternate, absent)) alternates.push(alternate);
+    }
+  }
+  alternates.sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
+  return alternates.find((alternate) => rank(alternate) > rank(absent)) ?? alternates[0];
+}
+
+function rank(identity: Identity): string {
+  return `${identity.kind} ${idOf(identity)}`;
+}
