@@ -19,7 +19,7 @@ import { keyString } from "../../src/resource/meta.ts";
 
 const KEYS = 100_000;
 const EVENTS = 100_000;
-const OBJECTS = 20_000;
+const OBJECTS = 100_000;
 
 /** Per second, or bytes. */
 const lines = new Map<string, number>();
@@ -43,7 +43,7 @@ function best(rounds: number, work: () => void): number {
 
 function queue(): void {
   const names = Array.from({ length: KEYS }, (_, index) => `default/object-${index}`);
-  const seconds = best(5, () => {
+  const seconds = best(15, () => {
     const all = new WorkQueue({ name: "bench" });
     for (const name of names) all.add(name);
     for (let item = all.take(); item !== undefined; item = all.take()) all.done(item.key);

@@ -17,7 +17,7 @@ import (
 const (
 	keys    = 100_000
 	events  = 100_000
-	objects = 20_000
+	objects = 100_000
 )
 
 func line(name string, value float64) { fmt.Printf("%s\t%.0f\n", name, value) }
@@ -36,7 +36,7 @@ func queue() {
 		names[i] = fmt.Sprintf("default/object-%d", i)
 	}
 	best := time.Duration(1 << 62)
-	for round := 0; round < 5; round++ {
+	for round := 0; round < 15; round++ {
 		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 		began := time.Now()
 		for _, name := range names {
