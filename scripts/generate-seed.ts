@@ -34,9 +34,9 @@ for (const path of lists) {
   const group = apiVersion.includes("/") ? apiVersion.split("/")[0] : "";
   const collection = `${group}/${path.split("/").at(-1)}`;
   for (const { metadata, ...rest } of items) {
-    const { uid: _, resourceVersion: __, creationTimestamp: ___, managedFields: ____, ...kept } = metadata;
+    const { uid: _, resourceVersion: __, creationTimestamp: ___, ...kept } = metadata;
     const line = JSON.stringify([collection, { kind: kind.replace(/List$/, ""), apiVersion, metadata: kept, ...rest }]);
-    lines.push(line.replaceAll(/"lastTransitionTime":"[^"]*"/g, `"lastTransitionTime":"NOW"`));
+    lines.push(line.replaceAll(/"(lastTransitionTime|time)":"[^"]*"/g, `"$1":"NOW"`));
   }
 }
 writeFileSync(join(import.meta.dirname, "../src/apiserver/seed/objects.txt"), `[\n${lines.join(",\n")}\n]\n`);

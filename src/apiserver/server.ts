@@ -2,17 +2,17 @@
 import { TokenAuthority } from "./authentication/tokens.ts";
 import { type Connection, identify } from "./authentication/identify.ts";
 import { discover } from "./discovery/discovery.ts";
-import { health } from "./discovery/health.ts";
+import { about, health } from "./discovery/health.ts";
 import { openApi } from "./discovery/openapi.ts";
-import type { KubeObject, UserInfo } from "./hooks.ts";
+import type { UserInfo } from "./hooks.ts";
 import type { Parts } from "./parts.ts";
 import { followConditions } from "./registry/conditions.ts";
 import { followDefinitions } from "./registry/definitions.ts";
 import { Registry } from "./registry/registry.ts";
-import { apiVersionOf } from "./registry/resource.ts";
-import { accepted } from "./request/accept.ts";
+import { apiVersionOf, type Resource } from "./registry/resource.ts";
+import { accepted, type Served } from "./request/accept.ts";
 import { answerStatus } from "./request/answer.ts";
-import { parseTarget } from "./request/target.ts";
+import { parseTarget, type Target } from "./request/target.ts";
 import { bootstrap } from "./seed/bootstrap.ts";
 import { badRequest, StatusError } from "./status.ts";
 import type { HistoryLimits } from "./storage/history.ts";
@@ -39,22 +39,11 @@ export interface ApiServerOptions {
   readonly address?: string | undefined;
 }
 
-/** An object came, changed or went; it must not be changed. */
-export interface ObjectChange {
-  readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  /** As it is stored; of a deleted one its last state. */
-  readonly object: KubeObject;
-  /** The state before, if there was one. */
-  readonly old: KubeObject | undefined;
-}
-
 export interface ApiServer extends AsyncDisposable {
   /** @param connection who sent it, as far as the connection tells; @default an administrator, for calls in process */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /** Forgets the changes up to a version: watches from before it are answered 410. @default every change */
   compact(version?: number): void;
-  /** Tells of every object of every kind, then of every change, as it happens: for who shares the process. @returns what ends it. */
-  follow(listener: (change: ObjectChange) => void): () => void;
   /** Ends the watches and closes the storage. */
   stop(): Promise<void>;
 }
@@ -122,12 +111,6 @@ class EmbeddedServer implements ApiServer {
     this.#kernel.storage.compact(version);
   }
 
-  follow(listener: (change: ObjectChange) => void): () => void {
-    return this.#kernel.storage.follow(({ type, stored, previous }) =>
-      listener({ type, object: stored.object, old: previous?.object }),
-    );
-  }
-
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
@@ -149,12 +132,12 @@ class EmbeddedServer implements ApiServer {
     const target = parseTarget(path);
     const resource = target && registry.get(target.group, target.version, target.plural);
     if (target === undefined || resource === undefined) {
+      const open = health(url) ?? openApi(request, path, { registry, storage, schemas: parts.schemas });
+      if (open !== undefined) return open; // whatever the method
       const found =
-        discover(request, path, { registry, address: this.#address }) ??
-        health(request, url, () => this.#paths()) ??
-        openApi(request, path, { registry, storage, schemas: parts.schemas });
+        discover(request, path, { registry, address: this.#address }) ?? about(request, path, () => this.#paths());
       if (found === undefined) return unknown(request, path, registry);
-      if (request.method === "GET" || request.method === "HEAD") return found;
+      if (request.method === "GET" || (request.method === "HEAD" && /^\/apis(\/[^/]*)?$/.test(path))) return found;
       throw new StatusError(405, "MethodNotAllowed", {
         message: "the server does not allow this method on the requested resource",
         details: {},
@@ -171,7 +154,11 @@ class EmbeddedServer implements ApiServer {
       resource,
       user,
       connection,
-      accept: accepted(request.headers.get("accept"), ["Table", "PartialObjectMetadata"], resource.row.custom),
+      accept: accepted(
+        request.headers.get("accept"),
+        ["Table", "PartialObjectMetadata"],
+        servedAs(request, target, resource),
+      ),
       warnings,
     };
     return dispatch(exchange).catch((error: unknown) => {
@@ -199,6 +186,11 @@ class EmbeddedServer implements ApiServer {
     ];
     return [...new Set([...versions, ...groups, ...others])].toSorted();
   }
+}
+
+function servedAs({ method }: Request, { name }: Target, { row }: Resource): Served {
+  if (row.custom) return "custom";
+  return method === "GET" && name === "" ? "listRoute" : "route";
 }
 
 /** Names that would be steps of a path. @throws StatusError 400 */

@@ -1,6 +1,7 @@
 /** Who sends a request. */
 import type { UserInfo } from "../hooks.ts";
 import { StatusError } from "../status.ts";
+import { impersonated } from "./impersonate.ts";
 import type { TokenAuthority } from "./tokens.ts";
 
 /** What is known of the connection that a request came on. */
@@ -18,14 +19,10 @@ interface IdentifyOptions {
   readonly connection: Connection;
 }
 
-/** @throws StatusError 401 for a token that nobody gave out. */
+/** @throws StatusError 401 for a token that nobody gave out, 400 for an impersonation of nobody. */
 export function identify(request: Request, { tokens, connection }: IdentifyOptions): UserInfo {
   const user = authenticated(request, { tokens, connection });
-  const asUser = request.headers.get("impersonate-user");
-  if (asUser === null) return user;
-  const groups = (request.headers.get("impersonate-group") ?? "").split(",").map((group) => group.trim());
-  const named = groups.filter((group) => group !== "");
-  return { username: asUser, groups: [...named, "system:authenticated"] };
+  return impersonated(request.headers) ?? user;
 }
 
 function authenticated(request: Request, { tokens, connection }: IdentifyOptions): UserInfo {

@@ -4,7 +4,7 @@ import type { Fields, KindRow } from "../hooks.ts";
 import type { Registry } from "../registry/registry.ts";
 import { apiVersionOf } from "../registry/resource.ts";
 import { answerObject } from "../request/answer.ts";
-import { accepted } from "../request/accept.ts";
+import { accepted, type Accepted, type Served } from "../request/accept.ts";
 
 export interface DiscoveryOptions {
   readonly registry: Registry;
@@ -18,16 +18,27 @@ export function discover(request: Request, path: string, options: DiscoveryOptio
   const [root, group, version] = parts;
   if (root === "api") {
     if (parts.length === 1)
-      return aggregated(request, { ...options, core: true }) ?? answerObject(request, versions(options));
+      return (
+        aggregated(request, { ...options, core: true }) ??
+        answerObject(request, versions(options), acceptedIn(request, "route"))
+      );
     return parts.length === 2 ? resourceList(request, { ...options, group: "", version: group ?? "" }) : undefined;
   }
   if (root !== "apis") return undefined;
   if (group === undefined)
-    return aggregated(request, { ...options, core: false }) ?? answerObject(request, groupList(options));
+    return (
+      aggregated(request, { ...options, core: false }) ??
+      answerObject(request, groupList(options), acceptedIn(request, "handler"))
+    );
   const served = options.registry.groups().find(({ name }) => name === group);
   if (served === undefined || parts.length > 3) return undefined;
   if (version !== undefined) return resourceList(request, { ...options, group, version });
-  return answerObject(request, { kind: "APIGroup", apiVersion: "v1", ...groupFields(served) });
+  const own = { kind: "APIGroup", apiVersion: "v1", ...groupFields(served) };
+  return answerObject(request, own, acceptedIn(request, "handler"));
+}
+
+function acceptedIn(request: Request, served: Served): Accepted {
+  return accepted(request.headers.get("accept"), ["APIGroupDiscoveryList"], served);
 }
 
 function versions({ address }: DiscoveryOptions): Fields {
@@ -55,12 +66,13 @@ interface GroupVersionOptions extends DiscoveryOptions {
 function resourceList(request: Request, { registry, group, version }: GroupVersionOptions): Response | undefined {
   const rows = registry.rows().filter((row) => row.group === group && row.version === version);
   if (rows.length === 0) return undefined;
-  return answerObject(request, {
+  const list = {
     kind: "APIResourceList",
     ...(group === "" ? {} : { apiVersion: "v1" }),
     groupVersion: apiVersionOf({ group, version }),
     resources: rows.flatMap(resourcesOf),
-  });
+  };
+  return answerObject(request, list, acceptedIn(request, rows[0]!.custom ? "handler" : "route"));
 }
 
 function resourcesOf(row: KindRow): Fields[] {
@@ -94,7 +106,7 @@ interface AggregatedOptions extends DiscoveryOptions {
 }
 
 function aggregated(request: Request, { registry, core }: AggregatedOptions): Response | undefined {
-  const { form, formVersion } = accepted(request.headers.get("accept"), ["APIGroupDiscoveryList"]);
+  const { form, formVersion } = acceptedIn(request, core ? "route" : "handler");
   if (form !== "APIGroupDiscoveryList") return undefined;
   const rows = registry.rows();
   const groups = core ? [{ name: "", versions: ["v1"] }] : registry.groups();

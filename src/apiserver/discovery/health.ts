@@ -1,5 +1,6 @@
 /** `/version`, health and the list of paths. */
 import type { Fields } from "../hooks.ts";
+import { acceptsJsonOnly } from "../request/accept.ts";
 import { answerObject } from "../request/answer.ts";
 
 const version = {
@@ -18,21 +19,71 @@ const version = {
   platform: `${process.platform}/${process.arch === "x64" ? "amd64" : process.arch}`,
 };
 
-const checks = ["ping", "log", "etcd"];
+const hooks = [
+  "start-apiserver-admission-initializer",
+  "generic-apiserver-start-informers",
+  "priority-and-fairness-config-consumer",
+  "priority-and-fairness-filter",
+  "storage-object-count-tracker-hook",
+  "start-apiextensions-informers",
+  "start-apiextensions-controllers",
+  "crd-informer-synced",
+  "start-system-namespaces-controller",
+  "peer-endpoint-reconciler-controller",
+  "start-cluster-authentication-info-controller",
+  "start-kube-apiserver-identity-lease-controller",
+  "start-kube-apiserver-identity-lease-garbage-collector",
+  "storage-readiness",
+  "start-legacy-token-tracking-controller",
+  "start-service-ip-repair-controllers",
+  "rbac/bootstrap-roles",
+  "scheduling/bootstrap-system-priority-classes",
+  "priority-and-fairness-config-producer",
+  "bootstrap-controller",
+  "start-kubernetes-service-cidr-controller",
+  "start-kube-aggregator-informers",
+  "apiservice-status-local-available-controller",
+  "apiservice-status-remote-available-controller",
+  "apiservice-registration-controller",
+  "apiservice-discovery-controller",
+  "kube-apiserver-autoregistration",
+  "autoregister-completion",
+  "apiservice-openapi-controller",
+  "apiservice-openapiv3-controller",
+].map((name) => (name === "autoregister-completion" ? name : `poststarthook/${name}`));
 
-/** Answers these paths; `undefined` for any other. */
-export function health(request: Request, url: URL, paths: () => readonly string[]): Response | undefined {
-  const path = url.pathname.replace(/(.)\/$/, "$1");
-  if (path === "/version") return answerObject(request, version satisfies Fields);
-  if (path === "/") return answerObject(request, { paths: paths() });
-  const [, name = "", check, ...more] = path.split("/");
-  if (!["healthz", "livez", "readyz"].includes(name) || more.length > 0) return undefined;
-  if (check !== undefined && !checks.includes(check)) return undefined;
-  return text(check === undefined && url.searchParams.has("verbose") ? verbose(name) : "ok");
+/** The real server's checks, by which tools know it; what stands behind them here is there from the first request. */
+const checks: Readonly<Record<string, readonly string[]>> = {
+  healthz: ["ping", "log", "loopback-serving-certificate", "etcd", ...hooks],
+  livez: ["ping", "log", "loopback-serving-certificate", "etcd", ...hooks],
+  readyz: ["ping", "log", "etcd", "etcd-readiness", "informer-sync", ...hooks, "shutdown"],
+};
+
+/** `/version` and the list of paths; `undefined` for any other path. */
+export function about(request: Request, path: string, paths: () => readonly string[]): Response | undefined {
+  if (path === "/" || path === "/index.html") return answerObject(request, { paths: paths() }, { pretty: true });
+  if (path !== "/version" && path !== "/version/") return undefined;
+  acceptsJsonOnly(request.headers.get("accept"));
+  return answerObject(request, version satisfies Fields, { pretty: true });
 }
 
-function verbose(name: string): string {
-  return `${checks.map((check) => `[+]${check} ok\n`).join("")}${name} check passed\n`;
+/** Answers `/healthz`, `/livez`, `/readyz` and each of their checks; `undefined` for any other path. */
+export function health({ pathname, searchParams }: URL): Response | undefined {
+  const [, name = "", ...check] = pathname.split("/");
+  const known = Object.hasOwn(checks, name) ? checks[name] : undefined;
+  if (known === undefined) return undefined;
+  if (check.length > 0) return known.includes(check.join("/")) ? text("ok") : undefined;
+  return text(searchParams.has("verbose") ? verbose(name, { known, excluded: searchParams.getAll("exclude") }) : "ok");
+}
+
+function verbose(
+  name: string,
+  { known, excluded }: { readonly known: readonly string[]; readonly excluded: readonly string[] },
+): string {
+  const lines = known.map((check) => `[+]${check}${excluded.includes(check) ? " excluded:" : ""} ok`);
+  const others = excluded.filter((check) => !known.includes(check)).map((check) => JSON.stringify(check));
+  if (others.length > 0) lines.push(`warn: some health checks cannot be excluded: no matches for ${others.join(", ")}`);
+  return `${[...lines, `${name} check passed`].join("\n")}\n`;
 }
 
 function text(body: string): Response {

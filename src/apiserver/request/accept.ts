@@ -8,38 +8,83 @@ export interface Accepted {
   readonly form: Form;
   /** The version of `meta.k8s.io`, or of `apidiscovery.k8s.io`. */
   readonly formVersion: string;
+  /** Metadata was asked for by the name that lists have. */
+  readonly isListForm: boolean;
   readonly yaml: boolean;
 }
 
-const plain: Accepted = { form: "object", formVersion: "", yaml: false };
+const plain: Accepted = { form: "object", formVersion: "", isListForm: false, yaml: false };
+const plainYaml: Accepted = { ...plain, yaml: true };
 
 const types = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+const streams = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+
+/**
+ * What stands before the handler: a `route` looks at media types alone and names those it has, a `listRoute` has more
+ * of them, and `custom` kinds have neither a route nor protobuf.
+ */
+export type Served = "route" | "listRoute" | "handler" | "custom";
 
 /**
  * The first form of an `Accept` header that the server can answer in.
  *
  * @throws StatusError 406 when there is none.
  */
-export function accepted(header: string | null, forms: readonly Form[], custom = false): Accepted {
+export function accepted(header: string | null, forms: readonly Form[], served: Served): Accepted {
   if (header === null || header === "" || header === "application/json") return plain;
-  for (const clause of header.split(",")) {
+  const clauses = header.split(",");
+  if (served === "route" || served === "listRoute") checkRoute(clauses, served === "listRoute");
+  const found = negotiated(clauses, forms);
+  if (found !== undefined) return found;
+  const known = served === "custom" ? types.slice(0, 2) : types;
+  const message = `only the following media types are accepted: ${known.join(", ")}`;
+  throw new StatusError(406, "NotAcceptable", { message });
+}
+
+/** In which form a `Status` is answered; `undefined` when the client accepts none of them. */
+export function acceptedStatus(header: string | null): Accepted | undefined {
+  if (header === null || header === "" || header === "application/json") return plain;
+  return negotiated(header.split(","), []);
+}
+
+function negotiated(clauses: readonly string[], forms: readonly Form[]): Accepted | undefined {
+  for (const clause of clauses) {
     const [type = "", ...parameters] = clause.split(";").map((part) => part.trim());
     const yaml = type === "application/yaml";
     if (type !== "application/json" && !yaml && type !== "*/*" && type !== "application/*") continue;
     const parameter = (name: string): string | undefined =>
       parameters.find((text) => text.startsWith(`${name}=`))?.slice(name.length + 1);
-    // A list of metadata is asked for by its own name.
-    const form = parameter("as")?.replace(/^PartialObjectMetadataList$/, "PartialObjectMetadata");
-    if (form === undefined) return { ...plain, yaml };
+    const asked = parameter("as");
+    if (asked === undefined) return yaml ? plainYaml : plain;
+    const isListForm = asked === "PartialObjectMetadataList";
+    const form = (isListForm ? "PartialObjectMetadata" : asked) as Form;
     const formVersion = parameter("v") ?? "";
     const group = parameter("g");
-    if (!forms.includes(form as Form)) continue;
+    if (!forms.includes(form)) continue;
     if (form === "APIGroupDiscoveryList" ? group !== "apidiscovery.k8s.io" : group !== "meta.k8s.io") continue;
     if (!["v1", "v1beta1", "v2", "v2beta1"].includes(formVersion)) continue;
-    return { form: form as Form, formVersion, yaml };
+    return { form, formVersion, isListForm, yaml };
   }
-  const message = custom
-    ? `only the following media types are accepted: ${types.slice(0, 2).join(", ")}`
-    : `406: Not Acceptable\n\nAvailable representations: ${types.join(", ")}`;
-  throw new StatusError(406, "NotAcceptable", { message, ...(custom ? {} : { details: {} }) });
+  return undefined;
+}
+
+/** @throws StatusError 406 when no clause is a type of the route, whatever its parameters. */
+function checkRoute(clauses: readonly string[], isList: boolean): void {
+  for (const clause of clauses) {
+    const type = clause.split(";", 1)[0]!.trim();
+    if (type === "*/*" || types.includes(type)) return;
+  }
+  throw notRepresentable(isList ? [...types, ...streams] : types);
+}
+
+function notRepresentable(known: readonly string[]): StatusError {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${known.join(", ")}`;
+  return new StatusError(406, "NotAcceptable", { message, details: {} });
+}
+
+/** @throws StatusError 406 unless the client accepts JSON, for what the server has in no other form. */
+export function acceptsJsonOnly(header: string | null): void {
+  const clauses = (header ?? "").split(",").map((clause) => clause.split(";", 1)[0]!.trim());
+  if (clauses.some((type) => type === "" || type === "*/*" || type === types[0])) return;
+  throw notRepresentable(types.slice(0, 1));
 }

@@ -1,6 +1,7 @@
 /** Answers: JSON in the form that was asked for, compressed where that pays. */
 import { gzipSync } from "node:zlib";
 import type { Status } from "../status.ts";
+import { acceptedStatus } from "./accept.ts";
 import { encodeYaml } from "./yaml.ts";
 
 /** Smaller bodies cost more to compress than to send. @see k8s.io/apiserver `defaultGzipThresholdBytes` */
@@ -12,6 +13,8 @@ export interface AnswerOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly warnings?: readonly string[];
   readonly yaml?: boolean;
+  /** Indented. @default as the client asks for it */
+  readonly pretty?: boolean;
 }
 
 /** Answers a body that is JSON already. */
@@ -22,7 +25,8 @@ export function answerJson(request: Request, json: string | Uint8Array, options:
   for (const warning of new Set(options.warnings ?? [])) headers.append("warning", `299 - ${quoted(warning)}`);
   const status = options.status ?? 200;
   const text = options.yaml ? encodeYaml(json) : json;
-  const body = isPretty(request) && typeof text === "string" && !options.yaml ? prettified(text) : text;
+  const body =
+    (options.pretty ?? isPretty(request)) && typeof text === "string" && !options.yaml ? prettified(text) : text;
   if (body.length > gzipThreshold && (request.headers.get("accept-encoding") ?? "").includes("gzip")) {
     headers.set("content-encoding", "gzip");
     headers.set("vary", "Accept-Encoding");
@@ -39,10 +43,14 @@ export function answerObject(request: Request, object: object, options: AnswerOp
 export function answerStatus(request: Request, status: Status, options: AnswerOptions = {}): Response {
   const seconds = status.details?.retryAfterSeconds;
   const headers = seconds === undefined ? {} : { "retry-after": String(seconds) };
+  const accepted = acceptedStatus(request.headers.get("accept"));
   return answerObject(request, status, {
     ...options,
     status: status.code,
     headers: { ...headers, ...options.headers },
+    yaml: accepted?.yaml ?? false,
+    // Whoever accepts no form of it is shown it as to a reader.
+    ...(accepted === undefined && { pretty: true }),
   });
 }
 

@@ -1,6 +1,7 @@
 /** Bodies of requests: JSON, YAML or protobuf, as an object of the kind that the path takes. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Schemas, SchemaHandle } from "../parts.ts";
+import { internalType } from "../registry/internal-type.ts";
 import { badRequest, StatusError } from "../status.ts";
 import { jsonProblem } from "./json-problem.ts";
 import { duplicateFields } from "./strict-json.ts";
@@ -18,6 +19,8 @@ export interface BodyText {
   /** How the object came about. @default "json" */
   readonly from?: "json" | "value";
   readonly type: string;
+  /** As they came, for messages that quote what is no text. */
+  readonly bytes?: Uint8Array;
 }
 
 const known = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
@@ -25,16 +28,23 @@ const known = ["application/json", "application/yaml", "application/vnd.kubernet
 /** @throws StatusError 413 or 415. */
 export async function readBody(
   request: Request,
-  { protobuf }: { protobuf: ProtobufDecoder | undefined },
+  { protobuf, kind }: { readonly protobuf: ProtobufDecoder | undefined; readonly kind: string },
 ): Promise<BodyText> {
   const type = mediaType(request);
   if (type !== "" && !known.includes(type)) throw unsupportedMediaType(protobuf ? known : known.slice(0, 2));
   const bytes = await bodyBytes(request);
   if (type === "application/vnd.kubernetes.protobuf") {
     if (protobuf === undefined) throw unsupportedMediaType(known.slice(0, 2));
-    return { text: "", object: protobuf(bytes), type };
+    if (!isProtobuf(bytes)) throw unrecognized(kind, notProtobuf, { text: "", bytes });
+    return { text: "", object: protobuf(bytes), type, bytes };
   }
-  return { text: decodeText(bytes), type };
+  return { text: decodeText(bytes), type, bytes };
+}
+
+const notProtobuf = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]";
+
+function isProtobuf(bytes: Uint8Array): boolean {
+  return bytes[0] === 107 && bytes[1] === 56 && bytes[2] === 115 && bytes[3] === 0;
 }
 
 export function mediaType(request: Request): string {
@@ -74,19 +84,19 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
   const { row } = options;
   const value = body.object ?? parsed(body, row.kind) ?? {};
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw unrecognized(row.kind, notAnObject(value), body.text);
+    throw unrecognized(row.kind, notAnObject(value), body);
   const fields = value as Fields;
   const expected = row.group === "" ? row.version : `${row.group}/${row.version}`;
   for (const name of ["apiVersion", "kind"] as const) {
     const given = fields[name];
     if (given === undefined || given === null || given === "") {
-      if (row.custom) throw missing(name, row.kind, body.text);
+      if (row.custom) throw missing(name, row.kind, body);
       fields[name] = name === "kind" ? row.kind : expected;
     } else if (typeof given !== "string") {
       throw unrecognized(
         row.kind,
         `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(given)} into Go struct field .${name} of type string`,
-        body.text,
+        body,
       );
     }
   }
@@ -133,27 +143,27 @@ function parsed(body: BodyText, kind: string): unknown {
   try {
     return body.type === "application/yaml" ? decodeYaml(body.text) : (JSON.parse(body.text) as unknown);
   } catch (error) {
-    if (body.type === "application/yaml") throw unrecognized(kind, `yaml: ${yamlProblem(error)}`, body.text);
+    if (body.type === "application/yaml") throw unrecognized(kind, `yaml: ${yamlProblem(error)}`, body);
     const why = jsonProblem(body.text) ?? "exceeded max depth";
-    throw unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, body.text);
+    throw unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, body);
   }
 }
 
-function unrecognized(kind: string, why: string, text: string): StatusError {
-  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(text)})`);
+function unrecognized(kind: string, why: string, body: Pick<BodyText, "text" | "bytes">): StatusError {
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(body)})`);
 }
 
 /** The first bytes of a body, as messages quote them. */
-function summary(text: string): string {
-  if (text === "") return "<empty>";
-  const shown = text.startsWith("{") ? text : Buffer.from(text).toString("hex");
-  const length = text.startsWith("{") ? 30 : 60;
+function summary({ text, bytes = Buffer.from(text) }: Pick<BodyText, "text" | "bytes">): string {
+  if (bytes.length === 0) return "<empty>";
+  const shown = bytes[0] === 0x7b ? decodeText(bytes) : Buffer.from(bytes).toString("hex");
+  const length = bytes[0] === 0x7b ? 30 : 60;
   return shown.length > length ? `${shown.slice(0, length)} ...` : shown;
 }
 
-function missing(name: "apiVersion" | "kind", kind: string, text: string): StatusError {
+function missing(name: "apiVersion" | "kind", kind: string, body: BodyText): StatusError {
   const what = name === "kind" ? "Kind" : "apiVersion";
-  return unrecognized(kind, `Object '${what}' is missing in '${text}'`, text);
+  return unrecognized(kind, `Object '${what}' is missing in '${body.text}'`, body);
 }
 
 function isServed({ kind, apiVersion }: KubeObject, { row, schemas }: DecodeOptions): boolean {
@@ -164,29 +174,36 @@ function isServed({ kind, apiVersion }: KubeObject, { row, schemas }: DecodeOpti
 
 /** A kind or version that the path does not take: known to the server, or not at all. */
 function otherKind({ kind, apiVersion }: KubeObject, { row, schemas }: DecodeOptions): StatusError {
+  const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
+  return badRequest(
+    `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${row.kind}: ${whyOther({ kind, apiVersion }, { row, schemas })}`,
+  );
+}
+
+/** Why an object of another kind or version is none of the row's, in the words of a conversion that fails. */
+export function whyOther(
+  { kind, apiVersion }: Pick<KubeObject, "kind" | "apiVersion">,
+  { row, schemas }: Pick<DecodeOptions, "row" | "schemas">,
+): string {
   const slash = apiVersion.indexOf("/");
   const [group, version] = [apiVersion.slice(0, Math.max(slash, 0)), apiVersion.slice(slash + 1)];
   const isKnown = schemas.builtIn({ group, version, kind }) !== undefined;
-  const why = isKnown
-    ? `converting (${version}.${kind}) to (${packageOf(row.group, row.kind)}.${row.kind}): unknown conversion`
+  return isKnown
+    ? `converting (${version}.${kind}) to (${internalType(row)}): unknown conversion`
     : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
-  return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${row.kind}: ${why}`);
-}
-
-/** The Go package of a kind's internal form. */
-function packageOf(group: string, kind: string): string {
-  return group === "" || kind === "Event" ? "core" : (group.split(".")[0] ?? "");
 }
 
 function otherVersion(given: string, expected: string): StatusError {
   return badRequest(`the API version in the data (${given}) does not match the expected API version (${expected})`);
 }
 
-function notAnObject(value: unknown): string {
+/** The problem of a body that is JSON but no object. */
+export function notAnObject(value: unknown): string {
   return `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
 }
 
-function goKind(value: unknown): string {
+/** What Go calls a JSON value of this type. */
+export function goKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (value === null) return "null";
   return typeof value === "boolean" ? "bool" : typeof value;

@@ -26,7 +26,10 @@ export function parseTarget(path: string): Target | undefined {
   const core = parts[0] === "api";
   if (!core && parts[0] !== "apis") return undefined;
   const [group, version, ...found] = core ? ["", ...parts.slice(1)] : parts.slice(1);
-  if (group === undefined || version === undefined || found.length === 0 || found.includes("")) return undefined;
+  if (group === undefined || version === undefined || found.length === 0) return undefined;
+  // An empty namespace is that of a request across all of them.
+  if (found[0] === "namespaces" && found[1] === "" && found.length > 2) found.splice(0, 2);
+  if (found.includes("")) return undefined;
   const watchPath = found[0] === "watch" && found.length > 1;
   let rest = watchPath ? found.slice(1) : found;
   let namespace = "";

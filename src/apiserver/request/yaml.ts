@@ -16,5 +16,11 @@ export function yamlProblem(error: unknown): string {
 /** JSON as YAML. */
 export function encodeYaml(json: string | Uint8Array): string {
   const text = typeof json === "string" ? json : new TextDecoder().decode(json);
-  return stringify(JSON.parse(text), { lineWidth: 0, sortMapEntries: true, aliasDuplicateObjects: false });
+  return stringify(JSON.parse(text), {
+    lineWidth: 0,
+    sortMapEntries: true,
+    aliasDuplicateObjects: false,
+    indentSeq: false,
+    schema: "yaml-1.1", // quotes what older parsers would take for times and truth values
+  });
 }

@@ -1,6 +1,6 @@
 /** What every cluster has from its first moment. */
 import { randomUUID } from "node:crypto";
-import type { KubeObject } from "../hooks.ts";
+import type { Fields, KubeObject } from "../hooks.ts";
 import type { Storage } from "../storage/storage.ts";
 import objectsText from "./objects.txt" with { type: "text" };
 
@@ -21,6 +21,9 @@ export function bootstrap({ storage, now, port }: BootstrapOptions): void {
     const own = { ...metadata, uid: randomUUID(), resourceVersion: "", creationTimestamp: now };
     storage.put(into, key, { kind, apiVersion, metadata: own, ...rest });
   };
+  const written = (apiVersion: string, fieldsV1: Fields): Fields[] => [
+    { manager: "kube-apiserver", operation: "Update", apiVersion, time: now, fieldsType: "FieldsV1", fieldsV1 },
+  ];
   const known = JSON.parse(objectsText.replaceAll("NOW", now)) as readonly [collection: string, object: KubeObject][];
   for (const [collection, object] of known) {
     const { namespace, name = "" } = object.metadata;
@@ -29,7 +32,33 @@ export function bootstrap({ storage, now, port }: BootstrapOptions): void {
   add("networking.k8s.io/servicecidrs", "kubernetes", {
     kind: "ServiceCIDR",
     apiVersion: "networking.k8s.io/v1",
-    metadata: { name: "kubernetes", finalizers: ["networking.k8s.io/service-cidr-finalizer"] },
+    metadata: {
+      name: "kubernetes",
+      managedFields: [
+        {
+          manager: "kubernetes-service-cidr-controller",
+          operation: "Apply",
+          apiVersion: "networking.k8s.io/v1",
+          time: now,
+          fieldsType: "FieldsV1",
+          fieldsV1: {
+            "f:status": {
+              "f:conditions": {
+                'k:{"type":"Ready"}': {
+                  ".": {},
+                  "f:lastTransitionTime": {},
+                  "f:message": {},
+                  "f:status": {},
+                  "f:type": {},
+                },
+              },
+            },
+          },
+          subresource: "status",
+        },
+        ...written("networking.k8s.io/v1", { "f:spec": { "f:cidrs": {} } }),
+      ],
+    },
     spec: { cidrs: ["10.96.0.0/16"] },
     status: {
       conditions: [
@@ -38,7 +67,7 @@ export function bootstrap({ storage, now, port }: BootstrapOptions): void {
           status: "True",
           lastTransitionTime: now,
           reason: "",
-          message: "Kubernetes Service CIDR is ready",
+          message: "Kubernetes default Service CIDR is ready",
         },
       ],
     },
@@ -52,13 +81,47 @@ export function bootstrap({ storage, now, port }: BootstrapOptions): void {
         "ipaddress.kubernetes.io/ip-family": "IPv4",
         "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
       },
+      managedFields: written("networking.k8s.io/v1", {
+        "f:metadata": {
+          "f:labels": {
+            ".": {},
+            "f:ipaddress.kubernetes.io/ip-family": {},
+            "f:ipaddress.kubernetes.io/managed-by": {},
+          },
+        },
+        "f:spec": { "f:parentRef": { ".": {}, "f:name": {}, "f:namespace": {}, "f:resource": {} } },
+      }),
     },
     spec: { parentRef: { resource: "services", namespace: "default", name: "kubernetes" } },
   });
   add("/services", "default/kubernetes", {
     kind: "Service",
     apiVersion: "v1",
-    metadata: { name: "kubernetes", namespace: "default", labels: { component: "apiserver", provider: "kubernetes" } },
+    metadata: {
+      name: "kubernetes",
+      namespace: "default",
+      labels: { component: "apiserver", provider: "kubernetes" },
+      managedFields: written("v1", {
+        "f:metadata": { "f:labels": { ".": {}, "f:component": {}, "f:provider": {} } },
+        "f:spec": {
+          "f:clusterIP": {},
+          "f:internalTrafficPolicy": {},
+          "f:ipFamilyPolicy": {},
+          "f:ports": {
+            ".": {},
+            'k:{"port":443,"protocol":"TCP"}': {
+              ".": {},
+              "f:name": {},
+              "f:port": {},
+              "f:protocol": {},
+              "f:targetPort": {},
+            },
+          },
+          "f:sessionAffinity": {},
+          "f:type": {},
+        },
+      }),
+    },
     spec: {
       ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: port }],
       clusterIP: "10.96.0.1",

@@ -23,6 +23,17 @@ export async function evict(exchange: Exchange, eviction: KubeObject, dryRun: bo
   return success;
 }
 
+/** @throws StatusError 500, as the real server has it: its errors of a binding never become a refusal. */
+function checkBinding({ kind = "", name = "" }: { readonly kind?: string; readonly name?: string } = {}): void {
+  const errors: string[] = [];
+  if (kind !== "" && kind !== "Node")
+    errors.push(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);
+  if (name === "") errors.push("target.name: Required value");
+  if (errors.length === 0) return;
+  const message = errors.length === 1 ? errors[0]! : `[${errors.join(", ")}]`;
+  throw new StatusError(500, "", { message });
+}
+
 /** Pods that have ended, or end, disrupt nobody. */
 function isOver({ metadata, status }: KubeObject & { status?: unknown }): boolean {
   const { phase } = (status ?? {}) as { phase?: string };
@@ -97,11 +108,12 @@ function matches({ spec }: Budget, pod: KubeObject): boolean {
 
 /** Puts a pod on a node. */
 export async function bind({ kernel, resource, target }: Exchange, binding: KubeObject, name: string): Promise<Fields> {
+  const { target: node } = binding as KubeObject & { target?: { name?: string; kind?: string } };
+  checkBinding(node);
   const collection = kernel.storage.collection("/pods");
   const key = `${target.namespace}/${name}`;
   const stored = collection.get(key);
   if (stored === undefined) throw notFound(pods, name);
-  const { target: node } = binding as KubeObject & { target?: { name?: string } };
   const pod = stored.object;
   const spec = (pod["spec"] ?? {}) as Fields;
   if (pod.metadata.deletionTimestamp !== undefined)

@@ -19,7 +19,7 @@ export async function getScale(exchange: Exchange): Promise<Response> {
 export async function putScale(exchange: Exchange): Promise<Response> {
   const { kernel, request, query, warnings } = exchange;
   const options = writeOptions(query, "UpdateOptions");
-  const body = await readBody(request, { protobuf: kernel.parts.protobuf(scaleRow) });
+  const body = await readBody(request, { protobuf: kernel.parts.protobuf(scaleRow), kind: scaleRow.kind });
   const { schemas } = kernel.parts;
   const scale = decodeObject(body, {
     row: scaleRow,

@@ -1,7 +1,7 @@
 /** Rules of the small kinds of the core group. */
 import { isIP } from "node:net";
 import type { Fields, KubeObject } from "../hooks.ts";
-import type { Field } from "./field.ts";
+import { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { configMapKey, dnsLabel, dnsSubdomain, pathSegment, qualifiedName } from "./formats.ts";
 import { isNegative, quantityOrder } from "./quantities.ts";
@@ -24,7 +24,7 @@ const configMap: Rules = {
       binary.key(key).with(key).matches(configMapKey);
       size += Buffer.from(String(binary.fields[key]), "base64").length;
     }
-    if (size > mostBytes) object.with("").tooLong(mostBytes);
+    if (size > mostBytes) new Field("[]", "", object.errors).tooLong(mostBytes);
   },
   update: frozen(["data", "binaryData"]),
 };

@@ -133,6 +133,8 @@ export function validateMetadataUpdate(metadata: Field, old: KubeObject): void {
   metadata.at("name").immutable(old.metadata.name);
   metadata.at("namespace").immutable(old.metadata.namespace);
   metadata.at("uid").immutable(old.metadata.uid);
+  metadata.at("deletionTimestamp").immutable(old.metadata.deletionTimestamp);
+  metadata.at("deletionGracePeriodSeconds").immutable(old.metadata.deletionGracePeriodSeconds);
   validateLabels(metadata.at("labels"));
   validateAnnotations(metadata.at("annotations"));
   owners(metadata.at("ownerReferences"));

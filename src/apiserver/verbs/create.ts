@@ -1,6 +1,6 @@
 /** POST: a new object. */
 import { randomUUID } from "node:crypto";
-import type { KubeObject, WriteContext } from "../hooks.ts";
+import type { KubeObject, ObjectMetadata, WriteContext } from "../hooks.ts";
 import { keyOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
@@ -16,7 +16,7 @@ import { resetFields, resetNew } from "./reset.ts";
 export async function create(exchange: Exchange): Promise<Response> {
   const { kernel, resource, query, request, accept, warnings } = exchange;
   const form = formOf(exchange);
-  const body = await readBody(request, { protobuf: kernel.parts.protobuf(resource.row) });
+  const body = await readBody(request, { protobuf: kernel.parts.protobuf(resource.row), kind: resource.row.kind });
   const options = writeOptions(query, "CreateOptions");
   const object = decodeObject(body, {
     row: resource.row,
@@ -93,8 +93,8 @@ export async function createObject(
   const isGenerated = !metadata.name && Boolean(metadata.generateName);
   if (isGenerated) metadata.name = generatedName(metadata.generateName ?? "");
   const generation = firstGeneration(resource);
-  if (generation === undefined) delete metadata.generation;
-  else metadata.generation = generation;
+  // Kinds that do not count theirs keep what was sent.
+  if (generation !== undefined) metadata.generation = generation;
   behaviour.prepareForCreate?.(object, context);
   validateNew(exchange, object, context);
   attributes.object = object;
@@ -120,10 +120,19 @@ export async function createObject(
   return view;
 }
 
-/** Kind and version first, as every object is written. */
+/** Kind and version first, and metadata as its type has it: the order in which every object is written. */
 export function ordered(object: KubeObject): KubeObject {
-  const { kind, apiVersion, ...rest } = object;
-  return { kind, apiVersion, ...rest };
+  const { kind, apiVersion, metadata, ...rest } = object;
+  const { name, generateName, namespace, selfLink, uid, resourceVersion, generation, ...others } = metadata;
+  const own: ObjectMetadata = {};
+  if (name !== undefined) own.name = name;
+  if (generateName !== undefined) own.generateName = generateName;
+  if (namespace !== undefined) own.namespace = namespace;
+  if (selfLink !== undefined) own["selfLink"] = selfLink;
+  if (uid !== undefined) own.uid = uid;
+  if (resourceVersion !== undefined) own.resourceVersion = resourceVersion;
+  if (generation !== undefined) own.generation = generation;
+  return { kind, apiVersion, metadata: Object.assign(own, others), ...rest };
 }
 
 export function optionsObject(kind: string, options: WriteOptions): Record<string, unknown> {

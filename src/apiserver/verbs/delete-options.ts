@@ -1,7 +1,7 @@
 /** How something is to be deleted. */
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields } from "../hooks.ts";
-import { bodyBytes, decodeText, mediaType, unsupportedMediaType } from "../request/body.ts";
+import { bodyBytes, decodeText, goKind, mediaType, notAnObject, unsupportedMediaType } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { dryRunErrors } from "../request/query.ts";
 import { decodeYaml } from "../request/yaml.ts";
@@ -80,12 +80,11 @@ function fromBody(
     throw badRequest(`couldn't get version/kind; json parse error: ${jsonProblem(text) ?? "invalid"}`);
   }
   if (value === null) return {};
-  if (typeof value !== "object" || Array.isArray(value))
-    throw badRequest("couldn't get version/kind; json parse error: json: cannot unmarshal into Go value");
+  if (typeof value !== "object" || Array.isArray(value)) throw badRequest(notAnObject(value));
   const fields = value as Fields;
-  if (fields["kind"] !== undefined && fields["kind"] !== "DeleteOptions")
-    throw badRequest("decoded object cannot be converted to DeleteOptions");
+  checkKind(fields);
   for (const [name, type, goType] of types) checkType(fields, name, [type, goType]);
+  checkInside(fields);
   return withoutNulls(fields);
 }
 
@@ -94,13 +93,47 @@ const types = [
   ["propagationPolicy", "string", "v1.DeletionPropagation"],
   ["orphanDependents", "boolean", "bool"],
   ["preconditions", "object", "v1.Preconditions"],
+  ["dryRun", "array", "[]string"],
 ] as const;
+
+/** Every version has these options, and no kind beside them. */
+function checkKind({ kind, apiVersion }: Fields): void {
+  for (const [name, value] of Object.entries({ apiVersion, kind })) {
+    if (value === undefined || value === null || typeof value === "string") continue;
+    const why = `json: cannot unmarshal ${goKind(value)} into Go struct field .${name} of type string`;
+    throw badRequest(`couldn't get version/kind; json parse error: ${why}`);
+  }
+  if (!kind || kind === "DeleteOptions") return;
+  const version = JSON.stringify(apiVersion || "meta.k8s.io/v1");
+  throw badRequest(
+    `no kind ${JSON.stringify(kind)} is registered for version ${version} in scheme "pkg/runtime/scheme.go:111"`,
+  );
+}
+
+function checkInside({ gracePeriodSeconds, dryRun, preconditions }: Fields): void {
+  const cannot = (what: string, field: string, goType: string): Error =>
+    badRequest(`json: cannot unmarshal ${what} into Go struct field ${field} of type ${goType}`);
+  if (typeof gracePeriodSeconds === "number" && !Number.isInteger(gracePeriodSeconds))
+    throw cannot(`number ${gracePeriodSeconds}`, "DeleteOptions.gracePeriodSeconds", "int64");
+  for (const value of (dryRun ?? []) as unknown[])
+    if (typeof value !== "string") throw cannot(goKind(value), "DeleteOptions.dryRun", "string");
+  for (const [name, goType] of [
+    ["uid", "types.UID"],
+    ["resourceVersion", "string"],
+  ] as const) {
+    const value = (preconditions as Fields | null | undefined)?.[name];
+    if (value === undefined || value === null || typeof value === "string") continue;
+    throw cannot(goKind(value), `Preconditions.preconditions.${name}`, goType);
+  }
+}
 
 function checkType(fields: Fields, name: string, [type, goType]: readonly [string, string]): void {
   const value = fields[name];
-  if (value === undefined || value === null || (typeof value === type && !Array.isArray(value))) return;
-  const given = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
-  throw badRequest(`json: cannot unmarshal ${given} into Go struct field DeleteOptions.${name} of type ${goType}`);
+  if (value === undefined || value === null) return;
+  if (type === (Array.isArray(value) ? "array" : typeof value)) return;
+  throw badRequest(
+    `json: cannot unmarshal ${goKind(value)} into Go struct field DeleteOptions.${name} of type ${goType}`,
+  );
 }
 
 function withoutNulls(fields: Fields): Fields {

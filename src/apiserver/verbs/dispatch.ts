@@ -20,6 +20,7 @@ import { update } from "./update.ts";
 export async function dispatch(exchange: Exchange): Promise<Response> {
   const { target, resource, request, warnings } = exchange;
   const verb = verbOf(request.method, target.name);
+  if (request.method === "HEAD") throw methodNotAllowed();
   if (target.subresource !== "") return subresource(exchange, verb);
   if (!hasPath(exchange)) throw unknownResource();
   if (!resource.row.verbs.includes(verb) || (target.namespace === "" && resource.row.namespaced && !isAcross(verb)))
@@ -46,6 +47,7 @@ export async function dispatch(exchange: Exchange): Promise<Response> {
 /** Whether anything answers at a path of this form. */
 function hasPath({ target, resource: { row } }: Exchange): boolean {
   if (target.namespace !== "" && !row.namespaced) return false;
+  if (target.namespace === "" && row.namespaced && !row.verbs.includes("list")) return false;
   if (target.name === "") return true;
   return ["get", "update", "patch", "delete"].some((verb) => row.verbs.includes(verb));
 }
@@ -53,7 +55,6 @@ function hasPath({ target, resource: { row } }: Exchange): boolean {
 function verbOf(method: string, name: string): string {
   switch (method) {
     case "GET":
-    case "HEAD":
       return name === "" ? "list" : "get";
     case "POST":
       return name === "" ? "create" : "";
@@ -156,7 +157,7 @@ async function decoded(
   const { parts } = kernel;
   const row = { group: kind.group, version: kind.version, kind: kind.kind, custom: false };
   const schema = parts.schemas.builtIn(row);
-  const body = await readBody(request, { protobuf: parts.protobuf(row) });
+  const body = await readBody(request, { protobuf: parts.protobuf(row), kind: row.kind });
   const options = writeOptions(query, "CreateOptions");
   const object = decodeObject(body, {
     row,

@@ -1,7 +1,9 @@
 /** The forms an object is answered in: itself, its metadata, or rows of a table. */
 import type { Fields, KubeObject } from "../hooks.ts";
+import { internalType } from "../registry/internal-type.ts";
 import { apiVersionOf, type Resource } from "../registry/resource.ts";
-import { invalid } from "../status.ts";
+import type { Accepted } from "../request/accept.ts";
+import { badRequest, StatusError } from "../status.ts";
 import type { Stored } from "../storage/stored.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -18,15 +20,14 @@ export interface Form {
   event(stored: Stored): string;
 }
 
-/** @throws StatusError 422 when the table's options are wrong. */
+/** @throws StatusError 400 when the table's options are wrong. */
 export function formOf({ accept, resource, query, kernel }: Exchange): Form {
-  if (accept.form === "PartialObjectMetadata") return metadataForm(accept.formVersion);
+  if (accept.form === "PartialObjectMetadata") return metadataForm(accept, resource);
   if (accept.form !== "Table") return plainForm(resource);
   const include = (query.get("includeObject") || "Metadata") as IncludeObject;
   if (!["Metadata", "None", "Object"].includes(include)) {
-    const detail = "must be 'Metadata', 'Object', 'None', or empty";
-    const errors = [{ type: "Invalid" as const, field: "includeObject", badValue: include, detail }];
-    throw invalid({ group: "meta.k8s.io", kind: "TableOptions" }, "", { errors });
+    const why = `includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`;
+    throw badRequest(`Unable to convert to Table as requested: ${why}`);
   }
   return tableForm(resource, { include, formVersion: accept.formVersion, now: kernel.now });
 }
@@ -67,17 +68,28 @@ function withoutGeneration(whole: KubeObject["metadata"]): KubeObject["metadata"
   return Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations };
 }
 
-function metadataForm(formVersion: string): Form {
+function metadataForm({ formVersion, isListForm }: Accepted, { row }: Resource): Form {
   const one = ({ object }: Stored): string => JSON.stringify(partial(object, formVersion));
+  const type = (suffix: "" | "List"): string =>
+    row.custom ? `*unstructured.Unstructured${suffix}` : `*${internalType({ ...row, kind: row.kind + suffix })}`;
   return {
     isPlain: false,
-    one,
+    one(stored) {
+      if (isListForm) throw otherForm("PartialObjectMetadataList", `not a list (${type("")})`);
+      return one(stored);
+    },
     list(stored, metadata) {
+      if (!isListForm) throw otherForm("PartialObjectMetadata", `a list (${type("List")})`);
       const own = { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${formVersion}`, metadata };
       return `${JSON.stringify(own).slice(0, -1)},"items":[${stored.map(one).join(",")}]}`;
     },
     event: one,
   };
+}
+
+function otherForm(asked: string, found: string): StatusError {
+  const message = `you requested ${asked}, but the requested object is ${found}`;
+  return new StatusError(406, "NotAcceptable", { message });
 }
 
 interface TableOptions {

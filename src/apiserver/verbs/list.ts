@@ -77,9 +77,9 @@ interface Place {
 function placeOf({ kernel: { storage }, resource: { collection } }: Exchange, options: ListOptions): Place {
   const now = { objects: collection.all(), version: storage.version, start: undefined, isConsistent: true };
   if (options.continue !== "") {
+    const { version, start } = readToken(options.continue);
     if (options.resourceVersion !== "" && options.resourceVersion !== "0")
       throw badRequest("specifying resource version is not allowed when using continue");
-    const { version, start } = readToken(options.continue);
     if (version < 0) return { ...now, start, isConsistent: false };
     if (version < collection.history.compacted) throw tooOldToContinue(start);
     return { objects: collection.allAt(version), version, start, isConsistent: true };

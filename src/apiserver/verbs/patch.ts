@@ -1,18 +1,27 @@
 /** PATCH in its four forms. */
 import type { KubeObject } from "../hooks.ts";
-import type { Patches, SchemaHandle } from "../parts.ts";
+import type { Patches, SchemaHandle, Schemas } from "../parts.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { answerJson } from "../request/answer.ts";
-import { bodyBytes, decodeObject, decodeText, mediaType, typed, unsupportedMediaType } from "../request/body.ts";
+import {
+  bodyBytes,
+  decodeObject,
+  decodeText,
+  mediaType,
+  typed,
+  unsupportedMediaType,
+  whyOther,
+} from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { checkPatchOptions, type WriteOptions, writeOptions } from "../request/query.ts";
 import { decodeYaml, yamlProblem } from "../request/yaml.ts";
 import { badRequest, invalid, StatusError } from "../status.ts";
+import { ensureNamespace } from "./create.ts";
 import { type Exchange, managerOf, timestamp } from "./exchange.ts";
 import { formOf } from "./forms.ts";
 import { patchedText } from "./patched-text.ts";
 import { resetFields, resetNew } from "./reset.ts";
-import { changeObject } from "./update.ts";
+import { changeObject, checkName } from "./update.ts";
 
 export const applyType = "application/apply-patch+yaml";
 
@@ -73,13 +82,8 @@ function patched(exchange: Exchange, body: PatchBody): (live: KubeObject | undef
   return (live) => {
     if (live === undefined) throw new Error("a patch without an object to patch");
     const object = patchObject(exchange, body, { live, row: resource.row, schema: resource.schema, warn });
-    const { name, namespace } = object.metadata;
-    if (name !== target.name)
-      throw badRequest(`the name of the object (${name ?? ""}) does not match the name on the URL (${target.name})`);
-    if (resource.row.namespaced && namespace !== target.namespace)
-      throw badRequest(
-        `the namespace of the object (${namespace ?? ""}) does not match the namespace on the request (${target.namespace})`,
-      );
+    checkName(object, target.name);
+    ensureNamespace(exchange, object);
     return object;
   };
 }
@@ -100,14 +104,21 @@ export function patchObject({ kernel }: Exchange, body: PatchBody, of: PatchOf):
   const { live, row, schema, warn } = of;
   const { schemas, patches } = kernel.parts;
   const { fieldValidation } = body.options;
-  const patch = parsedPatch(body.text);
+  const patch = parsedPatch(body);
   const value = structuredClone(patchValue(patches, { body, patch, schema, live }));
-  // A kind of its own is refused in the words of any body.
-  if (value.kind !== row.kind || value.apiVersion !== live.apiVersion) {
-    const ignored = { row, schema, schemas, fieldValidation: "Ignore" as const, warn: () => undefined };
-    decodeObject({ text: "", type: "application/json", object: value }, ignored);
-  }
   const isStrategic = body.type === "application/strategic-merge-patch+json";
+  if (value.kind !== row.kind || value.apiVersion !== live.apiVersion) {
+    if (row.custom) {
+      // Refused in the words of any body.
+      const ignored = { row, schema, schemas, fieldValidation: "Ignore" as const, warn: () => undefined };
+      decodeObject({ text: "", type: "application/json", object: value }, ignored);
+    } else if (isStrategic) {
+      // It lays fields over an object of the kind: what it says of the kind itself is not among them.
+      Object.assign(value, { kind: row.kind, apiVersion: live.apiVersion });
+    } else {
+      checkKind(value, { body, patch, row, schemas, live });
+    }
+  }
   const source = {
     text: body.text,
     type: "application/json",
@@ -120,6 +131,20 @@ export function patchObject({ kernel }: Exchange, body: PatchBody, of: PatchOf):
   if (refused !== undefined) throw cannotDecode(body, { patch, value, refused });
   if (fieldValidation !== "Ignore") for (const problem of all) warn(problem);
   return object;
+}
+
+interface KindCheck extends Pick<PatchOf, "row" | "live"> {
+  readonly body: PatchBody;
+  readonly patch: unknown;
+  readonly schemas: Schemas;
+}
+
+/** What names no kind is of the path's; what names no version is no object, and so has no name either. @throws StatusError 400 or 422 */
+function checkKind(value: KubeObject, { body, patch, row, schemas, live }: KindCheck): void {
+  if (!value.apiVersion) checkName({ ...value, metadata: {} }, live.metadata.name ?? "");
+  if (!value.kind) value.kind = row.kind;
+  if (value.kind === row.kind && value.apiVersion === live.apiVersion) return;
+  throw cannotDecode(body, { patch, value, refused: whyOther(value, { row, schemas }) });
 }
 
 interface Refusal {
@@ -151,11 +176,13 @@ function patchValue(patches: Patches, { body, patch, schema, live }: PatchInput)
   return patches.merge(live, patch);
 }
 
-function parsedPatch(text: string): unknown {
+function parsedPatch({ text, type }: PatchBody): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    const patch = JSON.parse(text) as unknown;
+    return patch === null && type === "application/json-patch+json" ? [] : patch;
   } catch {
-    throw badRequest(`error decoding patch: ${jsonProblem(text) ?? "exceeded max depth"}`);
+    const prefix = type === "application/strategic-merge-patch+json" ? "" : "error decoding patch: ";
+    throw badRequest(prefix + (jsonProblem(text) ?? "exceeded max depth"));
   }
 }
 
@@ -206,8 +233,9 @@ function appliedObject({ resource, target }: Exchange, { text }: PatchBody): Kub
     throw badRequest(`invalid object type: Object '${missing}' is missing in '${JSON.stringify(value)}'`);
   }
   if (object.kind !== row.kind || object.apiVersion !== resource.apiVersion) {
-    const given = `${object.apiVersion}, Kind=${object.kind}`;
-    throw badRequest(`invalid object type: expected ${resource.apiVersion}, Kind=${row.kind}, but got ${given}`);
+    // The core group is written as an empty one.
+    const version = object.apiVersion.includes("/") ? object.apiVersion : `/${object.apiVersion}`;
+    throw badRequest(`invalid object type: ${version}, Kind=${object.kind}`);
   }
   object.metadata ??= {};
   if (object.metadata.managedFields !== undefined && object.metadata.managedFields !== null)

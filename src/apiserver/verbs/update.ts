@@ -18,7 +18,7 @@ import { resetChanged, resetFields } from "./reset.ts";
 export async function update(exchange: Exchange): Promise<Response> {
   const { kernel, resource, query, request, target, accept, warnings } = exchange;
   const form = formOf(exchange);
-  const body = await readBody(request, { protobuf: kernel.parts.protobuf(resource.row) });
+  const body = await readBody(request, { protobuf: kernel.parts.protobuf(resource.row), kind: resource.row.kind });
   const options = writeOptions(query, "UpdateOptions");
   const object = decodeObject(body, {
     row: resource.row,
@@ -27,15 +27,20 @@ export async function update(exchange: Exchange): Promise<Response> {
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
   });
+  checkName(object, target.name);
   ensureNamespace(exchange, object);
-  const { name } = object.metadata;
-  if (name !== undefined && name !== "" && name !== target.name)
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
-  if (!name) object.metadata.name = target.name;
   checkOwners(exchange, object);
   const change = { produce: () => structuredClone(object), options, optionsKind: "UpdateOptions" };
   const { stored, isNew } = await changeObject(exchange, change);
   return answerJson(request, form.one(stored), { status: isNew ? 201 : 200, warnings, yaml: accept.yaml });
+}
+
+/** @throws StatusError 400 when the object has no name or another one than the path. */
+export function checkName({ metadata: { name } }: KubeObject, expected: string): void {
+  if (!name)
+    throw badRequest(`the name of the object (${expected} based on URL) was undeterminable: name must be provided`);
+  if (name !== expected)
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${expected})`);
 }
 
 export interface Change {
@@ -99,7 +104,8 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   const produced = change.produce(live);
   let next = produced instanceof Promise ? await produced : produced;
   const { uid } = next.metadata;
-  if (uid && uid !== live.metadata.uid)
+  // A patch was made from what is there: naming another uid is a change like any, and refused as one.
+  if (uid && uid !== live.metadata.uid && change.optionsKind === "UpdateOptions")
     throw preconditionFailed(exchange, { given: uid, found: live.metadata.uid ?? "" });
   next = resetChanged({ resource, subresource: target.subresource }, next, live);
   const context = writeContext(exchange, "UPDATE", { name: target.name, dryRun: options.dryRun });
