@@ -27,19 +27,15 @@ export interface Json {
   readonly items?: readonly Json[];
 }
 
-export class Cluster {
-  readonly plane: ControlPlane;
+/** A server that can be asked and stopped. */
+export type Plane = Pick<ControlPlane, "request" | "stop">;
 
-  private constructor(plane: ControlPlane) {
+/** Objects of a server, by their paths. */
+export class ApiObjects<P extends Plane = Plane> implements AsyncDisposable {
+  readonly plane: P;
+
+  constructor(plane: P) {
     this.plane = plane;
-  }
-
-  static async start(options: Parameters<typeof startControlPlane>[0] = {}): Promise<Cluster> {
-    return new Cluster(await startControlPlane({ controllers: true, ...options }));
-  }
-
-  get kubeconfig(): string {
-    return this.plane.kubeconfig;
   }
 
   /** The object at a path of the API; undefined when there is none. */
@@ -63,20 +59,6 @@ export class Cluster {
     return this.send("PATCH", path, { body, type: "application/merge-patch+json" });
   }
 
-  /** `kubectl …`; throws with its words when it fails. */
-  async kubectl(...args: string[]): Promise<string> {
-    const { stdout, stderr, exitCode } = await this.plane.kubectl(...args);
-    if (exitCode !== 0) throw new Error(`kubectl ${args.join(" ")} ended with ${exitCode}: ${stderr}`);
-    return stdout;
-  }
-
-  /** Whether a new kind answers: its storage begins a moment after its definition is established. */
-  async serves(path: string): Promise<boolean> {
-    const response = await this.plane.request(path);
-    await response.body?.cancel();
-    return response.ok;
-  }
-
   /** Waits until an object exists and passes. */
   exists(path: string, passes: (object: Json) => boolean = () => true, within = 15_000): Promise<Json> {
     let seen: Json | undefined;
@@ -93,6 +75,35 @@ export class Cluster {
     return until<true>(async () => (await this.get(path)) === undefined, { within, what: `${path} gone` });
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.plane.stop();
+  }
+}
+
+/** A real control plane. */
+export class Cluster extends ApiObjects<ControlPlane> {
+  static async start(options: Parameters<typeof startControlPlane>[0] = {}): Promise<Cluster> {
+    return new Cluster(await startControlPlane({ controllers: true, ...options }));
+  }
+
+  get kubeconfig(): string {
+    return this.plane.kubeconfig;
+  }
+
+  /** `kubectl …`; throws with its words when it fails. */
+  async kubectl(...args: string[]): Promise<string> {
+    const { stdout, stderr, exitCode } = await this.plane.kubectl(...args);
+    if (exitCode !== 0) throw new Error(`kubectl ${args.join(" ")} ended with ${exitCode}: ${stderr}`);
+    return stdout;
+  }
+
+  /** Whether a new kind answers: its storage begins a moment after its definition is established. */
+  async serves(path: string): Promise<boolean> {
+    const response = await this.plane.request(path);
+    await response.body?.cancel();
+    return response.ok;
+  }
+
   /** Watches open at the API server now, by resource. */
   async watches(): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
@@ -107,9 +118,5 @@ export class Cluster {
   /** Requests that the API server has answered, by labels. */
   async requests(labels: Readonly<Record<string, string>>): Promise<number> {
     return sample(await this.plane.metrics(), "apiserver_request_total", labels);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.plane.stop();
   }
 }

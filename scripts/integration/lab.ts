@@ -13,7 +13,7 @@ import type { ObjectController, ShapeOf } from "../../src/controller/definition.
 import type { Target } from "../../src/controller/watch.ts";
 import type { Shape } from "../../src/resource/handle.ts";
 import { until } from "../acceptance/binary.ts";
-import { Cluster, type Json } from "../acceptance/cluster.ts";
+import { ApiObjects, available, Cluster, type Json } from "../acceptance/cluster.ts";
 import { FaultyProxy } from "./faulty-proxy.ts";
 import { InProcess } from "./in-process.ts";
 
@@ -37,6 +37,19 @@ export type Reconcile<Owned extends Shape = ShapeOf<typeof ConfigMap>> = (
 ) => ReturnType<ObjectController<BoxShape, readonly []>["reconcile"]>;
 
 export const BOXES = "/apis/lab.binnacle.dev/v1/namespaces/default/boxes";
+
+/** The servers that a lab can be on: a real control plane, where there is one, and the embedded server. */
+export type ServerName = "real" | "embedded";
+export const servers: readonly ServerName[] = available ? ["real", "embedded"] : ["embedded"];
+
+async function startEmbedded(): Promise<ApiObjects> {
+  const { createApiServer } = await import("../../src/apiserver/server.ts");
+  const server = await createApiServer();
+  return new ApiObjects({
+    request: (path, init) => server.fetch(new Request(`http://embedded${path}`, init)),
+    stop: () => server.stop(),
+  });
+}
 
 /** The objects of a controller, by name: what to do with each, and what came of it. */
 export class Behaviours<Owned extends Shape = ShapeOf<typeof ConfigMap>> {
@@ -73,14 +86,14 @@ export class Behaviours<Owned extends Shape = ShapeOf<typeof ConfigMap>> {
 
 export class Lab<Owned extends Shape = ShapeOf<typeof ConfigMap>> implements AsyncDisposable {
   readonly behaviours: Behaviours<Owned>;
-  readonly cluster: Cluster;
+  readonly cluster: ApiObjects;
   readonly proxy: FaultyProxy;
   readonly #definitions: readonly unknown[];
   #operator!: InProcess;
 
   private constructor(parts: {
     behaviours: Behaviours<Owned>;
-    cluster: Cluster;
+    cluster: ApiObjects;
     proxy: FaultyProxy;
     definitions: readonly unknown[];
   }) {
@@ -93,9 +106,10 @@ export class Lab<Owned extends Shape = ShapeOf<typeof ConfigMap>> implements Asy
   static async start<Owned extends Shape>(
     behaviours: Behaviours<Owned>,
     definitions: readonly unknown[],
-    options: { readonly controllers?: boolean } = {},
+    options: { readonly controllers?: boolean; readonly server?: ServerName } = {},
   ): Promise<Lab<Owned>> {
-    const cluster = await Cluster.start({ controllers: false, ...options });
+    const { server = "real", controllers = false } = options;
+    const cluster = server === "embedded" ? await startEmbedded() : await Cluster.start({ controllers });
     const lab = new Lab({ behaviours, cluster, proxy: await FaultyProxy.start(cluster.plane), definitions });
     await lab.restart();
     return lab;

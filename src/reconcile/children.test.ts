@@ -158,6 +158,22 @@ describe.skipIf(!available)("children.sync", () => {
     expect((await cluster.exists(`${MAPS}/theirs`)).metadata.resourceVersion).toBe(theirs.metadata.resourceVersion);
   });
 
+  test("UTIL-01 a reference to the same owner in an earlier version is replaced, and stays the only one", async () => {
+    const { metadata } = await box("versions", async () => {});
+    const owner = { apiVersion: "children.binnacle.dev/v0", kind: "Box", name: "versions", uid: metadata.uid };
+    const body = { metadata: { name: "versions", ownerReferences: [{ ...owner, controller: true }] } };
+    await cluster.send("POST", MAPS, { body });
+    await turn(
+      "versions",
+      remember(async (_, { children }) => {
+        await children.sync({ a: mapFor("versions") });
+      }),
+    );
+    const child = (await cluster.exists(`${MAPS}/versions`)) as unknown as { metadata: { ownerReferences: object[] } };
+    const reference = { ...owner, apiVersion: Box.apiVersion, controller: true, blockOwnerDeletion: true };
+    expect(child.metadata.ownerReferences).toEqual([reference]);
+  });
+
   test("prunes what is no longer wanted, keeps what is to be kept, refuses an empty set", async () => {
     await box(
       "shrink",
@@ -237,7 +253,7 @@ describe.skipIf(!available)("children.sync", () => {
     expect(failure("twice").message).toContain("twice in one run");
   });
 
-  test("a child in another namespace, or cluster-scoped, needs `track: label`", async () => {
+  test("UTIL-01 a child in another namespace, or cluster-scoped, needs `track: label`", async () => {
     await box("far", async (_, { children }) => {
       await children.sync({
         near: mapFor("far"),

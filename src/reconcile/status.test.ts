@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { available } from "../../scripts/acceptance/cluster.ts";
-import { Behaviours, Box, BOXES, boxController, Lab } from "../../scripts/integration/lab.ts";
+import { Behaviours, Box, BOXES, boxController, Lab, servers } from "../../scripts/integration/lab.ts";
 
 const STATUS = "application/merge-patch+json";
 
-describe.skipIf(!available)("status", () => {
+describe.each(servers)("status on the %s server", (server) => {
   const behaviours = new Behaviours();
   let lab: Lab;
 
   beforeAll(async () => {
-    lab = await Lab.start(behaviours, [boxController(behaviours)]);
+    lab = await Lab.start(behaviours, [boxController(behaviours)], { server });
   }, 120_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
