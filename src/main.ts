@@ -1,4 +1,8 @@
-/** The binary's entry: it alone knows what is embedded. */
+/**
+ * The binary's entry: it alone knows what is embedded.
+ *
+ * Loaded before tests, it offers them the same packages instead: see `cli/test.ts`.
+ */
 import { cli } from "./cli/cli.ts";
 import project from "../package.json" with { type: "json" };
 
@@ -7,10 +11,11 @@ declare const BUILD_VERSION: string | undefined;
 
 /** What modules may import from inside the binary: exact names, each a package's whole namespace. */
 async function offered(): Promise<Readonly<Record<string, object>>> {
-  const [binnacle, cache, resources, zod, hono, jsx, jsxRuntime, jsxDevRuntime] = await Promise.all([
+  const [binnacle, cache, resources, testing, zod, hono, jsx, jsxRuntime, jsxDevRuntime] = await Promise.all([
     import("./index.ts"),
     import("./cache/index.ts"),
     import("./resource/builtin/index.ts"),
+    import("./testing/index.ts"),
     import("zod"),
     import("hono"),
     import("hono/jsx"),
@@ -21,6 +26,7 @@ async function offered(): Promise<Readonly<Record<string, object>>> {
     binnacle,
     "binnacle/cache": cache,
     "binnacle/resources": resources,
+    "binnacle/testing": testing,
     zod,
     hono,
     "hono/jsx": jsx,
@@ -30,7 +36,7 @@ async function offered(): Promise<Readonly<Record<string, object>>> {
 }
 
 /** Packed by `scripts/pack-sdk.ts` before the build; absent when the sources run unbuilt. */
-async function sdkTypes(): Promise<string | undefined> {
+async function sdk(): Promise<string | undefined> {
   try {
     return (await import("../dist/sdk.json.zst", { with: { type: "file" } })).default;
   } catch {
@@ -38,11 +44,22 @@ async function sdkTypes(): Promise<string | undefined> {
   }
 }
 
-const status = await cli(process.argv.slice(2), {
-  embedded: { version: typeof BUILD_VERSION === "string" ? BUILD_VERSION : project.version, offered, sdkTypes },
-  env: process.env,
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
-});
-// What a module left open must not keep the process; what was printed must be out first.
-process.stdout.write("", () => process.exit(status));
+async function main(): Promise<void> {
+  const built = typeof BUILD_VERSION === "string";
+  const status = await cli(process.argv.slice(2), {
+    embedded: {
+      version: built ? BUILD_VERSION : project.version,
+      offered,
+      sdk,
+      source: built ? undefined : import.meta.path,
+    },
+    env: process.env,
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+  });
+  // What a module left open must not keep the process; what was printed must be out first.
+  process.stdout.write("", () => process.exit(status));
+}
+
+if (import.meta.main) await main();
+else (await import("./cli/test-preload.ts")).prepareTests(await offered());

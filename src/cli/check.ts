@@ -29,7 +29,7 @@ export const checkCommand: Command = command({
   async run({ controllers, types, cluster, kubeconfig, context }, host) {
     const { modules, problems, files } = await loadModules(controllers, host);
     for (const module of modules) host.out(describeModule(module));
-    const asset = types ? await host.embedded.sdkTypes() : undefined;
+    const asset = types ? await host.embedded.sdk() : undefined;
     if (types && asset === undefined) host.err("Types are not checked: this binnacle was built without them\n");
     const errors = asset === undefined ? "" : await typeErrors(files, { types: asset, env: host.env });
     const found = cluster

@@ -124,9 +124,16 @@ async function parse(args: readonly string[], command: Command): Promise<Readonl
   }
   const { _: words, ...given } = argv as { readonly _: readonly unknown[]; readonly [flag: string]: unknown };
   const positionals = command.options.filter((option) => option.positional === true);
-  const extra = words[positionals.length];
-  if (extra !== undefined) throw new UsageError(`Unexpected argument '${String(extra)}'`);
-  return { ...given, ...Object.fromEntries(words.map((word, index) => [positionals[index]!.name, String(word)])) };
+  const rest = positionals.find(({ type }) => type === "list");
+  const single = positionals.filter((option) => option !== rest);
+  const more = words.slice(single.length).map(String);
+  if (rest === undefined && more[0] !== undefined) throw new UsageError(`Unexpected argument '${more[0]}'`);
+  const first = words.slice(0, single.length).map((word, index) => [single[index]!.name, String(word)] as const);
+  return {
+    ...given,
+    ...Object.fromEntries(first),
+    ...(rest !== undefined && more.length > 0 && { [rest.name]: more }),
+  };
 }
 
 /** Prints help or completions, or says that a command is missing. */

@@ -6,8 +6,10 @@ export interface Embedded {
   readonly version: string;
   /** The packages that modules import from inside the binary, by their exact names. */
   readonly offered: () => Promise<Readonly<Record<string, object>>>;
-  /** The SDK's type declarations: a file of zstd-compressed JSON, `{ path: text }`; `undefined` when not built in. */
-  readonly sdkTypes: () => Promise<string | undefined>;
+  /** The SDK's declarations and code: a file of zstd-compressed JSON, `{ path: text }`; `undefined` when not built in. */
+  readonly sdk: () => Promise<string | undefined>;
+  /** The entry's file when the sources run unbuilt. */
+  readonly source: string | undefined;
 }
 
 /** The outside of a command. */

@@ -21,6 +21,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./check.ts")).checkCommand,
   },
   {
+    name: "test",
+    usage: "[folder] [filter..]",
+    describe: "Run the tests of a folder's modules, each on a cluster of its own",
+    load: async () => (await import("./test.ts")).testCommand,
+  },
+  {
     name: "manifests",
     usage: "[what]",
     describe: "Print YAML for kubectl apply: crds, rbac or deploy",

@@ -10,38 +10,39 @@ export interface EventuallyOptions {
 }
 
 /**
- * Looks again and again until the check neither throws nor answers `undefined` or `false`; gives its answer.
+ * Looks again and again until the check neither throws nor answers `false`; gives its answer.
+ *
+ * So `get` waits for an object, and `expect` for what it should be.
  *
  * @throws the check's last error, with what was seen last and for how long it was looked for.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
   options: EventuallyOptions = {},
-): Promise<Exclude<T, undefined | false>> {
+): Promise<Exclude<T, false>> {
   const within = parseDuration(options.within ?? "5s", "within");
   const every = parseDuration(options.every ?? 5, "every");
   const began = performance.now();
   for (let looks = 1; ; looks++) {
-    let seen: T | undefined;
     let failure: unknown;
     try {
-      seen = await check();
-      if (seen !== undefined && seen !== false) return seen as Exclude<T, undefined | false>;
+      const seen = await check();
+      if (seen !== false) return seen as Exclude<T, false>;
     } catch (error) {
       failure = error;
     }
-    if (performance.now() - began >= within) throw tooLate({ seen, failure, looks, within });
+    if (performance.now() - began >= within) throw tooLate({ failure, looks, within });
     await sleep(every);
   }
 }
 
 /** The error of the check itself where there is one: a test runner shows its difference and its line. */
-function tooLate(end: { seen: unknown; failure: unknown; looks: number; within: number }): unknown {
-  const { seen, failure, looks, within } = end;
+function tooLate(end: { failure: unknown; looks: number; within: number }): unknown {
+  const { failure, looks, within } = end;
   const after = `not so within ${within} ms (${looks} looks)`;
   if (failure instanceof Error) {
     failure.message = `${failure.message}\n\n${after}; above is what was seen last`;
     return failure;
   }
-  return new Error(`${after}; seen last: ${failure === undefined ? String(seen) : JSON.stringify(failure)}`);
+  return new Error(`${after}; seen last: ${failure === undefined ? "false" : JSON.stringify(failure)}`);
 }

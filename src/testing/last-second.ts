@@ -6,17 +6,22 @@ import type { Journal, SeenObject, SeenRequest } from "./journal.ts";
 const MOST_OBJECTS = 12;
 const MOST_LINES = 60;
 
-/** Those of clusters that run, and of those that were stopped since the last look. */
+/** Those of clusters that run; what is told of those that were stopped since the last look. Nothing unless asked for. */
 const open = new Set<Journal>();
 const ended: string[] = [];
+let wanted = false;
+
+/** From now on each cluster's last second is kept for {@link lastSecond}. */
+export function keepLastSeconds(): void {
+  wanted = true;
+}
 
 export function follow(journal: Journal): void {
-  open.add(journal);
+  if (wanted) open.add(journal);
 }
 
 export function unfollow(journal: Journal): void {
-  if (!open.delete(journal)) return;
-  ended.push(describe(journal));
+  if (open.delete(journal)) ended.push(describe(journal));
 }
 
 /** What to show with a test that failed just now; `undefined` when nothing happened. */

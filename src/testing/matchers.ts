@@ -51,7 +51,19 @@ export function childrenOf<T extends object>(owner: object, objects: readonly T[
   return objects.filter((object) => controllerOf(object)?.uid === uid && uid !== undefined);
 }
 
-interface Matchers {
+/** How `expect(object)` has them once `expect.extend(matchers)` was called. */
+declare module "bun:test" {
+  interface Matchers<T = unknown> {
+    /** The condition is there, about the object's newest generation. @param expected @default status `True` */
+    toHaveCondition(type: string, expected?: ExpectedCondition): void;
+    /** The owner is its controller, by UID. */
+    toBeControlledBy(owner: object): void;
+    /** Those of `objects` that it controls have these kinds and names, such as `["ConfigMap first"]`. */
+    toHaveChildren(objects: readonly object[], names: readonly string[]): void;
+  }
+}
+
+interface ObjectMatchers {
   /** The condition is there, about the object's newest generation. */
   toHaveCondition(object: unknown, type: string, expected?: ExpectedCondition): Verdict;
   /** The owner is its controller, by UID. */
@@ -60,7 +72,7 @@ interface Matchers {
   toHaveChildren(owner: unknown, objects: readonly object[], names: readonly string[]): Verdict;
 }
 
-export const matchers: Matchers = {
+export const matchers: ObjectMatchers = {
   toHaveCondition(object, type, expected = {}) {
     const { status = "True", reason, message } = expected;
     const found = conditionOf(object as object, type);

@@ -1,11 +1,13 @@
 /** Runs definitions against a test's cluster, in this process. */
+import { declarationsOf } from "../controller/declarations.ts";
 import { Manager } from "../manager/manager.ts";
 import type { Definition } from "../module/definition.ts";
 import { collectDefinitions, definitionsOf, type ModuleDefinitions } from "../module/module-definitions.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
 import { writeToStandardError } from "../observe/standard-error.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
-import type { Resource } from "../resource/handle.ts";
+import { definitionOf } from "../resource/definition.ts";
+import { groupKind, type Resource } from "../resource/handle.ts";
 import type { TestCluster } from "./start-cluster.ts";
 
 export interface RunModuleOptions {
@@ -97,10 +99,20 @@ export async function runModule(
   return { log, idle: (quiet) => idle(manager, quiet), stop, [Symbol.asyncDispose]: stop };
 }
 
+/** With the kinds of its own that a controller names: a test may import the controller alone. */
 function definitionsIn(module: object): ModuleDefinitions {
-  const { controllers, resources, plugins } = collectDefinitions([module]);
-  if (controllers.length + resources.length + plugins.length > 0) return { controllers, resources, plugins };
-  return definitionsOf(module as Readonly<Record<string, unknown>>);
+  const found = collectDefinitions([module]);
+  const isEmpty = found.controllers.length + found.resources.length + found.plugins.length === 0;
+  const { controllers, resources, plugins } = isEmpty
+    ? definitionsOf(module as Readonly<Record<string, unknown>>)
+    : found;
+  const named = controllers.flatMap((controller) => {
+    const { for: primary, owns, watches, reads } = declarationsOf(controller);
+    return [...(primary === undefined ? [] : [primary]), ...owns, ...watches, ...reads].map(({ resource }) => resource);
+  });
+  const own = named.filter((resource) => definitionOf(resource) !== undefined);
+  const byKind = new Map([...own, ...resources].map((resource) => [groupKind(resource), resource]));
+  return { controllers, plugins, resources: [...byKind.values()] };
 }
 
 async function synced({ modules }: Manager): Promise<void> {

@@ -1,0 +1,18 @@
+/** What runs before a user's tests, in the process that runs them. */
+import { writeSync } from "node:fs";
+import { afterEach } from "bun:test";
+import { offerModules } from "../platform/module-host.ts";
+import { keepLastSeconds, lastSecond } from "../testing/last-second.ts";
+import { reportLine } from "./test-report.ts";
+
+/** Offers the SDK to the tests and tells the command, after each test, what to show if it failed. */
+export function prepareTests(offered: Readonly<Record<string, object>>): void {
+  // Inherited, it would make a binnacle that a test starts something else.
+  delete process.env["BUN_BE_BUN"];
+  offerModules(offered);
+  keepLastSeconds();
+  afterEach(() => {
+    const text = lastSecond();
+    if (text !== undefined) writeSync(2, reportLine(text));
+  });
+}

@@ -1,0 +1,56 @@
+/**
+ * The output of a test run with what clusters looked like when a test failed.
+ *
+ * The runner does not say to the tests' process which of them failed, but prints it after their hooks: so each test's
+ * last second goes ahead in a line that nobody sees, and is shown when the next result is a failure.
+ */
+
+const MARK = "\u001Ebinnacle ";
+
+/** The line that carries a report through the output. */
+export function reportLine(text: string): string {
+  return `\n${MARK}${Buffer.from(text).toString("base64")}\n`;
+}
+
+/** Takes the output piece by piece and passes it on. */
+export class ReportFilter {
+  readonly #write: (text: string) => void;
+  #rest = "";
+  #report: string | undefined;
+  /** The line break that goes before a report belongs to it. */
+  #blank = false;
+
+  constructor(write: (text: string) => void) {
+    this.#write = write;
+  }
+
+  push(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop()!;
+    for (const line of lines) this.#line(line);
+  }
+
+  end(): void {
+    if (this.#blank) this.#write("\n");
+    if (this.#rest !== "") this.#write(this.#rest);
+    this.#rest = "";
+  }
+
+  #line(line: string): void {
+    if (line.startsWith(MARK)) {
+      this.#blank = false;
+      this.#report = Buffer.from(line.slice(MARK.length), "base64").toString();
+      return;
+    }
+    if (this.#blank) this.#write("\n");
+    this.#blank = line === "";
+    if (this.#blank) return;
+    this.#write(`${line}\n`);
+    // eslint-disable-next-line no-control-regex -- colours of a terminal
+    const plain = line.replaceAll(/\u001B\[[0-9;]*m/g, "");
+    if (/^(\(fail\)|✗) /.test(plain) && this.#report !== undefined) {
+      this.#write(`\n${this.#report.replaceAll(/^(?=.)/gm, "  ")}\n\n`);
+    }
+    if (/^(\((fail|pass|skip|todo)\)|[✓✗»✎]) /.test(plain)) this.#report = undefined;
+  }
+}

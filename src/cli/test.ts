@@ -1,0 +1,90 @@
+/** `binnacle test` */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { unpack } from "../platform/unpack.ts";
+import { type Command, command, type Host } from "./command.ts";
+import { ReportFilter } from "./test-report.ts";
+import { UserError } from "./usage-error.ts";
+
+export const testCommand: Command = command({
+  options: [
+    {
+      name: "folder",
+      type: "string",
+      positional: true,
+      default: "./controllers",
+      describe: "Folder with *.test.ts, or one such file",
+    },
+    { name: "filter", type: "list", positional: true, describe: "Part of a file's path; several choose more" },
+    {
+      name: "server",
+      type: "string",
+      choices: ["embedded", "real"],
+      describe: "What startCluster() starts when it does not say; real needs KUBEBUILDER_ASSETS [default: embedded]",
+    },
+    { name: "test-name-pattern", type: "string", describe: "Only tests whose name matches this regular expression" },
+    { name: "timeout", type: "duration", default: "30s", describe: "Time for each test" },
+    { name: "bail", type: "boolean", default: false, describe: "Stop after the first failure" },
+    { name: "coverage", type: "boolean", default: false, describe: "Show how much of the modules was run" },
+    { name: "update-snapshots", type: "boolean", default: false, describe: "Write snapshots anew" },
+    { name: "watch", type: "boolean", default: false, describe: "Run again when files change" },
+  ],
+  async run(values, host) {
+    const files = testFiles(values.folder, values.filter ?? []);
+    const flags = [
+      `--preload=${await preload(host)}`,
+      `--timeout=${values.timeout}`,
+      ...(values["test-name-pattern"] === undefined ? [] : [`--test-name-pattern=${values["test-name-pattern"]}`]),
+      ...(["bail", "coverage", "update-snapshots", "watch"] as const)
+        .filter((name) => values[name])
+        .map((name) => `--${name}`),
+    ];
+    const child = Bun.spawn([process.execPath, "test", ...flags, ...files], {
+      env: {
+        ...host.env,
+        BUN_BE_BUN: "1",
+        ...(values.server !== undefined && { BINNACLE_TEST_SERVER: values.server }),
+        // A real server has a connection for each watch.
+        BUN_CONFIG_MAX_HTTP_REQUESTS: "4096",
+        ...(process.stderr.isTTY && !host.env["NO_COLOR"] && { FORCE_COLOR: "1" }),
+      },
+      stdin: "ignore",
+      stdout: "inherit",
+      stderr: "pipe",
+    });
+    const filter = new ReportFilter(host.err);
+    const decoder = new TextDecoder();
+    for await (const chunk of child.stderr) filter.push(decoder.decode(chunk, { stream: true }));
+    filter.end();
+    return (await child.exited) === 0 ? 0 : 1;
+  },
+});
+
+/** In a shape that the runner takes for paths. @throws UserError when there is none. */
+function testFiles(folder: string, filters: readonly string[]): readonly string[] {
+  if (!existsSync(folder)) throw new UserError(`Cannot find the folder '${folder}': create it, or name another`);
+  const names = statSync(folder).isDirectory()
+    ? readdirSync(folder, { recursive: true, encoding: "utf8" })
+        .filter((name) => /\.test\.[cm]?[jt]sx?$/.test(name) && !name.split(sep).includes("node_modules"))
+        .map((name) => join(folder, name))
+    : [folder];
+  const chosen = names.filter((name) => filters.length === 0 || filters.some((filter) => name.includes(filter)));
+  if (chosen.length > 0)
+    return chosen
+      .sort()
+      .map((name) => join(".", relative(process.cwd(), name)))
+      .map(asPath);
+  const among = filters.length === 0 ? "" : ` whose path contains ${filters.map((one) => `'${one}'`).join(" or ")}`;
+  throw new UserError(`Cannot find a test in '${folder}'${among}: tests are in files called *.test.ts`);
+}
+
+function asPath(name: string): string {
+  return name.startsWith("..") ? name : `./${name}`;
+}
+
+async function preload({ embedded, env }: Host): Promise<string> {
+  if (embedded.source !== undefined) return embedded.source;
+  const sdk = await embedded.sdk();
+  if (sdk === undefined) throw new UserError("Cannot run tests: this binnacle was built without its SDK");
+  return join(await unpack(sdk, env), "node_modules", "binnacle", "main.js");
+}
