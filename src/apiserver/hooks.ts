@@ -154,6 +154,14 @@ export interface AdmissionOptions {
     resource: ResourceName,
     change: { readonly object: KubeObject; readonly status: Fields },
   ) => void;
+  /** A kind that is served. */
+  readonly kindOf: (kind: { readonly apiVersion: string; readonly kind: string }) => KindRow | undefined;
+  /**
+   * An object with fields laid over it, as server-side apply lays them.
+   *
+   * @throws Error in the server's words when they do not fit
+   */
+  readonly merge: (row: KindRow, object: KubeObject, over: KubeObject) => KubeObject;
 }
 
 /** A column of a `Table`. */

@@ -82,6 +82,8 @@ export interface Patches {
   merge(object: KubeObject, patch: unknown): KubeObject;
   strategic(schema: SchemaHandle, object: KubeObject, patch: unknown): KubeObject;
   apply(request: ApplyRequest): KubeObject;
+  /** An object with fields laid over it, as apply lays them, without owners of fields. */
+  lay(schema: SchemaHandle, object: KubeObject, over: KubeObject): KubeObject;
   updateManagedFields(request: ManagedFieldsRequest): KubeObject;
 }
 

@@ -82,6 +82,12 @@ class EmbeddedServer implements ApiServer {
       admission: parts.createAdmission({
         reader,
         setStatus: (resource, change) => setOwnStatus({ storage, registry, parts, now }, resource, change),
+        kindOf: ({ apiVersion, kind }) =>
+          registry.rows().find((row) => row.kind === kind && apiVersionOf(row) === apiVersion),
+        merge: (row, object, over) => {
+          const schema = registry.get(row.group, row.version, row.plural)?.schema;
+          return schema === undefined ? object : parts.patches.lay(schema, object, over);
+        },
       }),
       tokens: new TokenAuthority({ secret: options.tokenSecret, users: options.users, now }),
       now,

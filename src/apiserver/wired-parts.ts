@@ -7,6 +7,7 @@ import { behaviourOf } from "./validation/behaviours.ts";
 import type { Parts } from "./parts.ts";
 import { jsonPatch, jsonPatchStrictErrors } from "./patch/json-patch.ts";
 import { strategicMergePatch } from "./patch/strategic-merge-patch.ts";
+import { layOver } from "./patch/lay-over.ts";
 import { mergePatch } from "./patch/merge-patch.ts";
 import { serverSideApply } from "./patch/server-side-apply.ts";
 import { updateManagedFields } from "./patch/update-managed-fields.ts";
@@ -56,6 +57,7 @@ export const wiredParts: Parts = {
     merge: (object, patch) => mergePatch(object, patch) as KubeObject,
     strategic: (schema, object, patch) => strategicMergePatch(schema as Schema, object, patch) as KubeObject,
     apply: (request) => serverSideApply({ ...request, schema: request.schema as Schema }).object,
+    lay: (schema, object, over) => layOver(schema as Schema, object, over),
     updateManagedFields: (request) => updateManagedFields({ ...request, schema: request.schema as Schema }),
   },
   protobuf(row) {

@@ -9,10 +9,14 @@ export async function settle(): Promise<void> {
   await Bun.sleep(250);
 }
 
-export async function makeNamespace(session: Session, labels: object = {}): Promise<string> {
-  const metadata = { name: session.slug, labels };
+export async function makeNamespace(
+  session: Session,
+  labels: object = {},
+  name: string = session.slug,
+): Promise<string> {
+  const metadata = { name, labels };
   await session.quietly("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
-  return `/api/v1/namespaces/${session.slug}`;
+  return `/api/v1/namespaces/${name}`;
 }
 
 export const pod = (name: string, spec: object = {}, metadata: object = {}): object => ({

@@ -68,6 +68,8 @@ export function readReview(body: unknown, { uid, apiVersion, isMutating }: Expec
   const response = review["response"] as Fields | undefined | null;
   if (!response) throw new Error("webhook response was absent");
   const patch = typeof response["patch"] === "string" ? response["patch"] : "";
+  const wrong = patch.replaceAll(/[\r\n]/g, "").search(/[^A-Za-z0-9+/=]/);
+  if (wrong >= 0) throw new UndecodableAnswer(`illegal base64 data at input byte ${wrong}`);
   if (apiVersion === "admission.k8s.io/v1") {
     checkV1(review, response, { uid, isMutating, patch });
   }
@@ -87,7 +89,7 @@ interface Given {
 
 function checkV1(review: Fields, response: Fields, { uid, isMutating, patch }: Given): void {
   if (review["kind"] === "AdmissionReview" && review["apiVersion"] === "admission.k8s.io/v1beta1")
-    throw new OtherVersion();
+    throw new UndecodableAnswer("converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion");
   const given = String(response["uid"] ?? "");
   if (given !== uid) throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(given)}`);
   const [kind, version] = [String(review["kind"] ?? ""), String(review["apiVersion"] ?? "")];
@@ -109,12 +111,8 @@ function checkV1(review: Fields, response: Fields, { uid, isMutating, patch }: G
     throw new Error(`webhook returned invalid response.patchType of ${JSON.stringify(patchType)}`);
 }
 
-/** An answer that cannot even be decoded into the version that was asked for. */
-export class OtherVersion extends Error {
-  constructor() {
-    super("converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion");
-  }
-}
+/** An answer that is no review of the version that was asked for. */
+export class UndecodableAnswer extends Error {}
 
 /** Broken ones are told apart from absent ones by their type. */
 export class UndecodablePatch extends Error {}

@@ -1,12 +1,16 @@
 /** Admission: what is added to objects and who may refuse them, as kube-apiserver has it switched on by default. */
 import type { Admission, AdmissionAttributes, AdmissionOptions } from "../hooks.ts";
 import { mutateBuiltIn, validateBuiltIn } from "./built-in.ts";
+import { applyPolicies } from "./policies/mutating.ts";
+import { policiesOf } from "./policies/policy.ts";
+import { checkPolicies } from "./policies/validating.ts";
 import { bookings } from "./quota/resource-quota.ts";
 import { webhooksOf } from "./webhook.ts";
 import { askMutating, askValidating } from "./webhooks.ts";
 
-/** Built-in plugins, then webhooks, then quotas. */
-export function createAdmission({ reader, setStatus }: AdmissionOptions): Admission {
+/** Built-in plugins, then policies, then webhooks, then quotas. */
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { reader, setStatus, kindOf } = options;
   const book = (attributes: AdmissionAttributes): void => {
     for (const { quota, status } of bookings(attributes)) {
       if (!attributes.context.dryRun) setStatus({ group: "", plural: "resourcequotas" }, { object: quota, status });
@@ -15,16 +19,40 @@ export function createAdmission({ reader, setStatus }: AdmissionOptions): Admiss
   return {
     mutate(attributes) {
       mutateBuiltIn(attributes);
+      const policies = policiesOf(reader, "mutating");
       const webhooks = webhooksOf(reader, "mutatingwebhookconfigurations");
-      if (webhooks.length === 0) return undefined;
-      return askMutating(webhooks, attributes, { reader, again: () => mutateBuiltIn(attributes) });
+      if (policies.length === 0 && webhooks.length === 0) return undefined;
+      const isChanged = applyPolicies(policies, attributes, { ...options, isAgain: false });
+      let isRepeated = false;
+      const again = (): void => {
+        isRepeated = true;
+        mutateBuiltIn(attributes);
+        applyPolicies(policies, attributes, { ...options, isAgain: true });
+      };
+      const repeat = (): void => {
+        if (isChanged && !isRepeated) again();
+      };
+      if (webhooks.length > 0) return askMutating(webhooks, attributes, { reader, again }).then(repeat);
+      repeat();
+      return isChanged ? Promise.resolve() : undefined;
     },
-    validate(attributes) {
+    validate(given) {
+      const attributes = named(given);
       validateBuiltIn(attributes);
+      const policies = policiesOf(reader, "validating");
+      if (policies.length > 0) checkPolicies(policies, attributes, { kindOf });
       const webhooks = webhooksOf(reader, "validatingwebhookconfigurations");
       if (webhooks.length > 0) return askValidating(webhooks, attributes, reader).then(() => book(attributes));
       book(attributes);
       return undefined;
     },
   };
+}
+
+/** A name that was generated is known by the time of validation. */
+function named(attributes: AdmissionAttributes): AdmissionAttributes {
+  const { context, object } = attributes;
+  const name = object?.metadata.name;
+  if (context.operation !== "CREATE" || context.name !== "" || !name) return attributes;
+  return { ...attributes, context: { ...context, name } };
 }

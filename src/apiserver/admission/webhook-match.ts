@@ -1,6 +1,6 @@
 /** Whether a webhook is to be asked about a request. */
 import { labelSelector } from "../../resource/selector.ts";
-import type { AdmissionAttributes, Fields, KubeObject, WriteContext } from "../hooks.ts";
+import type { AdmissionAttributes, Fields, KindRow, KubeObject, WriteContext } from "../hooks.ts";
 import { conditionsHold } from "./match-conditions.ts";
 import type { Rule, Webhook } from "./webhook.ts";
 
@@ -20,13 +20,25 @@ const exempt = new Set([
  */
 export function wantedVersion(webhook: Webhook, attributes: AdmissionAttributes): string | undefined {
   const { row } = attributes.context;
-  if (row.group === "admissionregistration.k8s.io" && exempt.has(row.plural)) return undefined;
+  if (isExempt(row)) return undefined;
   const version = versionOf(webhook, attributes.context);
-  if (version === undefined || !namespaceMatches(webhook, attributes) || !objectMatches(webhook, attributes)) {
-    return undefined;
-  }
+  if (version === undefined || !matchesSelectors(webhook, attributes)) return undefined;
   const conditions = webhook.matchConditions ?? [];
   return conditions.length === 0 || conditionsHold(webhook, attributes) ? version : undefined;
+}
+
+/** What decides about admission is not itself decided about. */
+export function isExempt({ group, plural }: KindRow): boolean {
+  return group === "admissionregistration.k8s.io" && exempt.has(plural);
+}
+
+interface Selectors {
+  readonly namespaceSelector?: Fields;
+  readonly objectSelector?: Fields;
+}
+
+export function matchesSelectors(selectors: Selectors, attributes: AdmissionAttributes): boolean {
+  return namespaceMatches(selectors, attributes) && objectMatches(selectors, attributes);
 }
 
 function versionOf({ rules = [], matchPolicy }: Webhook, context: WriteContext): string | undefined {
@@ -39,7 +51,7 @@ function versionOf({ rules = [], matchPolicy }: Webhook, context: WriteContext):
     .find((version) => rules.some((rule) => ruleMatches(rule, context, version)));
 }
 
-function ruleMatches(rule: Rule, { row, operation, subresource }: WriteContext, version: string): boolean {
+export function ruleMatches(rule: Rule, { row, operation, subresource }: WriteContext, version: string): boolean {
   const has = (list: readonly string[] | undefined, wanted: string): boolean =>
     list?.some((one) => one === "*" || one === wanted) ?? false;
   if (rule.scope === "Cluster" && row.namespaced) return false;
@@ -54,7 +66,7 @@ function ruleMatches(rule: Rule, { row, operation, subresource }: WriteContext, 
 }
 
 function namespaceMatches(
-  { namespaceSelector }: Webhook,
+  { namespaceSelector }: Selectors,
   { context, object, oldObject }: AdmissionAttributes,
 ): boolean {
   if (isEmpty(namespaceSelector)) return true;
@@ -67,7 +79,7 @@ function namespaceMatches(
   return matches(namespaceSelector, subject);
 }
 
-function objectMatches({ objectSelector }: Webhook, { object, oldObject }: AdmissionAttributes): boolean {
+function objectMatches({ objectSelector }: Selectors, { object, oldObject }: AdmissionAttributes): boolean {
   if (isEmpty(objectSelector)) return true;
   return [object, oldObject].some((one) => one !== undefined && matches(objectSelector, one));
 }

@@ -4,9 +4,10 @@ import { sameJson } from "../../resource/json.ts";
 import type { AdmissionAttributes, Fields, KubeObject, Reader } from "../hooks.ts";
 import { jsonPatch } from "../patch/json-patch.ts";
 import { badRequest, internalError, StatusError } from "../status.ts";
-import { OtherVersion, readReview, reviewRequest, UndecodablePatch, type Verdict } from "./admission-review.ts";
+import { readReview, reviewRequest, UndecodableAnswer, UndecodablePatch, type Verdict } from "./admission-review.ts";
 import { CallError } from "./call-error.ts";
 import type { Webhook } from "./webhook.ts";
+import { patchProblem } from "./patch-problem.ts";
 import { post } from "./webhook-client.ts";
 import { wantedVersion } from "./webhook-match.ts";
 
@@ -77,25 +78,6 @@ async function mutate(webhook: Webhook, attributes: AdmissionAttributes, reader:
   }
 }
 
-/** The library's own words for what is removed or replaced without being there. */
-function patchProblem(object: KubeObject, patch: readonly unknown[]): string | undefined {
-  for (const operation of patch as { op?: string; path?: string }[]) {
-    const { op, path = "" } = operation;
-    const steps = path
-      .split("/")
-      .slice(1)
-      .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
-    const last = steps.pop() ?? "";
-    const parent = steps.reduce<unknown>((value, step) => (value as Fields | undefined)?.[step], object);
-    const isThere = typeof parent === "object" && parent !== null && Object.hasOwn(parent, last);
-    if (isThere) continue;
-    if (op === "remove")
-      return `error in remove for path: '${path}': Unable to remove nonexistent key: ${last}: missing value`;
-    if (op === "replace") return `replace operation does not apply: doc is missing key: ${path}: missing value`;
-  }
-  return undefined;
-}
-
 interface AskOptions {
   readonly reader: Reader;
   readonly isMutating: boolean;
@@ -148,7 +130,7 @@ async function review(
     return readReview(answer, { uid, apiVersion, isMutating });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    if (error instanceof OtherVersion) throw new CallError(name, `failed to call webhook: ${why}`);
+    if (error instanceof UndecodableAnswer) throw new CallError(name, `failed to call webhook: ${why}`);
     if (error instanceof UndecodablePatch)
       throw new CallError(name, `received undecodable patch in webhook response: ${why}`);
     throw new CallError(name, `received invalid webhook response: ${why}`);

@@ -175,7 +175,7 @@ function runtimeError(error: string, rule: CelRule): string {
 }
 
 /** Errors in the words of the server's interpreter. */
-function words(error: unknown): string {
+export function words(error: unknown): string {
   const text = (error as { readonly summary?: string }).summary ?? (error as Error).message;
   const index = /index (-?\d+) >= size/.exec(text)?.[1];
   if (index !== undefined) return `index out of bounds: ${index}`;

@@ -186,7 +186,17 @@ function ranges(object: Field): void {
 }
 
 export const networkKinds: RuleTable = {
-  "networking.k8s.io/Ingress": { check: ingress },
+  "networking.k8s.io/Ingress": {
+    check: (object, { write, old }) => {
+      ingress(object);
+      if (old !== undefined || object.errors.length > 0) return;
+      const annotations = object.at("metadata").at("annotations").fields;
+      if (annotations["kubernetes.io/ingress.class"] === undefined) return;
+      write.warn(
+        "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead",
+      );
+    },
+  },
   "networking.k8s.io/IngressClass": {
     check: ingressClass,
     update: (object, old) => object.at("spec").at("controller").immutable(inner(old, "spec")["controller"]),

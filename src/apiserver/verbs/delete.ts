@@ -47,7 +47,7 @@ export async function deleteMany(exchange: Exchange): Promise<Response> {
   for (const { object } of found) {
     const { name = "", namespace = "" } = object.metadata;
     const one = { ...exchange, target: { ...target, name, namespace } };
-    await deleteObject(one, { name, options }).catch((error: unknown) => {
+    await deleteObject(one, { name, options, isOneOfMany: true }).catch((error: unknown) => {
       // Gone already, which is all that was wanted.
       if ((error as { status?: { code?: number } }).status?.code !== 404) throw error;
     });
@@ -62,11 +62,18 @@ interface Deleted {
   readonly isDeleted: boolean;
 }
 
+interface Deletion {
+  readonly name: string;
+  readonly options: DeleteOptions;
+  /** Nobody named it: admission is not told a name. @default false */
+  readonly isOneOfMany?: boolean;
+}
+
 const immortal: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
 
 export async function deleteObject(
   exchange: Exchange,
-  { name, options }: { readonly name: string; readonly options: DeleteOptions },
+  { name, options, isOneOfMany = false }: Deletion,
 ): Promise<Deleted> {
   const { kernel, resource, target } = exchange;
   const { storage, admission } = kernel;
@@ -78,7 +85,7 @@ export async function deleteObject(
   if (row.group === "" && row.plural === "namespaces" && immortal.has(name))
     throw forbidden(row, name, { why: "this namespace may not be deleted" });
   const dryRun = (options.dryRun ?? []).length > 0;
-  const context = writeContext(exchange, "DELETE", { name, dryRun });
+  const context = writeContext(exchange, "DELETE", { name: isOneOfMany ? "" : name, dryRun });
   const attributes = {
     context,
     object: undefined,

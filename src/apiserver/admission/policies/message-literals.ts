@@ -1,0 +1,33 @@
+/** `Object.spec{replicas: 1}` and `JSONPatch{op: "add"}` as maps, which is what they come to as JSON. */
+
+const tokens =
+  /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_][\w.]*|[{}[\]()]|\s+|[\s\S]/g;
+const message = /^(Object|JSONPatch)(\.\w+)*$/;
+
+/** The expression with maps in place of the messages that mutating policies make. */
+export function withoutMessages(expression: string): string {
+  if (!/\b(Object|JSONPatch)\b/.test(expression)) return expression;
+  const all = expression.match(tokens) ?? [];
+  const open: ("message" | "other")[] = [];
+  let made = "";
+  for (const [index, token] of all.entries()) {
+    const next = all.slice(index + 1).find((one) => one.trim() !== "");
+    if (message.test(token) && next === "{") {
+      continue;
+    }
+    if (token === "{" || token === "[" || token === "(") {
+      const before = all.slice(0, index).findLast((one) => one.trim() !== "");
+      open.push(token === "{" && before !== undefined && message.test(before) ? "message" : "other");
+    } else if (token === "}" || token === "]" || token === ")") open.pop();
+    const isField = open.at(-1) === "message" && next === ":" && /^[A-Za-z_]\w*$/.test(token) && isFirst(all, index);
+    made += isField ? JSON.stringify(token) : token;
+  }
+  return made;
+}
+
+/** Whether a name stands where a field of a message is named: after the brace or a comma, or there after the mark of an optional. */
+function isFirst(all: readonly string[], index: number): boolean {
+  const before = all.slice(0, index).filter((one) => one.trim() !== "");
+  const last = before.at(-1) === "?" ? before.at(-2) : before.at(-1);
+  return last === "{" || last === ",";
+}
