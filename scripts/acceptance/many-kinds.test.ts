@@ -20,7 +20,12 @@ export const kinds = Array.from({ length: ${KINDS} }, (_, index) => defineResour
   spec: z.object({ turn: z.int().default(0) }), status: z.object({ turn: z.int().optional() }) }));
 export const controllers = kinds.map((kind) => defineController({
   for: kind,
-  async reconcile(object, { status }) { status.set({ turn: object.spec.turn }); } }));`;
+  async reconcile(object, { status, log }) {
+    status.set({ turn: object.spec.turn });
+    const began = performance.now();
+    await status.flush();
+    log.info("wrote", { turn: object.spec.turn, ms: performance.now() - began });
+  } }));`;
 
 describe.skipIf(!available)("many kinds", () => {
   test(`${KINDS} informers`, async () => {
@@ -55,29 +60,32 @@ describe.skipIf(!available)("many kinds", () => {
 
     const path = (index: number) => `/apis/many.binnacle.dev/v1/namespaces/default/kind${index}s`;
     const ready = Math.round(performance.now() - operator.started);
+    // The server itself takes its time for the first object of each kind: those are made first, and not measured.
+    const kinds = Math.min(KINDS, 100);
     const waits: number[] = [];
-    for (let round = 0; round < 100; round++) {
-      const index = round % KINDS;
-      const began = performance.now();
-      await cluster.send("POST", path(index), {
-        body: {
-          apiVersion: "many.binnacle.dev/v1",
-          kind: `Kind${index}`,
-          metadata: { name: `r${round}` },
-          spec: { turn: 1 },
-        },
-      });
-      const done = ({ status }: { status?: object }) => status !== undefined && "turn" in status && status.turn === 1;
-      await until(async () => done((await cluster.get(`${path(index)}/r${round}`)) ?? {}), {
-        what: "a status",
-        every: 2,
-      });
-      waits.push(performance.now() - began);
+    for (let turn = 1; turn <= 3; turn++) {
+      for (let index = 0; index < kinds; index++) {
+        const began = performance.now();
+        const apiVersion = "many.binnacle.dev/v1";
+        const body = { apiVersion, kind: `Kind${index}`, metadata: { name: "one" }, spec: { turn } };
+        if (turn === 1) await cluster.send("POST", path(index), { body });
+        else await cluster.patch(`${path(index)}/one`, { spec: { turn } });
+        const done = ({ status }: { status?: object }) =>
+          status !== undefined && "turn" in status && status.turn === turn;
+        await until(async () => done((await cluster.get(`${path(index)}/one`)) ?? {}), { what: "a status", every: 2 });
+        if (turn > 1) waits.push(performance.now() - began);
+      }
     }
+    const writes = operator.log
+      .filter((line) => line["msg"] === "wrote" && Number(line["turn"]) > 1)
+      .map((line) => Number(line["ms"]));
+    expect(writes.length).toBeGreaterThanOrEqual(2 * kinds);
+    expect(at(writes, 0.99)).toBeLessThan(Number(process.env["WRITE_P99_MS"] ?? 150));
     const { cpu, rss } = await operator.usage();
     console.log(
       `${KINDS} kinds: ready in ${ready} ms, ${proxy.connections} connections, ` +
-        `create to status p50 ${at(waits, 0.5)} p99 ${at(waits, 0.99)} ms, ${cpu.toFixed(1)} CPU s, ${Math.round(rss)} MiB`,
+        `change to status p50 ${at(waits, 0.5)} p99 ${at(waits, 0.99)} ms, ` +
+        `writes p50 ${at(writes, 0.5)} p99 ${at(writes, 0.99)} ms, ${cpu.toFixed(1)} CPU s, ${Math.round(rss)} MiB`,
     );
   }, 600_000);
 

@@ -107,10 +107,15 @@ const leases = kinds.map((kind) =>
 );
 for (const lease of leases) watchOrder(lease);
 
-function usage(): Usage {
+/** What lives, and beside it what the compiler has made of the code so far: that goes on growing for a while. */
+async function usage(): Promise<Usage> {
   Bun.gc(true);
   const { heapSize } = heapStats();
-  return { heap: heapSize, resident: process.memoryUsage().rss };
+  Bun.shrink();
+  await Bun.sleep(50); // it happens between two turns
+  Bun.gc(true);
+  const { heapSize: heap } = heapStats();
+  return { heap, code: heapSize - heap, resident: process.memoryUsage().rss };
 }
 
 /** What the heap is made of: bytes by class of object. */
@@ -128,7 +133,7 @@ function bytesByClass(): Readonly<Record<string, number>> {
 async function answer(question: Question): Promise<Answer> {
   switch (question) {
     case "usage":
-      return { usage: usage() };
+      return { usage: await usage() };
     case "classes":
       return { classes: bytesByClass() };
     case "state":

@@ -3,7 +3,10 @@
 export type Question = "usage" | "classes" | "state" | "stop";
 
 export interface Usage {
+  /** Bytes after a forced collection, compiled code aside. */
   readonly heap: number;
+  /** Bytes of compiled code. */
+  readonly code: number;
   readonly resident: number;
 }
 
