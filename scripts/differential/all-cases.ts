@@ -1,13 +1,34 @@
 /** Every case: the generated ones and the written sequences. */
 import type { Case } from "./case.ts";
 import type { Served } from "./discovery.ts";
+import { fieldCases } from "./fields/cases.ts";
 import { generatedCases } from "./generated/cases.ts";
+import { admission } from "./sequences/admission.ts";
 import { custom } from "./sequences/custom.ts";
 import { listing } from "./sequences/listing.ts";
 import { deletion } from "./sequences/deletion.ts";
+import { podSecurity } from "./sequences/pod-security.ts";
+import { policies } from "./sequences/policies.ts";
+import { protocol } from "./sequences/protocol.ts";
 import { watching } from "./sequences/watching.ts";
 import { webhooks } from "./sequences/webhooks.ts";
 
-export function allCases(served: readonly Served[]): Case[] {
-  return [...generatedCases(served), ...watching, ...listing, ...custom, ...deletion, ...webhooks];
+/** The share that `npm test` takes. */
+export const usualShare = 0;
+
+/** @param share of the cases that vary each field: 1 for all of them */
+export function allCases(served: readonly Served[], share: number): Case[] {
+  return [
+    ...generatedCases(served),
+    ...watching,
+    ...listing,
+    ...protocol,
+    ...custom,
+    ...deletion,
+    ...webhooks,
+    ...admission,
+    podSecurity,
+    ...policies,
+    ...fieldCases(served, share),
+  ];
 }

@@ -1,5 +1,5 @@
 /** Finds where two answers differ. */
-import type { Answer, Exchange } from "./exchange.ts";
+import { type Answer, type Exchange, noAnswer } from "./exchange.ts";
 import type { Normalized } from "./normalize.ts";
 
 export interface Difference {
@@ -39,20 +39,32 @@ class Pairing {
 
 const numbered = /<(uid|version|address|port|generated) \d+( of another shape)?>/g;
 
+/** Exchanges are paired by their labels; those that the first server did not answer are left out. */
 export function compareCases(expected: Normalized, actual: Normalized | undefined): ExchangeDifference[] {
   const found: ExchangeDifference[] = [];
   const pairing = new Pairing();
-  const length = Math.max(expected.exchanges.length, actual?.exchanges.length ?? 0);
-  for (let index = 0; index < length; index++) {
-    const left = expected.exchanges[index];
-    const right = actual?.exchanges[index];
+  const others = byLabel(actual?.exchanges ?? []);
+  const pairs = expected.exchanges.map((left) => [left, others.get(left.label)?.shift()] as const);
+  const unasked = [...others.values()].flat().map((right) => [undefined, right] as const);
+  for (const [left, right] of [...pairs, ...unasked]) {
+    if (left?.answer.status === noAnswer) continue;
     const differences: Difference[] = [];
-    if (!left || !right || left.label !== right.label) {
+    if (left === undefined || right === undefined) {
       differences.push({ field: "(exchange)", expected: left?.label, actual: right?.label });
     } else {
       compareAnswers(left.answer, right.answer, { into: differences, pairing });
     }
     if (differences.length > 0) found.push({ caseName: expected.name, expected: left, actual: right, differences });
+  }
+  return found;
+}
+
+function byLabel(exchanges: readonly Exchange[]): Map<string, Exchange[]> {
+  const found = new Map<string, Exchange[]>();
+  for (const exchange of exchanges) {
+    const same = found.get(exchange.label);
+    if (same) same.push(exchange);
+    else found.set(exchange.label, [exchange]);
   }
   return found;
 }

@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { assets } from "../controlplane/controlplane.ts";
-import { allCases } from "./all-cases.ts";
+import { allCases, usualShare } from "./all-cases.ts";
 import { parseAllowed, withoutAllowed } from "./allowed.ts";
 import { runCases } from "./case.ts";
 import { compareCases } from "./compare.ts";
@@ -20,7 +20,7 @@ const stillDiffer = 200;
 test.skipIf((await assets()) === undefined)("createApiServer answers as kube-apiserver does", async () => {
   await using real = await realTarget();
   await using embedded = await embeddedTarget();
-  const cases = allCases(await discover(real));
+  const cases = allCases(await discover(real), usualShare);
   const expected = (await runCases(real, cases)).map(normalizeCase);
   const actual = (await runCases(embedded, cases)).map(normalizeCase);
   const allowed = parseAllowed(await readFile(join(import.meta.dirname, "allowed.txt"), "utf8"));

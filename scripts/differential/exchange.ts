@@ -22,6 +22,9 @@ export interface Answer {
   readonly body: unknown;
 }
 
+/** The status where a connection broke: kube-apiserver panics at some requests and closes it. */
+export const noAnswer = -1;
+
 export interface Exchange {
   readonly label: string;
   readonly call: Call;

@@ -1,5 +1,5 @@
 /** One case under way on one server: sends requests and keeps what was answered. */
-import type { Answer, Call, CaseRecord, Exchange, Target } from "./exchange.ts";
+import { type Answer, type Call, type CaseRecord, type Exchange, noAnswer, type Target } from "./exchange.ts";
 
 /** An answer's body as the sequences look into it; everything may be absent, since a server may answer anything. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a faulty server's answers have no shape
@@ -49,7 +49,11 @@ export class Session {
   /** Sends and records; the parsed body. */
   async send(label: string, method: string, path: string, options: Partial<Call> = {}): Promise<Loose> {
     const call = { ...options, method, path };
-    const answer = await this.#send(call);
+    const answer = await this.#send(call).catch((error: unknown) => ({
+      status: noAnswer,
+      headers: {},
+      body: String(error),
+    }));
     this.#exchanges.push({ label, call, answer });
     if (this.#settling && method !== "GET" && !path.includes("dryRun") && answer.status < 300) await this.#settle();
     return answer.body;

@@ -3,6 +3,7 @@ import type { Fields, KubeObject, WriteContext } from "../hooks.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dnsSubdomain } from "./formats.ts";
+import { signerName } from "./signer-name.ts";
 import type { Rules, RuleTable } from "./rules.ts";
 import { labelSelector } from "./selector-rules.ts";
 
@@ -132,11 +133,7 @@ const certificateRequest: Rules = {
       if (seen.has(usage.text)) usage.duplicate();
       seen.add(usage.text);
     }
-    const signer = spec.at("signerName");
-    if (signer.text === "") signer.required();
-    else if (signer.text.split("/").length !== 2) {
-      signer.invalid("must be a fully qualified domain and path of the form 'example.com/signer-name'");
-    }
+    signerName(spec.at("signerName"));
     const seconds = spec.at("expirationSeconds");
     if (seconds.present && seconds.number < 600)
       seconds.invalid("may not specify a duration less than 600 seconds (10 minutes)");

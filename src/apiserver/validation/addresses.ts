@@ -9,3 +9,8 @@ export function isCidr(text: string): boolean {
   const family = isIP(address);
   return rest.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
 }
+
+/** Go's parser takes no zones. */
+export function isAddress(text: string): boolean {
+  return isIP(text) !== 0 && !text.includes("%");
+}

@@ -1,6 +1,7 @@
 /** Rules of affinities. */
 import type { Field } from "./field.ts";
-import { qualifiedName } from "./formats.ts";
+import { dnsLabel, qualifiedName } from "./formats.ts";
+import { labelKeys } from "./scheduling-rules.ts";
 import { labelSelector, nodeSelector, nodeSelectorTerm } from "./selector-rules.ts";
 
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -31,6 +32,9 @@ function weight(term: Field): void {
 function podTerm(term: Field): void {
   if (term.at("labelSelector").present) labelSelector(term.at("labelSelector"));
   if (term.at("namespaceSelector").present) labelSelector(term.at("namespaceSelector"));
+  for (const namespace of term.at("namespaces").items)
+    for (const detail of dnsLabel(namespace.text)) term.at("namespace").invalid(detail, namespace.text);
+  labelKeys(term);
   const key = term.at("topologyKey");
   if (key.text === "") key.required("can not be empty");
   key.matches(qualifiedName);

@@ -128,8 +128,9 @@ function changed({ rules, next, old, write, row, format }: ChangeOf): FieldError
     rules.status?.(root, old, context);
     return errors;
   }
-  rules.update?.(root, old, context);
+  if (rules.updateFirst === true) rules.update?.(root, old, context);
   if (rules.checkNewOnly !== true) rules.check?.(root, context);
+  if (rules.updateFirst !== true) rules.update?.(root, old, context);
   if (rules.checksTwice === true) rules.check?.(root, context);
   return errors;
 }

@@ -98,6 +98,11 @@ export class Field {
     this.add("TooLong", `may not be more than ${length} bytes`, this.value);
   }
 
+  /** A list of more items than there may be. */
+  tooMany(most: number): void {
+    this.add("TooMany", `must have at most ${most} items`, this.items.length);
+  }
+
   /** @returns whether it is there */
   require(detail = ""): boolean {
     if (!this.empty) return true;
@@ -145,7 +150,7 @@ export class Field {
 }
 
 /** Go does not tell an empty list or map from none. */
-function withoutEmpty(value: unknown): unknown {
+export function withoutEmpty(value: unknown): unknown {
   if (value === null || value === undefined) return undefined;
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutEmpty);
   if (typeof value !== "object") return value;

@@ -13,6 +13,11 @@ export function tooLong(length: number): string {
   return `must be no more than ${length} characters`;
 }
 
+/** Of what is counted in bytes. */
+function tooManyBytes(length: number): string {
+  return `must be no more than ${length} bytes`;
+}
+
 interface Pattern {
   readonly text: string;
   readonly regex: string;
@@ -104,7 +109,7 @@ export const qualifiedName: Format = (value) => {
     const [prefix = "", rest = ""] = parts;
     name = rest;
     if (prefix === "") errors.push("prefix part must be non-empty");
-    else errors.push(...dnsSubdomain(prefix).map((message) => `prefix part ${message}`));
+    else errors.push(...dnsSubdomain(prefix).map((message) => `prefix part ${inBytes(message)}`));
   } else if (parts.length > 2) {
     const shape = patternError(
       "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
@@ -114,15 +119,39 @@ export const qualifiedName: Format = (value) => {
     return [`${shape} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
   if (name === "") errors.push("name part must be non-empty");
-  else if (name.length > 63) errors.push(`name part ${tooLong(63)}`);
+  else if (name.length > 63) errors.push(`name part ${tooManyBytes(63)}`);
   return [...errors, ...namePart(name)];
 };
 
-export const labelValue: Format = pattern({
+function inBytes(message: string): string {
+  return message === tooLong(253) ? tooManyBytes(253) : message;
+}
+
+const labelValuePattern = pattern({
   text: "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
   regex: "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?",
   examples: ["MyValue", "my_value", "12345"],
-  longest: 63,
+});
+
+export const labelValue: Format = (value) => [
+  ...(value.length > 63 ? [tooManyBytes(63)] : []),
+  ...labelValuePattern(value),
+];
+
+export const httpHeaderName: Format = pattern({
+  text: "a valid HTTP header must consist of alphanumeric characters or '-'",
+  regex: "[-A-Za-z0-9]+",
+  examples: ["X-Header-Name"],
+});
+
+const underscored = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
+
+/** Where names are searched. */
+export const searchDomain: Format = pattern({
+  text: subdomainText,
+  regex: `${underscored}(\\.${underscored})*`,
+  examples: ["example.com"],
+  longest: 253,
 });
 
 export const pathSegment: Format = (value) => {

@@ -1,18 +1,28 @@
 /** What a pod is given when it is made, and which of it may change. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { each, inner } from "./fill.ts";
-import type { Field } from "./field.ts";
-import { podSpec, podTemplate } from "./pod-rules.ts";
+import { type Field, withoutEmpty } from "./field.ts";
+import { podOnly, podSpec, podTemplate } from "./pod-rules.ts";
+import { podStatus } from "./pod-status.ts";
 import { quantityOrder } from "./quantities.ts";
+import { tolerations } from "./scheduling-rules.ts";
 import type { Rules, RuleTable } from "./rules.ts";
 
 const frozen =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
 const pod: Rules = {
-  checkNewOnly: true,
   prepare: prepared,
-  check: (object) => podSpec(object.at("spec"), { name: object.at("metadata").at("name").text }),
+  check: (object, { old }) => {
+    const spec = object.at("spec");
+    podSpec(spec, { name: object.at("metadata").at("name").text, isPod: true });
+    podOnly(spec);
+    if (old !== undefined) return;
+    if (!spec.at("ephemeralContainers").empty) spec.at("ephemeralContainers").forbidden("cannot be set on create");
+    if (spec.at("nodeName").text !== "" && !spec.at("schedulingGates").empty)
+      spec.at("nodeName").forbidden("cannot be set until all schedulingGates have been cleared");
+  },
+  status: podStatus,
   update: podUpdate,
   prepareUpdate: (next, old) => {
     if (next["status"] === undefined && old["status"] !== undefined) next["status"] = old["status"];
@@ -57,36 +67,62 @@ function qualityOfService(spec: Fields): string {
   return isBestEffort ? "BestEffort" : isGuaranteed ? "Guaranteed" : "Burstable";
 }
 
+const gateless = "only deletion is allowed, but found new scheduling gate";
+
 function podUpdate(object: Field, old: Fields): void {
   const [spec, before] = [object.at("spec"), inner(old, "spec")];
   for (const name of ["containers", "initContainers"]) {
-    if (spec.at(name).items.length === each(before, name).length) continue;
-    spec.at(name).forbidden("pod updates may not add or remove containers");
-    return;
-  }
-  for (const name of ["containers", "initContainers"]) {
+    if (spec.at(name).items.length !== each(before, name).length) {
+      spec.at(name).forbidden("pod updates may not add or remove containers");
+      return;
+    }
     for (const container of spec.at(name).items) {
       const image = container.at("image");
-      if (image.require() && image.text !== image.text.trim())
-        image.invalid("must not have leading or trailing whitespace");
+      image.require();
+      if (image.text !== image.text.trim()) image.invalid("must not have leading or trailing whitespace");
     }
   }
   const deadline = spec.at("activeDeadlineSeconds");
   const earlier = before["activeDeadlineSeconds"] as number | undefined;
   if (deadline.present) {
+    const errors = spec.errors.length;
     deadline.inRange(0, 2147483647);
+    if (spec.errors.length > errors) return;
     if (earlier !== undefined && deadline.number > earlier)
-      deadline.invalid("must be less than or equal to previous value");
-  } else if (earlier !== undefined) deadline.invalid("must not update from a positive integer to nil value", earlier);
-  if (spec.errors.length > 0) return;
-  const allowed = structuredClone(spec.fields);
-  for (const name of ["activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds"]) {
-    if (before[name] === undefined) delete allowed[name];
-    else if (name !== "terminationGracePeriodSeconds") allowed[name] = before[name];
+      return deadline.invalid("must be less than or equal to previous value");
+  } else if (earlier !== undefined) deadline.invalid("must not update from a positive integer to nil value", null);
+  addedTolerations(spec.at("tolerations"), each(before, "tolerations"));
+  const gates = new Set(each(before, "schedulingGates").map(({ name }) => name));
+  for (const gate of spec.at("schedulingGates").items) {
+    const name = gate.at("name");
+    if (!gates.has(name.text)) name.forbidden(`${gateless} '${name.text}'`);
   }
+  if (!isSame(munged(spec, before), before)) spec.forbidden(frozen);
+}
+
+function addedTolerations(list: Field, before: readonly Fields[]): void {
+  const timeless = (fields: Fields): Fields => ({ ...fields, tolerationSeconds: undefined });
+  const now = list.items.map(({ fields }) => timeless(fields));
+  for (const one of before) {
+    if (!now.some((each) => isSame(each, timeless(one))))
+      list.forbidden("existing toleration can not be modified except its tolerationSeconds");
+  }
+  tolerations(list);
+}
+
+/** The spec with what may change as it was. */
+function munged(spec: Field, before: Fields): Fields {
+  const next = structuredClone(spec.fields);
+  for (const name of ["activeDeadlineSeconds", "tolerations", "schedulingGates"]) next[name] = before[name];
+  if (Number(before["terminationGracePeriodSeconds"]) < 0 && next["terminationGracePeriodSeconds"] === 1)
+    next["terminationGracePeriodSeconds"] = before["terminationGracePeriodSeconds"];
   for (const name of ["containers", "initContainers"]) {
-    for (const [index, container] of each(allowed, name).entries())
+    for (const [index, container] of each(next, name).entries())
       container["image"] = each(before, name)[index]?.["image"];
   }
-  if (!Bun.deepEquals(allowed, before)) spec.forbidden(frozen);
+  return next;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return Bun.deepEquals(withoutEmpty(one), withoutEmpty(other));
 }

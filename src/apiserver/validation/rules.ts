@@ -14,6 +14,8 @@ export interface RuleContext {
 export interface Rules {
   /** On create, and on update of the object itself unless `update` says otherwise. */
   readonly check?: (object: Field, context: RuleContext) => void;
+  /** `update` is asked before `check`. */
+  readonly updateFirst?: boolean;
   /** On update, after `check`. */
   readonly update?: (object: Field, old: Fields, context: RuleContext) => void;
   /** On update of the status. */

@@ -21,7 +21,7 @@ export function labelSelector(selector: Field): void {
 
 export function nodeSelector(selector: Field): void {
   const terms = selector.at("nodeSelectorTerms");
-  if (terms.empty) terms.required("must have at least one node selector term");
+  if (terms.empty) return terms.required("must have at least one node selector term");
   for (const term of terms.items) nodeSelectorTerm(term);
 }
 

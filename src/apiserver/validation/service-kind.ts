@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import type { Fields, WriteContext } from "../hooks.ts";
 import { each, fill, inner } from "./fill.ts";
 import type { Field } from "./field.ts";
-import { port as portRule } from "./container-rules.ts";
+import { port as portRule } from "./probe-rules.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "./formats.ts";
 import type { Rules } from "./rules.ts";
 

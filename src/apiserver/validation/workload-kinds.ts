@@ -55,11 +55,11 @@ function isEmptySelector(selector: Field): boolean {
   return selector.at("matchLabels").empty && selector.at("matchExpressions").empty;
 }
 
-function always(spec: Field): void {
+function always(spec: Field, kind = "ReplicaSet"): void {
   const policy = spec.at("template").at("spec").at("restartPolicy");
-  if (policy.text !== "Always" && ["OnFailure", "Never"].includes(policy.text)) policy.oneOf(["Always"]);
+  if (policy.text !== "Always") policy.oneOf(["Always"]);
   const deadline = spec.at("template").at("spec").at("activeDeadlineSeconds");
-  if (deadline.present) deadline.forbidden("activeDeadlineSeconds in ReplicaSet is not Supported");
+  if (deadline.present) deadline.forbidden(`activeDeadlineSeconds in ${kind} is not Supported`);
 }
 
 const strategyTypes = ["Recreate", "RollingUpdate"];
@@ -135,40 +135,51 @@ const changeable = [
   "minReadySeconds",
 ];
 
-function statefulSet(object: Field): void {
+function statefulSet(object: Field, isNew: boolean): void {
   const spec = object.at("spec");
   const policy = spec.at("podManagementPolicy");
   if (policy.text === "") policy.required();
   else if (policy.text !== "OrderedReady" && policy.text !== "Parallel")
     policy.invalid("must be 'OrderedReady' or 'Parallel'");
   const strategy = spec.at("updateStrategy");
-  const type = strategy.at("type");
+  const [type, rolling] = [strategy.at("type"), strategy.at("rollingUpdate")];
+  const shown = rolling.present
+    ? { Partition: rolling.fields["partition"] ?? 0, MaxUnavailable: rolling.fields["maxUnavailable"] ?? null }
+    : null;
   if (type.text === "OnDelete") {
-    if (strategy.at("rollingUpdate").present) {
-      strategy
-        .at("rollingUpdate")
-        .invalid("only allowed for updateStrategy 'RollingUpdate'", strategy.at("rollingUpdate").value);
-    }
+    if (rolling.present) rolling.addStruct("Invalid", "only allowed for updateStrategy 'RollingUpdate'", shown ?? {});
   } else if (type.text === "RollingUpdate") {
-    strategy.at("rollingUpdate").at("partition").nonNegative();
-    const unavailable = strategy.at("rollingUpdate").at("maxUnavailable");
+    rolling.at("partition").nonNegative();
+    const unavailable = rolling.at("maxUnavailable");
     if (unavailable.present) intOrPercent(unavailable);
-  } else if (type.text === "") type.required();
-  else type.invalid("must be 'RollingUpdate' or 'OnDelete'");
+  } else if (type.text === "") strategy.required();
+  else
+    strategy.addStruct("Invalid", "must be 'RollingUpdate' or 'OnDelete'", { Type: type.text, RollingUpdate: shown });
   for (const name of ["whenDeleted", "whenScaled"]) {
     const retention = spec.at("persistentVolumeClaimRetentionPolicy").at(name);
     retention.oneOf(["Retain", "Delete"], { sorted: false });
   }
+  const claims = spec.at("volumeClaimTemplates");
+  if (isNew) for (const claim of claims.items) claimSpec(claim.at("spec"));
   for (const name of ["replicas", "minReadySeconds"]) spec.at(name).nonNegative();
   if (spec.at("ordinals").present) spec.at("ordinals").at("start").nonNegative();
   const serviceName = spec.at("serviceName");
-  if (serviceName.text !== "") serviceName.matches(dnsLabel);
-  if (selected(spec, "statefulset")) {
-    podTemplate(spec.at("template"));
-    always(spec);
-  }
-  for (const claim of spec.at("volumeClaimTemplates").items) claimSpec(claim.at("spec"));
-  spec.at("revisionHistoryLimit").nonNegative();
+  if (isNew && serviceName.text !== "") serviceName.matches(dnsLabel);
+  const template = spec.at("template");
+  if (selected(spec, "statefulset")) podTemplate(template.with(withClaims(template, claims)));
+  always(spec, "StatefulSet");
+}
+
+/** The template as its pods come to be: with a volume of each claim. */
+function withClaims(template: Field, claims: Field): Fields {
+  const spec = template.at("spec");
+  const names = claims.items.map((claim) => claim.at("metadata").at("name").text);
+  const made = [...new Set(names)].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  const own = spec
+    .at("volumes")
+    .items.flatMap(({ fields }) => (names.includes(String(fields["name"])) ? [] : [fields]));
+  const { subdomain: _, hostname: __, ...rest } = spec.fields;
+  return { ...template.fields, spec: { ...rest, volumes: [...made, ...own] } };
 }
 
 function replicationController(object: Field): void {
@@ -235,7 +246,7 @@ export const workloadKinds: RuleTable = {
     selectable: { "status.replicas": (object) => String(inner(object, "status")["replicas"] ?? 0) },
   },
   "apps/StatefulSet": {
-    check: statefulSet,
+    check: (object, { old }) => statefulSet(object, old === undefined),
     update: (object, old) => {
       const [next, before] = [{ ...object.at("spec").fields }, { ...inner(old, "spec") }];
       for (const name of changeable) {
