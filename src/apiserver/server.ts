@@ -4,7 +4,7 @@ import { type Connection, identify } from "./authentication/identify.ts";
 import { discover } from "./discovery/discovery.ts";
 import { about, health } from "./discovery/health.ts";
 import { openApi } from "./discovery/openapi.ts";
-import type { UserInfo } from "./hooks.ts";
+import type { KubeObject, UserInfo } from "./hooks.ts";
 import type { Parts } from "./parts.ts";
 import { followConditions } from "./registry/conditions.ts";
 import { followDefinitions } from "./registry/definitions.ts";
@@ -39,11 +39,22 @@ export interface ApiServerOptions {
   readonly address?: string | undefined;
 }
 
+/** An object came, changed or went; it must not be changed. */
+export interface ObjectChange {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  /** As it is stored; of a deleted one its last state. */
+  readonly object: KubeObject;
+  /** The state before, if there was one. */
+  readonly old: KubeObject | undefined;
+}
+
 export interface ApiServer extends AsyncDisposable {
   /** @param connection who sent it, as far as the connection tells; @default an administrator, for calls in process */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /** Forgets the changes up to a version: watches from before it are answered 410. @default every change */
   compact(version?: number): void;
+  /** Tells of every object of every kind, then of every change, as it happens: for who shares the process. @returns what ends it. */
+  follow(listener: (change: ObjectChange) => void): () => void;
   /** Ends the watches and closes the storage. */
   stop(): Promise<void>;
 }
@@ -100,6 +111,11 @@ class EmbeddedServer implements ApiServer {
   }
 
   async fetch(request: Request, connection: Connection = { certificate: administrator }): Promise<Response> {
+    const answer = await this.#answerOrRefuse(request, connection);
+    return request.method === "HEAD" ? new Response(null, answer) : answer;
+  }
+
+  async #answerOrRefuse(request: Request, connection: Connection): Promise<Response> {
     try {
       return await this.#answer(request, connection);
     } catch (error) {
@@ -115,6 +131,12 @@ class EmbeddedServer implements ApiServer {
 
   compact(version?: number): void {
     this.#kernel.storage.compact(version);
+  }
+
+  follow(listener: (change: ObjectChange) => void): () => void {
+    return this.#kernel.storage.follow(({ type, stored, previous }) =>
+      listener({ type, object: stored.object, old: previous?.object }),
+    );
   }
 
   async stop(): Promise<void> {
@@ -143,7 +165,7 @@ class EmbeddedServer implements ApiServer {
       const found =
         discover(request, path, { registry, address: this.#address }) ?? about(request, path, () => this.#paths());
       if (found === undefined) return unknown(request, path, registry);
-      if (request.method === "GET" || (request.method === "HEAD" && /^\/apis(\/[^/]*)?$/.test(path))) return found;
+      if (request.method === "GET" || /^\/apis(\/[^/]*)?\/?$/.test(path)) return found;
       throw new StatusError(405, "MethodNotAllowed", {
         message: "the server does not allow this method on the requested resource",
         details: {},
@@ -214,6 +236,10 @@ function unknown(request: Request, path: string, registry: Registry): Response {
   const [, root, group] = path.split("/");
   const isKnown = root === "api" || (root === "apis" && registry.groups().some(({ name }) => name === group));
   if (isKnown) return answerStatus(request, noResource().status);
-  const headers = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+  const headers = {
+    "content-type": "text/plain; charset=utf-8",
+    "cache-control": "no-cache, private",
+    "x-content-type-options": "nosniff",
+  };
   return new Response("404 page not found\n", { status: 404, headers });
 }

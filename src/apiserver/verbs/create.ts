@@ -114,7 +114,9 @@ export async function createObject(
     return new Stored(key, 0, { object: ordered(object) });
   }
   if (resource.collection.get(key) !== undefined) throw alreadyExists(row, metadata.name ?? "");
-  const stored = storage.put(resource.collection, key, ordered(inStorage));
+  // The storage says the version; here it gets its place.
+  const placed = { ...inStorage, metadata: { ...inStorage.metadata, resourceVersion: "" } };
+  const stored = storage.put(resource.collection, key, ordered(placed));
   await storage.committed();
   const [view = stored] = await resource.view([stored]);
   return view;

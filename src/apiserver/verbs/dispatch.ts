@@ -20,7 +20,6 @@ import { update } from "./update.ts";
 export async function dispatch(exchange: Exchange): Promise<Response> {
   const { target, resource, request, warnings } = exchange;
   const verb = verbOf(request.method, target.name);
-  if (request.method === "HEAD") throw methodNotAllowed();
   if (target.subresource !== "") return subresource(exchange, verb);
   if (!hasPath(exchange)) throw unknownResource();
   if (!resource.row.verbs.includes(verb) || (target.namespace === "" && resource.row.namespaced && !isAcross(verb)))

@@ -116,7 +116,7 @@ export function patchObject({ kernel }: Exchange, body: PatchBody, of: PatchOf):
       // It lays fields over an object of the kind: what it says of the kind itself is not among them.
       Object.assign(value, { kind: row.kind, apiVersion: live.apiVersion });
     } else {
-      checkKind(value, { body, patch, row, schemas, live });
+      checkKind(value, { body, patch, row, schemas, live, warn });
     }
   }
   const source = {
@@ -133,15 +133,19 @@ export function patchObject({ kernel }: Exchange, body: PatchBody, of: PatchOf):
   return object;
 }
 
-interface KindCheck extends Pick<PatchOf, "row" | "live"> {
+interface KindCheck extends Pick<PatchOf, "row" | "live" | "warn"> {
   readonly body: PatchBody;
   readonly patch: unknown;
   readonly schemas: Schemas;
 }
 
 /** What names no kind is of the path's; what names no version is no object, and so has no name either. @throws StatusError 400 or 422 */
-function checkKind(value: KubeObject, { body, patch, row, schemas, live }: KindCheck): void {
-  if (!value.apiVersion) checkName({ ...value, metadata: {} }, live.metadata.name ?? "");
+function checkKind(value: KubeObject, { body, patch, row, schemas, live, warn }: KindCheck): void {
+  if (!value.apiVersion) {
+    const { apiVersion: _, kind: __, ...fields } = value;
+    for (const name of Object.keys(fields).toSorted()) warn(`unknown field ${JSON.stringify(name)}`);
+    checkName({ ...value, metadata: {} }, live.metadata.name ?? "");
+  }
   if (!value.kind) value.kind = row.kind;
   if (value.kind === row.kind && value.apiVersion === live.apiVersion) return;
   throw cannotDecode(body, { patch, value, refused: whyOther(value, { row, schemas }) });

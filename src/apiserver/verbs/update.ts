@@ -189,7 +189,8 @@ function checkVersion({ resource, target }: Exchange, next: KubeObject, live: Ku
 /** Nobody changes these. */
 function withSystemFields(next: KubeObject, live: KubeObject): KubeObject {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = live.metadata;
-  const metadata = { ...next.metadata, resourceVersion: live.metadata.resourceVersion ?? "" };
+  const { selfLink: _, ...kept } = next.metadata;
+  const metadata = { ...kept, resourceVersion: live.metadata.resourceVersion ?? "" };
   if (!metadata.uid && uid !== undefined) metadata.uid = uid;
   if (creationTimestamp) metadata.creationTimestamp = creationTimestamp;
   if (generation === undefined) delete metadata.generation;
