@@ -16,6 +16,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./run.ts")).runCommand,
   },
   {
+    name: "dev",
+    describe: "Run them on a cluster of its own, in this process, and again whenever their files change",
+    load: async () => (await import("./dev.ts")).devCommand,
+  },
+  {
     name: "check",
     describe: "Load and type-check the modules without a cluster; show controllers, watches and permissions",
     load: async () => (await import("./check.ts")).checkCommand,

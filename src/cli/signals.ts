@@ -1,4 +1,12 @@
 /** SIGTERM and SIGINT: the first one asks to drain, the second one exits at once. */
+import type { Log } from "../observe/log.ts";
+
+/** Resolves at the first signal, and says so. */
+export function stopSignal(log: Log): Promise<void> {
+  return whenSignalled((signal) =>
+    log.info("Stopping: runs under way finish; signal again to exit at once", { signal }),
+  );
+}
 
 /** Resolves at the first signal, after `onFirst`; the second one ends the process with exit status 1. */
 export function whenSignalled(onFirst: (signal: string) => void): Promise<void> {

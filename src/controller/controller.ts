@@ -164,6 +164,7 @@ class ControllerEngine implements RunningController, EventSink {
       clock,
       log: log.with({ module: this.module, controller: this.name }),
       metrics: controllerMetrics,
+      tellRunsAt: runtime.tellRuns === true ? "info" : "debug",
       retryLimit: limit,
       limit: runLimit(
         controller.timeout === undefined ? undefined : parseDuration(controller.timeout, "timeout"),

@@ -26,4 +26,6 @@ export interface Runtime {
   readonly concurrency: number | undefined;
   /** Warns once about each call that a controller did not declare: in `dev` and tests. */
   readonly warnUndeclared: boolean;
+  /** Logs each run and its causes at level info, and not at debug: in `dev`. @default false */
+  readonly tellRuns?: boolean | undefined;
 }

@@ -3,6 +3,7 @@ import { timeoutError, type RunLimit } from "./run-limit.ts";
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
+import { causesText } from "../queue/cause.ts";
 import type { QueueItem } from "../queue/queue-item.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
@@ -16,6 +17,8 @@ export interface WorkersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: ControllerMetrics;
+  /** The level at which a run that went well is logged. */
+  readonly tellRunsAt: "info" | "debug";
   readonly retryLimit: number;
   readonly limit: RunLimit;
   /** The run of a key; `undefined` when there is nothing to run for. */
@@ -124,16 +127,17 @@ export class Workers {
 
   #settle(end: { item: QueueItem; run: KeyRun; outcome: Outcome; seconds: number }): void {
     const { item, run, outcome, seconds } = end;
-    const { queue, metrics, log, retryLimit } = this.#options;
+    const { queue, metrics, retryLimit } = this.#options;
     const { key, priority } = item;
     switch (outcome.kind) {
       case "done":
         metrics.success(seconds);
         queue.forget(key);
-        if (log.enabled("debug")) run.log.debug("Reconciled", { seconds, causes: run.causes });
+        this.#tell(run, { seconds });
         return;
       case "requeue":
         metrics.requeueAfter(seconds);
+        this.#tell(run, { seconds, again: outcome.after / 1000 });
         queue.forget(key);
         queue.add(key, { after: outcome.after, priority: outcome.priority ?? priority, cause: REQUEUED });
         return;
@@ -167,6 +171,11 @@ export class Workers {
         queue.add(key, { rateLimited: true, priority, cause: RETRIED });
         return;
     }
+  }
+
+  #tell(run: KeyRun, times: { readonly seconds: number; readonly again?: number }): void {
+    const { log, tellRunsAt } = this.#options;
+    if (log.enabled(tellRunsAt)) run.log[tellRunsAt]("Reconciled", { because: causesText(run.causes), ...times });
   }
 
   #park(run: KeyRun, error: unknown, why = "by a terminal error"): void {

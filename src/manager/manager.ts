@@ -46,6 +46,8 @@ export interface ManagerOptions {
   readonly installCrds?: boolean | undefined;
   /** Freezes cached objects and warns about undeclared calls. @default false */
   readonly development?: boolean | undefined;
+  /** A line of the log for each run, with what caused it, and not only at level debug. @default false */
+  readonly tellRuns?: boolean | undefined;
   /** Logs what nobody in the process caught, instead of letting it end the process. @default true */
   readonly isolate?: boolean | undefined;
   /** Of the binary, as the server's audit log shows it. @default none */
@@ -109,6 +111,7 @@ export class Manager implements AsyncDisposable {
       namespaces,
       concurrency: options.concurrency,
       warnUndeclared: development,
+      tellRuns: options.tellRuns,
     };
     this.modules = new ModuleRegistry(this.#runtime, { grace, strict, health: this.#health });
     this.metrics.informersFrom(() =>

@@ -39,3 +39,15 @@ function withPaths(cause: Cause, paths: readonly string[] | undefined): Cause {
 }
 
 const NONE_PATHS: readonly string[] = Object.freeze([]);
+
+/** For people: `for Guestbook create default/hello; owns Deployment update default/hello`. */
+export function causesText(causes: readonly Cause[]): string {
+  return causes.map(causeText).join("; ");
+}
+
+function causeText({ source, type, kind, key, paths = NONE_PATHS }: Cause): string {
+  const of = kind === undefined || source.includes(kind) ? "" : ` ${kind}`;
+  const name = key === undefined ? "" : ` ${key.namespace === undefined ? "" : `${key.namespace}/`}${key.name}`;
+  const what = type === "generic" ? "" : ` ${type}`;
+  return `${source}${of}${what}${name}${paths.length === 0 ? "" : ` (${paths.join(", ")})`}`;
+}

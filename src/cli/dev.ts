@@ -1,0 +1,144 @@
+/** `binnacle dev` */
+import { readdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import { writePrivate } from "../apiserver/listen.ts";
+import { type EmbeddedCluster, startEmbeddedCluster } from "../cluster/embedded-cluster.ts";
+import { loadKubeconfig } from "../kube/kubeconfig.ts";
+import type { Manager } from "../manager/manager.ts";
+import { createLog, type LogLevel } from "../observe/log.ts";
+import { isFree } from "../testing/control-plane/ports.ts";
+import { type Command, command } from "./command.ts";
+import type { Option } from "./option.ts";
+import { runControllers } from "./run-controllers.ts";
+import { type RunValues, runOptions } from "./run-options.ts";
+import { stopSignal } from "./signals.ts";
+import { type StateFolder, takeStateFolder } from "./state-folder.ts";
+import { UserError } from "./usage-error.ts";
+
+/** In the working directory. */
+const STATE = ".binnacle";
+
+/** What `dev` takes when it is not said; of the addresses any free port when theirs is in use. */
+const defaults: Readonly<Record<string, unknown>> = {
+  "health-probe-bind-address": "127.0.0.1:8081",
+  "metrics-bind-address": "127.0.0.1:8080",
+  "install-crds": true,
+  "log-format": "pretty",
+  watch: true,
+  "grace-period": "5s",
+};
+
+const described: Readonly<Record<string, string>> = {
+  kubeconfig: "Path of a kubeconfig: work on its cluster instead of the embedded one",
+  context: "Context of a kubeconfig: work on its cluster instead of the embedded one",
+};
+
+const devOptions = [
+  ...(runOptions.map((option: Option) => ({
+    ...option,
+    ...(option.name in defaults && { default: defaults[option.name] }),
+    ...(option.name in described && { describe: described[option.name] }),
+  })) as unknown as typeof runOptions),
+  {
+    name: "data",
+    type: "boolean",
+    default: false,
+    describe: `Keep the objects over a restart, in ${STATE}/data`,
+  },
+] as const;
+
+export const devCommand: Command = command({
+  options: devOptions,
+  async run(values, host) {
+    const began = performance.now();
+    const log = createLog({ level: values["log-level"], format: values["log-format"] ?? "pretty" });
+    const signalled = stopSignal(log);
+    const shared = { host, log, signalled, development: true };
+    const reachable = { ...values, ...(await freeAddresses(values)) };
+    if (values.kubeconfig !== undefined || values.context !== undefined) {
+      const { kubeconfig, context } = values;
+      return runControllers(reachable, {
+        ...shared,
+        cluster: () => loadKubeconfig({ kubeconfig, context, env: host.env }),
+      });
+    }
+    using state = takeStateFolder(STATE);
+    await using cluster = await start(state, { keeps: values.data, level: values["log-level"] });
+    writePrivate(state.kubeconfig, cluster.kubeconfig);
+    return await runControllers(reachable, {
+      ...shared,
+      cluster: () => Promise.resolve(cluster.config),
+      onStarted: (manager) => {
+        const seconds = ((performance.now() - began) / 1000).toFixed(1);
+        host.out(welcome({ state, cluster, manager, seconds, folders: values.controllers }));
+      },
+    });
+  },
+});
+
+async function start(
+  state: StateFolder,
+  { keeps, level }: { readonly keeps: boolean; readonly level: LogLevel },
+): Promise<EmbeddedCluster> {
+  const data = keeps ? state.data : undefined;
+  // Of the cluster's own controllers only what is out of order: the log is for the user's.
+  const log = createLog({ level: level === "debug" ? "debug" : "error", format: "pretty" });
+  try {
+    const port = state.port > 0 && (await isFree(state.port)) ? state.port : 0;
+    return await startEmbeddedCluster({ data, port, log });
+  } catch (error) {
+    const what = data === undefined ? "" : ` with data in ${data}`;
+    throw new UserError(
+      `Cannot start the embedded cluster${what}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+/** The addresses of `run` where they are free, else any: a second cluster in another folder is no reason to fail. */
+async function freeAddresses(values: RunValues): Promise<Partial<RunValues>> {
+  const names = ["health-probe-bind-address", "metrics-bind-address"] as const;
+  const found = names.map(async (name) => {
+    const address = values[name];
+    const isDefault = address === defaults[name];
+    const port = Number(address.split(":").at(-1));
+    return [name, isDefault && !(await isFree(port)) ? "127.0.0.1:0" : address] as const;
+  });
+  return Object.fromEntries(await Promise.all(found));
+}
+
+interface Welcome {
+  readonly state: StateFolder;
+  readonly cluster: EmbeddedCluster;
+  readonly manager: Manager;
+  readonly seconds: string;
+  readonly folders: readonly string[];
+}
+
+/** What a newcomer needs: a way in, where things are, what to do next. */
+function welcome({ state, cluster, manager, seconds, folders }: Welcome): string {
+  const [health, metrics] = [manager.address("health-probe"), manager.address("metrics")];
+  const addresses = [
+    cluster.url,
+    ...(health === undefined ? [] : [`http://${health}/readyz?verbose`]),
+    ...(metrics === undefined ? [] : [`http://${metrics}/metrics`]),
+  ];
+  return `
+The cluster runs after ${seconds} s. Ctrl-C stops it.
+  kubectl    export KUBECONFIG=$PWD/${state.kubeconfig}
+  addresses  ${addresses.join("  ")}
+  try        ${whatToTry(folders)}
+
+`;
+}
+
+/** A sample beside the modules where there is one. */
+function whatToTry(folders: readonly string[]): string {
+  for (const folder of folders) {
+    const sample = readdirSync(folder)
+      .sort()
+      .find((name) => /\.ya?ml$/.test(name));
+    if (sample !== undefined)
+      return `kubectl apply -f ${relative(process.cwd(), join(folder, sample))}; kubectl get all`;
+  }
+  return "kubectl get customresourcedefinitions; kubectl create deployment web --image nginx; kubectl get pods";
+}

@@ -1,0 +1,86 @@
+/** Runs the modules of the controllers folders against a cluster, until a signal. */
+import { findModules, loadAll } from "../loader/load-all.ts";
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+import type { RateLimit } from "../kube/request-rate.ts";
+import { Manager } from "../manager/manager.ts";
+import type { Log } from "../observe/log.ts";
+import type { Host } from "./command.ts";
+import type { RunValues } from "./run-options.ts";
+import { startModules } from "./start-modules.ts";
+import { UsageError, UserError } from "./usage-error.ts";
+
+export interface RunOptions {
+  readonly host: Host;
+  readonly log: Log;
+  /** Resolves when everything is to end. */
+  readonly signalled: Promise<void>;
+  /** Asked while the modules load. */
+  readonly cluster: () => Promise<ClusterConfig>;
+  /** Freezes cached objects, warns about undeclared calls, and tells of each run. @default false */
+  readonly development?: boolean | undefined;
+  /** Called when every module has been started or is known to be broken. */
+  readonly onStarted?: ((manager: Manager) => void) | undefined;
+}
+
+/** @returns the exit status. @throws UsageError, UserError. */
+export async function runControllers(values: RunValues, options: RunOptions): Promise<number> {
+  const { host, log, signalled, development } = options;
+  if (values["webhook-bind-address"] !== "0") {
+    throw new UsageError(
+      `--webhook-bind-address is '${values["webhook-bind-address"]}': this version serves no webhooks, the only value is 0`,
+    );
+  }
+  const requestRate = rateOf(values["kube-api-qps"], values["kube-api-burst"]);
+  const found = findModules(values.controllers);
+  // What a module throws while it loads is told with the module; what comes later is the running registry's.
+  let report = (module: string, error: unknown): void =>
+    log.error("A module failed: code outside of a run", { module, error });
+  const loading = host.embedded.offered().then((offered) => {
+    const load = { offered, onError: (module: string, error: unknown) => report(module, error) };
+    return { load, loaded: loadAll(found, load) };
+  });
+  loading.catch(() => {}); // awaited below, unless something before it fails
+  const cluster = await options.cluster();
+  await using manager = new Manager({
+    cluster,
+    log,
+    healthAddress: values["health-probe-bind-address"],
+    metricsAddress: values["metrics-bind-address"],
+    namespaces: values.namespace,
+    concurrency: values.concurrency,
+    requestRate,
+    grace: values["grace-period"],
+    strict: values.strict,
+    installCrds: values["install-crds"],
+    development,
+    tellRuns: development,
+    version: host.embedded.version,
+  });
+  report = (module, error) => manager.modules.reportError(module, error);
+  await manager.start().catch((error: unknown) => {
+    throw new UserError(error instanceof Error ? error.message : String(error), { cause: error });
+  });
+  log.info("Running", {
+    version: host.embedded.version,
+    server: cluster.server,
+    context: cluster.context,
+    modules: found.length,
+  });
+  const { load, loaded: modules } = await loading;
+  const loaded = await Promise.race([signalled, startModules(modules, { manager, strict: values.strict })]);
+  manager.loaded();
+  if (loaded !== undefined) options.onStarted?.(manager);
+  if (values.watch && loaded !== undefined) {
+    const { ModuleWatcher } = await import("../loader/module-watcher.ts");
+    await using _watcher = new ModuleWatcher(values.controllers, { ...load, loaded, log, target: manager });
+    await signalled;
+  }
+  await signalled;
+  return 0;
+}
+
+function rateOf(qps: number | undefined, burst: number | undefined): RateLimit | undefined {
+  if (qps !== undefined) return { qps, burst };
+  if (burst === undefined) return undefined;
+  throw new UsageError("--kube-api-burst is given without --kube-api-qps: add it, or leave both out for no limit");
+}

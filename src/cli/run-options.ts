@@ -1,0 +1,57 @@
+/** The options of running controllers: of `run`, and with other defaults of `dev`. */
+import type { ValuesOf } from "./option.ts";
+import { contextOption, controllersOption, kubeconfigOption, namespaceOption } from "./shared-options.ts";
+
+export const runOptions = [
+  controllersOption,
+  kubeconfigOption,
+  contextOption,
+  namespaceOption,
+  {
+    name: "health-probe-bind-address",
+    type: "string",
+    default: ":8081",
+    describe: "Address of /healthz, /livez, /readyz; 0 for none",
+  },
+  { name: "metrics-bind-address", type: "string", default: ":8080", describe: "Address of /metrics; 0 for none" },
+  { name: "webhook-bind-address", type: "string", default: "0", describe: "Address of webhooks: only 0, none" },
+  {
+    name: "install-crds",
+    type: "boolean",
+    default: false,
+    describe: "Apply the modules' CustomResourceDefinitions; refuses changes that lose data",
+  },
+  {
+    name: "log-level",
+    type: "string",
+    default: "info",
+    choices: ["debug", "info", "warn", "error"],
+    describe: "debug, info, warn or error",
+  },
+  { name: "log-format", type: "string", choices: ["json", "pretty"], describe: "json or pretty; pretty on a terminal" },
+  { name: "watch", type: "boolean", default: false, describe: "Reload modules when their files change" },
+  { name: "grace-period", type: "duration", default: "30s", describe: "Time for runs under way to finish at the end" },
+  {
+    name: "concurrency",
+    type: "number",
+    describe: "Runs in parallel for controllers that do not say; 4 when left out",
+  },
+  {
+    name: "kube-api-qps",
+    type: "number",
+    describe: "Most requests a second to the API server, watches and the Lease aside; no limit when left out",
+  },
+  {
+    name: "kube-api-burst",
+    type: "number",
+    describe: "Requests at once within --kube-api-qps; twice as many when left out",
+  },
+  {
+    name: "strict",
+    type: "boolean",
+    default: false,
+    describe: "A module that cannot be loaded ends the process; one that waits or is unavailable fails /readyz",
+  },
+] as const;
+
+export type RunValues = ValuesOf<typeof runOptions>;

@@ -1,0 +1,66 @@
+/** The folder in which `dev` keeps its state, for one process at a time. */
+import { Database } from "bun:sqlite";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "./usage-error.ts";
+
+export interface StateFolder extends Disposable {
+  readonly path: string;
+  readonly kubeconfig: string;
+  /** Where the objects are kept. */
+  readonly data: string;
+  /** The port of the last time; 0 when there was none. */
+  readonly port: number;
+}
+
+/**
+ * Takes the folder.
+ *
+ * The lock is the operating system's, on a file: it goes with the process, however that ends.
+ *
+ * @throws UserError when another process has it.
+ */
+export function takeStateFolder(path: string): StateFolder {
+  mkdirSync(path, { recursive: true });
+  const ignore = join(path, ".gitignore");
+  if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
+  const pid = join(path, "pid");
+  const kubeconfig = join(path, "kubeconfig");
+  const lock = lockFile(join(path, "lock"));
+  if (lock === undefined) {
+    const who = read(pid);
+    throw new UserError(
+      `Cannot start in ${path}: another \`binnacle dev\` runs there${who === undefined ? "" : ` (process ${who})`}. ` +
+        `Use it with \`kubectl --kubeconfig ${kubeconfig}\`, stop it first, or start in another folder`,
+    );
+  }
+  writeFileSync(pid, String(process.pid));
+  return {
+    path,
+    kubeconfig,
+    data: join(path, "data"),
+    port: Number(/server: https:\/\/[^\s]*:(\d+)/.exec(read(kubeconfig) ?? "")?.[1] ?? 0),
+    [Symbol.dispose]: () => lock.close(),
+  };
+}
+
+/** @returns undefined when another process holds it. */
+function lockFile(file: string): Database | undefined {
+  const lock = new Database(file, { create: true });
+  try {
+    lock.run("PRAGMA busy_timeout = 0");
+    lock.run("BEGIN EXCLUSIVE");
+    return lock;
+  } catch {
+    lock.close();
+    return undefined;
+  }
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test";
+import { ReportFilter, reportLine } from "./test-report.ts";
+
+function filtered(...pieces: string[]): string {
+  let out = "";
+  const filter = new ReportFilter((text) => void (out += text));
+  for (const piece of pieces) filter.push(piece);
+  filter.end();
+  return out;
+}
+
+test("ReportFilter shows a report behind the failure that follows it, and no other", () => {
+  const text = `a\n${reportLine("one")}(pass) first [1ms]\n\n${reportLine("two\nlines")}(fail) second [2ms]\n(fail) third\n`;
+  const shown = "a\n(pass) first [1ms]\n\n(fail) second [2ms]\n\n  two\n  lines\n\n(fail) third\n";
+  expect(filtered(text)).toBe(shown);
+  expect(filtered(...text)).toBe(shown);
+});
+
+test("ReportFilter knows results in colour and passes on what has no line break yet", () => {
+  const failed = "\u001B[0m\u001B[31m✗\u001B[0m \u001B[1msecond\u001B[0m";
+  expect(filtered(`${reportLine("seen")}${failed}\n\nRan`)).toBe(`${failed}\n\n  seen\n\n\nRan`);
+});
