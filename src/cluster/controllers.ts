@@ -6,6 +6,9 @@ import { daemonSetController } from "./daemon-set/daemon-set.ts";
 import { jobControllers } from "./job/job.ts";
 import { ttlAfterFinishedController } from "./job/ttl.ts";
 import { deploymentController } from "./deployment/deployment.ts";
+import { endpointSliceController } from "./endpoint-slices/endpoint-slices.ts";
+import { endpointSliceMirroring } from "./endpoint-slices/mirrored-slices.ts";
+import { endpointsController } from "./endpoints/endpoints.ts";
 import { kubelet } from "./pods/kubelet.ts";
 import { nodeController } from "./pods/node.ts";
 import { garbageCollector } from "./garbage-collector/garbage-collector.ts";
@@ -42,6 +45,9 @@ export function clusterControllers(options: ClusterOptions): readonly Definition
     ...jobControllers({ clock }),
     ttlAfterFinishedController({ clock }),
     cronJobController({ clock }),
+    endpointsController(),
+    endpointSliceController(),
+    endpointSliceMirroring(),
     garbageCollector({ objects: options.objects }),
     namespaceDeletion({ clock }),
     ...serviceAccountControllers(options.rootCertificates),

@@ -35,7 +35,7 @@ export const builtinKinds: readonly StoredKind[] = [
 ].filter(({ handle }) => handle.kind !== "Event" || handle.group === "");
 
 /** The built-in kind of an `apiVersion` and a name. */
-export function builtinKind(of: { readonly apiVersion: string; readonly kind: string }): StoredKind | undefined {
+function builtinKind(of: { readonly apiVersion: string; readonly kind: string }): StoredKind | undefined {
   return byName.get(nameOf(of));
 }
 
