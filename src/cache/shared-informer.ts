@@ -4,23 +4,21 @@ import type { Transport } from "../kube/transport.ts";
 import type { Log } from "../observe/log.ts";
 import { abortable } from "../platform/abortable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
-import { parseFieldSelector, type FieldSelector } from "../resource/field-selector.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
-import { parseLabelSelector, type LabelSelector } from "../resource/selector.ts";
 import { Feed, type WriteResult } from "./feed.ts";
-import { deepFreeze } from "./freeze.ts";
 import { Handlers } from "./handlers.ts";
 import { Indexer } from "./indexer.ts";
 import type { HandlerOptions, HandlerRegistration, InformerHandler } from "./informer-handler.ts";
+import { Intake } from "./intake.ts";
 import { InformerParts } from "./informer-parts.ts";
 import { worstOf, type InformerState } from "./informer-state.ts";
-import { KeptPaths } from "./kept-paths.ts";
 import { ListGate } from "./list-gate.ts";
-import { isStub, Projection, type Needs } from "./projection.ts";
+import { ObjectSet } from "./object-set.ts";
+import type { Needs } from "./projection.ts";
 import { Reflector } from "./reflector.ts";
 import type { ListMode, StreamMemory } from "./streaming-list.ts";
 import type { ListReason } from "./reflector-state.ts";
-import { SizeEstimate } from "./size-estimate.ts";
+import { StateLog } from "./state-log.ts";
 
 export interface SharedInformerOptions {
   readonly transport: Transport;
@@ -61,9 +59,6 @@ export interface SharedInformerOptions {
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOTHING_HELD: ReadonlyMap<string, number> = new Map();
-const WHOLE: readonly Needs[] = [{ bodies: "all", managers: [] }];
-/** Of a stub, about. */
-const STUB_BYTES = 200;
 
 /**
  * The objects of one kind in some namespaces, by selectors.
@@ -75,60 +70,34 @@ const STUB_BYTES = 200;
  */
 export class SharedInformer {
   readonly resource: Resource;
-  /** Selects namespaces; `undefined` when they are listed, or all. */
-  readonly namespaceLabels: string | undefined;
-  readonly labels: string | undefined;
-  readonly fields: string | undefined;
-  /** Differs for every kind, version, set of namespaces and selectors. */
-  readonly id: string;
-  /** The part of `id` that tells informers of one kind apart; empty for all objects. */
-  readonly selector: string;
   readonly store: Indexer = new Indexer();
+  readonly #set: ObjectSet;
+  readonly #intake: Intake;
+  readonly #stateLog: StateLog;
   readonly #clock: Clock;
-  readonly #log: Pick<Log, "debug" | "info" | "warn" | "error">;
-  readonly #transform: SharedInformerOptions["transform"];
-  readonly #keep: KeptPaths | undefined;
   readonly #handlers: Handlers;
   readonly #parts: InformerParts;
   /** What is known of the namespaces themselves, when they are selected. */
   #selection: { readonly state: InformerState; readonly synced: boolean } | undefined;
-  /** What was last logged that keeps it from watching. */
-  #trouble: string | undefined;
-  readonly #labelSelector: LabelSelector | undefined;
-  readonly #fieldSelector: FieldSelector | undefined;
-  readonly #freeze: boolean;
-  readonly #size = new SizeEstimate();
   readonly #listeners = new Set<() => void>();
   readonly #relists: Record<string, number> = {};
   readonly #stopping = new AbortController();
-  #projection = new Projection(WHOLE);
   #state: InformerState = { kind: "starting" };
   #hasSynced = false;
-  #transformFailures = 0;
   #lastEventAt: number | undefined;
 
   constructor(resource: Resource, options: SharedInformerOptions) {
-    const { labels, fields, namespaces = [], clock = systemClock, random = Math.random, freeze = false } = options;
+    const { clock = systemClock, random = Math.random, freeze = false, log = SILENT } = options;
     const { gate = new ListGate(), held = NOTHING_HELD, transport, mapper, pageSize } = options;
     this.resource = resource;
-    const selected = options.namespaceLabels;
-    this.namespaceLabels = selected;
-    this.#selection = selected === undefined ? undefined : { state: { kind: "starting" }, synced: false };
-    this.labels = labels || undefined;
-    this.fields = fields || undefined;
-    this.#labelSelector = this.labels === undefined ? undefined : parseLabelSelector(this.labels);
-    this.#fieldSelector = this.fields === undefined ? undefined : parseFieldSelector(this.fields);
-    const where = selected === undefined ? [...new Set(namespaces)].sort() : [`{${selected}}`];
-    this.selector = selectorText({ namespaces: where, labels: this.labels, fields: this.fields });
-    const keep = options.keep === undefined ? "" : `#${new KeptPaths(options.keep).text}`;
-    this.id = `${resource.apiVersion}/${resource.kind}${this.selector && `?${this.selector}`}${keep}`;
+    const set = new ObjectSet(resource, options);
+    const { id, keep, labels, fields } = set;
+    this.#set = set;
+    this.#selection = set.namespaceLabels === undefined ? undefined : { state: { kind: "starting" }, synced: false };
     this.#clock = clock;
-    const { log = SILENT } = options;
-    this.#log = log;
-    this.#transform = options.transform;
-    this.#keep = options.keep === undefined ? undefined : new KeptPaths(options.keep);
-    this.#freeze = freeze;
-    this.#handlers = new Handlers({ log, clock, informer: this.id, resync: () => this.#resync() });
+    this.#stateLog = new StateLog(log, id);
+    this.#intake = new Intake({ transform: options.transform, keep, freeze, log, informer: id });
+    this.#handlers = new Handlers({ log, clock, informer: id, resync: () => this.#resync() });
     this.#parts = new InformerParts({
       make: (namespace, onStatus) => {
         const feed = new Feed({
@@ -136,7 +105,7 @@ export class SharedInformer {
           handlers: this.#handlers,
           namespace,
           held,
-          take: (object, shared) => this.#take(object, shared),
+          take: (object, shared) => this.#intake.take(object, shared),
           covers: (object) => this.covers(object),
           onHeard: () => this.#heard(),
           onSynced: () => this.#synced(),
@@ -154,10 +123,10 @@ export class SharedInformer {
           pageSize,
           checkEvery: options.checkEvery,
           list: options.list,
-          metadataOnly: this.#keep?.isMetadataOnly,
+          metadataOnly: keep?.isMetadataOnly,
           streams: options.streams,
           sink: feed,
-          wants: () => this.#projection.wants,
+          wants: () => this.#intake.wants,
           onStatus,
           onList: (reason) => {
             if (reason !== "initial") this.#relists[reason] = (this.#relists[reason] ?? 0) + 1;
@@ -168,8 +137,31 @@ export class SharedInformer {
       },
       onStatus: () => this.#status(),
     });
-    if (selected !== undefined) return;
-    for (const namespace of where.length === 0 ? [""] : where) this.#parts.add(namespace, true);
+    if (set.namespaceLabels !== undefined) return;
+    for (const namespace of set.namespaces.length === 0 ? [""] : set.namespaces) this.#parts.add(namespace, true);
+  }
+
+  /** Differs for every kind, version, set of namespaces and selectors. */
+  get id(): string {
+    return this.#set.id;
+  }
+
+  /** The part of `id` that tells informers of one kind apart; empty for all objects. */
+  get selector(): string {
+    return this.#set.selector;
+  }
+
+  get labels(): string | undefined {
+    return this.#set.labels;
+  }
+
+  get fields(): string | undefined {
+    return this.#set.fields;
+  }
+
+  /** Selects namespaces; `undefined` when they are listed, or all. */
+  get namespaceLabels(): string | undefined {
+    return this.#set.namespaceLabels;
   }
 
   /** Sorted; empty for all, or for none while no namespace is selected. */
@@ -223,9 +215,7 @@ export class SharedInformer {
 
   /** Of the objects as JSON, estimated from some of them. Walks the store. */
   get bytes(): number {
-    let stubs = 0;
-    for (const object of this.store.values()) if (isStub(object)) stubs++;
-    return Math.round((this.store.size - stubs) * this.#size.average + stubs * STUB_BYTES);
+    return this.#intake.bytesOf(this.store);
   }
 
   /** Calls of handlers that threw. */
@@ -235,7 +225,7 @@ export class SharedInformer {
 
   /** Objects that are kept as they came, because the transform threw. */
   get transformFailures(): number {
-    return this.#transformFailures;
+    return this.#intake.transformFailures;
   }
 
   /** Own writes that the server's stream has not shown yet. */
@@ -287,17 +277,15 @@ export class SharedInformer {
 
   /** Whether an object belongs to this informer's set. */
   covers(object: AnyObject): boolean {
-    const { namespace = "", labels } = object.metadata;
-    if (!this.#parts.has("") && !this.#parts.has(namespace)) return false;
-    if (this.#labelSelector !== undefined && !this.#labelSelector.matches(labels)) return false;
-    return this.#fieldSelector === undefined || this.#fieldSelector.matches(object);
+    const { namespace = "" } = object.metadata;
+    return (this.#parts.has("") || this.#parts.has(namespace)) && this.#set.selects(object);
   }
 
   /** Whether everything of a namespace that the selectors show is, or will be at the first sync, in the store. */
   sees(namespace: string | undefined): boolean {
     if (this.#parts.has("")) return true;
     const feed = namespace === undefined ? undefined : this.#parts.feed(namespace);
-    return feed !== undefined && (this.namespaceLabels === undefined || feed.synced);
+    return feed !== undefined && (this.#set.namespaceLabels === undefined || feed.synced);
   }
 
   /** A namespace that is selected from now on: its objects are new to the handlers. */
@@ -320,11 +308,7 @@ export class SharedInformer {
 
   /** What all users need from now on. What was dropped before, and is needed now, is listed again. */
   setNeeds(users: Iterable<Needs>): void {
-    const projection = new Projection(users);
-    const earlier = this.#projection;
-    this.#projection = projection;
-    if (!projection.widens(earlier)) return;
-    this.#parts.relist();
+    if (this.#intake.setNeeds(users)) this.#parts.relist();
   }
 
   /** A write of this process was answered; `undefined` when it was refused. Events are let go when `isLast`. */
@@ -336,35 +320,6 @@ export class SharedInformer {
     const isOurs = object === undefined || object.apiVersion === this.resource.apiVersion;
     if (result !== undefined && isOurs) feed.wrote(key, result);
     if (isLast) feed.release(key);
-  }
-
-  #take(given: AnyObject, shared: boolean): AnyObject {
-    const object = this.#transform === undefined ? given : this.#transformed(given, this.#transform);
-    const taken = this.#keep?.take(object) ?? this.#project(object, shared);
-    if (!isStub(taken)) this.#size.take(taken);
-    return this.#freeze ? deepFreeze(taken) : taken;
-  }
-
-  #transformed(given: AnyObject, transform: (object: AnyObject) => AnyObject): AnyObject {
-    try {
-      return transform(given);
-    } catch (error) {
-      // A store without the object would lie, and listing again would not help.
-      if (this.#transformFailures++ === 0) {
-        const { name, namespace } = given.metadata;
-        this.#log.error("A transform failed: objects are kept as they came", {
-          informer: this.id,
-          namespace,
-          name,
-          error,
-        });
-      }
-      return given;
-    }
-  }
-
-  #project(object: AnyObject, shared: boolean): AnyObject {
-    return shared ? this.#projection.takeCopy(object) : this.#projection.take(object);
   }
 
   #heard(): void {
@@ -384,24 +339,8 @@ export class SharedInformer {
     const state = this.#selection === undefined ? parts : worstOf([this.#selection.state, parts]);
     if (isSame(state, this.#state)) return;
     this.#state = state;
-    this.#logChange(state);
+    this.#stateLog.changed(state);
     this.#tell();
-  }
-
-  #logChange(state: InformerState): void {
-    const informer = this.id;
-    if (state.kind === "waiting" || state.kind === "unavailable") {
-      const { kind, message } = state;
-      // It was tried again, and nothing is new; a kind that is absent is told of in several ways.
-      const trouble = kind === "waiting" ? kind : message;
-      if (this.#trouble === trouble) return;
-      this.#trouble = trouble;
-      if (kind === "waiting") this.#log.info("Waiting for a kind to appear", { informer, message });
-      else this.#log.warn("Cannot watch", { informer, message });
-    } else if (state.kind === "watching" && this.#trouble !== undefined) {
-      this.#trouble = undefined;
-      this.#log.info("Watching again", { informer });
-    } else this.#log.debug("Informer state", { informer, state: state.kind });
   }
 
   #tell(): void {
@@ -417,14 +356,4 @@ function isSame(a: InformerState, b: InformerState): boolean {
   if (a.kind !== b.kind) return false;
   const { message } = a as { message?: string };
   return message === (b as { message?: string }).message;
-}
-
-/** Such as `a,b;app=web;status.phase=Running`; empty for all objects. */
-function selectorText(set: {
-  readonly namespaces: readonly string[];
-  readonly labels: string | undefined;
-  readonly fields: string | undefined;
-}): string {
-  const parts = [set.namespaces.join(","), set.labels ?? "", set.fields ?? ""];
-  return parts.join(";").replace(/;+$/, "");
 }

@@ -1,0 +1,31 @@
+/** Says in the log what keeps an informer from watching, once, and when that is over. */
+import type { Log } from "../observe/log.ts";
+import type { InformerState } from "./informer-state.ts";
+
+export class StateLog {
+  readonly #log: Pick<Log, "debug" | "info" | "warn">;
+  readonly #informer: string;
+  /** What was last logged. */
+  #trouble: string | undefined;
+
+  constructor(log: Pick<Log, "debug" | "info" | "warn">, informer: string) {
+    this.#log = log;
+    this.#informer = informer;
+  }
+
+  changed(state: InformerState): void {
+    const informer = this.#informer;
+    if (state.kind === "waiting" || state.kind === "unavailable") {
+      const { kind, message } = state;
+      // It was tried again, and nothing is new; a kind that is absent is told of in several ways.
+      const trouble = kind === "waiting" ? kind : message;
+      if (this.#trouble === trouble) return;
+      this.#trouble = trouble;
+      if (kind === "waiting") this.#log.info("Waiting for a kind to appear", { informer, message });
+      else this.#log.warn("Cannot watch", { informer, message });
+    } else if (state.kind === "watching" && this.#trouble !== undefined) {
+      this.#trouble = undefined;
+      this.#log.info("Watching again", { informer });
+    } else this.#log.debug("Informer state", { informer, state: state.kind });
+  }
+}
