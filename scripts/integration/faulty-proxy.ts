@@ -81,7 +81,7 @@ export class FaultyProxy implements AsyncDisposable {
         const message = `${request.path} is forbidden by the test`;
         const status = { kind: "Status", apiVersion: "v1", status: "Failure", code: 403, reason: "Forbidden", message };
         sendJson(reply, status, { code: 403 });
-      } else if (request.query.get("watch") === "true") {
+      } else if (request.query.get("watch") === "true" || request.query.get("follow") === "true") {
         await this.#watch(request, reply);
       } else {
         await this.#short(request, reply);
