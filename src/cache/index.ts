@@ -55,7 +55,8 @@ export type {
 export type { InformerState } from "./informer-state.ts";
 export { ListGate } from "./list-gate.ts";
 export { Lister, type ListerOptions } from "./lister.ts";
-export { Reflector, type ReflectorOptions, type ReflectorSink } from "./reflector.ts";
+export { Reflector } from "./reflector.ts";
+export type { ReflectorOptions, ReflectorSink } from "./reflector-options.ts";
 export type { ListReason, ReflectorState } from "./reflector-state.ts";
 export { SharedInformer, type SharedInformerOptions } from "./shared-informer.ts";
 export { StoreSink, type ReflectorStore } from "./store-sink.ts";

@@ -375,11 +375,11 @@ describe("SharedInformer", () => {
   test("says once that it waits for a kind, in whatever words the server says so", async () => {
     const { server, clock, informer, logged, synced } = await setUp();
     const watch = await synced([pod("a", 1)], 5);
-    let asked = 0;
-    server.onWatch = server.onList = () => refusal(404, "NotFound", `not found, ${asked++}`);
+    const asked = { times: 0 };
+    server.onWatch = server.onList = () => refusal(404, "NotFound", `not found, ${asked.times++}`);
     watch.end();
     await until(() => informer.state.kind === "waiting");
-    for (let again = asked; asked < again + 2;) await clock.advanceInTurns(200);
+    while (asked.times < 4) await clock.advanceInTurns(200);
     expect(logged.filter(({ message }) => message.startsWith("Waiting")).length).toBe(1);
   });
 

@@ -1,7 +1,7 @@
 /** Lets a reflector fill any kind of store. */
 import type { WatchType } from "../kube/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import type { ReflectorSink } from "./reflector.ts";
+import type { ReflectorSink } from "./reflector-options.ts";
 
 /** What a reflector can fill: every store and queue here. @see https://pkg.go.dev/k8s.io/client-go/tools/cache#ReflectorStore */
 export interface ReflectorStore {

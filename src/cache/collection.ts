@@ -1,0 +1,172 @@
+/** One collection at the server: listed by pages or as a stream, and watched, into a sink. */
+import { listPages } from "../kube/list.ts";
+import { collectionPath } from "../kube/mapper.ts";
+import { watch } from "../kube/watch.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import type { CompleteOptions } from "./reflector-options.ts";
+import { failureOf, type ListReason } from "./reflector-state.ts";
+import { InitialEvents, STREAM_DEADLINE_MS } from "./streaming-list.ts";
+
+/** Watches are renewed after 180 to 220 seconds: before load balancers cut them, and not all at once. */
+const WATCH_SECONDS = 180;
+const WATCH_SPREAD_SECONDS = 40;
+/** A watch that outlives its time by this much is dead. */
+const IDLE_GRACE_MS = 10_000;
+const NONE_WHOLE = (): boolean => false;
+
+export interface StreamEnd {
+  /** When the list began, or the watch, where it came so far. */
+  readonly began: number;
+  /** `undefined` when the server ended the watch in order. */
+  readonly error?: unknown;
+}
+
+export class Collection {
+  readonly #options: CompleteOptions;
+
+  constructor(options: CompleteOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the server is to send a list as a stream. */
+  async isStreamed(signal: AbortSignal): Promise<boolean> {
+    const { list, streams } = this.#options;
+    return list === "stream" && streams.isUsable(await this.#path(signal));
+  }
+
+  /** @returns the version from which a watch goes on. */
+  async list(reason: ListReason, signal: AbortSignal): Promise<string> {
+    const { transport, gate, sink, labels, fields, pageSize, onStatus, onList } = this.#options;
+    using _turn = await gate.enter(signal);
+    onStatus({ kind: "listing" });
+    const { mapper, resource, wants } = this.#options;
+    const path = await this.#path(signal);
+    const isWanted = this.#options.metadataOnly === true ? NONE_WHOLE : wants?.();
+    onList?.(reason);
+    sink.beginList(reason);
+    const { resourceVersion } = await listPages<AnyObject>(transport, {
+      path,
+      labels,
+      fields,
+      limit: pageSize,
+      // Most objects of an owned kind are somebody else's: their metadata tells, at a tenth of the bytes.
+      partial: isWanted === undefined ? undefined : { ...mapper.known(resource)!, isWanted },
+      signal,
+      fullListIfExpired: true,
+      onRestart: () => sink.beginList(reason),
+      onPage: (objects, page) => {
+        signal.throwIfAborted();
+        sink.page(objects, page.resourceVersion);
+      },
+    });
+    signal.throwIfAborted();
+    sink.endList(resourceVersion);
+    return resourceVersion;
+  }
+
+  /** Lists and watches on one connection: it is a watch from when the list is complete. */
+  async stream(
+    reason: ListReason,
+    signal: AbortSignal,
+    onComplete: (resourceVersion: string) => void,
+  ): Promise<StreamEnd> {
+    const { transport, clock, gate, sink, streams, labels, fields, onStatus, onList } = this.#options;
+    const path = await this.#path(signal);
+    const turn = await gate.enter(signal);
+    const late = new AbortController();
+    const timer = clock.setTimeout(
+      () => late.abort(new Error(`The streaming list did not end within ${STREAM_DEADLINE_MS / 1_000} s`)),
+      STREAM_DEADLINE_MS,
+    );
+    let initial: InitialEvents | undefined = new InitialEvents();
+    let began = clock.now();
+    onStatus({ kind: "listing" });
+    onList?.(reason);
+    sink.beginList(reason);
+    const complete = (resourceVersion: string, objects: readonly AnyObject[]): void => {
+      initial = undefined;
+      turn[Symbol.dispose]();
+      timer[Symbol.dispose]();
+      streams.complete(path);
+      sink.page(objects, resourceVersion);
+      sink.endList(resourceVersion);
+      began = clock.now();
+      onComplete(resourceVersion);
+      onStatus({ kind: "watching" });
+    };
+    try {
+      await watch(transport, {
+        path,
+        labels,
+        fields,
+        ...this.#duration(),
+        sendInitialEvents: true,
+        metadataOnly: this.#metadataOnly(),
+        signal: AbortSignal.any([signal, late.signal]),
+        onEvent: (type, object) => {
+          if (initial === undefined) return sink.event(type, object);
+          const end = initial.take(type, object);
+          if (end !== undefined) complete(end, initial.objects);
+        },
+        onBatch: () => {
+          if (initial === undefined) sink.flush();
+        },
+      });
+    } catch (error) {
+      if (initial === undefined) sink.flush();
+      else if (!signal.aborted && (late.signal.aborted || failureOf(error).kind === "other")) {
+        streams.giveUp(path, error instanceof Error ? error.message : String(error));
+      }
+      return { began, error };
+    } finally {
+      turn[Symbol.dispose]();
+      timer[Symbol.dispose]();
+    }
+    if (initial === undefined) return { began };
+    streams.broken(path);
+    return { began, error: new Error("The streaming list ended before its end") };
+  }
+
+  async watch(resourceVersion: string, signal: AbortSignal, onOpen: () => void): Promise<void> {
+    const { transport, sink, labels, fields, onStatus } = this.#options;
+    try {
+      await watch(transport, {
+        path: await this.#path(signal),
+        resourceVersion,
+        labels,
+        fields,
+        ...this.#duration(),
+        metadataOnly: this.#metadataOnly(),
+        signal,
+        onOpen: () => {
+          onOpen();
+          onStatus({ kind: "watching" });
+        },
+        onEvent: (type, object) => sink.event(type, object),
+        onBatch: () => sink.flush(),
+      });
+    } finally {
+      // An error event ends a batch before its time.
+      sink.flush();
+    }
+  }
+
+  #metadataOnly(): { readonly apiVersion: string; readonly kind: string } | undefined {
+    const { metadataOnly, resource } = this.#options;
+    return metadataOnly === true ? { apiVersion: resource.apiVersion, kind: resource.kind } : undefined;
+  }
+
+  #duration(): { readonly timeoutSeconds: number; readonly idleTimeout: number } {
+    const timeoutSeconds = WATCH_SECONDS + Math.floor(this.#options.random() * (WATCH_SPREAD_SECONDS + 1));
+    return { timeoutSeconds, idleTimeout: timeoutSeconds * 1000 + IDLE_GRACE_MS };
+  }
+
+  async #path(signal: AbortSignal): Promise<string> {
+    const { mapper, resource, namespace } = this.#options;
+    const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));
+    if (namespace !== "" && !mapping.namespaced) {
+      throw new Error(`Cannot watch ${resource.kind} in namespace ${namespace}: the kind is cluster-scoped`);
+    }
+    return collectionPath(mapping, namespace);
+  }
+}
