@@ -1,5 +1,23 @@
 /** Every situation; a new file of `situations/` is added here. */
 import type { Situation } from "./situation.ts";
+import { cronJobs } from "./situations/cron-jobs.ts";
+import { daemonSets } from "./situations/daemon-sets.ts";
 import { deployments } from "./situations/deployments.ts";
+import { garbage } from "./situations/garbage.ts";
+import { jobs } from "./situations/jobs.ts";
+import { namespaces } from "./situations/namespaces.ts";
+import { replicaSets } from "./situations/replica-sets.ts";
+import { services } from "./situations/services.ts";
+import { statefulSets } from "./situations/stateful-sets.ts";
 
-export const allSituations: readonly Situation[] = [...deployments];
+export const allSituations: readonly Situation[] = [
+  ...deployments,
+  ...replicaSets,
+  ...statefulSets,
+  ...daemonSets,
+  ...jobs,
+  ...cronJobs,
+  ...garbage,
+  ...namespaces,
+  ...services,
+];

@@ -1,6 +1,7 @@
 /** What makes an API server a cluster: the controllers of pods, workloads, services, namespaces and garbage. */
 import type { Definition } from "../index.ts";
 import type { Clock } from "../platform/clock.ts";
+import { claimProtection } from "./claim-protection/claim-protection.ts";
 import { cronJobController } from "./cron-job/cron-job.ts";
 import { daemonSetController } from "./daemon-set/daemon-set.ts";
 import { jobControllers } from "./job/job.ts";
@@ -41,6 +42,7 @@ export function clusterControllers(options: ClusterOptions): readonly Definition
     replicaSetController({ clock }),
     replicationController({ clock }),
     statefulSetController({ clock }),
+    claimProtection(),
     daemonSetController({ clock }),
     ...jobControllers({ clock }),
     ttlAfterFinishedController({ clock }),

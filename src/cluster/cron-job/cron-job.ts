@@ -32,10 +32,10 @@ export function cronJobController({ clock = systemClock }: { readonly clock?: Cl
     for: CronJob,
     owns: [Job],
     reads: [Job],
-    uses: [allow(Job, "create", "delete")],
+    uses: [allow(Job, "create", "delete"), allow(CronJob, "status/update")],
     // A Job that was there already may have ended before the status named it.
     reconcileOwnWrites: true,
-    async reconcile(cronJob, { client, events, status }) {
+    async reconcile(cronJob, { client, events }) {
       const { uid, namespace } = cronJob.metadata;
       const run: CronRun = { client, events, now: clock.now(), status: statusOf(cronJob) };
       const text = `${cronJob.spec.timeZone} ${cronJob.spec.schedule}`;
@@ -50,9 +50,7 @@ export function cronJobController({ clock = systemClock }: { readonly clock?: Cl
         if (isChanged) return at(untilNext(cronJob, schedule, run.now));
         return await startDue(cronJob, schedule, run);
       } finally {
-        const { active, lastScheduleTime, lastSuccessfulTime, isDirty } = run.status;
-        if (isDirty)
-          status.set({ active: active.length > 0 ? active : undefined, lastScheduleTime, lastSuccessfulTime });
+        await writeStatus(cronJob, run);
       }
     },
   });
@@ -80,6 +78,15 @@ interface CronStatus {
 
 function statusOf({ status: { active = [], lastScheduleTime, lastSuccessfulTime } = {} }: CronJob): CronStatus {
   return { active, lastScheduleTime, lastSuccessfulTime, isDirty: false };
+}
+
+/** The whole status, also what others wrote into it. */
+async function writeStatus(cronJob: CronJob, { client, status }: CronRun): Promise<void> {
+  const { active, lastScheduleTime, lastSuccessfulTime, isDirty } = status;
+  if (!isDirty) return;
+  const { name, namespace = "" } = cronJob.metadata;
+  const body = { active: active.length > 0 ? active : undefined, lastScheduleTime, lastSuccessfulTime };
+  await client.subresource("status").update(CronJob, { name, namespace }, { ...cronJob, status: body });
 }
 
 function isActive({ status }: CronRun, { metadata }: Job): boolean {
