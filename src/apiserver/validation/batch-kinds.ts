@@ -1,4 +1,5 @@
 /** Jobs, cron jobs, scalers and budgets. */
+import { sameJson } from "../../resource/json.ts";
 import type { Fields } from "../hooks.ts";
 import { cronProblem } from "./cron-format.ts";
 import type { Field } from "./field.ts";
@@ -29,7 +30,11 @@ const job: Rules = {
       "controller-uid": uid,
       "job-name": object.metadata.name ?? "",
     };
-    metadata["labels"] = { ...inner(metadata, "labels"), ...own };
+    const before = inner(metadata, "labels");
+    metadata["labels"] = { ...before, ...own };
+    // The labels of a Job that has none of its own are those of its template, and stay the same ones.
+    const { labels = {} } = object.metadata;
+    if (Object.keys(before).length > 0 && sameJson(labels, before)) object.metadata.labels = { ...labels, ...own };
     spec["selector"] ??= {};
     const selector = inner(spec, "selector");
     selector["matchLabels"] = { ...inner(selector, "matchLabels"), "batch.kubernetes.io/controller-uid": uid };
@@ -43,7 +48,12 @@ const job: Rules = {
   },
   update: (object, old) => {
     const [spec, before] = [object.at("spec"), inner(old, "spec")];
-    spec.at("completions").immutable(before["completions"]);
+    const completions = spec.at("completions");
+    if (spec.at("completionMode").text !== "Indexed") completions.immutable(before["completions"]);
+    else if (completions.present && !sameJson(completions.value, before["completions"])) {
+      const isInTandem = sameJson(completions.value, spec.at("parallelism").value);
+      if (!isInTandem) completions.invalid("can only be modified in tandem with spec.parallelism");
+    }
     spec.at("selector").immutable(before["selector"]);
     for (const name of immutableFields) spec.at(name).immutable(before[name]);
     const template = spec.at("template").at("spec");
