@@ -65,6 +65,29 @@ describe.skipIf(!available)("own writes", () => {
     await lab.cluster.exists(`${MAPS}/foreign`);
   });
 
+  test("of an earlier name are taken over with `formerly`, and left alone without", async () => {
+    const reconcile: Reconcile = async (box, { children }) => {
+      const { name } = box.metadata;
+      const isNew = box.spec.turn > 0;
+      const kept = of(ConfigMap, { metadata: { name }, data: isNew ? { b: "2" } : { a: "1" } });
+      const dropped = isNew ? undefined : of(ConfigMap, { metadata: { name: `${name}-dropped` }, data: {} });
+      await children.sync({ kept, dropped });
+    };
+    await lab.box("old", reconcile);
+    await lab.box("old-too", reconcile);
+    behaviours.set("old-too", async () => {});
+    await lab.restart([boxController(behaviours, { name: "new", formerly: ["box"], owns: [ConfigMap] })]);
+    await lab.turn("old");
+    expect((await lab.cluster.exists(`${MAPS}/old`)).data).toEqual({ b: "2" });
+    await lab.cluster.gone(`${MAPS}/old-dropped`);
+
+    await lab.restart([boxController(behaviours, { name: "stranger", owns: [ConfigMap] })]);
+    await lab.turn("old-too", reconcile);
+    expect((await lab.cluster.exists(`${MAPS}/old-too`)).data).toEqual({ a: "1", b: "2" });
+    expect(await lab.cluster.get(`${MAPS}/old-too-dropped`)).toBeDefined(); // another controller's, for all it knows
+    await lab.restart();
+  });
+
   test("run the key again when the controller asks for that", async () => {
     await lab.restart([boxController(behaviours, { owns: [ConfigMap], reconcileOwnWrites: true })]);
     let runs = 0;

@@ -182,4 +182,24 @@ describe.each(servers)("status on the %s server", (server) => {
     expect((await lab.get("flush")).status).toMatchObject({ note: "now", turn: 3 });
     expect(writes("flush")).toBe(2);
   });
+
+  test("an update of the object leaves other managers their fields", async () => {
+    const box = { apiVersion: Box.apiVersion, kind: Box.kind, metadata: { name: "theirs" }, spec: { turn: 1 } };
+    behaviours.set("theirs", async ({ metadata: { name, namespace = "" } }, { client, status }) => {
+      status.set({ note: "a" }); // the informer keeps this controller's own fields
+      await status.flush();
+      await client.edit(Box, { name, namespace }, (draft) => {
+        draft.metadata.labels = { seen: "yes" };
+      });
+    });
+    const type = "application/apply-patch+yaml";
+    await lab.cluster.send("PATCH", `${BOXES}/theirs?fieldManager=theirs`, { body: box, type });
+    await lab.cluster.exists(`${BOXES}/theirs`, ({ metadata }) => metadata.labels?.["seen"] === "yes");
+    const { metadata } = (await lab.cluster.get(`${BOXES}/theirs`)) as unknown as Box;
+    expect(metadata.managedFields?.map(({ manager, operation }) => `${manager} ${operation}`).sort()).toEqual([
+      "box Apply",
+      "box Update",
+      "theirs Apply",
+    ]);
+  });
 });
