@@ -9,6 +9,7 @@ import type {
   KindRow,
   KubeObject,
   Printer,
+  Reader,
 } from "./hooks.ts";
 
 /** Owned by the part that resolves schemas; the core only passes it on. */
@@ -47,6 +48,8 @@ export interface Decoded {
   readonly error: string | undefined;
   /** Such as `unknown field "spec.x"`. */
   readonly unknown: readonly string[];
+  /** It has empty lists or maps, which storage does not keep. */
+  readonly hasEmpty: boolean;
 }
 
 interface ValidateOptions {
@@ -62,6 +65,8 @@ export interface Schemas {
   /** The object as its type is decoded and encoded again, without what the type does not know. */
   /** `value` when it comes from parsed values and not from text: errors are worded differently. */
   decode(schema: SchemaHandle, object: KubeObject, from: "json" | "value"): Decoded;
+  /** Without empty lists and maps, as storage gives it back. */
+  stored(schema: SchemaHandle, object: KubeObject): KubeObject;
   applyDefaults(schema: SchemaHandle, object: KubeObject): void;
   /** `only` leaves everything but the status unchecked. */
   validate(schema: SchemaHandle, object: KubeObject, options: ValidateOptions): readonly FieldError[];
@@ -100,7 +105,11 @@ export interface Parts {
   behaviourOf(row: KindRow): KindBehaviour;
   createAdmission(options: AdmissionOptions): Admission;
   /** Custom objects in another version of theirs. */
-  convert(definition: KubeObject, objects: readonly KubeObject[], apiVersion: string): Promise<readonly KubeObject[]>;
+  convert(
+    definition: KubeObject,
+    objects: readonly KubeObject[],
+    to: { readonly apiVersion: string; readonly reader: Reader },
+  ): Promise<readonly KubeObject[]>;
   printerOf(row: KindRow): Printer;
   customPrinter(columns: readonly Fields[]): Printer;
 }

@@ -37,10 +37,14 @@ export const wiredParts: Parts = {
       const schema = handle as Schema;
       if (schema.go === undefined) {
         const { error, unknown } = prune(schema, object);
-        return { object, error, unknown };
+        return { object, error, unknown, hasEmpty: false };
       }
-      const decoded = decodeBuiltIn(schema, object, { from: from === "value" ? "unstructured" : "json" });
+      const decoded = decodeBuiltIn(schema, object, { from: from === "value" ? "unstructured" : "json", empty: "kept" });
       return { ...decoded, object: decoded.object as KubeObject };
+    },
+    stored(handle, object) {
+      const schema = handle as Schema;
+      return schema.go === undefined ? object : (decodeBuiltIn(schema, object).object as KubeObject);
     },
     applyDefaults: (schema, object) => applyDefaults(schema as Schema, object),
     validate: (schema, object, { old, only }) =>
@@ -66,7 +70,7 @@ export const wiredParts: Parts = {
   },
   behaviourOf,
   createAdmission,
-  convert: (definition, objects, apiVersion) => convertObjects(definition, objects, { apiVersion }),
+  convert: convertObjects,
   printerOf,
   customPrinter,
 };

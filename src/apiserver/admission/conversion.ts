@@ -1,7 +1,7 @@
 /** Custom objects in another version of theirs. @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/ */
 import { randomUUID } from "node:crypto";
 import type { Fields, KubeObject, Reader } from "../hooks.ts";
-import { internalError, type StatusError } from "../status.ts";
+import { StatusError } from "../status.ts";
 import type { ClientConfig } from "./webhook.ts";
 import { post } from "./webhook-client.ts";
 
@@ -9,8 +9,6 @@ interface Conversion {
   readonly strategy?: string;
   readonly webhook?: { readonly clientConfig?: ClientConfig; readonly conversionReviewVersions?: readonly string[] };
 }
-
-const nobody: Reader = { get: () => undefined, list: () => [] };
 
 /**
  * Converts objects of a CustomResourceDefinition, which all have one version.
@@ -21,15 +19,16 @@ const nobody: Reader = { get: () => undefined, list: () => [] };
 export async function convertObjects(
   definition: KubeObject,
   objects: readonly KubeObject[],
-  { apiVersion, reader = nobody }: { readonly apiVersion: string; readonly reader?: Reader },
+  { apiVersion, reader }: { readonly apiVersion: string; readonly reader: Reader },
 ): Promise<readonly KubeObject[]> {
   const conversion = ((definition["spec"] as Fields)["conversion"] ?? {}) as Conversion;
   const foreign = objects.filter((object) => object.apiVersion !== apiVersion);
   if (foreign.length === 0) return objects;
   if (conversion.strategy !== "Webhook") return objects.map((object) => ({ ...object, apiVersion }));
   const first = foreign[0]!;
-  const failed = (why: string): StatusError =>
-    internalError(`conversion webhook for ${first.apiVersion.replace("/", "/")}, Kind=${first.kind} failed: ${why}`);
+  const subject = `conversion webhook for ${first.apiVersion}, Kind=${first.kind}`;
+  const failed = (why: string): StatusError => new StatusError(500, "", { message: `${subject} failed: ${why}` });
+  const returned = (what: string): StatusError => new StatusError(500, "", { message: `${subject} returned ${what}` });
   const version = conversion.webhook?.conversionReviewVersions?.find((each) => each === "v1" || each === "v1beta1");
   if (version === undefined) throw failed("no supported conversion review versions");
   const uid: string = randomUUID();
@@ -48,12 +47,13 @@ export async function convertObjects(
   }
   const converted = read(answer, { uid, reviewVersion, failed });
   if (converted.length !== foreign.length) {
-    throw failed(`webhook returned ${converted.length} objects, expected ${foreign.length}`);
+    throw returned(`${converted.length} objects, expected ${foreign.length}`);
   }
   let next = 0;
   return objects.map((object, index) => {
     if (object.apiVersion === apiVersion) return object;
-    return checked(converted[next++]!, { object, index, apiVersion, failed });
+    const place = objects.length === 1 ? undefined : index;
+    return checked(converted[next++]!, { object, place, apiVersion, returned });
   });
 }
 
@@ -68,16 +68,14 @@ function read(answer: unknown, { uid, reviewVersion, failed }: Expected): readon
   const [group, version] = reviewVersion.split("/");
   if (review["apiVersion"] !== reviewVersion || review["kind"] !== "ConversionReview") {
     const expected = `${group}/${version}, Kind=ConversionReview`;
-    throw failed(
-      `invalid conversion response: expected webhook response of ${expected}, got ${String(review["apiVersion"] ?? "")}, Kind=${String(review["kind"] ?? "")}`,
-    );
+    const [apiVersion, kind] = [String(review["apiVersion"] ?? ""), String(review["kind"] ?? "")];
+    const given = `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
+    throw failed(`expected webhook response of ${expected}, got ${given}`);
   }
   const response = review["response"] as Fields | undefined;
-  if (!response) throw failed("invalid conversion response: no response provided");
+  if (!response) throw failed("no response provided");
   if (version === "v1" && response["uid"] !== uid) {
-    throw failed(
-      `invalid conversion response: expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response["uid"] ?? "")}`,
-    );
+    throw failed(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response["uid"] ?? "")}`);
   }
   const result = (response["result"] ?? {}) as { status?: string; message?: string };
   if (result.status !== "Success") {
@@ -90,23 +88,26 @@ function read(answer: unknown, { uid, reviewVersion, failed }: Expected): readon
 
 interface Checked {
   readonly object: KubeObject;
-  readonly index: number;
+  /** In a list. */
+  readonly place: number | undefined;
   readonly apiVersion: string;
-  readonly failed: (why: string) => StatusError;
+  readonly returned: (what: string) => StatusError;
 }
 
 /** Only labels and annotations of the metadata may be other ones. */
-function checked(converted: KubeObject, { object, index, apiVersion, failed }: Checked): KubeObject {
-  const at = (why: string): StatusError => failed(`invalid converted object at index ${index}: ${why}`);
+function checked(converted: KubeObject, { object, place, apiVersion, returned }: Checked): KubeObject {
+  const what = place === undefined ? "invalid object" : `invalid converted object at index ${place}`;
+  const at = place === undefined ? `${what} at index 0` : what;
   if (converted.apiVersion !== apiVersion) {
-    throw at(`invalid groupVersion, expected: ${apiVersion}, got: ${converted.apiVersion}`);
+    throw returned(`${at}: invalid groupVersion (expected ${apiVersion}, received ${converted.apiVersion})`);
   }
-  if (converted.kind !== object.kind) throw at(`invalid kind, expected: ${object.kind}, got: ${converted.kind}`);
-  for (const name of ["name", "namespace", "uid"] as const) {
-    if (converted.metadata[name] === object.metadata[name]) continue;
-    throw at(
-      `invalid metadata, mismatch in ${name}: expected ${object.metadata[name] ?? ""}, got ${converted.metadata[name] ?? ""}`,
-    );
+  if (converted.kind !== object.kind) {
+    throw returned(`${at}: invalid kind (expected ${object.kind}, received ${converted.kind})`);
+  }
+  const named = { name: "name", namespace: "namespace", uid: "UID" } as const;
+  for (const [field, name] of Object.entries(named)) {
+    const [before = "", after = ""] = [object.metadata[field], converted.metadata[field]] as (string | undefined)[];
+    if (before !== after) throw returned(`${what}: must have the same ${name}: ${before} != ${after}`);
   }
   const { labels, annotations } = converted.metadata;
   const { labels: _, annotations: __, ...kept } = object.metadata;

@@ -1,5 +1,5 @@
 /** What answers for one version of a custom kind. */
-import type { KubeObject } from "../hooks.ts";
+import type { KubeObject, Reader } from "../hooks.ts";
 import type { Parts } from "../parts.ts";
 import { Stored } from "../storage/stored.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -10,6 +10,7 @@ import { traitsOf } from "./traits.ts";
 interface Around {
   readonly parts: Parts;
   readonly storage: Storage;
+  readonly reader: Reader;
   readonly retired: AbortSignal;
 }
 
@@ -18,7 +19,7 @@ const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true 
 export function customResource(
   definition: KubeObject,
   version: DefinitionVersion,
-  { parts, storage, retired }: Around,
+  { parts, storage, reader, retired }: Around,
 ): Resource {
   const row = customRow(definition, version);
   const { versions } = specOf(definition);
@@ -48,7 +49,7 @@ export function customResource(
       keep(structuredClone(objects));
       return finish();
     }
-    return parts.convert(definition, structuredClone(objects), apiVersion).then((converted) => {
+    return parts.convert(definition, structuredClone(objects), { apiVersion, reader }).then((converted) => {
       keep(converted);
       return finish();
     });
@@ -73,7 +74,9 @@ export function customResource(
     toStorage(object) {
       if (apiVersion === storageVersion) return object;
       if (versions.length === 1) return { ...object, apiVersion: storageVersion };
-      return parts.convert(definition, [object], storageVersion).then(([converted]) => converted ?? object);
+      return parts
+        .convert(definition, [object], { apiVersion: storageVersion, reader })
+        .then(([converted]) => converted ?? object);
     },
   };
 }

@@ -64,7 +64,7 @@ export class Registry {
     const retire = new AbortController();
     const versions = specOf(definition).versions.filter(({ served }) => served);
     const resources = versions.map((version) =>
-      customResource(definition, version, { ...this.#around, retired: retire.signal }),
+      customResource(definition, version, { ...this.#around, reader: this.reader(), retired: retire.signal }),
     );
     for (const resource of resources) this.#resources.set(pathOf(resource.row), resource);
     this.#custom.set(name, { resources, says, retire });

@@ -1,4 +1,5 @@
 /** GET of one object and of many. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Fields } from "../hooks.ts";
 import { keyOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
@@ -15,7 +16,7 @@ import { watch } from "./watch.ts";
 export async function get(exchange: Exchange): Promise<Response> {
   const { kernel, resource, target, query, request, accept, warnings } = exchange;
   const asked = versionNumber(query.get("resourceVersion") ?? "");
-  if (asked !== undefined) checkReached(kernel.storage, asked);
+  if (asked !== undefined) await reached(kernel.storage, asked);
   await kernel.storage.committed();
   const form = formOf(exchange);
   const stored = resource.collection.get(keyOf(resource, target.namespace, target.name));
@@ -30,6 +31,8 @@ export async function list(exchange: Exchange): Promise<Response> {
   if (options.watch) return watch(exchange, options);
   const { test, name } = selection(resource, options);
   const form = formOf(exchange);
+  const asked = options.continue === "" ? versionNumber(options.resourceVersion) : undefined;
+  if (asked !== undefined && asked > kernel.storage.version) await reached(kernel.storage, asked);
   await kernel.storage.committed();
   const place = placeOf(exchange, options);
   const inside = within(place.objects, resource.row.namespaced ? target.namespace : "");
@@ -88,13 +91,19 @@ function placeOf({ kernel: { storage }, resource: { collection } }: Exchange, op
   if (asked === undefined || asked === 0) return now;
   const isExact =
     options.resourceVersionMatch === "Exact" || (options.resourceVersionMatch === "" && options.limit > 0);
-  checkReached(storage, asked);
   if (!isExact) return now;
   if (asked < collection.history.compacted) throw expired("The resourceVersion for the provided list is too old.");
   return { ...now, objects: collection.allAt(asked), version: asked };
 }
 
-function checkReached({ version }: Storage, asked: number): void {
+/** Milliseconds for which a request waits for a version of the future: another write may bring it. */
+const patience = 3000;
+
+/** @throws StatusError 504 */
+async function reached(storage: Storage, asked: number): Promise<void> {
+  const until = performance.now() + patience;
+  while (storage.version < asked && performance.now() < until) await sleep(10);
+  const { version } = storage;
   if (asked <= version) return;
   throw new StatusError(504, "Timeout", {
     message: `Timeout: Too large resource version: ${asked}, current: ${version}`,

@@ -1,0 +1,105 @@
+/** What is asked of a server: the same requests over HTTP/2 whichever it is. */
+import { type ClientHttp2Session, connect } from "node:http2";
+import type { Access } from "./servers.ts";
+
+/** Requests under way at once. */
+const lanes = 16;
+const maps = "/api/v1/namespaces/default/configmaps";
+
+export class Client implements Disposable {
+  readonly #session: ClientHttp2Session;
+  readonly #headers: Record<string, string>;
+
+  constructor({ url, ca, cert, key, token }: Access) {
+    this.#session = connect(url, { ca, ...(cert !== undefined && key !== undefined && { cert, key }) });
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  }
+
+  /** @returns the body; @throws Error when the answer is no success */
+  async ask(method: string, path: string, body?: string): Promise<Buffer> {
+    const headers = { ":method": method, ":path": path, ...this.#headers, "content-type": "application/json" };
+    const stream = this.#session.request(headers);
+    stream.end(body);
+    const chunks: Buffer[] = [];
+    let status = 0;
+    stream.once("response", (answer) => {
+      status = Number(answer[":status"]);
+    });
+    for await (const chunk of stream) chunks.push(chunk as Buffer);
+    const all = Buffer.concat(chunks);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${all.toString().slice(0, 200)}`);
+    return all;
+  }
+
+  /** A watch that ends after so many events. */
+  watch(path: string, count: number): { readonly begun: Promise<void>; readonly ended: Promise<void> } {
+    const stream = this.#session.request({ ":method": "GET", ":path": path, ...this.#headers });
+    stream.end();
+    const begun = new Promise<void>((resolve) => stream.once("response", () => resolve()));
+    const ended = new Promise<void>((resolve, reject) => {
+      let seen = 0;
+      stream.on("data", (chunk: Buffer) => {
+        for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) seen += 1;
+        if (seen < count) return;
+        stream.close();
+        resolve();
+      });
+      stream.once("error", reject);
+    });
+    return { begun, ended };
+  }
+
+  [Symbol.dispose](): void {
+    this.#session.destroy();
+  }
+}
+
+function map(name: string, value: string): string {
+  const data = { value, text: "x".repeat(400) };
+  return JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels: { app: "bench" } }, data });
+}
+
+export async function createMany(client: Client, count: number): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      while (next < count) {
+        const name = `map-${next++}`;
+        await client.ask("POST", maps, map(name, name));
+      }
+    }),
+  );
+}
+
+/** Lists everything, several times. @throws Error when it is not all there */
+export async function listMany(
+  client: Client,
+  { count, times }: { readonly count: number; readonly times: number },
+): Promise<void> {
+  for (let round = 0; round < times; round++) {
+    const { items } = JSON.parse((await client.ask("GET", maps)).toString()) as { items: unknown[] };
+    if (items.length < count) throw new Error(`${items.length} of ${count} were listed`);
+  }
+}
+
+interface Watching {
+  readonly watchers: number;
+  readonly events: number;
+}
+
+/** Watchers that each see every event. */
+export async function watchMany(access: Access, { watchers, events }: Watching): Promise<void> {
+  using writer = new Client(access);
+  const sessions = Array.from({ length: Math.ceil(watchers / 50) }, () => new Client(access));
+  try {
+    const watches = Array.from({ length: watchers }, (_, index) =>
+      sessions[index % sessions.length]!.watch(`${maps}?watch=1&labelSelector=app%3Dbench`, events),
+    );
+    // A server may hold its head back until something happens.
+    await Promise.race([Promise.all(watches.map(({ begun }) => begun)), Bun.sleep(500)]);
+    await createMany(writer, events);
+    await Promise.all(watches.map(({ ended }) => ended));
+  } finally {
+    for (const session of sessions) session[Symbol.dispose]();
+  }
+}

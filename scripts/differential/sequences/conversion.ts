@@ -1,0 +1,180 @@
+/** Custom resources in several versions that a webhook converts. */
+import type { Case } from "../case.ts";
+import type { Loose, Session } from "../session.ts";
+import { makeNamespace } from "./admission.ts";
+import { type WebhookServer, webhookServer } from "./webhook-server.ts";
+
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const merge = { "content-type": "application/merge-patch+json" };
+const apply = { "content-type": "application/apply-patch+yaml" };
+
+const schema = (field: string): object => ({
+  openAPIV3Schema: {
+    type: "object",
+    properties: {
+      spec: { type: "object", properties: { [field]: { type: "string" }, kept: { type: "string", default: "yes" } } },
+      status: { type: "object", properties: { phase: { type: "string" } } },
+    },
+  },
+});
+
+/** v1 has `host`, v2 has `address`; v2 is stored. */
+function definition(group: string, clientConfig: object): object {
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `hosts.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural: "hosts", singular: "host", kind: "Host", listKind: "HostList" },
+      versions: [
+        { name: "v1", served: true, storage: false, schema: schema("host"), subresources: { status: {} } },
+        { name: "v2", served: true, storage: true, schema: schema("address"), subresources: { status: {} } },
+      ],
+      conversion: { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } },
+    },
+  };
+}
+
+/** Renames the field of the spec, as the versions have it. */
+function converted(review: Loose): Loose[] {
+  const { desiredAPIVersion, objects } = review.request;
+  const [from, to] = String(desiredAPIVersion).endsWith("/v2") ? ["host", "address"] : ["address", "host"];
+  return objects.map((object: Loose) => {
+    const { [from]: value, ...spec } = object.spec ?? {};
+    return {
+      ...object,
+      apiVersion: desiredAPIVersion,
+      spec: { ...spec, ...(value === undefined ? {} : { [to]: value }) },
+    };
+  });
+}
+
+function answer(review: Loose, response: object): object {
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "ConversionReview",
+    response: { uid: review.request.uid, result: { status: "Success" }, ...response },
+  };
+}
+
+async function establish(session: Session, group: string, clientConfig: object): Promise<void> {
+  const made: Loose = await session.quietly("POST", definitions, definition(group, clientConfig));
+  if (made?.kind === "Status") session.note("the definition", made.message);
+  await session.waitFor(`/apis/${group}/v2`, (body) => body?.resources?.length > 0);
+  await session.waitFor(`/apis/${group}/v1`, (body) => body?.resources?.length > 0);
+  await Bun.sleep(300);
+}
+
+function good(server: WebhookServer): void {
+  server.answer("/convert", (review) => answer(review, { convertedObjects: converted(review) }));
+}
+
+export const conversion: readonly Case[] = [
+  {
+    name: "conversion by a webhook",
+    run: async (session) => {
+      const group = "conversion.example.test";
+      await makeNamespace(session);
+      await using server = webhookServer();
+      good(server);
+      await establish(session, group, { url: `${server.url}/convert`, caBundle: server.caBundle });
+      const path = (version: string): string => `/apis/${group}/${version}/namespaces/${session.slug}/hosts`;
+      const host = (version: string, name: string, spec: object): object => ({
+        apiVersion: `${group}/${version}`,
+        kind: "Host",
+        metadata: { name },
+        spec,
+      });
+      await session.send("create old", "POST", path("v1"), { body: host("v1", "a", { host: "a.test" }) });
+      await session.send("create new", "POST", path("v2"), { body: host("v2", "b", { address: "b.test" }) });
+      session.note("what was asked first", server.asked.splice(0)[0]?.review);
+      for (const version of ["v1", "v2"]) {
+        for (const name of ["a", "b"])
+          await session.send(`get ${name} as ${version}`, "GET", `${path(version)}/${name}`);
+        await session.send(`list as ${version}`, "GET", path(version));
+      }
+      server.asked.splice(0);
+      await session.send("patch old", "PATCH", `${path("v1")}/b`, {
+        headers: merge,
+        body: { spec: { kept: "no" } },
+      });
+      await session.send("status of old", "PATCH", `${path("v1")}/b/status`, {
+        headers: merge,
+        body: { status: { phase: "Ready" } },
+      });
+      await session.send("get new", "GET", `${path("v2")}/b`);
+      await session.send("apply old", "PATCH", `${path("v1")}/applied?fieldManager=x`, {
+        headers: apply,
+        body: host("v1", "applied", { host: "x.test" }),
+      });
+      await session.watch(`${path("v1")}?watch=1&resourceVersion=0`, {
+        label: "watch old",
+        until: (_, index) => index === 3,
+        meanwhile: async () => {
+          await Bun.sleep(300);
+          await session.quietly("POST", path("v2"), host("v2", "late", { address: "l.test" }));
+        },
+      });
+      await session.send("delete old", "DELETE", `${path("v1")}/a`);
+      await session.send("delete all", "DELETE", path("v1"));
+      await session.quietly("DELETE", `${definitions}/hosts.${group}`);
+    },
+  },
+  {
+    name: "conversion that fails",
+    run: async (session) => {
+      const group = "failing.example.test";
+      await makeNamespace(session);
+      await using server = webhookServer();
+      good(server);
+      await establish(session, group, { url: `${server.url}/convert`, caBundle: server.caBundle });
+      const path = (version: string): string => `/apis/${group}/${version}/namespaces/${session.slug}/hosts`;
+      const body = { apiVersion: `${group}/v2`, kind: "Host", metadata: { name: "a" }, spec: { address: "a.test" } };
+      await session.send("create", "POST", path("v2"), { body });
+      const replies: Readonly<Record<string, (review: Loose) => unknown>> = {
+        "with failure": (review) => answer(review, { result: { status: "Failure", message: "no thanks" } }),
+        "with failure without a word": (review) => answer(review, { result: { status: "Failure" } }),
+        "without objects": (review) => answer(review, { convertedObjects: [] }),
+        "with another uid": (review) => ({ ...answer(review, {}), response: { uid: "x" } }),
+        "without a response": () => ({ apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview" }),
+        "with another version": (review) => answer(review, { convertedObjects: review.request.objects }),
+        "with another name": (review) =>
+          answer(review, {
+            convertedObjects: converted(review).map((one) => ({ ...one, metadata: { ...one.metadata, name: "x" } })),
+          }),
+        "with an error": () => new Response("broken", { status: 500 }),
+        "with other labels": (review) =>
+          answer(review, {
+            convertedObjects: converted(review).map((one) => ({
+              ...one,
+              metadata: { ...one.metadata, labels: { a: "b" } },
+            })),
+          }),
+      };
+      for (const [label, reply] of Object.entries(replies)) {
+        server.answer("/convert", reply);
+        await session.send(`get, answered ${label}`, "GET", `${path("v1")}/a`);
+        if (label === "with failure") await session.send("list", "GET", path("v1"));
+        if (label === "with failure") {
+          const old = { apiVersion: `${group}/v1`, kind: "Host", metadata: { name: "b" }, spec: { host: "b.test" } };
+          await session.send("create old", "POST", path("v1"), { body: old });
+        }
+      }
+      await session.quietly("DELETE", `${definitions}/hosts.${group}`);
+    },
+  },
+  {
+    name: "conversion by a service",
+    run: async (session) => {
+      const group = "service.example.test";
+      await makeNamespace(session);
+      const service = { namespace: session.slug, name: "converter", path: "/convert" };
+      await establish(session, group, { service });
+      const body = { apiVersion: `${group}/v1`, kind: "Host", metadata: { name: "a" }, spec: { host: "a.test" } };
+      await session.send("create", "POST", `/apis/${group}/v1/namespaces/${session.slug}/hosts`, { body });
+      await session.quietly("DELETE", `${definitions}/hosts.${group}`);
+    },
+  },
+];

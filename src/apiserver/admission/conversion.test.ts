@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createAuthority, issue } from "../certificates/certificate.ts";
+import type { Fields, KubeObject } from "../hooks.ts";
+import { type ApiServer, createApiServer } from "../server.ts";
+
+let server: ApiServer;
+let webhook: ReturnType<typeof Bun.serve>;
+let caBundle: string;
+
+interface Review {
+  readonly request: { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: KubeObject[] };
+}
+
+beforeAll(async () => {
+  const authority = createAuthority("webhook");
+  const hosts = ["127.0.0.1", "converter.conversion.svc"];
+  const tls = issue({ ...authority, name: "webhook" }, { subject: { name: "webhook" }, hosts });
+  caBundle = Buffer.from(authority.cert).toString("base64");
+  webhook = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls,
+    fetch: async (request) => {
+      const { uid, desiredAPIVersion: apiVersion, objects } = ((await request.json()) as Review).request;
+      const convertedObjects = objects.map((object) => ({ ...object, apiVersion, spec: { by: apiVersion } }));
+      const response = { uid, convertedObjects, result: { status: "Success" } };
+      return Response.json({ apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", response });
+    },
+  });
+  server = await createApiServer();
+  await call("POST", "/api/v1/namespaces", { metadata: { name: "conversion" } });
+});
+
+afterAll(async () => {
+  await webhook.stop(true);
+  await server.stop();
+});
+
+async function call(
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<KubeObject & { message?: string; spec: Fields }> {
+  const init = body === undefined ? {} : { body: JSON.stringify(body) };
+  const request = new Request(`http://server${path}`, {
+    method,
+    headers: { "content-type": "application/json" },
+    ...init,
+  });
+  return (await (await server.fetch(request)).json()) as Awaited<ReturnType<typeof call>>;
+}
+
+async function define(group: string, clientConfig: object): Promise<void> {
+  const schema = {
+    openAPIV3Schema: {
+      type: "object",
+      properties: { spec: { type: "object", properties: { by: { type: "string" } } } },
+    },
+  };
+  const versions = ["v1", "v2"].map((name) => ({ name, served: true, storage: name === "v2", schema }));
+  await call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+    metadata: { name: `things.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural: "things", kind: "Thing" },
+      versions,
+      conversion: { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } },
+    },
+  });
+  const deadline = performance.now() + 2000;
+  while (performance.now() < deadline) {
+    const { status } = await server.fetch(new Request(`http://server/apis/${group}/v1/things`));
+    if (status === 200) return;
+    await Bun.sleep(5);
+  }
+}
+
+async function stored(group: string): Promise<unknown> {
+  const path = (version: string): string => `/apis/${group}/${version}/namespaces/conversion/things`;
+  const made = await call("POST", path("v1"), {
+    apiVersion: `${group}/v1`,
+    kind: "Thing",
+    metadata: { name: "a" },
+    spec: {},
+  });
+  if (made.kind === "Status") return made.message;
+  return (await call("GET", `${path("v2")}/a`)).spec;
+}
+
+test("convertObjects asks a webhook by its url", async () => {
+  await define("url.example.test", { url: `https://127.0.0.1:${webhook.port}/convert`, caBundle });
+  expect(await stored("url.example.test")).toEqual({ by: "url.example.test/v2" });
+});
+
+test("convertObjects asks a webhook behind a service, at its endpoint", async () => {
+  const service = { namespace: "conversion", name: "converter", path: "/convert" };
+  await define("service.example.test", { service, caBundle });
+  expect(await stored("service.example.test")).toBe(
+    'conversion webhook for service.example.test/v1, Kind=Thing failed: Post "https://converter.conversion.svc:443/convert?timeout=30s": service "converter" not found',
+  );
+  await call("POST", "/api/v1/namespaces/conversion/services", {
+    metadata: { name: "converter" },
+    spec: { ports: [{ port: 443 }] },
+  });
+  await call("POST", "/apis/discovery.k8s.io/v1/namespaces/conversion/endpointslices", {
+    metadata: { name: "converter-1", labels: { "kubernetes.io/service-name": "converter" } },
+    addressType: "IPv4",
+    endpoints: [{ addresses: ["127.0.0.1"] }],
+    ports: [{ name: "", port: webhook.port }],
+  });
+  expect(await stored("service.example.test")).toEqual({ by: "service.example.test/v2" });
+});
