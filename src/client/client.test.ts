@@ -33,7 +33,11 @@ describe.each(servers)("client on the %s server", (server) => {
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   /** Runs code as a reconcile, with watches that are far behind. */
-  async function run(name: string, code: (context: Context) => Promise<void>, delay = server === "real" ? 400 : 150): Promise<void> {
+  async function run(
+    name: string,
+    code: (context: Context) => Promise<void>,
+    delay = server === "real" ? 400 : 150,
+  ): Promise<void> {
     lab.proxy.delay = delay;
     try {
       await lab.box(name, async (_, context) => code(context));

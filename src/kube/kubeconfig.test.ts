@@ -208,7 +208,7 @@ test("loadKubeconfig merges the files of $KUBECONFIG, the first wins, and skips 
   expect([other.context, other.server]).toEqual(["a", server]);
 });
 
-test("loadKubeconfig prefers --kubeconfig, then $KUBECONFIG, then the pod's account, then ~/.kube/config", async () => {
+test("CLI-04 loadKubeconfig prefers --kubeconfig, then $KUBECONFIG, then the pod's account, then ~/.kube/config", async () => {
   const pod = join(dir, "pod");
   const home = join(dir, "home");
   await mkdir(join(home, ".kube"), { recursive: true });

@@ -197,9 +197,11 @@ test("transport reloads the credentials once for many requests refused with 401"
   expect(server.requests).toHaveLength(11);
 });
 
-test("transport throws ApiError 401 when reloading changed nothing", async () => {
+test("transport throws ApiError 401 that names the user when reloading changed nothing", async () => {
   const { server, transport } = await start((_, reply) => sendStatus(reply, 401));
-  expect(await transport.request(get).catch(isUnauthorized)).toBe(true);
+  const error = await transport.request(get).catch((thrown: unknown) => thrown);
+  expect(isUnauthorized(error)).toBe(true);
+  expect(String(error)).toEndWith("(user 'jane', context 'loopback')");
   expect(server.requests).toHaveLength(1);
 });
 

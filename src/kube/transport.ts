@@ -275,6 +275,8 @@ class KubeTransport implements Transport {
   #failure(request: KubeRequest, error: unknown, signal: AbortSignal): unknown {
     const failure = signal.aborted && !isApiError(error) ? signal.reason : error;
     if (isUnreachable(failure)) this.#log.failed(request.method);
+    // The server names whom it forbids something, but not whom it does not know.
+    if (isUnauthorized(failure)) failure.message += ` (user '${this.#config.user}', context '${this.#config.context}')`;
     return failure;
   }
 

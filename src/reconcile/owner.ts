@@ -4,7 +4,7 @@ import type { Key, OwnerReference } from "../resource/meta.ts";
 
 /** On every child: its name in the set that `children.sync` was given. */
 export const CHILD_ANNOTATION = "binnacle.dev/child";
-/** On a child whose values the server may write otherwise: a hash of what was applied, for the process after this one. */
+/** On a child whose values the server may write otherwise: a hash of what was applied, read after a restart. */
 export const APPLIED_ANNOTATION = "binnacle.dev/applied";
 /** On a child without an owner reference: the UID of the object that it belongs to. */
 export const OWNER_UID_LABEL = "binnacle.dev/owner-uid";
