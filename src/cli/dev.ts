@@ -81,8 +81,8 @@ async function start(
   { keeps, level }: { readonly keeps: boolean; readonly level: LogLevel },
 ): Promise<EmbeddedCluster> {
   const data = keeps ? state.data : undefined;
-  // Of the cluster's own controllers only what is out of order: the log is for the user's.
-  const log = createLog({ level: level === "debug" ? "debug" : "error", format: "pretty" });
+  // The log is for the user's controllers; the cluster's own try again whatever fails.
+  const log = level === "debug" ? createLog({ level, format: "pretty" }) : undefined;
   try {
     const port = state.port > 0 && (await isFree(state.port)) ? state.port : 0;
     return await startEmbeddedCluster({ data, port, log });

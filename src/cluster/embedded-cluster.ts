@@ -14,7 +14,7 @@ export interface EmbeddedClusterOptions extends ClusterOptions {
   readonly host?: string | undefined;
   /** 0 takes the one of the last time where there is `data` and it is free, else a free one. @default 0 */
   readonly port?: number | undefined;
-  /** What the cluster's own controllers have to say. @default errors, on standard error */
+  /** What the cluster's own controllers have to say; what fails they try again. @default nothing is told */
   readonly log?: Log | undefined;
   /** Stands between `config` and the server. @default nothing */
   readonly through?: ((answer: Answer) => Answer) | undefined;

@@ -11,7 +11,7 @@ const GRACE_MS = 1_000;
 export interface ClusterControllersOptions extends ClusterOptions {
   /** The stand-in for scheduler and kubelets alone: somebody else runs the other controllers. @default all */
   readonly only?: "pods" | undefined;
-  /** What they have to say. @default errors, on standard error */
+  /** What they have to say; what fails they try again. @default nothing is told */
   readonly log?: Log | undefined;
 }
 
@@ -20,7 +20,7 @@ export async function startClusterControllers(
   cluster: ClusterConfig,
   options: ClusterControllersOptions,
 ): Promise<{ stop(): Promise<void> }> {
-  const { clock, log = createLog({ level: "error", format: "pretty" }) } = options;
+  const { clock, log = createLog({ level: "error", format: "json", write: () => {} }) } = options;
   const manager = new Manager({
     cluster,
     log,

@@ -81,7 +81,7 @@ export class FaultLayer implements Faults {
   }
 
   refuse(code: number, options: RefuseOptions = {}): ActiveFault {
-    const { retryAfter = code === 429 ? 1 : undefined, message = "refused by a fault of the test", ...own } = options;
+    const { retryAfter, message = "refused by a fault of the test", ...own } = options;
     const reason = REASONS[code];
     if (reason === undefined) {
       throw new TypeError(`Cannot refuse with ${code}: expected one of ${Object.keys(REASONS).join(", ")}`);

@@ -17,7 +17,7 @@ export interface FaultOptions {
 }
 
 export interface RefuseOptions extends FaultOptions {
-  /** Seconds, as `Retry-After`; 429 and 5xx are tried again by the client itself then. @default none; 1 for 429 */
+  /** Seconds, as `Retry-After`; 429 and 5xx are tried again by the client itself then. @default none */
   readonly retryAfter?: number | undefined;
   readonly message?: string | undefined;
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { startClusterControllers } from "../cluster/start-controllers.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { openFetchSession } from "../platform/fetch-session.ts";
+import { answered } from "./answered.ts";
 import { startPrograms } from "./control-plane/start.ts";
 import type { Server, ServerOptions } from "./server.ts";
 
@@ -21,7 +22,10 @@ export async function startReal({ pods, clock, journal }: ServerOptions): Promis
     const reached = await loadKubeconfig({ kubeconfig: plane.kubeconfig, env: {} });
     const session = openFetchSession(reached.tls as BunFetchRequestInitTLS);
     stops.push(() => session.close());
-    const config = { ...reached, answer: journal.through((request) => send(session, request)) };
+    const config = answered(
+      reached,
+      journal.through((request) => send(session, request)),
+    );
     const own = await startClusterControllers(config, { pods, clock, only: controllers ? "pods" : undefined });
     stops.push(() => own.stop());
     return { config, kubeconfig: await readFile(plane.kubeconfig, "utf8"), stop };

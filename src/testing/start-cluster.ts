@@ -7,6 +7,7 @@ import type { PodBehaviour } from "../cluster/pods/pod-behaviour.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
 import { createLog } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
+import { answered } from "./answered.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { startEmbedded } from "./embedded-server.ts";
 import { FaultLayer } from "./fault-layer.ts";
@@ -82,7 +83,7 @@ export class TestCluster implements AsyncDisposable {
         journal.note({ method, path, by: `a module: fault '${effect}'`, code: 0, answer: "" }),
     });
     this.faults = layer;
-    this.config = { ...config, answer: (request) => layer.answer(request) };
+    this.config = answered(config, (request) => layer.answer(request));
     const log = createLog({ level: "error", format: "pretty" });
     this.#api = apiClient(config, { manager: "test", log });
   }

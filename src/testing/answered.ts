@@ -1,0 +1,18 @@
+/** A cluster whose requests are answered by a function. */
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+
+export function answered(config: ClusterConfig, answer: (request: Request) => Promise<Response>): ClusterConfig {
+  const { server, context, user, namespace } = config;
+  return {
+    server,
+    context,
+    user,
+    namespace,
+    get tls() {
+      return config.tls;
+    },
+    answer,
+    headers: (signal) => config.headers(signal),
+    reload: () => config.reload(),
+  };
+}
