@@ -217,7 +217,7 @@ class EmbeddedServer implements ApiServer {
 }
 
 function servedAs({ method }: Request, { name }: Target, { row }: Resource): Served {
-  if (row.custom) return "custom";
+  if (row.custom) return "handler";
   return method === "GET" && name === "" ? "listRoute" : "route";
 }
 

@@ -7,15 +7,82 @@ const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
 const apply = "application/apply-patch+yaml";
 
-function configMap(name: string, metadata: object = {}): object {
-  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...metadata }, data: { a: "1" } };
+/** Kinds whose objects are decoded, named and versioned in ways of their own. */
+interface Subject {
+  readonly name: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Below the group's version: with the namespace or without. */
+  path(namespace: string): string;
+  readonly rest: object;
+  prepare?(session: Session): Promise<void>;
 }
 
-/** A namespace of the case's own; the path of its config maps. */
-async function configMaps(session: Session): Promise<string> {
+const subjects: readonly Subject[] = [
+  {
+    name: "config map",
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    path: (namespace) => `/api/v1/namespaces/${namespace}/configmaps`,
+    rest: { data: { a: "1" } },
+  },
+  {
+    name: "deployment",
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    path: (namespace) => `/apis/apps/v1/namespaces/${namespace}/deployments`,
+    rest: {
+      spec: {
+        selector: { matchLabels: { a: "b" } },
+        template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } },
+      },
+    },
+  },
+  {
+    name: "cluster role",
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    path: () => "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    rest: { rules: null },
+  },
+  {
+    name: "custom",
+    apiVersion: "protocol.example.test/v1",
+    kind: "Gadget",
+    path: (namespace) => `/apis/protocol.example.test/v1/namespaces/${namespace}/gadgets`,
+    rest: { spec: { size: 1 } },
+    prepare: defineGadget,
+  },
+];
+
+async function defineGadget(session: Session): Promise<void> {
+  const spec = { type: "object", properties: { size: { type: "integer" } } };
+  const schema = { openAPIV3Schema: { type: "object", properties: { spec } } };
+  const group = "protocol.example.test";
+  await session.quietly("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `gadgets.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural: "gadgets", kind: "Gadget" },
+      versions: [{ name: "v1", served: true, storage: true, schema }],
+    },
+  });
+  await session.waitFor(`/apis/${group}/v1/gadgets`, (list) => list?.kind === "GadgetList");
+}
+
+function objectOf({ apiVersion, kind, rest }: Subject, name: string, metadata: object = {}): object {
+  return { apiVersion, kind, metadata: { name, ...metadata }, ...rest };
+}
+
+/** A namespace of the case's own; the path of the subject's objects. */
+async function pathOf(session: Session, subject: Subject): Promise<string> {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: session.slug } };
   await session.quietly("POST", "/api/v1/namespaces", namespace);
-  return `/api/v1/namespaces/${session.slug}/configmaps`;
+  await subject.prepare?.(session);
+  return subject.path(session.slug);
 }
 
 function asMeta(form: string, version = "v1"): string {
@@ -36,6 +103,30 @@ const accepts = [
   "application/xml",
   "application/json;stream=watch",
   "garbage",
+];
+
+const bodyTypes = ["text/plain", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor", apply];
+
+const bodies = [
+  "",
+  "{",
+  "[]",
+  "null",
+  "1",
+  "{}",
+  '{"kind":"Foo"}',
+  '{"apiVersion":"v9","kind":"Foo"}',
+  '{"metadata":[]}',
+];
+
+const deleteQueries = [
+  "propagationPolicy=Nope",
+  "gracePeriodSeconds=-1",
+  "gracePeriodSeconds=x",
+  "orphanDependents=true&propagationPolicy=Orphan",
+  "orphanDependents=maybe",
+  "dryRun=All",
+  "dryRun=x",
 ];
 
 const deleteBodies = [
@@ -71,19 +162,24 @@ const patches: readonly (readonly [type: string, body: unknown])[] = [
       { metadata: { generation: 7, creationTimestamp: "2020-01-01T00:00:00Z", selfLink: "/x" } },
       { metadata: { resourceVersion: "1" } },
       { metadata: { resourceVersion: "abc" } },
-      { kind: "Pod" },
       { kind: "" },
       { kind: null },
-      { apiVersion: "v2" },
       { apiVersion: null },
     ].map((body) => [type, body] as const),
   ),
   [strategic, { $patch: "delete" }],
   [strategic, { $retainKeys: ["x"] }],
-  [json, [{ op: "replace", path: "/kind", value: "Pod" }]],
   [apply, { apiVersion: "v1", kind: "Pod", metadata: { name: "one" } }],
   [apply, { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "one" } }],
-  [apply, configMap("one", { uid: "x" })],
+];
+
+/** Refused with the whole object quoted in the order of its Go type, which only small types share. */
+const kindPatches: readonly (readonly [type: string, body: unknown])[] = [
+  [merge, { kind: "Pod" }],
+  [merge, { apiVersion: "v2" }],
+  [strategic, { kind: "Pod" }],
+  [strategic, { apiVersion: "v2" }],
+  [json, [{ op: "replace", path: "/kind", value: "Pod" }]],
 ];
 
 const impersonations: readonly Readonly<Record<string, string>>[] = [
@@ -125,76 +221,10 @@ export const protocol: readonly Case[] = [
         "/healthz/poststarthook/crd-informer-synced",
       ];
       for (const path of odd) await session.send(`GET ${path}`, "GET", path);
-    },
-  },
-  {
-    name: "protocol media types",
-    run: async (session) => {
-      const path = await configMaps(session);
-      await session.quietly("POST", path, configMap("one"));
       for (const accept of accepts) {
-        for (const at of [`${path}/one`, `${path}/none`, path, "/apis", "/api", "/version"]) {
-          await session.send(`GET ${at} as ${accept}`, "GET", at, { headers: { accept } });
+        for (const path of ["/api", "/apis", "/apis/apps", "/apis/apps/v1", "/version"]) {
+          await session.send(`GET ${path} as ${accept}`, "GET", path, { headers: { accept } });
         }
-      }
-      for (const include of ["None", "Object", "Foo"]) {
-        const headers = { accept: asMeta("Table") };
-        await session.send(`include ${include}`, "GET", `${path}?includeObject=${include}`, { headers });
-      }
-      const types = [
-        "text/plain",
-        "application/yaml",
-        "application/vnd.kubernetes.protobuf",
-        "application/cbor",
-        apply,
-      ];
-      for (const type of types) {
-        const call = { headers: { "content-type": type }, body: configMap("two") };
-        await session.send(`POST ${type}`, "POST", `${path}?dryRun=All`, call);
-      }
-    },
-  },
-  {
-    name: "protocol names and system fields",
-    run: async (session) => {
-      const path = await configMaps(session);
-      const set = { uid: "x", generation: 5, selfLink: "/x", deletionTimestamp: "2020-01-01T00:00:00Z" };
-      await session.send("create with system fields", "POST", path, { body: configMap("one", set) });
-      for (const metadata of [
-        undefined,
-        { name: "two" },
-        { name: "one", namespace: "other" },
-        { name: "one", uid: "abc" },
-        { name: "one", deletionTimestamp: "2020-01-01T00:00:00Z" },
-        { name: "one", deletionGracePeriodSeconds: 7 },
-        { name: "one", generateName: "x", generation: 9 },
-      ]) {
-        const body = { apiVersion: "v1", kind: "ConfigMap", ...(metadata && { metadata }), data: { a: "1" } };
-        await session.send(`PUT ${JSON.stringify(metadata)}`, "PUT", `${path}/one`, { body });
-      }
-      await session.send("PUT without a name to what is absent", "PUT", `${path}/none`, { body: {} });
-      const big = { ...configMap("big"), data: { a: "x".repeat(1_100_000) } };
-      await session.send("too much data", "POST", path, { body: big });
-    },
-  },
-  {
-    name: "protocol patches",
-    run: async (session) => {
-      const path = await configMaps(session);
-      await session.quietly("POST", path, configMap("one"));
-      for (const [type, body] of patches) {
-        const query = type === apply ? "?fieldManager=m" : "";
-        await session.send(`${type} ${JSON.stringify(body)}`, "PATCH", `${path}/one${query}`, patchOf(type, body));
-      }
-    },
-  },
-  {
-    name: "protocol delete options",
-    run: async (session) => {
-      const path = await configMaps(session);
-      for (const body of deleteBodies) {
-        await session.quietly("POST", path, configMap("one"));
-        await session.send(`DELETE with ${JSON.stringify(body)}`, "DELETE", `${path}/one`, { body });
       }
     },
   },
@@ -206,7 +236,90 @@ export const protocol: readonly Case[] = [
         await session.send(JSON.stringify(headers), "POST", path, { headers, body: {} });
     },
   },
+  ...subjects.flatMap(casesOf),
 ];
+
+/** The same questions to every subject. */
+function casesOf(subject: Subject): Case[] {
+  const named = (name: string, metadata?: object): object => objectOf(subject, name, metadata);
+  return [
+    {
+      name: `protocol media types of a ${subject.name}`,
+      run: async (session) => {
+        const path = await pathOf(session, subject);
+        await session.quietly("POST", path, named("one"));
+        for (const accept of accepts) {
+          for (const at of [`${path}/one`, `${path}/none`, `${path}?fieldSelector=metadata.name%3Done`]) {
+            await session.send(`GET ${at} as ${accept}`, "GET", at, { headers: { accept } });
+          }
+        }
+        for (const include of ["None", "Object", "Foo"]) {
+          const headers = { accept: asMeta("Table") };
+          await session.send(`include ${include}`, "GET", `${path}/one?includeObject=${include}`, { headers });
+        }
+        for (const type of bodyTypes) {
+          const call = { headers: { "content-type": type }, body: named("two") };
+          await session.send(`POST ${type}`, "POST", `${path}?dryRun=All`, call);
+        }
+        for (const body of bodies) await session.send(`POST ${body}`, "POST", path, { body });
+      },
+    },
+    {
+      name: `protocol names and system fields of a ${subject.name}`,
+      run: async (session) => {
+        const path = await pathOf(session, subject);
+        const set = { uid: "x", generation: 5, selfLink: "/x", deletionTimestamp: "2020-01-01T00:00:00Z" };
+        await session.send("create with system fields", "POST", path, { body: named("one", set) });
+        for (const metadata of [
+          undefined,
+          { name: "two" },
+          { name: "one", namespace: "other" },
+          { name: "one", uid: "abc" },
+          { name: "one", deletionTimestamp: "2020-01-01T00:00:00Z" },
+          { name: "one", deletionGracePeriodSeconds: 7 },
+          { name: "one", generateName: "x", generation: 9 },
+        ]) {
+          const { metadata: _, ...rest } = named("one") as { metadata: object };
+          const body = { ...rest, ...(metadata && { metadata }) };
+          await session.send(`PUT ${JSON.stringify(metadata)}`, "PUT", `${path}/one`, { body });
+        }
+        await session.send("PUT without a name to what is absent", "PUT", `${path}/none`, { body: {} });
+        await session.send("PUT to what is absent", "PUT", `${path}/none`, { body: named("none") });
+        await session.send("POST to an object", "POST", `${path}/one`, { body: named("one") });
+        await session.send("DELETE of what is absent", "DELETE", `${path}/none`);
+      },
+    },
+    {
+      name: `protocol patches of a ${subject.name}`,
+      run: async (session) => {
+        const path = await pathOf(session, subject);
+        await session.quietly("POST", path, named("one"));
+        const ofKind = "spec" in subject.rest && subject.prepare === undefined ? [] : kindPatches;
+        for (const [type, body] of [...patches, ...ofKind, [apply, named("one", { uid: "x" })] as const]) {
+          const query = type === apply ? "?fieldManager=m" : "";
+          await session.send(`${type} ${JSON.stringify(body)}`, "PATCH", `${path}/one${query}`, patchOf(type, body));
+        }
+        for (const type of [json, merge, strategic, apply, "application/json", "text/plain"]) {
+          await session.send(`${type} to what is absent`, "PATCH", `${path}/none`, patchOf(type, {}));
+        }
+      },
+    },
+    {
+      name: `protocol delete options of a ${subject.name}`,
+      run: async (session) => {
+        const path = await pathOf(session, subject);
+        for (const body of deleteBodies) {
+          await session.quietly("POST", path, named("one"));
+          await session.send(`DELETE with ${JSON.stringify(body)}`, "DELETE", `${path}/one`, { body });
+        }
+        for (const query of deleteQueries) {
+          await session.quietly("POST", path, named("one"));
+          await session.send(`DELETE with ${query}`, "DELETE", `${path}/one?${query}`);
+        }
+      },
+    },
+  ];
+}
 
 function patchOf(type: string, body: unknown): { headers: Record<string, string>; body: unknown } {
   return { headers: { "content-type": type }, body };

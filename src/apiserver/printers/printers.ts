@@ -30,7 +30,8 @@ function defaultColumns(): readonly ColumnDefinition[] {
 export function customPrinter(additional: readonly Fields[]): Printer {
   columns ??= JSON.parse(columnsText) as Record<string, ColumnDefinition[]>;
   const first = columns["v1/ConfigMap"]?.[0];
-  const given = additional.length > 0 ? additional : [ageColumn];
+  const age: Fields = { ...ageColumn, description: columns["v1/ConfigMap"]?.at(-1)?.description };
+  const given = additional.length > 0 ? additional : [age];
   const definitions = given.map((column) => ({
     name: String(column["name"]),
     type: String(column["type"]),
@@ -52,7 +53,6 @@ const ageColumn: Fields = {
   name: "Age",
   type: "date",
   jsonPath: ".metadata.creationTimestamp",
-  description: "",
 };
 
 function customCell(column: Fields): Cell {

@@ -20,10 +20,10 @@ const types = ["application/json", "application/yaml", "application/vnd.kubernet
 const streams = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 
 /**
- * What stands before the handler: a `route` looks at media types alone and names those it has, a `listRoute` has more
- * of them, and `custom` kinds have neither a route nor protobuf.
+ * What stands before the handler: a `route` looks at media types alone and names those it has, and a `listRoute` has
+ * more of them.
  */
-export type Served = "route" | "listRoute" | "handler" | "custom";
+export type Served = "route" | "listRoute" | "handler";
 
 /**
  * The first form of an `Accept` header that the server can answer in.
@@ -36,8 +36,7 @@ export function accepted(header: string | null, forms: readonly Form[], served: 
   if (served === "route" || served === "listRoute") checkRoute(clauses, served === "listRoute");
   const found = negotiated(clauses, forms);
   if (found !== undefined) return found;
-  const known = served === "custom" ? types.slice(0, 2) : types;
-  const message = `only the following media types are accepted: ${known.join(", ")}`;
+  const message = `only the following media types are accepted: ${types.join(", ")}`;
   throw new StatusError(406, "NotAcceptable", { message });
 }
 

@@ -31,7 +31,7 @@ export async function readBody(
   { protobuf, kind }: { readonly protobuf: ProtobufDecoder | undefined; readonly kind: string },
 ): Promise<BodyText> {
   const type = mediaType(request);
-  if (type !== "" && !known.includes(type)) throw unsupportedMediaType(protobuf ? known : known.slice(0, 2));
+  if (type !== "" && !known.includes(type)) throw unsupportedMediaType(known);
   const bytes = await bodyBytes(request);
   if (type === "application/vnd.kubernetes.protobuf") {
     if (protobuf === undefined) throw unsupportedMediaType(known.slice(0, 2));
@@ -73,6 +73,8 @@ interface DecodeOptions {
   readonly schemas: Schemas;
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
   readonly warn: (message: string) => void;
+  /** Told when there are empty lists or maps. */
+  readonly noteEmpty?: () => void;
 }
 
 /**
@@ -87,10 +89,11 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
     throw unrecognized(row.kind, notAnObject(value), body);
   const fields = value as Fields;
   const expected = row.group === "" ? row.version : `${row.group}/${row.version}`;
-  for (const name of ["apiVersion", "kind"] as const) {
+  for (const name of ["kind", "apiVersion"] as const) {
     const given = fields[name];
     if (given === undefined || given === null || given === "") {
-      if (row.custom) throw missing(name, row.kind, body);
+      if (row.custom && name === "kind") throw missing(name, row.kind, body);
+      if (row.custom) throw otherVersion("", expected);
       fields[name] = name === "kind" ? row.kind : expected;
     } else if (typeof given !== "string") {
       throw unrecognized(
@@ -103,7 +106,9 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
   const object = fields as KubeObject;
   if (!row.custom && (object.kind !== row.kind || !isServed(object, options))) throw otherKind(object, options);
   if (object.apiVersion !== expected) throw otherVersion(object.apiVersion, expected);
-  return checkedTyped(typed(object, body, options), options);
+  const result = typed(object, body, options);
+  if (result.hasEmpty) options.noteEmpty?.();
+  return checkedTyped(result, options);
 }
 
 export interface Typed {
@@ -112,20 +117,21 @@ export interface Typed {
   readonly error: string | undefined;
   /** What strict decoding finds: unknown and repeated fields. */
   readonly strict: readonly string[];
+  readonly hasEmpty: boolean;
 }
 
 /** Checks types, drops unknown fields and fills in defaults. */
 export function typed(object: KubeObject, body: BodyText, options: Pick<DecodeOptions, "schema" | "schemas">): Typed {
   const { schema, schemas } = options;
   if (schema === undefined)
-    return { object: { ...object, metadata: object.metadata ?? {} }, error: undefined, strict: [] };
-  const { object: decoded, error, unknown } = schemas.decode(schema, object, body.from ?? "json");
-  if (error !== undefined) return { object, error, strict: [] };
+    return { object: { ...object, metadata: object.metadata ?? {} }, error: undefined, strict: [], hasEmpty: false };
+  const { object: decoded, error, unknown, hasEmpty } = schemas.decode(schema, object, body.from ?? "json");
+  if (error !== undefined) return { object, error, strict: [], hasEmpty };
   const isJson = body.type !== "application/yaml" && body.text !== "";
   const twice = isJson ? duplicateFields(body.text).map((path) => `duplicate field ${JSON.stringify(path)}`) : [];
   decoded.metadata ??= {};
   schemas.applyDefaults(schema, decoded);
-  return { object: decoded, error: undefined, strict: [...unknown, ...twice] };
+  return { object: decoded, error: undefined, strict: [...unknown, ...twice], hasEmpty };
 }
 
 /** The object itself, or the 400 that says what is wrong with it. */

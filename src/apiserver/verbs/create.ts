@@ -24,6 +24,7 @@ export async function create(exchange: Exchange): Promise<Response> {
     schemas: kernel.parts.schemas,
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
+    noteEmpty: () => void (exchange.hasEmpty = true),
   });
   const stored = await createObject(exchange, object, { options, isTracked: false });
   return answerJson(request, form.one(stored), { status: 201, warnings, yaml: accept.yaml });
@@ -67,6 +68,7 @@ export async function createObject(
       apiVersion: resource.apiVersion,
       now: context.now,
       resetFields: resetFields(exchange),
+      hasEmpty: exchange.hasEmpty === true,
     });
   }
   if (resource.emptyStatus !== undefined) object["status"] ??= structuredClone(resource.emptyStatus);
@@ -109,6 +111,7 @@ export async function createObject(
     key = keyOf(resource, target.namespace, metadata.name);
   }
   if (resource.collection.get(key) !== undefined) throw alreadyExists(row, metadata.name ?? "");
+  if (exchange.hasEmpty === true && schema !== undefined) object = parts.schemas.stored(schema, object);
   const inStorage = await resource.toStorage(object);
   if (options.dryRun) {
     return new Stored(key, 0, { object: ordered(object) });

@@ -19,7 +19,7 @@ import { update } from "./update.ts";
 /** Answers a request to a resource. @throws StatusError */
 export async function dispatch(exchange: Exchange): Promise<Response> {
   const { target, resource, request, warnings } = exchange;
-  const verb = verbOf(request.method, target.name);
+  const verb = verbOf(request.method, target.name, resource.row.custom);
   if (target.subresource !== "") return subresource(exchange, verb);
   if (!hasPath(exchange)) throw unknownResource();
   if (!resource.row.verbs.includes(verb) || (target.namespace === "" && resource.row.namespaced && !isAcross(verb)))
@@ -51,12 +51,13 @@ function hasPath({ target, resource: { row } }: Exchange): boolean {
   return ["get", "update", "patch", "delete"].some((verb) => row.verbs.includes(verb));
 }
 
-function verbOf(method: string, name: string): string {
+/** @param custom a kind without a table of routes, which looks at the method first */
+function verbOf(method: string, name: string, custom: boolean): string {
   switch (method) {
     case "GET":
       return name === "" ? "list" : "get";
     case "POST":
-      return name === "" ? "create" : "";
+      return name === "" || custom ? "create" : "";
     case "PUT":
       return name === "" ? "" : "update";
     case "PATCH":

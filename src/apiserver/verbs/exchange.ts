@@ -34,6 +34,8 @@ export interface Exchange {
   readonly accept: Accepted;
   /** Become `Warning` headers. */
   readonly warnings: string[];
+  /** The object that is written has empty lists or maps, which storage does not keep. */
+  hasEmpty?: boolean;
 }
 
 /** RFC 3339 in whole seconds, as every time of metadata is. */

@@ -75,6 +75,7 @@ function metadataForm({ formVersion, isListForm }: Accepted, { row }: Resource):
   return {
     isPlain: false,
     one(stored) {
+      if (isListForm && row.custom) throw new StatusError(500, "", { message: "content is not a list" });
       if (isListForm) throw otherForm("PartialObjectMetadataList", `not a list (${type("")})`);
       return one(stored);
     },

@@ -1,17 +1,10 @@
 /** PATCH in its four forms. */
+import { type FieldError, goJson } from "../field-error.ts";
 import type { KubeObject } from "../hooks.ts";
 import type { Patches, SchemaHandle, Schemas } from "../parts.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { answerJson } from "../request/answer.ts";
-import {
-  bodyBytes,
-  decodeObject,
-  decodeText,
-  mediaType,
-  typed,
-  unsupportedMediaType,
-  whyOther,
-} from "../request/body.ts";
+import { bodyBytes, decodeText, mediaType, typed, unsupportedMediaType, whyOther } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { checkPatchOptions, type WriteOptions, writeOptions } from "../request/query.ts";
 import { decodeYaml, yamlProblem } from "../request/yaml.ts";
@@ -100,18 +93,16 @@ interface PatchOf {
  *
  * @throws StatusError 422 when the patch makes no object of the kind.
  */
-export function patchObject({ kernel }: Exchange, body: PatchBody, of: PatchOf): KubeObject {
+export function patchObject(exchange: Exchange, body: PatchBody, of: PatchOf): KubeObject {
   const { live, row, schema, warn } = of;
-  const { schemas, patches } = kernel.parts;
+  const { schemas, patches } = exchange.kernel.parts;
   const { fieldValidation } = body.options;
   const patch = parsedPatch(body);
   const value = structuredClone(patchValue(patches, { body, patch, schema, live }));
   const isStrategic = body.type === "application/strategic-merge-patch+json";
   if (value.kind !== row.kind || value.apiVersion !== live.apiVersion) {
     if (row.custom) {
-      // Refused in the words of any body.
-      const ignored = { row, schema, schemas, fieldValidation: "Ignore" as const, warn: () => undefined };
-      decodeObject({ text: "", type: "application/json", object: value }, ignored);
+      checkCustomKind(value, { row, live });
     } else if (isStrategic) {
       // It lays fields over an object of the kind: what it says of the kind itself is not among them.
       Object.assign(value, { kind: row.kind, apiVersion: live.apiVersion });
@@ -124,7 +115,8 @@ export function patchObject({ kernel }: Exchange, body: PatchBody, of: PatchOf):
     type: "application/json",
     from: isStrategic ? ("value" as const) : ("json" as const),
   };
-  const { object, error, strict } = typed(value, source, { schema, schemas });
+  const { object, error, strict, hasEmpty } = typed(value, source, { schema, schemas });
+  if (hasEmpty) exchange.hasEmpty = true;
   const all = body.type === "application/json-patch+json" ? [...patches.strictErrors(patch), ...strict] : strict;
   const isRefused = fieldValidation === "Strict" && all.length > 0;
   const refused = error ?? (isRefused ? `strict decoding error: ${all.join(", ")}` : undefined);
@@ -149,6 +141,33 @@ function checkKind(value: KubeObject, { body, patch, row, schemas, live, warn }:
   if (!value.kind) value.kind = row.kind;
   if (value.kind === row.kind && value.apiVersion === live.apiVersion) return;
   throw cannotDecode(body, { patch, value, refused: whyOther(value, { row, schemas }) });
+}
+
+/** @throws StatusError 422, or 500 where the real server comes upon it too late */
+function checkCustomKind(value: KubeObject, { row, live }: Pick<PatchOf, "row" | "live">): void {
+  const name = live.metadata.name ?? "";
+  const refused = (group: string, error: Omit<FieldError, "type">): StatusError =>
+    invalid({ group, kind: value.kind }, name, { errors: [{ type: "Invalid", ...error }] });
+  if (!value.kind) {
+    const text = goJson(value);
+    const detail = `Object 'Kind' is missing in '${text}'`;
+    throw invalid({ group: "", kind: "" }, "", {
+      errors: [{ type: "Invalid", field: "patch", badValue: text, detail }],
+    });
+  }
+  if (value.kind !== row.kind)
+    throw refused(row.group, { field: "kind", badValue: value.kind, detail: `must be ${row.kind}` });
+  if (!value.apiVersion)
+    throw new StatusError(500, "InternalError", {
+      message: "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'",
+      details: { causes: [{ message: "Object 'apiVersion' is missing in 'object has no apiVersion field'" }] },
+    });
+  const group = value.apiVersion.includes("/") ? value.apiVersion.slice(0, value.apiVersion.indexOf("/")) : "";
+  throw refused(group, {
+    field: "apiVersion",
+    badValue: value.apiVersion,
+    detail: `must be ${live.apiVersion}`,
+  });
 }
 
 interface Refusal {

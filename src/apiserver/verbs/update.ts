@@ -26,6 +26,7 @@ export async function update(exchange: Exchange): Promise<Response> {
     schemas: kernel.parts.schemas,
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
+    noteEmpty: () => void (exchange.hasEmpty = true),
   });
   checkName(object, target.name);
   ensureNamespace(exchange, object);
@@ -121,6 +122,7 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
       apiVersion: resource.apiVersion,
       now: context.now,
       resetFields: resetFields(exchange),
+      hasEmpty: exchange.hasEmpty === true,
     });
   }
   const attributes = {
@@ -143,8 +145,11 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   checkVersion(exchange, next, live);
   next = withSystemFields(next, live);
   behaviour.prepareForUpdate?.(next, live, context);
-  setGeneration(exchange, next, live);
+  const plain = exchange.hasEmpty === true && schema !== undefined ? parts.schemas.stored(schema, next) : next;
+  setGeneration(exchange, plain, live);
+  if (plain.metadata.generation !== undefined) next.metadata.generation = plain.metadata.generation;
   validateChanged(exchange, { next, live }, context);
+  next = plain;
   attributes.object = next;
   const validation = admission.validate(attributes);
   if (validation !== undefined) await validation;
