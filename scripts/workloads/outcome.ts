@@ -57,6 +57,9 @@ function counts(happenings: readonly Happening[], names: Names): Record<string, 
   );
 }
 
+/** Reasons of conditions that a controller may step over when pods are quick. */
+const passing: ReadonlySet<string> = new Set(["ReplicaSetUpdated"]);
+
 /** Of each object but pods: where its counts turned, and through which states its conditions went. */
 function sequences(happenings: readonly Happening[], names: Names): Record<string, unknown> {
   const found: Record<string, Record<string, (number | string)[]>> = {};
@@ -66,6 +69,7 @@ function sequences(happenings: readonly Happening[], names: Names): Record<strin
     for (const [field, value] of counted(object)) turn((of[field] ??= []) as number[], value);
     for (const { type, status, reason } of object.status?.conditions ?? []) {
       const states = (of[`condition ${type}`] ??= []);
+      if (passing.has(reason)) continue;
       const state = `${status} ${reason ?? ""}`;
       if (states.at(-1) !== state) states.push(state);
     }

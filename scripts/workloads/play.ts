@@ -1,16 +1,28 @@
-/** Runs situations on a cluster, all at once, each in a namespace of its own. */
-import { type Outcome, outcomeOf } from "./outcome.ts";
+/** Runs situations on a cluster, many at once, each in a namespace of its own. */
+import { type Outcome, outcomeOf, type Played } from "./outcome.ts";
 import { Recorder } from "./recorder.ts";
 import type { Side } from "./side.ts";
 import type { Situation } from "./situation.ts";
 import { Stage } from "./stage.ts";
 
+/** So many play at once: more would only wait for each other, and deadlines would pass meanwhile. */
+const AT_ONCE = 16;
+
 /** By the situation's name. */
 export async function play(side: Side, situations: readonly Situation[]): Promise<Map<string, Outcome>> {
   await using recorder = new Recorder(side);
   await recorder.start();
-  const outcomes = await Promise.all(situations.map((one) => playOne(one, { side, recorder })));
-  return new Map(situations.map(({ name }, index) => [name, outcomes[index]!]));
+  const waiting = [...situations];
+  const played = new Map<Situation, Played>();
+  const worker = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      played.set(next, await playOne(next, { side, recorder }));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  // Events are sent one after the other, long after what they tell of.
+  await recorder.quiet(700);
+  return new Map([...played].map(([situation, one]) => [situation.name, outcomeOf(situation, one)]));
 }
 
 interface Theatre {
@@ -18,7 +30,7 @@ interface Theatre {
   readonly recorder: Recorder;
 }
 
-async function playOne(situation: Situation, { side, recorder }: Theatre): Promise<Outcome> {
+async function playOne(situation: Situation, { side, recorder }: Theatre): Promise<Played> {
   const namespace = situation.name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
@@ -32,8 +44,7 @@ async function playOne(situation: Situation, { side, recorder }: Theatre): Promi
     await situation.run(stage);
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error);
-    const objects = [...new Map(stage.happenings.map(({ object }) => [object.metadata.uid, object])).values()];
-    stage.snapshots.push({ label: "failed", objects: objects.filter(({ kind }) => kind !== "Event") });
+    await stage.settle("failed", undefined, { quiet: 0 });
   }
-  return outcomeOf(situation, { snapshots: stage.snapshots, happenings: stage.happenings, failure });
+  return { snapshots: stage.snapshots, happenings: stage.happenings, failure };
 }

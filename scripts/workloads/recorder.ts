@@ -19,6 +19,7 @@ export class Recorder implements AsyncDisposable {
   readonly #side: Side;
   readonly #stop = new AbortController();
   readonly #byNamespace = new Map<string, Happening[]>();
+  #last = 0;
   #watches: Promise<unknown> | undefined;
 
   constructor(side: Side) {
@@ -37,6 +38,11 @@ export class Recorder implements AsyncDisposable {
   /** Everything that happened in a namespace so far. */
   of(namespace: string): readonly Happening[] {
     return this.#byNamespace.get(namespace) ?? [];
+  }
+
+  /** Resolves when nothing at all has happened for so many milliseconds. */
+  async quiet(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left = this.#last + ms - performance.now()) await Bun.sleep(left);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -63,7 +69,8 @@ export class Recorder implements AsyncDisposable {
     const namespace = object.metadata?.namespace;
     if (namespace === undefined) return;
     const happenings = this.#byNamespace.get(namespace);
-    const happening = { type, object, at: performance.now() };
+    this.#last = performance.now();
+    const happening = { type, object, at: this.#last };
     if (happenings === undefined) this.#byNamespace.set(namespace, [happening]);
     else happenings.push(happening);
   }

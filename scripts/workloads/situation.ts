@@ -10,15 +10,15 @@
  *       await stage.settle("rolled out again", isComplete("web"));
  *     })
  *
- * Each runs in a namespace of its own, all at once. `settle` waits for a condition and then until nothing has happened
+ * Each runs in a namespace of its own, many at once. `settle` waits for a condition and then until nothing has happened
  * in the namespace for a while, and takes a snapshot of all its objects. What differs from run to run on the real
  * cluster alone is replaced or dropped (`normalize.ts`). At the end, these are compared:
  *
  * * the snapshots;
  * * the Events that controllers recorded, as a set of object, type, reason and message (`events: "reasons"` leaves out
  *   the messages where they depend on timing, `false` compares none);
- * * the turning points of each workload's replica counts, and the conditions that each object had, in their order
- *   (`sequence: false` compares none: where timing decides which states are seen at all);
+ * * the turning points of each workload's replica counts, and the conditions that each object had, in their order,
+ *   except those that may pass too quickly to be written at all (`sequence: false` compares none of this);
  * * with `order: true` the order in which objects were created and deleted. Adjacent ones of the same owner are one.
  *
  * Pods behave as their annotations say: `pods.binnacle.dev/exit-code` and the others of `src/cluster/pods/script.ts`.
