@@ -37,7 +37,10 @@ export class Names {
   }
 
   #add(object: Loose): void {
-    const { name, uid, generateName, labels = {}, ownerReferences = [] } = object.metadata;
+    const { name, uid, labels = {}, ownerReferences = [] } = object.metadata;
+    // The pods of a StatefulSet have names, although they say what they would be generated from.
+    const generateName =
+      labels["statefulset.kubernetes.io/pod-name"] === name ? undefined : object.metadata.generateName;
     const controller = ownerReferences.find((one: Loose) => one.controller === true);
     const owner = controller && (this.#labels.get(controller.uid) ?? `${controller.kind}/${controller.name}`);
     const plain = `${object.kind}/${name}`;

@@ -111,11 +111,14 @@ function order(happenings: readonly Happening[], names: Names): string[] {
   return found.map(({ what, count }) => (count === 1 ? what : `${what} ×${count}`));
 }
 
-/** Recorded by controllers; of pods and nodes only what stands in for machines has something to say. */
+/**
+ * Recorded by controllers; of pods and nodes only what stands in for machines has something to say, and of claims only
+ * who provides volumes.
+ */
 function events(happenings: readonly Happening[], names: Names, withoutNotes: boolean): string[] {
   const found = new Set<string>();
   for (const { object } of happenings) {
-    if (object.kind !== "Event" || object.regarding?.kind === "Pod") continue;
+    if (object.kind !== "Event" || ["Pod", "PersistentVolumeClaim"].includes(object.regarding?.kind)) continue;
     const { regarding, type, reason, note } = object;
     const about = `${regarding.kind} ${names.text(regarding.name)}: ${type} ${reason}`;
     found.add(withoutNotes ? about : `${about}: ${names.text(note ?? "")}`);

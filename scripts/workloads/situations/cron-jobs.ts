@@ -108,7 +108,8 @@ export const cronJobs: readonly Situation[] = [
   }),
   situation("cron job: overlap is allowed", async (stage) => {
     await overlap(stage, "Allow");
-    await stage.settle("two", (now) => now.find("CronJob", "tick")?.status?.active?.length === 2);
+    const two = (now: Stage) => now.find("CronJob", "tick")?.status?.active?.length === 2;
+    await stage.settle("two", two, { quiet: 1500 });
   }),
   situation("cron job: overlap is forbidden", async (stage) => {
     await overlap(stage, "Forbid");
@@ -118,12 +119,13 @@ export const cronJobs: readonly Situation[] = [
   }),
   situation("cron job: overlap replaces", async (stage) => {
     await overlap(stage, "Replace");
-    await stage.settle("one", (now) => now.find("Job", "earlier") === undefined && now.list("Pod").length === 1);
+    const one = (now: Stage) => now.find("Job", "earlier") === undefined && now.list("Pod").length === 1;
+    await stage.settle("one", one, { quiet: 1500 });
   }),
   situation("cron job: keeps the last jobs only", async (stage) => {
     await stage.apply(cronJob("tick", { suspend: true, successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 }));
     await stage.until("there", (now) => now.find("CronJob", "tick") !== undefined);
-    for (const name of ["one", "two", "three"]) {
+    for (const name of ["first", "second", "third"]) {
       await earlierJob(stage, name);
       await stage.until(
         "over",

@@ -21,7 +21,7 @@ import { availableIn } from "../workload/pod-state.ts";
 import { slowStart } from "../workload/slow-start.ts";
 import { HASH_LABEL, templateFor } from "./daemon-pod.ts";
 import { FailureBackOff } from "./failure-back-off.ts";
-import { groupByNode, placementOn, strandedPods } from "./placement.ts";
+import { fitFor, groupByNode, placementOn, strandedPods } from "./placement.ts";
 import { hashOf, revisionsOf } from "./revisions.ts";
 import { nextStep, type Step } from "./rolling-update.ts";
 import { statusOf } from "./status.ts";
@@ -45,10 +45,10 @@ export function daemonSetController({ clock = systemClock }: { readonly clock?: 
       watch(Node, {
         // Nodes report their health all the time; only this decides which pods they get.
         on: ({ type, object, old }) =>
-          type !== "update" ||
+          type === "create" ||
           !sameJson(object.metadata.labels, old?.metadata.labels) ||
           !sameJson(object.spec?.taints, old?.spec?.taints),
-        enqueue: (_, { client }) => client.list(DaemonSet),
+        enqueue: setsOn,
       }),
     ],
     uses: [allow(Pod, "create", "patch", "delete"), allow(ControllerRevision, "create", "update", "patch", "delete")],
@@ -122,6 +122,20 @@ function tellEnd({ metadata: { namespace, name }, status }: Pod, node: string, e
   const pod = `daemon pod ${namespace}/${name} on node ${node}`;
   if (status?.phase === "Failed") events.warning("FailedDaemonPod", `Found failed ${pod}, will try to kill it`);
   else events.normal("SucceededDaemonPod", `Found succeeded ${pod}, will try to delete it`);
+}
+
+/** The sets that a node asks to do something. */
+async function setsOn(node: Node, { client }: { readonly client: Pick<Client, "list"> }): Promise<DaemonSet[]> {
+  const concerned: DaemonSet[] = [];
+  for (const set of await client.list(DaemonSet)) {
+    const { uid, namespace } = set.metadata;
+    const pods = await client.list(Pod, { namespace, index: byController.is(uid) });
+    const isThere = pods.some(({ spec }) => spec.nodeName === node.metadata.name);
+    const { shouldRun, mayStay } = fitFor(set, node);
+    const isMisplaced = isThere && (!mayStay || (set.status?.numberMisscheduled ?? 0) > 0);
+    if (isMisplaced || (shouldRun && !isThere)) concerned.push(set);
+  }
+  return concerned;
 }
 
 /** The sets that would adopt a pod. */

@@ -49,13 +49,12 @@ export interface Version {
 /** The pod of an ordinal. */
 export function newPod(set: StatefulSet, ordinal: number, { name: revision, template }: Version): PodInput {
   const { metadata, spec } = podOf(template, set);
-  const { generateName: _, ...rest } = metadata;
   const name = `${set.metadata.name}-${ordinal}`;
   return {
     metadata: {
-      ...rest,
+      ...metadata,
       name,
-      labels: { ...rest.labels, ...identityLabels(name), [REVISION_LABEL]: revision },
+      labels: { ...metadata.labels, ...identityLabels(name), [REVISION_LABEL]: revision },
     },
     spec: {
       ...spec,
