@@ -3,7 +3,7 @@ import { stringify } from "yaml";
 import type { Journal, SeenObject, SeenRequest } from "./journal.ts";
 
 /** So that a failure can be read. */
-const MOST_OBJECTS = 12;
+const MOST_OBJECTS = 8;
 const MOST_LINES = 60;
 
 /** Those of clusters that run; what is told of those that were stopped since the last look. Nothing unless asked for. */
@@ -32,44 +32,65 @@ export function lastSecond(): string | undefined {
 
 function describe(journal: Journal): string {
   const now = performance.now();
+  // Those that modules saw or the test wrote come first.
   const objects = new Map<string, SeenObject>();
-  const keep = (object: SeenObject): void => {
-    const id = object.metadata?.uid;
-    if (id === undefined || object.kind === "Lease") return;
-    const known = objects.get(id);
-    if (version(known) <= version(object)) objects.set(id, object);
-  };
+  const others = new Map<string, SeenObject>();
   const lines: { readonly at: number; readonly text: string }[] = [];
   for (const { at, type, object } of journal.events) {
-    keep(object);
-    lines.push({ at, text: `${type.padEnd(9)}${nameOf(object)}` });
+    if (isHousekeeping(object)) continue;
+    keep(objects, object);
+    lines.push({ at, text: `${type.padEnd(9)}${nameOf(object)} @${object.metadata?.resourceVersion}` });
   }
   for (const request of journal.requests) {
-    const answer = parse(request.answer);
-    if (answer !== undefined && request.code < 300) keep(answer);
+    const answer = parse(request.answer) ?? {};
+    if (isHousekeeping(answer) || /\/namespaces\/kube-/.test(request.path)) continue;
+    if (request.code < 300) keep(request.by === "test" ? objects : others, answer);
     lines.push({ at: request.at, text: requestLine(request, answer) });
   }
+  for (const [id, object] of others) if (objects.has(id)) keep(objects, object);
+  const all = [...objects.values(), ...[...others].filter(([id]) => !objects.has(id)).map(([, object]) => object)];
   if (lines.length === 0) return "";
   const told = lines
     .sort((a, b) => a.at - b.at)
     .slice(-MOST_LINES)
     .map(({ at, text }) => `  ${`-${Math.round(now - at)}`.padStart(5)} ms  ${text}`);
-  const shown = [...objects.values()].slice(-MOST_OBJECTS).map((object) => indented(stringify(slim(object))));
+  const shown = all.slice(0, MOST_OBJECTS).map((object) => indented(stringify(slim(object))));
+  const more = all.slice(MOST_OBJECTS).map(nameOf);
   return [
     "Requests and events of the last second:",
     ...told,
-    `Objects that changed in it${objects.size > shown.length ? `, ${shown.length} of ${objects.size}` : ""}:`,
+    "Objects that changed in it:",
     shown.join("  ---\n"),
+    ...(more.length === 0 ? [] : [`  and ${more.join(", ")}`]),
   ].join("\n");
 }
 
-function requestLine({ method, path, by, code }: SeenRequest, answer: SeenObject | undefined): string {
-  const why = code >= 400 ? ` ${(answer as { message?: string } | undefined)?.message ?? ""}` : "";
-  return `${method} ${path} by ${by}: ${code === 0 ? "" : code}${why}`;
+/** The newest version of an object; Events are told by their lines. */
+function keep(objects: Map<string, SeenObject>, object: SeenObject): void {
+  const id = object.metadata?.uid;
+  if (id === undefined || object.kind === "Event" || object.kind === "CustomResourceDefinition") return;
+  if (version(objects.get(id)) <= version(object)) objects.set(id, object);
+}
+
+/** What every cluster does for itself. */
+function isHousekeeping({ kind = "", metadata }: SeenObject): boolean {
+  return (
+    ["Lease", "Node"].includes(kind) ||
+    metadata?.namespace?.startsWith("kube-") === true ||
+    (kind === "ServiceAccount" && metadata?.name === "default") ||
+    metadata?.name === "kube-root-ca.crt"
+  );
+}
+
+function requestLine({ method, path, by, code }: SeenRequest, answer: SeenObject): string {
+  if (code === 0) return `${method} ${path}, ${by}`;
+  const { type, reason, note, message } = answer as Readonly<Record<string, string | undefined>>;
+  if (answer.kind === "Event" && code < 300) return `Event ${type} ${reason} by ${by}: ${note ?? message}`;
+  return `${method} ${path} by ${by}: ${code}${code >= 400 ? ` ${message ?? ""}` : ""}`;
 }
 
 function nameOf({ kind = "", metadata }: SeenObject): string {
-  return `${kind} ${metadata?.namespace === undefined ? "" : `${metadata.namespace}/`}${metadata?.name ?? ""} @${metadata?.resourceVersion}`;
+  return `${kind} ${metadata?.namespace === undefined ? "" : `${metadata.namespace}/`}${metadata?.name ?? ""}`;
 }
 
 function version(object: SeenObject | undefined): number {

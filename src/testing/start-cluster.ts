@@ -80,7 +80,7 @@ export class TestCluster implements AsyncDisposable {
       answer: (request) => config.answer!(request),
       onChunk: (chunk) => journal.chunk(chunk),
       onStruck: ({ method, path }, effect) =>
-        journal.note({ method, path, by: `a module: fault '${effect}'`, code: 0, answer: "" }),
+        journal.note({ method, path, by: `struck by the fault '${effect}'`, code: 0, answer: "" }),
     });
     this.faults = layer;
     this.config = answered(config, (request) => layer.answer(request));
