@@ -1,0 +1,168 @@
+/** `binnacle dev` as a newcomer has it: the binary, a folder with one module and its sample, and kubectl. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { assets } from "../controlplane/controlplane.ts";
+import { Bench, until } from "./binary.ts";
+
+const examples = join(import.meta.dirname, "../../controllers");
+const folder = await assets();
+const program = folder !== undefined && existsSync(join(folder, "kubectl")) ? join(folder, "kubectl") : "kubectl";
+
+/** A running `binnacle dev`. */
+class Dev implements AsyncDisposable {
+  readonly child: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  readonly began: number = performance.now();
+  readonly #dir: string;
+  out = "";
+  err = "";
+
+  constructor(dir: string, ...args: string[]) {
+    this.#dir = dir;
+    this.child = Bun.spawn([join(dir, "binnacle"), "dev", ...args], {
+      cwd: dir,
+      env: { PATH: join(dir, "nothing"), HOME: dir },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    void this.#read();
+  }
+
+  async #read(): Promise<void> {
+    const decoder = new TextDecoder();
+    const errors = async (): Promise<void> => {
+      for await (const chunk of this.child.stderr) this.err += decoder.decode(chunk);
+    };
+    void errors();
+    for await (const chunk of this.child.stdout) this.out += decoder.decode(chunk);
+  }
+
+  /** Waits for the lines that say how to go on. */
+  async ready(): Promise<this> {
+    await until(() => this.out.includes("  try "), { what: () => `the three lines: ${this.out}${this.err}`, every: 5 });
+    return this;
+  }
+
+  get url(): string {
+    return /addresses {2}(\S+)/.exec(this.out)![1]!;
+  }
+
+  async kubectl(...args: string[]): Promise<string> {
+    const env = { HOME: this.#dir, KUBECONFIG: join(this.#dir, ".binnacle/kubeconfig"), PATH: process.env["PATH"] };
+    const child = Bun.spawn([program, ...args], { cwd: this.#dir, env, stdout: "pipe", stderr: "pipe" });
+    const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    if ((await child.exited) !== 0) throw new Error(`kubectl ${args.join(" ")}: ${err}`);
+    return out.trim();
+  }
+
+  async end(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+    this.child.kill(signal);
+    await this.child.exited;
+    return this.child.exitCode;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await this.end();
+  }
+}
+
+describe("binnacle dev", () => {
+  let bench: Bench;
+  let dev: Dev;
+  beforeAll(async () => {
+    bench = await Bench.create();
+    await bench.example("guestbook");
+    await copyFile(join(examples, "guestbook.yaml"), join(bench.dir, "controllers/guestbook.yaml"));
+    dev = new Dev(bench.dir, "--data");
+    await dev.ready();
+  });
+  afterAll(async () => {
+    await dev?.[Symbol.asyncDispose]();
+    await bench?.[Symbol.asyncDispose]();
+  });
+
+  test("says how to go on, and the sample becomes pods that run, a Service, endpoints and a condition", async () => {
+    const started = performance.now() - dev.began;
+    expect(dev.out).toContain("export KUBECONFIG=$PWD/.binnacle/kubeconfig");
+    expect(dev.out).toContain("kubectl apply -f controllers/guestbook.yaml");
+    await dev.kubectl("apply", "-f", "controllers/guestbook.yaml");
+    await until(() => dev.err.includes("Reconciled"), { what: () => dev.err, every: 5 });
+    console.log(
+      `binnacle dev: ready after ${Math.round(started)} ms, first reconcile after ${Math.round(performance.now() - dev.began)} ms`,
+    );
+    await dev.kubectl("wait", "--for=condition=Ready", "guestbook/hello", "--timeout=20s");
+    expect(await dev.kubectl("get", "deployment,replicaset", "--no-headers")).toMatch(
+      /deployment\.apps\/hello +2\/2 +2 +2 .*\n+replicaset\.apps\/hello-\S+ +2 +2 +2 /,
+    );
+    const pods = (await dev.kubectl("get", "pods", "--no-headers")).split("\n");
+    expect(pods.filter((line) => / 1\/1 +Running /.test(line))).toHaveLength(2);
+    const addresses = "jsonpath={.subsets[0].addresses[*].targetRef.kind}";
+    await until(async () => (await dev.kubectl("get", "endpoints", "hello", "-o", addresses)) === "Pod Pod", {
+      what: "two endpoints",
+    });
+    expect(dev.err).toMatch(/Reconciled .*key=default\/hello because="for Guestbook create default\/hello/);
+    expect(dev.err).toMatch(/because="owns Deployment update default\/hello/);
+  }, 60_000);
+
+  test("rollout status, set image, rollout undo, scale and delete behave", async () => {
+    const image = async (): Promise<string> =>
+      dev.kubectl("get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].spec.containers[0].image}");
+    await dev.kubectl("create", "deployment", "web", "--image=nginx:1", "--replicas=2");
+    expect(await dev.kubectl("rollout", "status", "deployment/web", "--timeout=20s")).toContain(
+      "successfully rolled out",
+    );
+    await dev.kubectl("set", "image", "deployment/web", "nginx=nginx:2");
+    await dev.kubectl("rollout", "status", "deployment/web", "--timeout=20s");
+    await until(async () => (await image()) === "nginx:2 nginx:2", { what: "the new image" });
+    expect(await dev.kubectl("rollout", "history", "deployment/web")).toMatch(/^1 .*\n2 /m);
+    await dev.kubectl("rollout", "undo", "deployment/web");
+    await dev.kubectl("rollout", "status", "deployment/web", "--timeout=20s");
+    await until(async () => (await image()) === "nginx:1 nginx:1", { what: "the old image again" });
+    await dev.kubectl("scale", "deployment/web", "--replicas=3");
+    await dev.kubectl("wait", "--for=jsonpath={.status.readyReplicas}=3", "deployment/web", "--timeout=20s");
+    await dev.kubectl("delete", "deployment", "web", "--timeout=20s");
+    await until(async () => (await dev.kubectl("get", "pods,replicasets", "-l", "app=web", "-o", "name")) === "", {
+      what: "everything of web gone",
+    });
+  }, 90_000);
+
+  test("a second start in the same folder says who is there, and disturbs nothing", async () => {
+    const second = new Dev(bench.dir, "--data");
+    expect(await second.child.exited).toBe(1);
+    await until(() => second.err !== "", { what: "a message" });
+    expect(second.err).toContain(`another \`binnacle dev\` runs there (process ${dev.child.pid})`);
+    expect(await dev.kubectl("get", "guestbook", "hello", "-o", "name")).toBe("guestbook.demo.binnacle.dev/hello");
+  });
+
+  test("one in another folder takes free ports", async () => {
+    await using other = await Bench.create();
+    await other.example("pod-logger");
+    await using beside = await new Dev(other.dir).ready();
+    expect(beside.url).not.toBe(dev.url);
+    expect(await beside.kubectl("get", "nodes", "--no-headers")).toContain("Ready");
+  });
+
+  test("a module that changes is loaded again", async () => {
+    const file = join(bench.dir, "controllers/guestbook.ts");
+    await writeFile(file, (await readFile(file, "utf8")).replaceAll("AllReady", "EverybodyIsHere"));
+    const reason = 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}';
+    await until(async () => (await dev.kubectl("get", "guestbook", "hello", "-o", reason)) === "EverybodyIsHere", {
+      what: () => `the new reason: ${dev.err.slice(-2_000)}`,
+    });
+  }, 30_000);
+
+  test("after kill -9 it goes on with its data, on its port", async () => {
+    const { url } = dev;
+    const uid = await dev.kubectl("get", "guestbook", "hello", "-o", "jsonpath={.metadata.uid}");
+    await dev.end("SIGKILL");
+    dev = await new Dev(bench.dir, "--data").ready();
+    expect(dev.url).toBe(url);
+    expect(await dev.kubectl("get", "guestbook", "hello", "-o", "jsonpath={.metadata.uid}")).toBe(uid);
+    await dev.kubectl("delete", "-f", "controllers/guestbook.yaml", "--timeout=20s");
+    await until(async () => (await dev.kubectl("get", "deployments,pods", "-o", "name")) === "", {
+      what: "nothing left",
+    });
+    expect(await dev.end()).toBe(0);
+  }, 60_000);
+});

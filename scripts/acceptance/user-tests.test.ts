@@ -1,0 +1,75 @@
+/** `binnacle test` with the binary alone: a folder with one module and its test, and a PATH that leads nowhere. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Bench } from "./binary.ts";
+
+const module = `import { conditions, defineController, defineResource, of, z } from "binnacle";
+import { ConfigMap } from "binnacle/resources";
+
+export const Greeting = defineResource({
+  group: "demo.example.com",
+  version: "v1",
+  kind: "Greeting",
+  spec: z.object({ to: z.string().min(1) }),
+  status: z.object({ conditions: conditions("Ready") }),
+});
+
+export const greeting = defineController({
+  for: Greeting,
+  owns: [ConfigMap],
+  async reconcile({ metadata: { name }, spec }, { children, status }) {
+    await children.sync({ card: of(ConfigMap, { metadata: { name }, data: { text: \`Hello, \${spec.to}!\` } }) });
+    status.condition({ type: "Ready", status: true, reason: "Written" });
+  },
+});
+`;
+const usersTest = (text: string): string => `import { expect, test } from "bun:test";
+import { ConfigMap } from "binnacle/resources";
+import { eventually, runModule, startCluster } from "binnacle/testing";
+import { Greeting, greeting } from "./greeting.ts";
+
+test("greets", async () => {
+  await using cluster = await startCluster();
+  await using _ = await runModule(greeting, cluster);
+  const key = { namespace: "default", name: "first" };
+  await cluster.client.create(Greeting, { metadata: key, spec: { to: "world" } });
+  const text = async () => (await cluster.client.get(ConfigMap, key)).data?.["text"];
+  await eventually(async () => expect(await text()).toBe("${text}"), { within: "500ms" });
+});
+`;
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await Bench.create();
+  await bench.write("controllers/greeting.ts", module);
+});
+afterAll(() => bench?.[Symbol.asyncDispose]());
+
+test("binnacle test runs a test, and check does not take it for a module", async () => {
+  await bench.write("controllers/greeting.test.ts", usersTest("Hello, world!"));
+  await bench.exec("test"); // unpacks what the next one finds
+  const began = performance.now();
+  const { code, stderr } = await bench.exec("test");
+  console.log(`binnacle test: one test in ${Math.round(performance.now() - began)} ms`);
+  expect(stderr).toMatch(/\(pass\) greets[^]* 1 pass\n 0 fail/);
+  expect(code).toBe(0);
+  expect((await bench.exec("check")).code).toBe(0);
+}, 60_000);
+
+test("binnacle test shows the objects and events of the last second with a failure", async () => {
+  await bench.write("controllers/greeting.test.ts", usersTest("Good bye"));
+  const { code, stderr } = await bench.exec("test", "controllers", "greeting");
+  expect(code).toBe(1);
+  expect(stderr).toContain('Expected: "Good bye"');
+  expect(stderr).toMatch(/\(fail\) greets[^]*Requests and events of the last second:/);
+  expect(stderr).toMatch(/ms {2}POST \/apis\/demo\.example\.com\/v1\/namespaces\/default\/greetings by test: 201/);
+  expect(stderr).toMatch(/ms {2}ADDED {4}ConfigMap default\/first @\d+/);
+  expect(stderr).toMatch(/Objects that changed in it:[^]*kind: ConfigMap[^]*text: Hello, world!/);
+}, 60_000);
+
+test("binnacle test says what is missing", async () => {
+  const { code, stderr } = await bench.exec("test", "controllers", "nothing");
+  expect(stderr).toBe(
+    "binnacle: Cannot find a test in 'controllers' whose path contains 'nothing': tests are in files called *.test.ts\n",
+  );
+  expect(code).toBe(1);
+});
