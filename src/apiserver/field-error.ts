@@ -73,7 +73,7 @@ export function notSupported(
 
 function quoted(value: unknown, isStruct: boolean): string {
   if (typeof value === "string") return goQuoted(value);
-  return isStruct ? escaped(JSON.stringify(value)) : goJson(value);
+  return isStruct ? escapedJson(JSON.stringify(value)) : goJson(value);
 }
 
 /** Go's `%q`. */
@@ -108,10 +108,10 @@ function unprintable(character: string, code: number): string {
 
 /** JSON as Go writes it: `<`, `>` and `&` escaped, keys of maps sorted. */
 export function goJson(value: unknown): string {
-  return escaped(JSON.stringify(sorted(value)));
+  return escapedJson(JSON.stringify(sorted(value)));
 }
 
-function escaped(json: string): string {
+export function escapedJson(json: string): string {
   return json.replace(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -20,6 +20,8 @@ export interface ManagedFieldsRequest {
   /** `undefined` when the object is being created. */
   readonly live: KubeObject | undefined;
   readonly next: KubeObject;
+  /** `next` has empty lists or maps. @default false */
+  readonly hasEmpty?: boolean;
   readonly manager: string;
   readonly operation: "Update";
   readonly subresource: string;

@@ -10,7 +10,7 @@ import { strategicMergePatch } from "./patch/strategic-merge-patch.ts";
 import { layOver } from "./patch/lay-over.ts";
 import { mergePatch } from "./patch/merge-patch.ts";
 import { serverSideApply } from "./patch/server-side-apply.ts";
-import { updateManagedFields } from "./patch/update-managed-fields.ts";
+import { updateManagedFields, updateManagedFieldsOfEmpty } from "./patch/update-managed-fields.ts";
 import { decodeProtobuf, hasProtobuf } from "./protobuf/decode.ts";
 import { customSchema } from "./schema/custom.ts";
 import { decodeBuiltIn } from "./schema/decode.ts";
@@ -62,7 +62,10 @@ export const wiredParts: Parts = {
     strategic: (schema, object, patch) => strategicMergePatch(schema as Schema, object, patch) as KubeObject,
     apply: (request) => serverSideApply({ ...request, schema: request.schema as Schema }).object,
     lay: (schema, object, over) => layOver(schema as Schema, object, over),
-    updateManagedFields: (request) => updateManagedFields({ ...request, schema: request.schema as Schema }),
+    updateManagedFields(request) {
+      const options = { ...request, schema: request.schema as Schema };
+      return request.hasEmpty === true && options.schema.go ? updateManagedFieldsOfEmpty(options) : updateManagedFields(options);
+    },
   },
   protobuf(row) {
     if (row.custom || !hasProtobuf(row)) return undefined;

@@ -41,6 +41,12 @@ export function updateManagedFields(options: UpdateOptions): KubeObject {
   return withManagedFields(bare, encodeManagers(managers));
 }
 
+/** The same where `next` has empty lists and maps: of these only those that are encoded belong to anybody. */
+export function updateManagedFieldsOfEmpty(options: UpdateOptions): KubeObject {
+  const encoded = decodeBuiltIn(options.schema, options.next, { empty: "encoded" }).object as KubeObject;
+  return withManagedFields(options.next, updateManagedFields({ ...options, next: encoded }).metadata.managedFields);
+}
+
 /** Changes `managers`. */
 export function applyUpdate(managers: Managers, options: UpdateOptions): void {
   const { schema, live, next, apiVersion, subresource, now } = options;

@@ -9,6 +9,8 @@ export interface Decoded {
   readonly object: unknown;
   /** Why it cannot be decoded, in Go's words: the request is refused. */
   readonly error: string | undefined;
+  /** It has lists or maps that are empty and not absent. */
+  readonly hasEmpty: boolean;
   /** Unknown fields as strict decoding names them: `unknown field "spec.foo"`, at most 100. */
   readonly unknown: readonly string[];
 }
@@ -21,17 +23,29 @@ export interface DecodeOptions {
    * @default "json"
    */
   readonly from?: "json" | "unstructured";
+  /**
+   * What becomes of empty lists and maps: as storage reads them again, none is left; as they are encoded, those that
+   * may be left out are; or they are kept, for messages that show them.
+   *
+   * @default "stored"
+   */
+  readonly empty?: "stored" | "encoded" | "kept";
 }
 
 /** Decodes a JSON value; the argument stays as it is. */
-export function decodeBuiltIn(schema: Schema, value: unknown, { from = "json" }: DecodeOptions = {}): Decoded {
-  const decoding = new Decoding(from);
+export function decodeBuiltIn(schema: Schema, value: unknown, options: DecodeOptions = {}): Decoded {
+  const decoding = new Decoding(options);
   try {
     const object = decoding.decode(schema, value, { parent: undefined, strict: "" });
-    return { object, error: decoding.error, unknown: [...decoding.unknown] };
+    return { object, error: decoding.error, unknown: [...decoding.unknown], hasEmpty: decoding.hasEmpty };
   } catch (error) {
     if (!(error instanceof HardError)) throw error;
-    return { object: undefined, error: decoding.inContext(error.cause as Error | TypeMismatch), unknown: [] };
+    return {
+      object: undefined,
+      error: decoding.inContext(error.cause as Error | TypeMismatch),
+      unknown: [],
+      hasEmpty: false,
+    };
   }
 }
 
@@ -48,10 +62,13 @@ class Decoding {
   error: string | undefined;
   #struct = "";
   readonly #fields: string[] = [];
+  hasEmpty = false;
   readonly #from: "json" | "unstructured";
+  readonly #empty: "stored" | "encoded" | "kept";
 
-  constructor(from: "json" | "unstructured") {
+  constructor({ from = "json", empty = "stored" }: DecodeOptions) {
     this.#from = from;
+    this.#empty = empty;
   }
 
   decode(schema: Schema, value: unknown, place: Place): unknown {
@@ -127,7 +144,11 @@ class Decoding {
         if (field.go!.omit !== undefined && !isStruct(field)) continue;
         value = this.zero(field);
       }
-      if (field.go!.omit === undefined || !isEmpty(field, value)) object[name] = emptyAsNull(field, value);
+      if (isEmptyCollection(field, value)) {
+        this.hasEmpty = true;
+        if (this.#empty === "kept") object[name] = value;
+        else if (field.go!.omit === undefined) object[name] = this.#empty === "encoded" ? value : null;
+      } else if (field.go!.omit === undefined || !isEmpty(field, value)) object[name] = value;
     }
     return object;
   }
@@ -218,13 +239,11 @@ function isEmpty(field: Schema, value: unknown): boolean {
   return value === null || value === "" || value === 0 || value === false;
 }
 
-/** Storage does not tell empty lists and maps from absent ones. */
-function emptyAsNull(field: Schema, value: unknown): unknown {
-  if (field.go!.pointer || typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.length === 0 ? null : value;
-  return field.properties === undefined && field.go!.own === undefined && Object.keys(value).length === 0
-    ? null
-    : value;
+/** A list or a map of nothing; storage does not tell it from an absent one. */
+function isEmptyCollection(field: Schema, value: unknown): boolean {
+  if (field.go!.pointer || typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.length === 0;
+  return field.properties === undefined && field.go!.own === undefined && Object.keys(value).length === 0;
 }
 
 /** The byte at which Go stops; `undefined` when it is base64. */

@@ -5,6 +5,7 @@ import { defaulting } from "./apply-table.ts";
 import { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { nameFormat, validateMetadata, validateMetadataUpdate } from "./metadata.ts";
+import { dropUnavailable } from "./pod-features.ts";
 import { podWarnings } from "./pod-warnings.ts";
 import { ruleTables } from "./rule-tables.ts";
 import { type Format, pathSegment } from "./formats.ts";
@@ -66,14 +67,25 @@ export function behaviourOf(row: KindRow): KindBehaviour {
   const defaults = row.custom ? undefined : defaulting(row);
   const format = rules.name ?? nameFormat(row);
   const { prepare, prepareUpdate, selectable } = rules;
+  const hasPods = Object.hasOwn(templates, `${row.group}/${row.kind}`) || undefined;
   return {
     ...(defaults && { default: (object) => defaults(object) }),
-    ...(prepare && { prepareForCreate: prepare }),
-    ...(prepareUpdate && { prepareForUpdate: prepareUpdate }),
+    ...((prepare ?? hasPods) && {
+      prepareForCreate: (object, write) => {
+        if (hasPods) dropUnavailable(podSpecOf(object, row)?.fields ?? {});
+        prepare?.(object, write);
+      },
+    }),
+    ...((prepareUpdate ?? hasPods) && {
+      prepareForUpdate: (next, old, write) => {
+        if (hasPods && write.subresource === "") dropUnavailable(podSpecOf(next, row)?.fields ?? {});
+        prepareUpdate?.(next, old, write);
+      },
+    }),
     ...(selectable && { selectableFields: selectable }),
     validateCreate(object, write) {
       const errors: FieldError[] = [];
-      const root = new Field("", object, errors);
+      const root = new Field("", object, { errors, row: write.row });
       validateMetadata(root.at("metadata"), { row, format });
       rules.check?.(root, { write, object, old: undefined });
       const spec = errors.length === 0 ? podSpecOf(object, row) : undefined;
@@ -116,7 +128,7 @@ interface ChangeOf {
 
 function changed({ rules, next, old, write, row, format }: ChangeOf): FieldError[] {
   const errors: FieldError[] = [];
-  const root = new Field("", next, errors);
+  const root = new Field("", next, { errors, row });
   const metadata = root.at("metadata");
   const kind = `${row.group}/${row.kind}`;
   validateMetadata(metadata, { row, format: pathSegment, isBasic: true });
@@ -130,7 +142,7 @@ function changed({ rules, next, old, write, row, format }: ChangeOf): FieldError
   }
   if (rules.updateFirst === true) rules.update?.(root, old, context);
   if (rules.checkNewOnly !== true) rules.check?.(root, context);
-  if (rules.updateFirst !== true) rules.update?.(root, old, context);
   if (rules.checksTwice === true) rules.check?.(root, context);
+  if (rules.updateFirst !== true) rules.update?.(root, old, context);
   return errors;
 }

@@ -73,7 +73,7 @@ function common(container: Field, scope: PodScope): void {
   if (name.require()) name.matches(dnsLabel);
   container.at("image").require();
   const termination = container.at("terminationMessagePolicy");
-  if (termination.require()) termination.oneOf(["File", "FallbackToLogsOnError"]);
+  if (termination.require()) termination.oneOf(["File", "FallbackToLogsOnError"], { sorted: false });
   ports(container.at("ports"));
   environment(container);
   mounts(container, scope.volumes);

@@ -24,7 +24,7 @@ const configMap: Rules = {
       binary.key(key).with(key).matches(configMapKey);
       size += Buffer.from(String(binary.fields[key]), "base64").length;
     }
-    if (size > mostBytes) new Field("[]", "", object.errors).tooLong(mostBytes);
+    if (size > mostBytes) new Field("[]", "", object).tooLong(mostBytes);
   },
   update: frozen(["data", "binaryData"]),
 };

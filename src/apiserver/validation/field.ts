@@ -1,32 +1,42 @@
 /** A field under validation: where it is, what it holds, and where errors of it go. */
 import { type FieldError, type FieldErrorType, notSupported } from "../field-error.ts";
-import type { Fields } from "../hooks.ts";
+import type { Fields, GroupVersionKind } from "../hooks.ts";
 import type { Format } from "./formats.ts";
+import { internalValue } from "./internal-values.ts";
+
+/** What a field shares with those around it. */
+interface Place {
+  readonly errors: FieldError[];
+  readonly row?: GroupVersionKind | undefined;
+}
 
 export class Field {
   readonly path: string;
   readonly value: unknown;
   readonly errors: FieldError[];
+  /** The kind of the object that the field is of: how its values are shown. */
+  readonly row: GroupVersionKind | undefined;
 
-  constructor(path: string, value: unknown, errors: FieldError[]) {
+  constructor(path: string, value: unknown, { errors, row }: Place) {
     this.path = path;
     this.value = value;
     this.errors = errors;
+    this.row = row;
   }
 
   /** A field of this one; of nothing when this one is no object. */
   at(name: string): Field {
-    return new Field(this.path === "" ? name : `${this.path}.${name}`, this.fields[name], this.errors);
+    return new Field(this.path === "" ? name : `${this.path}.${name}`, this.fields[name], this);
   }
 
   /** The entry of a map. */
   key(name: string): Field {
-    return new Field(`${this.path}[${name}]`, this.fields[name], this.errors);
+    return new Field(`${this.path}[${name}]`, this.fields[name], this);
   }
 
   /** The same place with another value. */
   with(value: unknown): Field {
-    return new Field(this.path, value, this.errors);
+    return new Field(this.path, value, this);
   }
 
   get fields(): Fields {
@@ -37,7 +47,7 @@ export class Field {
 
   get items(): Field[] {
     if (!Array.isArray(this.value)) return [];
-    return this.value.map((item, index) => new Field(`${this.path}[${index}]`, item, this.errors));
+    return this.value.map((item, index) => new Field(`${this.path}[${index}]`, item, this));
   }
 
   get keys(): string[] {
@@ -66,7 +76,13 @@ export class Field {
   }
 
   add(type: FieldErrorType, detail: string, badValue?: unknown): void {
-    this.errors.push({ type, field: this.path, badValue, detail });
+    if (typeof badValue !== "object" || badValue === null) {
+      this.errors.push({ type, field: this.path, badValue, detail });
+      return;
+    }
+    const row = this.row;
+    const shown = row && internalValue({ row, path: this.path.replaceAll(/\[[^\]]*\]/g, "") }, badValue);
+    this.errors.push({ type, field: this.path, badValue: shown ?? badValue, detail, isStruct: shown !== undefined });
   }
 
   /** With a value of one of Go's own types, whose JSON has an order and names of its own. */
@@ -130,7 +146,7 @@ export class Field {
 
   /** Not below zero; what is absent is fine. */
   nonNegative(): void {
-    if (this.number < 0) this.invalid("must be greater than or equal to 0");
+    if (this.number < 0) this.invalid("must be greater than or equal to 0", this.number);
   }
 
   positive(): void {

@@ -4,9 +4,10 @@ import { each, inner } from "./fill.ts";
 import { type Field, withoutEmpty } from "./field.ts";
 import { podOnly, podSpec, podTemplate } from "./pod-rules.ts";
 import { podStatus } from "./pod-status.ts";
+import { internalDiff, isSameStored } from "./internal-values.ts";
 import { quantityOrder } from "./quantities.ts";
 import { tolerations } from "./scheduling-rules.ts";
-import type { Rules, RuleTable } from "./rules.ts";
+import type { RuleContext, Rules, RuleTable } from "./rules.ts";
 
 const frozen =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
@@ -69,7 +70,7 @@ function qualityOfService(spec: Fields): string {
 
 const gateless = "only deletion is allowed, but found new scheduling gate";
 
-function podUpdate(object: Field, old: Fields): void {
+function podUpdate(object: Field, old: Fields, { write: { row } }: RuleContext): void {
   const [spec, before] = [object.at("spec"), inner(old, "spec")];
   for (const name of ["containers", "initContainers"]) {
     if (spec.at(name).items.length !== each(before, name).length) {
@@ -97,7 +98,9 @@ function podUpdate(object: Field, old: Fields): void {
     const name = gate.at("name");
     if (!gates.has(name.text)) name.forbidden(`${gateless} '${name.text}'`);
   }
-  if (!isSame(munged(spec, before), before)) spec.forbidden(frozen);
+  const next = munged(spec, before);
+  if (!isSameStored({ row, path: "spec" }, next, before))
+    spec.forbidden(`${frozen}\n${internalDiff({ row, path: "spec" }, before, next)}`);
 }
 
 function addedTolerations(list: Field, before: readonly Fields[]): void {
@@ -113,7 +116,10 @@ function addedTolerations(list: Field, before: readonly Fields[]): void {
 /** The spec with what may change as it was. */
 function munged(spec: Field, before: Fields): Fields {
   const next = structuredClone(spec.fields);
-  for (const name of ["activeDeadlineSeconds", "tolerations", "schedulingGates"]) next[name] = before[name];
+  for (const name of ["activeDeadlineSeconds", "tolerations", "schedulingGates"]) {
+    if (before[name] === undefined) delete next[name];
+    else next[name] = before[name];
+  }
   if (Number(before["terminationGracePeriodSeconds"]) < 0 && next["terminationGracePeriodSeconds"] === 1)
     next["terminationGracePeriodSeconds"] = before["terminationGracePeriodSeconds"];
   for (const name of ["containers", "initContainers"]) {

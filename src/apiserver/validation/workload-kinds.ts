@@ -4,6 +4,7 @@ import { claimSpec } from "./claim-rules.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dnsLabel } from "./formats.ts";
+import { isSameStored } from "./internal-values.ts";
 import { amount, intOrPercent, notMoreThanAll } from "./numbers.ts";
 import { podTemplate } from "./pod-rules.ts";
 import type { RuleTable } from "./rules.ts";
@@ -99,7 +100,7 @@ function daemonSet(object: Field): void {
   const spec = object.at("spec");
   selected(spec, "daemonset");
   podTemplate(spec.at("template"));
-  always(spec);
+  always(spec, "DaemonSet");
   spec.at("minReadySeconds").nonNegative();
   const strategy = spec.at("updateStrategy");
   const type = strategy.at("type").text;
@@ -117,7 +118,7 @@ function daemonSet(object: Field): void {
     const shown = {
       Type: type,
       RollingUpdate: rolling.present
-        ? { MaxUnavailable: rolling.fields["maxUnavailable"], MaxSurge: rolling.fields["maxSurge"] }
+        ? { MaxUnavailable: rolling.fields["maxUnavailable"], MaxSurge: rolling.fields["maxSurge"] ?? 0 }
         : null,
     };
     strategy.addStruct("NotSupported", 'supported values: "RollingUpdate", "OnDelete"', shown);
@@ -197,14 +198,69 @@ function replicationController(object: Field): void {
   always(spec);
 }
 
-function replicaCounts(object: Field): void {
-  const status = object.at("status");
-  for (const name of ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"])
-    status.at(name).nonNegative();
-  for (const name of ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"]) {
+const tooMany = "cannot be greater than status.replicas";
+
+/** Numbers of pods, of which none is below zero and some not above the number of all. */
+function counts(status: Field, names: readonly string[], notAbove: readonly string[]): void {
+  for (const name of names) status.at(name).nonNegative();
+  for (const name of notAbove) {
     const count = status.at(name);
-    if (count.number > status.at("replicas").number) count.invalid("cannot be greater than status.replicas");
+    if (count.number > status.at("replicas").number) count.invalid(tooMany, count.number);
   }
+}
+
+function replicaCounts(object: Field): void {
+  const some = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
+  const status = object.at("status");
+  counts(status, ["replicas", ...some, "observedGeneration", "terminatingReplicas"], some);
+  const [ready, available] = [status.at("readyReplicas"), status.at("availableReplicas")];
+  if (available.number > ready.number) available.invalid("cannot be greater than readyReplicas", available.number);
+}
+
+function deploymentCounts(object: Field, old: Fields): void {
+  const status = object.at("status");
+  const names = ["observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas"];
+  counts(
+    status,
+    [...names, "unavailableReplicas", "terminatingReplicas", "collisionCount"],
+    ["updatedReplicas", "readyReplicas", "availableReplicas"],
+  );
+  const [ready, available] = [status.at("readyReplicas"), status.at("availableReplicas")];
+  if (available.number > ready.number) available.invalid("cannot be greater than readyReplicas", available.number);
+  notLess(status.at("collisionCount"), inner(old, "status")["collisionCount"]);
+}
+
+function statefulCounts(object: Field, old: Fields): void {
+  const status = object.at("status");
+  const some = ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"];
+  counts(status, ["replicas", ...some, "observedGeneration", "collisionCount"], some);
+  const [ready, available] = [status.at("readyReplicas"), status.at("availableReplicas")];
+  if (available.number > ready.number)
+    available.invalid("cannot be greater than status.readyReplicas", available.number);
+  notLess(status.at("collisionCount"), inner(old, "status")["collisionCount"]);
+}
+
+function daemonCounts(object: Field, old: Fields): void {
+  const status = object.at("status");
+  const names = [
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "observedGeneration",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+    "collisionCount",
+  ];
+  counts(status, names, []);
+  notLess(status.at("collisionCount"), inner(old, "status")["collisionCount"]);
+}
+
+/** A counter that only goes up. */
+function notLess(count: Field, before: unknown): void {
+  if (before === undefined) return;
+  if (!count.present || count.number < Number(before)) count.invalid("cannot be decremented", count.number);
 }
 
 const templateGeneration = "deprecated.daemonset.template.generation";
@@ -215,6 +271,7 @@ function sameSelector(object: Field, old: Fields): void {
 
 export const workloadKinds: RuleTable = {
   "apps/Deployment": {
+    status: deploymentCounts,
     check: (object, { old }) => {
       deployment(object);
       if (old !== undefined) sameSelector(object, old);
@@ -223,11 +280,14 @@ export const workloadKinds: RuleTable = {
   "apps/DaemonSet": {
     check: daemonSet,
     update: sameSelector,
+    updateFirst: true,
+    status: daemonCounts,
     prepare: ({ metadata }) => void (metadata.annotations = { ...metadata.annotations, [templateGeneration]: "1" }),
-    prepareUpdate: ({ metadata, spec }, old, { subresource }) => {
+    prepareUpdate: ({ metadata, spec }, old, { subresource, row }) => {
       if (subresource !== "") return;
       const before = Number(old.metadata.annotations?.[templateGeneration] ?? 0);
-      const isSame = Bun.deepEquals((spec as Fields)["template"], inner(old, "spec")["template"]);
+      const [next, earlier] = [(spec as Fields)["template"], inner(old, "spec")["template"]];
+      const isSame = isSameStored({ row, path: "spec.template" }, next, earlier);
       metadata.annotations = { ...metadata.annotations, [templateGeneration]: String(isSame ? before : before + 1) };
     },
   },
@@ -246,14 +306,15 @@ export const workloadKinds: RuleTable = {
     selectable: { "status.replicas": (object) => String(inner(object, "status")["replicas"] ?? 0) },
   },
   "apps/StatefulSet": {
+    status: statefulCounts,
     check: (object, { old }) => statefulSet(object, old === undefined),
-    update: (object, old) => {
+    update: (object, old, { write: { row } }) => {
       const [next, before] = [{ ...object.at("spec").fields }, { ...inner(old, "spec") }];
       for (const name of changeable) {
         delete next[name];
         delete before[name];
       }
-      if (!Bun.deepEquals(next, before)) {
+      if (!isSameStored({ row, path: "spec" }, next, before)) {
         const [last = "", ...first] = changeable.map((name) => `'${name}'`).toReversed();
         object
           .at("spec")

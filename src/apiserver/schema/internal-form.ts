@@ -1,0 +1,160 @@
+/**
+ * Built-in values as kube-apiserver has them inside: messages show structs in that form, with the names that their
+ * fields have in Go, in another order than the API's, and with what is empty written out.
+ */
+import type { Schema } from "./schema.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Where a field's Go name is not just its own with a capital. */
+const names = new Map(
+  `apiGroup APIGroup, apiGroups APIGroups, apiServerID APIServerID, apiVersion APIVersion, apiVersions APIVersions,
+  awsElasticBlockStore AWSElasticBlockStore, bool BoolValue, bools BoolValues, caBundle CABundle, cel CEL,
+  cephfs CephFS, chapAuthDiscovery DiscoveryCHAPAuth, chapAuthSession SessionCHAPAuth, cidr CIDR, cidrs CIDRs, csi CSI,
+  diskURI DataDiskURI, dnsConfig DNSConfig, dnsPolicy DNSPolicy, externalID DoNotUseExternalID, fc FC, fsGroup FSGroup,
+  fsGroupChangePolicy FSGroupChangePolicy, fsGroupPolicy FSGroupPolicy, fsType FSType,
+  gcePersistentDisk GCEPersistentDisk, gid GID, gmsaCredentialSpec GMSACredentialSpec,
+  gmsaCredentialSpecName GMSACredentialSpecName, grpc GRPC, http HTTP, httpGet HTTPGet, httpHeaders HTTPHeaders, id ID,
+  int IntValue, ints IntValues, ip IP, ipBlock IPBlock, ipFamilies IPFamilies, ipFamilyPolicy IPFamilyPolicy,
+  ipMode IPMode, ips IPs, iqn IQN, iscsi ISCSI, iscsiInterface ISCSIInterface, jsonPatch JSONPatch, jsonPath JSONPath,
+  lastState LastTerminationState, nfs NFS, os OS, osImage OSImage, pdName PDName, pkixPublicKey PKIXPublicKey,
+  qosClass QOSClass, rbd RBD, reportingComponent ReportingController, seLinuxChangePolicy SELinuxChangePolicy,
+  seLinuxMount SELinuxMount, seLinuxOptions SELinuxOptions, storageos StorageOS, string StringValue,
+  strings StringValues, tcpSocket TCPSocket, tls TLS, ttlSecondsAfterFinished TTLSecondsAfterFinished, tty TTY, uid UID,
+  url URL, wwids WWIDs`
+    .split(",")
+    .map((pair) => pair.trim().split(" ") as [string, string]),
+);
+
+/** Whose fields are called otherwise in one struct only. */
+const namesWithin: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  GlusterfsVolumeSource: { endpoints: "EndpointsName" },
+  GlusterfsPersistentVolumeSource: { endpoints: "EndpointsName" },
+  RBDVolumeSource: { monitors: "CephMonitors", image: "RBDImage", pool: "RBDPool", user: "RadosUser" },
+  RBDPersistentVolumeSource: { monitors: "CephMonitors", image: "RBDImage", pool: "RBDPool", user: "RadosUser" },
+  DeviceAttribute: { version: "VersionValue", versions: "VersionValues" },
+};
+
+const spaces = "hostNetwork hostPID hostIPC shareProcessNamespace hostUsers".split(" ");
+
+/** The order inside, of the fields that have another one. */
+const orders: Readonly<Record<string, readonly string[]>> = {
+  Volume:
+    "hostPath emptyDir gcePersistentDisk awsElasticBlockStore gitRepo secret nfs iscsi glusterfs persistentVolumeClaim rbd quobyte flexVolume cinder cephfs flocker downwardAPI fc azureFile configMap vsphereVolume azureDisk photonPersistentDisk projected portworxVolume scaleIO storageos csi ephemeral image".split(
+      " ",
+    ),
+  PersistentVolumeSpec:
+    "gcePersistentDisk awsElasticBlockStore hostPath glusterfs nfs rbd quobyte iscsi flexVolume cinder cephfs fc flocker azureFile vsphereVolume azureDisk photonPersistentDisk portworxVolume scaleIO local storageos csi".split(
+      " ",
+    ),
+  PodSpec:
+    "volumes initContainers containers ephemeralContainers restartPolicy terminationGracePeriodSeconds activeDeadlineSeconds dnsPolicy nodeSelector serviceAccountName automountServiceAccountToken nodeName securityContext imagePullSecrets hostname subdomain setHostnameAsFQDN affinity schedulerName tolerations hostAliases priorityClassName priority preemptionPolicy dnsConfig readinessGates runtimeClassName overhead enableServiceLinks topologySpreadConstraints os schedulingGates resourceClaims resources hostnameOverride schedulingGroup".split(
+      " ",
+    ),
+  JobSpec:
+    "parallelism completions podFailurePolicy successPolicy activeDeadlineSeconds backoffLimit backoffLimitPerIndex maxFailedIndexes selector manualSelector template ttlSecondsAfterFinished completionMode suspend podReplacementPolicy managedBy".split(
+      " ",
+    ),
+};
+/** The same type inside and outside: written as the API writes it. */
+const shared: ReadonlySet<string> = new Set(["LabelSelector", "LabelSelectorRequirement", "ObjectMeta", "Condition"]);
+/** Kept in another place, or nowhere. */
+const absent: Readonly<Record<string, ReadonlySet<string>>> = {
+  PodSpec: new Set([...spaces, "serviceAccount"]),
+  NodeSpec: new Set(["podCIDR"]),
+  Secret: new Set(["stringData"]),
+};
+const notPointers: ReadonlySet<string> = new Set([
+  "ServiceAccountTokenProjection.expirationSeconds",
+  "RollingUpdateStatefulSetStrategy.partition",
+  "ServiceReference.port",
+]);
+
+/** The names of the volume sources, in the order inside. */
+export const persistentSources: readonly string[] = orders["PersistentVolumeSpec"] ?? [];
+
+/** @param only the fields that are shown of a struct; all where it is left out */
+export function internalForm(schema: Schema, value: unknown, only?: readonly string[]): unknown {
+  const go = schema.go;
+  if (value === undefined || value === null) {
+    if (go?.pointer === true || !schema.properties || go?.own !== undefined) return zero(schema);
+    return structure(schema, {}, only);
+  }
+  if (go?.own !== undefined) return value;
+  if (Array.isArray(value)) return value.map((item) => (schema.items ? internalForm(schema.items, item) : item));
+  if (typeof value !== "object") return value;
+  if (schema.properties) return structure(schema, value as Fields, only);
+  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(
+    entries.map(([key, item]) => [key, schema.additional ? internalForm(schema.additional, item) : item]),
+  );
+}
+
+function zero({ go, type }: Schema): unknown {
+  if (go?.pointer === true) return null;
+  if (go?.own !== undefined) return go.own === "quantity" ? "0" : go.own === "intOrString" ? 0 : null;
+  if (type === "string") return go?.type === "[]uint8" ? null : "";
+  return type === "boolean" ? false : type === "integer" || type === "number" ? 0 : null;
+}
+
+function structure(schema: Schema, value: Fields, only: readonly string[] | undefined): unknown {
+  const struct = schema.go?.struct ?? "";
+  if (shared.has(struct)) return sorted(value);
+  const shown: Record<string, unknown> = {};
+  if (struct === "PodSecurityContext") {
+    for (const name of spaces)
+      shown[goName(struct, name)] = value[name] ?? (name.startsWith("host") && name !== "hostUsers" ? false : null);
+  }
+  const properties = schema.properties ?? new Map<string, Schema>();
+  for (const name of ordered([...properties.keys()], orders[struct] ?? [])) {
+    const field = properties.get(name);
+    if (!field || absent[struct]?.has(name) || (only && !only.includes(name))) continue;
+    if (name === "apiVersion" && properties.has("kind") && properties.has("metadata")) continue;
+    if (name === "kind" && properties.has("metadata")) continue;
+    if (name === "metadata" && field.go?.struct === "ObjectMeta") Object.assign(shown, value[name]);
+    else shown[goName(struct, name)] = member(struct, name, { field, value });
+  }
+  return shown;
+}
+
+function member(
+  struct: string,
+  name: string,
+  { field, value }: { readonly field: Schema; readonly value: Fields },
+): unknown {
+  if (struct === "PodSpec" && name === "securityContext") {
+    const given = Object.fromEntries(
+      spaces.filter((each) => value[each] !== undefined).map((each) => [each, value[each]]),
+    );
+    const context = value[name] as Fields | undefined;
+    return context || Object.keys(given).length > 0
+      ? internalForm(field, { ...context, ...given })
+      : internalForm(field, undefined);
+  }
+  if (notPointers.has(`${struct}.${name}`)) return value[name] ?? 0;
+  return internalForm(field, value[name]);
+}
+
+/** Maps of Go are written in the order of their keys; the structs that are shared have theirs in the API's order. */
+function sorted(value: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, field]) => {
+      if (field === undefined || (typeof field === "object" && field !== null && Object.keys(field).length === 0))
+        return [];
+      if (typeof field !== "object" || field === null || Array.isArray(field)) return [[name, field]];
+      return [[name, Object.fromEntries(Object.entries(field).toSorted(([one], [other]) => (one < other ? -1 : 1)))]];
+    }),
+  );
+}
+
+function goName(struct: string, name: string): string {
+  return namesWithin[struct]?.[name] ?? names.get(name) ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+}
+
+/** Those that the order names take their places in that order; others stay. */
+function ordered(list: readonly string[], order: readonly string[]): readonly string[] {
+  if (order.length === 0) return list;
+  const inOrder = order.filter((name) => list.includes(name));
+  const known = new Set(inOrder);
+  return list.map((name) => (known.has(name) ? (inOrder.shift() ?? name) : name));
+}

@@ -1,0 +1,48 @@
+/** What messages show of built-in structs: a value in the form it has inside the server, and the difference of two. */
+import type { GroupVersionKind } from "../hooks.ts";
+import { internalForm } from "../schema/internal-form.ts";
+import { escapedJson } from "../field-error.ts";
+import { decodeBuiltIn } from "../schema/decode.ts";
+import type { Schema } from "../schema/schema.ts";
+import { unifiedDiff } from "../schema/unified-diff.ts";
+import { builtInSchema } from "../tables/tables.ts";
+
+export interface Place {
+  readonly row: GroupVersionKind;
+  /** From the object down, such as `spec.template`; list items by the list's name. */
+  readonly path: string;
+  /** The fields that are shown. @default all */
+  readonly only?: readonly string[];
+}
+
+/** A value at a place of a kind as the server has it inside; `undefined` where there is no such place. */
+export function internalValue(place: Place, value: unknown): unknown {
+  const schema = schemaAt(place);
+  const isList = schema?.items !== undefined;
+  if (!schema || isList !== Array.isArray(value)) return undefined;
+  return internalForm(schema, value, place.only);
+}
+
+/** Whether two values at a place are the same once they are stored: empty lists and maps are none. */
+export function isSameStored(place: Place, one: unknown, other: unknown): boolean {
+  const schema = schemaAt(place);
+  const stored = (value: unknown): unknown => (schema && value ? decodeBuiltIn(schema, value).object : (value ?? null));
+  return Bun.deepEquals(stored(one), stored(other));
+}
+
+function schemaAt({ row, path }: Place): Schema | undefined {
+  let schema: Schema | undefined = builtInSchema(row);
+  const steps = path.split(".");
+  for (const [index, name] of steps.entries()) {
+    schema = schema?.properties?.get(name) ?? schema?.additional;
+    if (schema?.items && index < steps.length - 1) schema = schema.items;
+  }
+  return schema;
+}
+
+/** The lines in which two values differ. */
+export function internalDiff(place: Place, before: unknown, after: unknown): string {
+  const text = (value: unknown): string =>
+    escapedJson(JSON.stringify(internalValue(place, value) ?? value, undefined, 1));
+  return unifiedDiff(text(before), text(after));
+}
