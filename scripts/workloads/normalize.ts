@@ -18,6 +18,17 @@ const dropped: ReadonlySet<string> = new Set([
   "volumeMounts",
 ]);
 
+/** Lists whose order is that of addresses, which chance gives out, or of hashes. */
+const unordered: ReadonlySet<string> = new Set([
+  "conditions",
+  "ownerReferences",
+  "endpoints",
+  "subsets",
+  "addresses",
+  "notReadyAddresses",
+  "ports",
+]);
+
 /** Objects that a cluster keeps by itself in every namespace. */
 export function isOfEveryNamespace({ kind, metadata }: Loose): boolean {
   return (
@@ -48,7 +59,7 @@ function normalizeValue(value: unknown, field: string, names: Names): unknown {
   if (typeof value === "string") return names.text(value);
   if (Array.isArray(value)) {
     const items = value.map((item) => normalizeValue(item, field, names));
-    return field === "conditions" || field === "ownerReferences" || field === "endpoints" ? items.sort(byText) : items;
+    return unordered.has(field) ? items.sort(byText) : items;
   }
   if (typeof value !== "object" || value === null) return value;
   const entries: [string, unknown][] = [];

@@ -65,7 +65,8 @@ export function endpointSliceController(): Definition {
           owner: service,
           addressType,
           labels: labelsOf(service),
-          annotations: trigger === undefined ? {} : { [TRIGGER_TIME]: trigger },
+          annotate: ({ [TRIGGER_TIME]: _before, ...others }) =>
+            trigger === undefined ? others : { ...others, [TRIGGER_TIME]: trigger },
         };
         return plan(service, {
           pods,

@@ -63,17 +63,18 @@ function isToMirror({ metadata: { labels, annotations } }: Endpoints_): boolean 
 
 function plan(endpoints: Endpoints_, existing: readonly Slice[]): SliceWrites {
   const writes = (["IPv4", "IPv6"] as const).map((addressType): SliceWrites => {
-    const { labels, annotations = {} } = endpoints.metadata;
+    const { labels } = endpoints.metadata;
+    const annotations = without(endpoints.metadata.annotations ?? {}, [TRIGGER_TIME, LAST_APPLIED]);
     const frame: SliceFrame = {
       owner: endpoints,
       addressType,
       labels: { ...labels, [SERVICE]: endpoints.metadata.name, [MANAGED_BY]: NAME },
-      annotations: without(annotations, [TRIGGER_TIME, LAST_APPLIED]),
+      annotate: () => annotations,
     };
     const own = existing.filter((slice) => slice.addressType === addressType);
     const isStale = ({ metadata }: Slice) =>
       !sameJson(metadata.labels ?? {}, frame.labels) ||
-      !sameJson(metadata.annotations ?? {}, frame.annotations) ||
+      !sameJson(metadata.annotations ?? {}, annotations) ||
       metadata.ownerReferences?.some(({ uid }) => uid === endpoints.metadata.uid) !== true;
     const groups = groupsOf(endpoints, addressType);
     const plans = Array.from(groups, ([id, group]) =>

@@ -13,8 +13,11 @@ export interface SliceFrame {
   readonly owner: Owner;
   readonly addressType: "IPv4" | "IPv6";
   readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
+  /** Of a slice, from those it has. */
+  annotate(annotations: Annotations): Annotations;
 }
+
+export type Annotations = Readonly<Record<string, string>>;
 
 /** The writes of all address types of an owner. */
 export interface SliceWrites {
@@ -58,10 +61,8 @@ export async function writeSlices(client: Client, { create, update, remove }: Sl
     }
   }
   for (const { slice, group, frame } of update) {
-    const { annotations } = slice.metadata;
-    const wanted = sliceOf(group, frame);
-    const metadata = { ...slice.metadata, ...wanted.metadata, annotations: { ...annotations, ...frame.annotations } };
-    await client.update(EndpointSlice, { ...slice, ...wanted, metadata });
+    const wanted = sliceOf(group, frame, slice.metadata.annotations);
+    await client.update(EndpointSlice, { ...slice, ...wanted, metadata: { ...slice.metadata, ...wanted.metadata } });
   }
   for (const { metadata } of remove) await removeSlice(client, metadata);
 }
@@ -86,8 +87,10 @@ export function isOwnedBy({ metadata }: Slice, owner: Owner): boolean {
   return metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) === true;
 }
 
-function sliceOf({ ports, endpoints }: PortGroup, { owner, addressType, labels, annotations }: SliceFrame): Made {
-  return { metadata: { labels, annotations, ownerReferences: [controlledBy(owner)] }, addressType, ports, endpoints };
+function sliceOf({ ports, endpoints }: PortGroup, frame: SliceFrame, had: Annotations = {}): Made {
+  const { owner, addressType, labels } = frame;
+  const metadata = { labels, annotations: frame.annotate(had), ownerReferences: [controlledBy(owner)] };
+  return { metadata, addressType, ports, endpoints };
 }
 
 type Made = Pick<EndpointSliceInput, "addressType" | "ports" | "endpoints"> & {

@@ -4,7 +4,15 @@
  * A change of any object goes into the graph, and the graph says which objects to look at. A look asks the server: the
  * graph may lag behind, and a deletion cannot be undone.
  */
-import { allow, type Client, defineKeyController, type Definition, type Result, RetryError } from "../../index.ts";
+import {
+  allow,
+  type Client,
+  defineKeyController,
+  type Definition,
+  isConflict,
+  type Result,
+  RetryError,
+} from "../../index.ts";
 import { CustomResourceDefinition } from "../../resource/builtin/index.ts";
 import { builtinKinds, servedKind, type StoredKind } from "../kinds/stored-kinds.ts";
 import { deleteUnowned } from "./deletion.ts";
@@ -16,6 +24,8 @@ import { dropFinalizer, dropOwners, unblockOwners } from "./patches.ts";
 import { stayInformed } from "./attention.ts";
 import { reportStray } from "./stray-event.ts";
 
+/** Milliseconds until an object that changed meanwhile is looked at again. */
+const CHANGED_AGAIN_MS = 20;
 /** Milliseconds until an object of which nobody has told is looked at again. */
 const VIRTUAL_AGAIN_MS = 1_000;
 
@@ -46,7 +56,12 @@ export function garbageCollector({ objects }: { readonly objects?: ObjectFeed | 
       // Of a kind that is about to come, or of one that is gone: its definition's own clean-up deletes its objects.
       if (kind === undefined)
         throw new RetryError(`No kind ${node.identity.kind} is served`, { after: later(attempt) });
-      return look(node, { client, graph, kind });
+      try {
+        return await look(node, { client, graph, kind });
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        return { requeueAfter: CHANGED_AGAIN_MS }; // it changed since the look
+      }
     },
   });
 }
