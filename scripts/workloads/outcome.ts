@@ -17,7 +17,7 @@ export function outcomeOf(situation: Situation, played: Played): Outcome {
     outcome[`${index + 1} ${label}`] = byName(objects, names);
   }
   outcome["created and deleted"] = counts(happenings, names);
-  if (situation.sequence) outcome["sequence"] = sequences(happenings, names);
+  if (situation.sequence) outcome["sequence"] = sequences(happenings, names, situation.sequence === "conditions");
   if (situation.order) outcome["order"] = order(happenings, names);
   if (situation.events !== false) outcome["events"] = events(happenings, names, situation.events === "reasons");
   return outcome;
@@ -61,12 +61,13 @@ function counts(happenings: readonly Happening[], names: Names): Record<string, 
 const passing: ReadonlySet<string> = new Set(["ReplicaSetUpdated"]);
 
 /** Of each object but pods: where its counts turned, and through which states its conditions went. */
-function sequences(happenings: readonly Happening[], names: Names): Record<string, unknown> {
+function sequences(happenings: readonly Happening[], names: Names, onlyConditions: boolean): Record<string, unknown> {
   const found: Record<string, Record<string, (number | string)[]>> = {};
   for (const { type, object } of ofInterest(happenings)) {
     if (object.kind === "Pod" || type === "DELETED") continue;
     const of = (found[names.of(object)] ??= {});
-    for (const [field, value] of counted(object)) turn((of[field] ??= []) as number[], value);
+    const counts = onlyConditions ? [] : counted(object);
+    for (const [field, value] of counts) turn((of[field] ??= []) as number[], value);
     for (const { type, status, reason } of object.status?.conditions ?? []) {
       const states = (of[`condition ${type}`] ??= []);
       if (passing.has(reason)) continue;

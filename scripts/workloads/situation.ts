@@ -18,7 +18,8 @@
  * * the Events that controllers recorded, as a set of object, type, reason and message (`events: "reasons"` leaves out
  *   the messages where they depend on timing, `false` compares none);
  * * the turning points of each workload's replica counts, and the conditions that each object had, in their order,
- *   except those that may pass too quickly to be written at all (`sequence: false` compares none of this);
+ *   except those that may pass too quickly to be written at all (`sequence: "conditions"` leaves out the
+ *   counts where timing decides how many steps they take, `false` compares none of this);
  * * with `order: true` the order in which objects were created and deleted. Adjacent ones of the same owner are one.
  *
  * Pods behave as their annotations say: `pods.binnacle.dev/exit-code` and the others of `src/cluster/pods/script.ts`.
@@ -31,8 +32,8 @@ import type { Stage } from "./stage.ts";
 export interface SituationOptions {
   /** Compare the order of creations and deletions. @default false */
   readonly order?: boolean;
-  /** Compare turning points and conditions. @default true */
-  readonly sequence?: boolean;
+  /** Compare turning points and conditions, only conditions, or neither. @default true */
+  readonly sequence?: boolean | "conditions";
   /** Compare Events: whole, without their messages, or not. @default true */
   readonly events?: boolean | "reasons";
 }

@@ -1,8 +1,13 @@
 /** Jobs: how they count, retry, end and go. */
 import type { Loose } from "../recorder.ts";
-import { type Situation, situation } from "../situation.ts";
+import { type Situation, type SituationOptions, situation as situationOf } from "../situation.ts";
 import type { Stage, Until } from "../stage.ts";
 import { every, hasCondition, template } from "../workloads.ts";
+
+/** kube-controller-manager looks at pods once a second, and so counts many at once. */
+function situation(name: string, run: (stage: Stage) => Promise<void>, options: SituationOptions = {}): Situation {
+  return situationOf(name, run, { sequence: "conditions", ...options });
+}
 
 const exitCode = "pods.binnacle.dev/exit-code";
 const exitsAfter = "pods.binnacle.dev/exits-after";
@@ -187,7 +192,8 @@ export const jobs: readonly Situation[] = [
     await stage.settle("it ended well, and there is another", every(isCounted, running("work", 2)), { quiet: 1500 });
   }),
   situation("job: a pod that is deleted has failed", async (stage) => {
-    await stage.apply(job("work", { completions: 2, parallelism: 2, backoffLimit: 0 }, never));
+    const annotations = { [exitsAfter]: "never", "pods.binnacle.dev/stops-after": "3s" };
+    await stage.apply(job("work", { completions: 2, parallelism: 2, backoffLimit: 0 }, { annotations }));
     await stage.settle("running", running("work", 2));
     const [pod] = stage.pods("work");
     await stage.delete("Pod", pod.metadata.name);

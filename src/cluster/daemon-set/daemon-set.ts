@@ -45,9 +45,10 @@ export function daemonSetController({ clock = systemClock }: { readonly clock?: 
       watch(Node, {
         // Nodes report their health all the time; only this decides which pods they get.
         on: ({ type, object, old }) =>
-          type === "create" ||
-          !sameJson(object.metadata.labels, old?.metadata.labels) ||
-          !sameJson(object.spec?.taints, old?.spec?.taints),
+          type === "update"
+            ? !sameJson(object.metadata.labels, old?.metadata.labels) ||
+              !sameJson(object.spec?.taints, old?.spec?.taints)
+            : type === "create",
         enqueue: setsOn,
       }),
     ],
