@@ -9,7 +9,8 @@ import type { Snapshot } from "./stage.ts";
 export type Outcome = Readonly<Record<string, unknown>>;
 
 export function outcomeOf(situation: Situation, played: Played): Outcome {
-  const { snapshots, happenings, failure } = played;
+  const { snapshots, failure } = played;
+  const happenings = inOrder(played.happenings);
   const names = new Names(happenings);
   const outcome: Record<string, unknown> = {};
   if (failure !== undefined) outcome["failure"] = failure;
@@ -27,6 +28,12 @@ export interface Played {
   readonly snapshots: readonly Snapshot[];
   readonly happenings: readonly Happening[];
   readonly failure: string | undefined;
+}
+
+/** Each kind is watched by itself: between kinds, versions tell what came first. */
+function inOrder(happenings: readonly Happening[]): Happening[] {
+  const version = ({ object }: Happening): number => Number(object.metadata.resourceVersion);
+  return happenings.toSorted((one, other) => version(one) - version(other));
 }
 
 /** Interchangeable objects, such as the pods of a ReplicaSet, are an unordered list. */

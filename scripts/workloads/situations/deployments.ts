@@ -153,7 +153,7 @@ export const deployments: readonly Situation[] = [
     await stage.settle("pending", every(isStuckAt({ replicas: 1, unavailableReplicas: 1 })));
   }),
   situation("deployment: available only after a while", async (stage) => {
-    const spec = { replicas: 2, minReadySeconds: 2 };
+    const spec = { replicas: 2, minReadySeconds: 5 };
     await stage.apply(deployment("web", spec));
     await stage.settle("ready", hasStatus("Deployment", "web", { readyReplicas: 2, availableReplicas: 0 }));
     await stage.settle("available", isComplete("web"));

@@ -1,5 +1,4 @@
 /** What a Deployment notes on its ReplicaSets: revisions, and the sizes that it had in mind. */
-import type { Draft } from "../../index.ts";
 import { limitsOf } from "./limits.ts";
 import type { Deployment_, ReplicaSet_ } from "./run.ts";
 
@@ -42,24 +41,28 @@ function wholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** The Deployment's own annotations, and the revision; a ReplicaSet that comes back notes the revisions it had. */
-export function annotateRevision(draft: Draft<Annotated>, { metadata }: Deployment_, revision: number): void {
-  const annotations = (draft.metadata.annotations ??= {});
+/** The Deployment's own, and the revision; a ReplicaSet that comes back notes the revisions it had. */
+export function revisionAnnotations(
+  before: Readonly<Record<string, string>>,
+  { metadata }: Deployment_,
+  revision: number,
+): Readonly<Record<string, string>> {
+  const annotations: Record<string, string> = { ...before };
   for (const [key, value] of Object.entries(metadata.annotations ?? {})) if (!own.has(key)) annotations[key] = value;
-  const before = annotations[REVISION];
-  if (Number(before ?? 0) >= revision) return;
+  const known = before[REVISION];
+  if (Number(known ?? 0) >= revision) return annotations;
   annotations[REVISION] = String(revision);
-  if (before === undefined) return;
-  const history = annotations[HISTORY] ? annotations[HISTORY].split(",") : [];
-  while (history.length > 0 && [...history, before].join(",").length > LONGEST_HISTORY) history.shift();
-  annotations[HISTORY] = [...history, before].join(",");
+  if (known === undefined) return annotations;
+  const history = before[HISTORY] ? before[HISTORY].split(",") : [];
+  while (history.length > 0 && [...history, known].join(",").length > LONGEST_HISTORY) history.shift();
+  annotations[HISTORY] = [...history, known].join(",");
+  return annotations;
 }
 
-export function annotateSize(draft: Draft<Annotated>, deployment: Deployment_): void {
+/** The sizes that a Deployment has in mind now. */
+export function sizeAnnotations(deployment: Deployment_): Readonly<Record<string, string>> {
   const { replicas = 1 } = deployment.spec;
-  const annotations = (draft.metadata.annotations ??= {});
-  annotations[DESIRED] = String(replicas);
-  annotations[MAX] = String(replicas + limitsOf(deployment).maxSurge);
+  return { [DESIRED]: String(replicas), [MAX]: String(replicas + limitsOf(deployment).maxSurge) };
 }
 
 /** Whether the sizes noted are those of now. */

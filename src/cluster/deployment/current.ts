@@ -5,10 +5,10 @@ import { sameJson } from "../../resource/json.ts";
 import { controlledBy, isControlledBy } from "../workload/owner.ts";
 import { isNamespaceTerminating, serverMessage } from "../workload/pod-control.ts";
 import { templateHash } from "../workload/template-hash.ts";
-import { annotateRevision, annotateSize, REVISION, revisionOf } from "./annotations.ts";
+import { REVISION, revisionAnnotations, revisionOf, sizeAnnotations } from "./annotations.ts";
 import { conditionOf, hasDeadline, type NewCondition, withCondition } from "./conditions.ts";
 import { newSize } from "./rolling.ts";
-import { byAge, type DeploymentRun, type ReplicaSet_, type ReplicaSets } from "./run.ts";
+import { byAge, type DeploymentRun, patchReplicaSet, type ReplicaSet_, type ReplicaSets } from "./run.ts";
 
 const HASH = "pod-template-hash";
 const LONGEST_NAME = 253;
@@ -24,13 +24,16 @@ export function sorted(run: DeploymentRun, sets: readonly ReplicaSet_[]): Replic
 /** Brings annotations, revision and `minReadySeconds` of the current one up to date. */
 export async function syncRevision(run: DeploymentRun, { current, old }: ReplicaSets): Promise<ReplicaSets> {
   if (current === undefined) return { current, old };
-  const { deployment, client } = run;
+  const { deployment } = run;
   const { minReadySeconds = 0 } = deployment.spec;
-  const changed = edit(current, (draft) => {
-    annotateRevision(draft, deployment, nextRevision(old));
-    if ((current.spec.minReadySeconds ?? 0) !== minReadySeconds) draft.spec.minReadySeconds = minReadySeconds;
-  });
-  if (!sameJson(changed, current)) return { current: await client.update(ReplicaSet, changed), old };
+  const before = current.metadata.annotations ?? {};
+  const annotations = revisionAnnotations(before, deployment, nextRevision(old));
+  if (!sameJson(annotations, before) || (current.spec.minReadySeconds ?? 0) !== minReadySeconds) {
+    return {
+      current: await patchReplicaSet(run, current, { metadata: { annotations }, spec: { minReadySeconds } }),
+      old,
+    };
+  }
   const message = `Found new replica set "${current.metadata.name}"`;
   const isFirst = conditionOf(deployment.status?.conditions, "Progressing") === undefined;
   await note(run, {
@@ -101,19 +104,16 @@ function replicaSetFor(run: DeploymentRun, old: readonly ReplicaSet_[]): Replica
   const labels = { ...spec.template.metadata?.labels, [HASH]: hash };
   const template = { ...spec.template, metadata: { ...spec.template.metadata, labels } };
   const selector = { ...spec.selector, matchLabels: { ...spec.selector.matchLabels, [HASH]: hash } };
-  const wanted = {
+  return {
     metadata: {
       name: `${metadata.name.slice(0, LONGEST_NAME - 1 - hash.length)}-${hash}`,
       namespace: metadata.namespace,
       labels,
-      annotations: {},
+      annotations: { ...revisionAnnotations({}, deployment, nextRevision(old)), ...sizeAnnotations(deployment) },
       ownerReferences: [controlledBy(deployment)],
     },
     spec: { replicas: newSize(deployment, old, 0), minReadySeconds: spec.minReadySeconds, selector, template },
   };
-  annotateRevision(wanted, deployment, nextRevision(old));
-  annotateSize(wanted, deployment);
-  return wanted;
 }
 
 function nextRevision(old: readonly ReplicaSet_[]): number {

@@ -1,6 +1,6 @@
 /** What every part of a Deployment's reconciliation works with. */
 import type { Client, ObjectOf, RunEvents } from "../../index.ts";
-import { Deployment, type ReplicaSet } from "../../resource/builtin/index.ts";
+import { Deployment, ReplicaSet, type ReplicaSetInput } from "../../resource/builtin/index.ts";
 import { writeStatus } from "../workload/write-status.ts";
 
 export type Deployment_ = ObjectOf<typeof Deployment>;
@@ -26,6 +26,21 @@ export class DeploymentRun {
   async write(changed: Deployment_): Promise<void> {
     this.deployment = await writeStatus(this.client, Deployment, changed);
   }
+}
+
+/**
+ * Changes some fields of a ReplicaSet.
+ *
+ * A patch: while the ReplicaSet's own controller writes its status, an update would be refused again and again.
+ */
+export async function patchReplicaSet(
+  { client }: DeploymentRun,
+  set: ReplicaSet_,
+  fields: { readonly metadata?: Pick<ReplicaSetInput["metadata"], "annotations">; readonly spec: object },
+): Promise<ReplicaSet_> {
+  const { namespace = "", name, uid } = set.metadata;
+  const body = { ...fields, metadata: { ...fields.metadata, uid } };
+  return client.patch(ReplicaSet, { namespace, name }, { type: "merge", body });
 }
 
 /** The ReplicaSets of a Deployment: the one with its template, if it is there, and all others. */

@@ -1,7 +1,5 @@
 /** Changing the sizes of ReplicaSets. */
-import { edit } from "../../index.ts";
-import { ReplicaSet } from "../../resource/builtin/index.ts";
-import { annotateSize, desiredReplicas, isSizeAnnotated, maxReplicas } from "./annotations.ts";
+import { desiredReplicas, isSizeAnnotated, maxReplicas, sizeAnnotations } from "./annotations.ts";
 import { limitsOf } from "./limits.ts";
 import {
   active,
@@ -10,6 +8,7 @@ import {
   type Deployment_,
   type DeploymentRun,
   type ReplicaSet_,
+  patchReplicaSet,
   type ReplicaSets,
   sizeOf,
   total,
@@ -19,11 +18,10 @@ import {
 export async function resize(run: DeploymentRun, set: ReplicaSet_, size: number): Promise<ReplicaSet_> {
   const before = sizeOf(set);
   if (before === size && isSizeAnnotated(set, run.deployment)) return set;
-  const changed = edit(set, (draft) => {
-    draft.spec.replicas = size;
-    annotateSize(draft, run.deployment);
+  const written = await patchReplicaSet(run, set, {
+    metadata: { annotations: sizeAnnotations(run.deployment) },
+    spec: { replicas: size },
   });
-  const written = await run.client.update(ReplicaSet, changed);
   if (before !== size) {
     const direction = before < size ? "up" : "down";
     const message = `Scaled ${direction} replica set ${set.metadata.name} from ${before} to ${size}`;
