@@ -106,6 +106,8 @@ export type {
   KeyOf,
   ListOptions,
   LiveReader,
+  ExecOptions,
+  Execution,
   LogOptions,
   Patch,
   Reader,

@@ -1,12 +1,9 @@
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { sendJson, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
 import { defineController, defineResource, watch, z } from "../index.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { collectDefinitions } from "../module/module-definitions.ts";
 import { checkCluster } from "./dead-finalizers.ts";
-
-const cleanup = new AsyncDisposableStack();
-afterEach(() => cleanup.disposeAsync().catch(() => {}));
 
 const kind = (name: string) =>
   defineResource({ group: "demo.dev", version: "v1", kind: name, spec: z.object({}), names: {} });

@@ -10,6 +10,8 @@ import type {
   Created,
   DeleteOptions,
   Everything,
+  ExecOptions,
+  Execution,
   KeyOf,
   ListOptions,
   LiveReader,
@@ -130,6 +132,11 @@ export class AdaptedClient implements Client<string> {
 
   logs(pod: Key, options?: LogOptions): AsyncIterable<string> {
     return this.#inner.logs(this.#within("Pod", pod), this.#call(options));
+  }
+
+  exec(pod: Key, command: readonly string[], options?: ExecOptions): Execution {
+    if (this.#options.dryRun === true) throw new TypeError("Cannot exec: a dry-run client changes nothing");
+    return this.#inner.exec(this.#within("Pod", pod), command, this.#call(options));
   }
 
   async *watch<S extends Shape>(

@@ -152,6 +152,27 @@ export interface LogOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface ExecOptions {
+  /** @default the only container, or the one of the annotation `kubectl.kubernetes.io/default-container` */
+  readonly container?: string | undefined;
+  /** What the command reads; without it there is no input. */
+  readonly stdin?: string | Uint8Array | AsyncIterable<string | Uint8Array> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A stream of bytes; read it once, as chunks or as text. What is not read is kept. */
+export interface OutputStream extends AsyncIterable<Uint8Array> {
+  text(): Promise<string>;
+}
+
+/** A command under way. */
+export interface Execution {
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  /** How it ended. @throws ApiError, Error when it cannot be started; UnreachableError when the connection is lost. */
+  readonly exitCode: Promise<number>;
+}
+
 /** What holds for every call of a client made by `with`. */
 export interface ClientOptions {
   /** Filled in where a namespaced object or key has none; any other is refused. */
@@ -208,6 +229,12 @@ export interface Client<Default extends string | undefined = undefined> extends 
   evict(pod: Key, options?: Omit<DeleteOptions, "propagation">): Promise<void>;
   /** The lines of a container's log. */
   logs(pod: Key, options?: LogOptions): AsyncIterable<string>;
+  /**
+   * Runs a command in a container, without a shell: `client.exec(pod, ["sh", "-c", "…"])`.
+   *
+   * @see https://kubernetes.io/docs/tasks/debug/debug-application/get-shell-running-container/
+   */
+  exec(pod: Key, command: readonly string[], options?: ExecOptions): Execution;
   /** The kind's events from now on, or from `resourceVersion`; ends with the signal. */
   watch<S extends Shape>(
     resource: Resource<S>,

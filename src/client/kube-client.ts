@@ -18,6 +18,8 @@ import type {
   Created,
   DeleteOptions,
   Everything,
+  ExecOptions,
+  Execution,
   KeyOf,
   ListOptions,
   LiveReader,
@@ -33,6 +35,7 @@ import { indexedBy } from "./field-index.ts";
 import { appliedFields } from "./managed-fields.ts";
 import { type ListQuery, ObjectReader } from "./object-reader.ts";
 import { ObjectWriter } from "./object-writer.ts";
+import { podExec } from "./pod-exec.ts";
 import { podLog } from "./pod-log.ts";
 import type { ClientScope, RunScope } from "./scope.ts";
 import { watchEvents } from "./watch-events.ts";
@@ -235,6 +238,11 @@ export class KubeClient implements Client {
 
   logs(pod: Key, options?: LogOptions): AsyncIterable<string> {
     return podLog(this.#parts.scope, pod, { ...options, headers: this.#run.headers, stop: this.#run.requestSignal });
+  }
+
+  exec(pod: Key, command: readonly string[], options?: ExecOptions): Execution {
+    const { gate, headers, requestSignal } = this.#run;
+    return podExec(this.#parts.scope, pod, { ...options, command, gate, headers, stop: requestSignal });
   }
 
   watch<S extends Shape>(

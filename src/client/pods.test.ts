@@ -2,9 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { allow, isConflict, isTooManyRequests, type ObjectContext } from "binnacle";
 import { Pod } from "binnacle/resources";
 import { until } from "../../scripts/acceptance/binary.ts";
+import type { Cluster } from "../../scripts/acceptance/cluster.ts";
 import { Behaviours, boxController, type BoxShape, Lab, servers } from "../../scripts/integration/lab.ts";
 import { type LoopbackServer, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
 import type { ShapeOf } from "../controller/definition.ts";
+import { loadKubeconfig } from "../kube/kubeconfig.ts";
+import { createTransport } from "../kube/transport.ts";
 import type { ConfigMap } from "../resource/builtin/core.ts";
 
 type Context = ObjectContext<BoxShape, ShapeOf<typeof ConfigMap>>;
@@ -117,6 +120,29 @@ describe.each(servers)("pods on the %s server", (server) => {
         for await (const line of client.logs(at("logged"), { follow: true })) if (line === "one") break;
         await until(() => closed > before, { what: "an end of the stream" });
       });
+    });
+
+    // The kubelet's side of exec is SPDY, which is not played here: so far as the API server carries it by itself.
+    test("exec speaks the real server's protocol: a pod that is not there, and a kubelet that refuses", async () => {
+      const transport = createTransport(
+        await loadKubeconfig({ kubeconfig: (lab.cluster as Cluster).kubeconfig, env: {} }),
+      );
+      try {
+        const open = async (name: string): Promise<string> => {
+          let result = "";
+          const { closed } = await transport.channels({
+            path: `${PODS}/${name}/exec`,
+            query: new URLSearchParams({ command: "ls", stdout: "true" }),
+            onMessage: (channel, bytes) => void (result += `${channel} ${Buffer.from(bytes).toString()}`),
+          });
+          await closed;
+          return result;
+        };
+        expect(await open("none").catch(String)).toContain('pods "none" not found');
+        expect(await open("logged")).toMatch(/^3 \{.*"status":"Failure".*unable to upgrade connection/);
+      } finally {
+        await transport.close();
+      }
     });
 
     test("of a pod that is not there, or has no such container, fail", async () => {

@@ -4,6 +4,7 @@ import { sleep, systemClock, type Clock } from "../platform/clock.ts";
 import { AnswerLog } from "./answer-log.ts";
 import { isApiError, isUnauthorized, isUnreachable, UnreachableError } from "./api-error.ts";
 import { Brake } from "./brake.ts";
+import { openChannels, type Channels, type ChannelsRequest } from "./channels.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { isTlsFailure, wasNotBegun } from "./connection-failure.ts";
 import { ExchangePath } from "./exchange-path.ts";
@@ -54,6 +55,12 @@ export interface Transport {
    * `idleTimeout`, or leaves a ping unanswered; the signal's reason.
    */
   stream(request: StreamRequest): Promise<void>;
+  /**
+   * Opens streams both ways over a connection of their own.
+   *
+   * @throws ApiError for an answer other than success, UnreachableError when there is none, the signal's reason.
+   */
+  channels(request: ChannelsRequest): Promise<Channels>;
   /** Ends what is in flight and every connection and timer. */
   close(): Promise<void>;
 }
@@ -144,6 +151,11 @@ class KubeTransport implements Transport {
 
   stream(request: StreamRequest): Promise<void> {
     return this.#retried(request, () => this.#streamOnce(request), false);
+  }
+
+  channels(request: ChannelsRequest): Promise<Channels> {
+    const { path, headers, signal } = request;
+    return this.#retried({ method: "GET", path, headers, signal }, () => this.#openChannels(request), false);
   }
 
   async close(): Promise<void> {
@@ -251,6 +263,21 @@ class KubeTransport implements Transport {
       throw this.#failure(request, error, signal);
     } finally {
       leave();
+    }
+  }
+
+  async #openChannels(request: ChannelsRequest): Promise<Channels> {
+    const { controller, leave } = this.#enter(request.signal);
+    const { signal } = controller;
+    try {
+      const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
+      const headers = this.#headers.of({ headers: request.headers, accept: "*/*" }, credentials);
+      const channels = await openChannels(request, { config: this.#config, clock: this.#clock, headers, signal });
+      channels.closed.then(leave, leave);
+      return channels;
+    } catch (error) {
+      leave();
+      throw this.#failure({ method: "GET", path: request.path }, error, signal);
     }
   }
 

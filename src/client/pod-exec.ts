@@ -1,0 +1,101 @@
+/** A command in a container: what goes in and what comes out as streams. */
+import type { HeaderValues } from "../kube/cluster-config.ts";
+import type { Channels } from "../kube/channels.ts";
+import { objectPath } from "../kube/mapper.ts";
+import type { Status } from "../kube/api-error.ts";
+import { Pod } from "../resource/builtin/core.ts";
+import type { Key } from "../resource/meta.ts";
+import type { ExecOptions, Execution } from "./client.ts";
+import { PushedChunks } from "./pushed-chunks.ts";
+import type { ClientScope } from "./scope.ts";
+import { WritesRefused, type WriteGate } from "./write-gate.ts";
+
+const STDIN = 0;
+const STDOUT = 1;
+const STDERR = 2;
+const RESULT = 3;
+
+export interface ExecCall extends ExecOptions {
+  readonly command: readonly string[];
+  readonly headers?: HeaderValues | undefined;
+  readonly gate: WriteGate;
+  /** The end of the run. */
+  readonly stop?: AbortSignal | undefined;
+}
+
+/** Starts the command at once. */
+export function podExec(scope: ClientScope, pod: Key, call: ExecCall): Execution {
+  const stdout = new PushedChunks();
+  const stderr = new PushedChunks();
+  const exitCode = run(scope, pod, { ...call, stdout, stderr });
+  exitCode.then(
+    () => [stdout, stderr].forEach((stream) => stream.end()),
+    (error: unknown) => [stdout, stderr].forEach((stream) => stream.fail(error)),
+  );
+  return { stdout, stderr, exitCode };
+}
+
+async function run(
+  scope: ClientScope,
+  pod: Key,
+  call: ExecCall & { readonly stdout: PushedChunks; readonly stderr: PushedChunks },
+): Promise<number> {
+  const { mapper, transport, permissions, onUndeclared } = scope;
+  const { gate, stdin, stdout, stderr, signal, stop, headers } = call;
+  if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
+  // A WebSocket begins with a GET; newer servers ask for `create` besides.
+  for (const verb of ["get", "create"]) if (!permissions.allows(Pod, verb, "exec")) onUndeclared?.(Pod, verb, "exec");
+  const mapping = mapper.known(Pod) ?? (await mapper.resolve(Pod, signal));
+  const signals = [signal, stop].filter((one) => one !== undefined);
+  let result = "";
+  const decoder = new TextDecoder();
+  const channels = await transport.channels({
+    path: objectPath(mapping, pod, "exec"),
+    query: queryOf(call),
+    headers,
+    signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
+    onMessage(channel, bytes) {
+      if (channel === STDOUT) stdout.push(bytes);
+      else if (channel === STDERR) stderr.push(bytes);
+      else if (channel === RESULT) result += decoder.decode(bytes, { stream: true });
+    },
+  });
+  try {
+    if (stdin !== undefined) await Promise.race([channels.closed, feed(channels, stdin)]);
+    await channels.closed;
+  } catch (error) {
+    if (result === "") throw error; // else it has ended, and its connection a little less orderly
+  } finally {
+    channels.close();
+  }
+  return exitCodeOf(result, pod);
+}
+
+/** What the command reads. A command that ends before it has read everything is no failure. */
+async function feed(channels: Channels, stdin: NonNullable<ExecOptions["stdin"]>): Promise<void> {
+  const encoder = new TextEncoder();
+  const chunks = typeof stdin === "string" || stdin instanceof Uint8Array ? [stdin] : stdin;
+  for await (const chunk of chunks) {
+    await channels.send(STDIN, typeof chunk === "string" ? encoder.encode(chunk) : chunk);
+  }
+  await channels.end(STDIN);
+}
+
+function queryOf({ command, container, stdin }: ExecCall): URLSearchParams {
+  const query = new URLSearchParams({ stdout: "true", stderr: "true" });
+  if (stdin !== undefined) query.set("stdin", "true");
+  if (container !== undefined) query.set("container", container);
+  for (const word of command) query.append("command", word);
+  return query;
+}
+
+/** @throws Error when the command could not be started, or nobody knows how it ended. */
+function exitCodeOf(result: string, { namespace, name }: Key): number {
+  const what = `the command in pod ${namespace === undefined ? "" : `${namespace}/`}${name}`;
+  if (result === "") throw new Error(`Cannot tell how ${what} ended: the connection was closed before it did`);
+  const status = JSON.parse(result) as Status;
+  if (status.status === "Success") return 0;
+  const code = status.details?.causes?.find(({ reason }) => reason === "ExitCode")?.message;
+  if (status.reason === "NonZeroExitCode" && code !== undefined) return Number(code);
+  throw new Error(`Cannot run ${what}: ${status.message ?? status.reason}`);
+}

@@ -1,0 +1,41 @@
+/** Bytes that come when they come, as an async iterable: what nobody has read yet waits. */
+export class PushedChunks implements AsyncIterable<Uint8Array> {
+  readonly #waiting: Uint8Array[] = [];
+  #wake: PromiseWithResolvers<void> = Promise.withResolvers();
+  #end: { readonly error?: unknown } | undefined;
+
+  push(chunk: Uint8Array): void {
+    this.#waiting.push(chunk);
+    this.#wake.resolve();
+  }
+
+  end(): void {
+    this.#end ??= {};
+    this.#wake.resolve();
+  }
+
+  fail(error: unknown): void {
+    this.#end ??= { error };
+    this.#wake.resolve();
+  }
+
+  /** All of it, as UTF-8. */
+  async text(): Promise<string> {
+    const decoder = new TextDecoder();
+    let text = "";
+    for await (const chunk of this) text += decoder.decode(chunk, { stream: true });
+    return text + decoder.decode();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      yield* this.#waiting.splice(0);
+      if (this.#end !== undefined && this.#waiting.length === 0) {
+        if (this.#end.error !== undefined) throw this.#end.error;
+        return;
+      }
+      await this.#wake.promise;
+      this.#wake = Promise.withResolvers();
+    }
+  }
+}
