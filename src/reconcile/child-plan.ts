@@ -39,7 +39,7 @@ export interface PlannedChild {
   mark(digest: string | undefined): void;
   /** What goes to the server, and there only to the object that is known, or to none that exists. */
   body(): AppliedBody;
-  /** The object's identity alone. */
+  /** The identity of the object that is known, and nothing else. */
   identity(): AppliedBody;
 }
 
@@ -100,7 +100,9 @@ export function planChild(run: RunOfObject, name: string, desired: DesiredObject
       const precondition = this.live === undefined ? ABSENT : { uid: this.live.metadata.uid };
       return { apiVersion, kind, ...content, metadata: { ...identity, ...content.metadata, ...precondition } };
     },
-    identity: () => ({ apiVersion, kind, metadata: identity }),
+    identity() {
+      return { apiVersion, kind, metadata: { ...identity, uid: this.live?.metadata.uid } };
+    },
   };
 }
 
