@@ -3,6 +3,7 @@ import type { ClusterConfig } from "../kube/cluster-config.ts";
 import { Manager } from "../manager/manager.ts";
 import { collectDefinitions } from "../module/module-definitions.ts";
 import { createLog, type Log } from "../observe/log.ts";
+import { systemClock } from "../platform/clock.ts";
 import { type ClusterOptions, clusterControllers, podControllers } from "./controllers.ts";
 
 /** Milliseconds that runs of the cluster's own controllers get at the end: what they leave undone they do next time. */
@@ -25,6 +26,7 @@ export async function startClusterControllers(
     cluster,
     log,
     clock,
+    connectionClock: systemClock,
     healthAddress: "0",
     metricsAddress: "0",
     grace: GRACE_MS,

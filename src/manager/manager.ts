@@ -52,8 +52,10 @@ export interface ManagerOptions {
   readonly isolate?: boolean | undefined;
   /** Of the binary, as the server's audit log shows it. @default none */
   readonly version?: string | undefined;
-  /** @default systemClock */
+  /** What controllers wait and retry by. @default systemClock */
   readonly clock?: Clock | undefined;
+  /** What requests, watches and installing are timed with: a test's time does not make a server slow. @default `clock` */
+  readonly connectionClock?: Clock | undefined;
 }
 
 /** One process: a cluster, listeners, and modules that come and go. */
@@ -63,6 +65,7 @@ export class Manager implements AsyncDisposable {
   readonly #options: ManagerOptions;
   readonly #health = { healthz: new HealthChecks(), livez: new HealthChecks(), readyz: new HealthChecks() };
   readonly #transport: Transport;
+  readonly #connectionClock: Clock;
   readonly #runtime: Runtime;
   readonly #stopping = new AbortController();
   readonly #isolation: Disposable | undefined;
@@ -79,11 +82,10 @@ export class Manager implements AsyncDisposable {
     this.metrics = createMetrics({ host: new URL(cluster.server).host });
     if (options.isolate !== false) this.#isolation = isolate({ log, metrics: this.metrics });
     // Modules call the SDK in their own context; what it opens for them must outlive them.
-    const base = options.clock ?? systemClock;
-    const bound = hostBound(base);
-    const clock: Clock = { now: () => base.now(), setTimeout: (callback, ms) => bound.setTimeout(callback, ms) };
+    const clock = outsideModules(options.clock ?? systemClock);
+    this.#connectionClock = options.connectionClock === undefined ? clock : outsideModules(options.connectionClock);
     this.#transport = createTransport(cluster, {
-      clock,
+      clock: this.#connectionClock,
       rate: options.requestRate,
       onWarning: (text) => log.warn("The API server warns", { warning: text }),
       userAgent: userAgent(options.version),
@@ -94,7 +96,13 @@ export class Manager implements AsyncDisposable {
     this.#runtime = {
       transport,
       mapper,
-      informers: new InformerRegistry({ transport: this.#transport, mapper, log, clock, freeze: development }),
+      informers: new InformerRegistry({
+        transport: this.#transport,
+        mapper,
+        log,
+        clock: this.#connectionClock,
+        freeze: development,
+      }),
       events: createEventRecorder({
         transport,
         gate: openGate,
@@ -115,7 +123,7 @@ export class Manager implements AsyncDisposable {
     };
     this.modules = new ModuleRegistry(this.#runtime, { grace, strict, health: this.#health });
     this.metrics.informersFrom(() =>
-      this.#runtime.informers.all().map((informer) => informerReading(informer, clock.now())),
+      this.#runtime.informers.all().map((informer) => informerReading(informer, this.#connectionClock.now())),
     );
     this.metrics.modulesFrom(() =>
       this.modules.statuses().map(({ name, file, state }) => ({ module: name, file, state })),
@@ -249,7 +257,8 @@ export class Manager implements AsyncDisposable {
   async #install(module: LoadedModule): Promise<void> {
     this.#stopping.signal.throwIfAborted();
     if (this.#options.installCrds !== true) return;
-    const { transport, clock, log } = this.#runtime;
+    const { transport, log } = this.#runtime;
+    const clock = this.#connectionClock;
     const { signal } = this.#stopping;
     await installCrds(module.definitions.resources, { transport, clock, log, signal, gate: this.#installing });
   }
@@ -269,4 +278,10 @@ export class Manager implements AsyncDisposable {
 /** Such as `binnacle/1.2.3 (linux/x64)`. */
 function userAgent(version: string | undefined): string {
   return `binnacle${version === undefined ? "" : `/${version}`} (${process.platform}/${process.arch})`;
+}
+
+/** A clock whose timers outlive the module that sets them. */
+function outsideModules(base: Clock): Clock {
+  const bound = hostBound(base);
+  return { now: () => base.now(), setTimeout: (callback, ms) => bound.setTimeout(callback, ms) };
 }

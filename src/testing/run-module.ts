@@ -5,7 +5,7 @@ import type { Definition } from "../module/definition.ts";
 import { collectDefinitions, definitionsOf, type ModuleDefinitions } from "../module/module-definitions.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
 import { writeToStandardError } from "../observe/standard-error.ts";
-import { type Clock, sleep } from "../platform/clock.ts";
+import { type Clock, sleep, systemClock } from "../platform/clock.ts";
 import { definitionOf } from "../resource/definition.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
 import type { TestCluster } from "./start-cluster.ts";
@@ -74,6 +74,7 @@ export async function runModule(
       },
     }),
     clock: options.clock ?? cluster.clock,
+    connectionClock: systemClock,
     healthAddress: "0",
     metricsAddress: "0",
     namespaces: options.namespaces,

@@ -1,0 +1,130 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { guestbook, Guestbook } from "../../controllers/guestbook.ts";
+import { loadKubeconfig } from "../kube/kubeconfig.ts";
+import { createTransport } from "../kube/transport.ts";
+import { defineController } from "../module/define.ts";
+import { ConfigMap, Deployment, Namespace, Pod } from "../resource/builtin/index.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { eventually, matchers, runModule, startCluster } from "./index.ts";
+
+expect.extend(matchers);
+const namespace = "default";
+
+/** A user's test: start, define, create, observe status, stop. @returns its milliseconds */
+async function usersTest(name: string): Promise<number> {
+  const began = performance.now();
+  {
+    await using cluster = await startCluster();
+    await using _ = await runModule(guestbook, cluster);
+    const created = await cluster.client.create(Guestbook, {
+      metadata: { namespace, name },
+      spec: { message: "hi" },
+    });
+    const key = { namespace, name };
+    const ready = async () => expect(await cluster.client.get(Guestbook, key)).toHaveCondition("Ready");
+    await eventually(ready, { within: "30s" });
+    expect(await cluster.client.list(Guestbook)).toHaveLength(1);
+    expect(created).toHaveChildren(await cluster.client.list(Deployment), [`Deployment ${name}`]);
+  }
+  return performance.now() - began;
+}
+
+test("a test with a cluster of its own takes milliseconds, and 50 at once do not see each other", async () => {
+  const single: number[] = [];
+  for (let round = 0; round < 8; round++) single.push(await usersTest("one"));
+  const [median] = single
+    .slice(3)
+    .sort((a, b) => a - b)
+    .slice(2);
+  const began = performance.now();
+  await Promise.all(Array.from({ length: 50 }, (_, index) => usersTest(`one-of-50-${index}`)));
+  const all = performance.now() - began;
+  console.log(
+    `a user's test: ${Math.round(median!)} ms, the first ${Math.round(single[0]!)} ms; 50 at once: ${Math.round(all)} ms`,
+  );
+  expect(median).toBeLessThan(1_000); // 100 on an idle machine
+}, 60_000);
+
+test("kubeconfig is a file that others use, gone after the end", async () => {
+  const cluster = await startCluster();
+  const { kubeconfig } = cluster;
+  const transport = createTransport(await loadKubeconfig({ kubeconfig, env: {} }));
+  const { kind } = await transport.request<{ kind: string }>({ method: "GET", path: "/api/v1/namespaces" });
+  expect(kind).toBe("NamespaceList");
+  await transport.close();
+  await cluster.stop();
+  expect(existsSync(kubeconfig)).toBe(false);
+});
+
+test("stop ends the modules that still run", async () => {
+  const cluster = await startCluster();
+  const module = await runModule(guestbook, cluster);
+  await cluster.stop();
+  await cluster.stop();
+  expect(module.log.filter(({ level }) => level === "error")).toEqual([]);
+});
+
+test("an undeclared call warns with the line to add", async () => {
+  const careless = defineController({
+    name: "careless",
+    for: ConfigMap,
+    reconcile: async ({ metadata: { name } }, { client }) => void (await client.find(Namespace, { name })),
+  });
+  await using cluster = await startCluster();
+  await using module = await runModule(careless, cluster, { show: "none" });
+  await eventually(() => module.log.some(({ msg, level }) => level === "warn" && msg.includes("Namespace")));
+  expect(module.log.find(({ level }) => level === "warn")).toMatchObject({
+    msg: expect.stringContaining("allow(Namespace"),
+  });
+});
+
+test("pods: false leaves them pending; a behaviour decides how they fare", async () => {
+  const spec = { containers: [{ name: "web", image: "nginx" }] };
+  const phase = async (pods: Parameters<typeof startCluster>[0], until: RegExp): Promise<string> => {
+    await using cluster = await startCluster(pods);
+    await cluster.client.create(Pod, { metadata: { namespace, name: "a" }, spec });
+    return await eventually(async () => {
+      const { status } = await cluster.client.get(Pod, { namespace, name: "a" });
+      const text = `${status?.phase} ${status?.containerStatuses?.[0]?.state?.waiting?.reason ?? ""}`.trim();
+      return until.test(text) && text;
+    });
+  };
+  expect(await phase({ pods: false }, /Pending/)).toBe("Pending");
+  expect(await phase({}, /Running/)).toBe("Running");
+  expect(await phase({ pods: () => ({ fails: "ImagePullBackOff" }) }, /BackOff/)).toBe("Pending ImagePullBackOff");
+});
+
+test("a fake clock is that of the server and of modules", async () => {
+  const clock = new FakeClock(Date.UTC(2030, 0, 1));
+  await using cluster = await startCluster({ clock, pods: false });
+  const runs: number[] = [];
+  const hourly = defineController({
+    name: "hourly",
+    for: ConfigMap,
+    async reconcile({ metadata: { name } }) {
+      if (name !== "tick") return undefined;
+      runs.push(clock.now());
+      return { requeueAfter: "1h" };
+    },
+  });
+  await using _ = await runModule(hourly, cluster);
+  const { metadata } = await cluster.client.create(ConfigMap, { metadata: { namespace, name: "tick" } });
+  expect(metadata.creationTimestamp).toBe("2030-01-01T00:00:00Z");
+  await eventually(() => runs.length === 1);
+  await clock.advanceInTurns(3_600_000);
+  await eventually(() => runs.length === 2);
+  expect(runs[1]! - runs[0]!).toBe(3_600_000);
+});
+
+test("the server is one of two, and a real one needs to know where it is", async () => {
+  await expect(startCluster({ server: "fake" as "real" })).rejects.toThrow("expected 'embedded' or 'real'");
+  const before = process.env["KUBEBUILDER_ASSETS"];
+  process.env["KUBEBUILDER_ASSETS"] = "/nowhere";
+  try {
+    await expect(startCluster({ server: "real" })).rejects.toThrow("/nowhere, but there is no etcd in it");
+  } finally {
+    if (before === undefined) delete process.env["KUBEBUILDER_ASSETS"];
+    else process.env["KUBEBUILDER_ASSETS"] = before;
+  }
+});
