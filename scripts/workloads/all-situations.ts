@@ -1,5 +1,6 @@
 /** Every situation; a new file of `situations/` is added here. */
 import type { Situation } from "./situation.ts";
+import { budgets } from "./situations/budgets.ts";
 import { cronJobs } from "./situations/cron-jobs.ts";
 import { daemonSets } from "./situations/daemon-sets.ts";
 import { deployments } from "./situations/deployments.ts";
@@ -20,4 +21,5 @@ export const allSituations: readonly Situation[] = [
   ...garbage,
   ...namespaces,
   ...services,
+  ...budgets,
 ];

@@ -7,6 +7,7 @@ import { daemonSetController } from "./daemon-set/daemon-set.ts";
 import { jobControllers } from "./job/job.ts";
 import { ttlAfterFinishedController } from "./job/ttl.ts";
 import { deploymentController } from "./deployment/deployment.ts";
+import { disruptionController } from "./disruption/pod-disruption-budget.ts";
 import { endpointSliceController } from "./endpoint-slices/endpoint-slices.ts";
 import { endpointSliceMirroring } from "./endpoint-slices/mirrored-slices.ts";
 import { endpointsController } from "./endpoints/endpoints.ts";
@@ -52,6 +53,7 @@ export function clusterControllers(options: ClusterOptions): readonly Definition
     endpointSliceMirroring(),
     garbageCollector({ objects: options.objects }),
     namespaceDeletion({ clock }),
+    disruptionController({ clock }),
     ...serviceAccountControllers(options.rootCertificates),
   ];
 }
