@@ -50,7 +50,7 @@ test("checkCluster names the finalizers that nobody removes and why, kinds it ma
     });
   });
   const { notes, problems } = await checkCluster(modules, server.config);
-  expect(notes).toEqual(["Box (demo.dev/v1): 5 objects", "Barrel (demo.dev/v1): not installed"]);
+  expect(notes).toEqual(["Box (demo.dev/v1): objects: 5", "Barrel (demo.dev/v1): not installed"]);
   expect(problems).toEqual([
     "Box (demo.dev/v1): nothing removes the finalizer demo.dev/chest, because no controller here is called 'chest', " +
       "now or `formerly` (objects: 2, being deleted: 1, such as a/old)",

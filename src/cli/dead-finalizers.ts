@@ -52,7 +52,7 @@ export async function checkCluster(modules: readonly LoadedModule[], cluster: Cl
       const shown = `${resource.kind} (${resource.apiVersion})`;
       try {
         const { objects, dead } = await lookThrough(resource, { transport, mapper, owners });
-        notes.push(`${shown}: ${objects} objects`);
+        notes.push(`${shown}: objects: ${objects}`);
         for (const [finalizer, { why, example, objects: count, deleting }] of dead) {
           problems.push(
             `${shown}: nothing removes the finalizer ${finalizer}, because ${why} ` +

@@ -102,6 +102,8 @@ describe.skipIf(!available)("a converged set of children of every built-in kind"
     await runs();
     const created = proxy.exchanges.filter(({ path, code }) => code === 201 && !path.includes("everythings."));
     expect(created).toHaveLength(typicalObjects.length);
+    const paths = new Set(created.map(({ path }) => path));
+    expect(proxy.exchanges.filter(({ method, path }) => method === "GET" && paths.has(path))).toEqual([]); // none is read
     await turn(1);
     const writes = proxy.writes.length;
     await turn(2);
