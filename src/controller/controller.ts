@@ -5,25 +5,22 @@
  * and it goes on by itself when that ends.
  */
 import { clientParts, KubeClient } from "../client/kube-client.ts";
-import { exponential } from "../queue/rate-limiter.ts";
-import { type AddOptions, WorkQueue } from "../queue/work-queue.ts";
+import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { AppliedMemory } from "../client/applied-memory.ts";
-import { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
-import type { Result } from "../reconcile/context.ts";
-import type { ObjectEnvironment, RunEnvironment } from "../reconcile/run.ts";
+import type { RunEnvironment } from "../reconcile/run.ts";
 import { childId } from "../reconcile/owned-kind.ts";
 import { parseDuration } from "../resource/duration.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { ControllerGate } from "./controller-gate.ts";
+import { controllerQueue } from "./controller-queue.ts";
+import { ControllerRuns } from "./controller-runs.ts";
 import { type ControllerState, stateOf } from "./controller-state.ts";
-import { type Declarations, declarationsOf, isObjectController } from "./declarations.ts";
-import type { AnyController, KeyController } from "./definition.ts";
+import { type Declarations, declarationsOf } from "./declarations.ts";
+import type { AnyController } from "./definition.ts";
 import type { EventSink } from "./event-mapping.ts";
 import { runSources } from "./key-sources.ts";
-import { isMember, type Invoke, reconcileObject, type ObjectReconciler } from "./object-reconciler.ts";
-import { Departed } from "./departed.ts";
-import { findLeftBehind } from "./left-behind.ts";
+import type { Invoke } from "./object-reconciler.ts";
 import { PendingEnqueues } from "./pending-enqueues.ts";
 import { runLimit } from "./run-limit.ts";
 import type { Runtime } from "./runtime.ts";
@@ -33,8 +30,6 @@ import { within } from "./within.ts";
 import { Workers } from "./workers.ts";
 
 const DEFAULT_CONCURRENCY = 4;
-/** A key of a namespace that has just come waits so long for all kinds to be listed there. */
-const NEW_NAMESPACE_MS = 100;
 const DEFAULT_SYNC_TIMEOUT = "2m";
 
 export interface StartOptions {
@@ -83,7 +78,7 @@ class ControllerEngine implements RunningController, EventSink {
   readonly #memory: AppliedMemory;
   #beginning = false;
   #stopped: Promise<void> | undefined;
-  readonly #departed = new Departed();
+  readonly #runs: ControllerRuns;
   readonly #pending: PendingEnqueues;
   #hasSynced = false;
   /** What is said of caches that take too long. */
@@ -106,15 +101,9 @@ class ControllerEngine implements RunningController, EventSink {
 
     const concurrency = controller.concurrency ?? runtime.concurrency ?? DEFAULT_CONCURRENCY;
     const controllerMetrics = this.#cleanup.use(metrics.controller(this.name, concurrency));
-    const { first = 5, max = "1000s", limit = Infinity } = controller.retry ?? {};
-    this.queue = new WorkQueue({
+    this.queue = controllerQueue(controller, {
       name: this.name,
       clock,
-      limiter:
-        controller.retry?.limiter?.() ??
-        exponential(parseDuration(first, "retry.first"), parseDuration(max, "retry.max")),
-      minInterval: parseDuration(controller.minInterval ?? 0, "minInterval"),
-      debounce: parseDuration(controller.debounce ?? 0, "debounce"),
       metrics: this.#cleanup.use(metrics.queue(this.name)),
       onReady: () => this.#workers.pump(),
     });
@@ -146,17 +135,14 @@ class ControllerEngine implements RunningController, EventSink {
       events: runtime.events.for(this.name),
       gate: this.#gate,
     };
-    const environment: ObjectEnvironment = {
-      ...this.#environment,
-      resource: declarations.for?.resource as Resource,
-      managers: [this.name, ...declarations.formerly],
-      owned: this.#kinds.owned,
-      latest: (key) => this.#kinds.primary?.store.get(key),
+    this.#runs = new ControllerRuns(controller, {
+      declarations,
+      environment: this.#environment,
+      kinds: this.#kinds,
       memory: this.#memory,
-    };
-    const reconciler: ObjectReconciler | undefined = isObjectController(controller)
-      ? { declarations, controller, environment, invoke: this.#invoke }
-      : undefined;
+      invoke: this.#invoke,
+      add: (key, about) => this.queue.add(key, about),
+    });
 
     this.#workers = new Workers({
       queue: this.queue,
@@ -165,36 +151,20 @@ class ControllerEngine implements RunningController, EventSink {
       log: log.with({ module: this.module, controller: this.name }),
       metrics: controllerMetrics,
       tellRunsAt: runtime.tellRuns === true ? "info" : "debug",
-      retryLimit: limit,
+      retryLimit: controller.retry?.limit ?? Infinity,
       limit: runLimit(
         controller.timeout === undefined ? undefined : parseDuration(controller.timeout, "timeout"),
         clock,
       ),
-      begin: (item) => {
-        if (reconciler === undefined) return new KeyRun(this.#environment, item);
-        if (!this.#kinds.hasListed(item.key)) {
-          this.queue.add(item.key, { after: NEW_NAMESPACE_MS, priority: item.priority });
-          return undefined;
-        }
-        const object = environment.latest(item.key);
-        if (object !== undefined) {
-          this.#departed.cameBack(item.key);
-          return new ObjectRun(environment, item, { object });
-        }
-        const departed = this.#departed.get(item.key);
-        return departed && new ObjectRun(environment, item, { object: departed, departed: true });
-      },
-      carry: async (run) =>
-        reconciler === undefined
-          ? this.#invoke(() => (controller as KeyController).reconcile(run.key, run))
-          : this.#carryObject(reconciler, run as ObjectRun),
+      begin: (item) => this.#runs.begin(item),
+      carry: (run) => this.#runs.carry(run),
       onParked: (run, reason) => {
         if (run instanceof ObjectRun) run.events.warning("ReconcileParked", reason);
       },
     });
     this.#kinds.watch(declarations);
     this.#cleanup.use(runtime.finalizers.own(declarations, this.#kinds.primary));
-    this.#keySources(reconciler);
+    this.#keySources();
     this.#cleanup.use(runtime.transport.reachability.onChange((reachable) => this.#onReachability(reachable)));
     const patience = parseDuration(controller.syncTimeout ?? DEFAULT_SYNC_TIMEOUT, "syncTimeout");
     this.#cleanup.use(clock.setTimeout(() => this.#syncIsLate(patience), patience));
@@ -270,7 +240,7 @@ class ControllerEngine implements RunningController, EventSink {
   }
 
   departed(key: string, object: AnyObject): void {
-    this.#departed.left(key, object);
+    this.#runs.departed.left(key, object);
   }
 
   gone(key: string): void {
@@ -293,31 +263,19 @@ class ControllerEngine implements RunningController, EventSink {
 
   // Setting up.
 
-  #keySources(reconciler: ObjectReconciler | undefined): void {
+  #keySources(): void {
     const { clock, log } = this.#runtime;
     runSources(this.#declarations.sources, {
       clock,
       signal: this.#stopping.signal,
       add: (key, cause) => this.queue.add(key, { cause }),
       everything: (cause) => {
-        if (reconciler === undefined) this.queue.add(this.name, { cause });
-        else if (this.#kinds.primary?.hasSynced) {
-          for (const [key, object] of this.#kinds.primary.store.entries()) {
-            if (this.call("match", () => isMember(reconciler, object)) === true) this.queue.add(key, { cause });
-          }
-        }
+        const call: EventSink["call"] = (what, code) => this.call(what, code);
+        for (const key of this.#runs.allKeys(call)) this.queue.add(key, { cause });
       },
       invoke: this.#invoke,
       onError: (error) => log.error("A source failed", { module: this.module, controller: this.name, error }),
     });
-  }
-
-  async #carryObject(reconciler: ObjectReconciler, run: ObjectRun): Promise<void | Result> {
-    const { object } = run; // as it was when it left
-    const result = await reconcileObject(reconciler, run);
-    const { key } = run.cause;
-    if (run.departed && result?.requeueAfter === undefined) this.#departed.finalized(key, object);
-    return result;
   }
 
   // Going on and pausing.
@@ -342,28 +300,11 @@ class ControllerEngine implements RunningController, EventSink {
     this.#beginning = false;
     if (this.#stopping.signal.aborted || !this.#kinds.synced) return;
     this.#working = true;
-    if (!this.#hasSynced) void this.#findLeftBehind();
+    if (!this.#hasSynced) void this.#runs.findLeftBehind(this.#runtime, this.#stopping.signal);
     this.#hasSynced = true;
     this.#late = undefined;
     this.#workers.open = this.#runtime.transport.reachability.reachable;
     this.#changed();
-  }
-
-  async #findLeftBehind(): Promise<void> {
-    const { for: watch, finalizers } = this.#declarations;
-    if (watch === undefined) return;
-    await findLeftBehind({
-      runtime: this.#runtime,
-      watch,
-      finalizers,
-      shows: (key) => this.#kinds.primary?.store.has(key) === true,
-      signal: this.#stopping.signal,
-      found: (key, object) => {
-        if (this.#kinds.primary?.store.has(key) === true) return;
-        this.departed(key, object);
-        this.add(key, { cause: { source: "for", type: "delete", kind: object.kind, key: object.metadata } });
-      },
-    });
   }
 
   /** While the server is away no run can succeed: keys wait, and none is punished with back-off. */

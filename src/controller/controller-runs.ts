@@ -1,0 +1,110 @@
+/** What a key becomes when a worker takes it: a run with the object as it is now, or as it was when it left. */
+import type { AppliedMemory } from "../client/applied-memory.ts";
+import type { AddOptions } from "../queue/work-queue.ts";
+import type { QueueItem } from "../queue/queue-item.ts";
+import type { Result } from "../reconcile/context.ts";
+import { KeyRun } from "../reconcile/key-run.ts";
+import { ObjectRun } from "../reconcile/object-run.ts";
+import type { ObjectEnvironment, RunEnvironment } from "../reconcile/run.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
+import { type Declarations, isObjectController } from "./declarations.ts";
+import type { AnyController, KeyController } from "./definition.ts";
+import { Departed } from "./departed.ts";
+import type { EventSink } from "./event-mapping.ts";
+import { findLeftBehind } from "./left-behind.ts";
+import { isMember, type Invoke, reconcileObject, type ObjectReconciler } from "./object-reconciler.ts";
+import type { Runtime } from "./runtime.ts";
+import type { WatchedKinds } from "./watched-kinds.ts";
+
+/** A key of a namespace that has just come waits so long for all kinds to be listed there. */
+const NEW_NAMESPACE_MS = 100;
+
+export interface ControllerRunsOptions {
+  readonly declarations: Declarations;
+  readonly environment: RunEnvironment;
+  readonly kinds: WatchedKinds;
+  readonly memory: AppliedMemory;
+  readonly invoke: Invoke;
+  readonly add: (key: string, options: AddOptions) => void;
+}
+
+export class ControllerRuns {
+  readonly departed = new Departed();
+  readonly #controller: AnyController;
+  readonly #options: ControllerRunsOptions;
+  /** `undefined` for a key controller. */
+  readonly #reconciler: ObjectReconciler | undefined;
+
+  constructor(controller: AnyController, options: ControllerRunsOptions) {
+    this.#controller = controller;
+    this.#options = options;
+    const { declarations, environment, kinds, memory, invoke } = options;
+    const objects: ObjectEnvironment = {
+      ...environment,
+      resource: declarations.for?.resource as Resource,
+      managers: [declarations.name, ...declarations.formerly],
+      owned: kinds.owned,
+      latest: (key) => kinds.primary?.store.get(key),
+      memory,
+    };
+    this.#reconciler = isObjectController(controller)
+      ? { declarations, controller, environment: objects, invoke }
+      : undefined;
+  }
+
+  /** The run of a key; `undefined` when there is nothing to run for. */
+  begin(item: QueueItem): KeyRun | undefined {
+    const { environment, kinds, add } = this.#options;
+    if (this.#reconciler === undefined) return new KeyRun(environment, item);
+    const { key, priority } = item;
+    if (!kinds.hasListed(key)) {
+      add(key, { after: NEW_NAMESPACE_MS, priority });
+      return undefined;
+    }
+    const objects = this.#reconciler.environment;
+    const object = objects.latest(key);
+    if (object !== undefined) {
+      this.departed.cameBack(key);
+      return new ObjectRun(objects, item, { object });
+    }
+    const departed = this.departed.get(key);
+    return departed && new ObjectRun(objects, item, { object: departed, departed: true });
+  }
+
+  async carry(run: KeyRun): Promise<void | Result> {
+    const { invoke } = this.#options;
+    if (!(run instanceof ObjectRun)) {
+      return invoke(() => (this.#controller as KeyController).reconcile(run.key, run));
+    }
+    const { object } = run; // as it was when it left
+    const result = await reconcileObject(this.#reconciler!, run);
+    if (run.departed && result?.requeueAfter === undefined) this.departed.finalized(run.cause.key, object);
+    return result;
+  }
+
+  /** The keys of all objects that belong to the controller, none while they are not known; its name, where it has no objects. */
+  *allKeys(call: EventSink["call"]): Generator<string> {
+    const { primary } = this.#options.kinds;
+    const reconciler = this.#reconciler;
+    if (reconciler === undefined) yield this.#options.declarations.name;
+    else if (primary?.hasSynced === true) {
+      for (const [key, object] of primary.store.entries()) {
+        if (call("match", () => isMember(reconciler, object)) === true) yield key;
+      }
+    }
+  }
+
+  /** Queues what left the selector of `for` while nobody watched. */
+  async findLeftBehind(runtime: Runtime, signal: AbortSignal): Promise<void> {
+    const { declarations, kinds, add } = this.#options;
+    if (declarations.for === undefined) return;
+    const shows = (key: string): boolean => kinds.primary?.store.has(key) === true;
+    const found = (key: string, object: AnyObject): void => {
+      if (shows(key)) return;
+      this.departed.left(key, object);
+      add(key, { cause: { source: "for", type: "delete", kind: object.kind, key: object.metadata } });
+    };
+    const { for: watch, finalizers } = declarations;
+    await findLeftBehind({ runtime, watch, finalizers, shows, signal, found });
+  }
+}
