@@ -10,7 +10,7 @@ import { type Command, command } from "./command.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { type Rule, rulesOf } from "./rbac-rules.ts";
 import { checkCluster } from "./dead-finalizers.ts";
-import { contextOption, controllersOption, kubeconfigOption } from "./shared-options.ts";
+import { contextOption, controllersOption, kubeconfigOption, namespaceOption } from "./shared-options.ts";
 import { UserError } from "./usage-error.ts";
 
 export const checkCommand: Command = command({
@@ -25,15 +25,19 @@ export const checkCommand: Command = command({
     },
     kubeconfigOption,
     contextOption,
+    { ...namespaceOption, describe: "With --cluster: the namespaces that `run` is given; all when left out" },
   ],
-  async run({ controllers, types, cluster, kubeconfig, context }, host) {
+  async run({ controllers, types, cluster, kubeconfig, context, namespace }, host) {
     const { modules, problems, files } = await loadModules(controllers, host);
     for (const module of modules) host.out(describeModule(module));
     const asset = types ? await host.embedded.sdk() : undefined;
     if (types && asset === undefined) host.err("Types are not checked: this binnacle was built without them\n");
     const errors = asset === undefined ? "" : await typeErrors(files, { types: asset, env: host.env });
     const found = cluster
-      ? await checkCluster(modules, await loadKubeconfig({ kubeconfig, context, env: host.env })).catch(unreachable)
+      ? await checkCluster(modules, {
+          cluster: await loadKubeconfig({ kubeconfig, context, env: host.env }),
+          namespaces: namespace,
+        }).catch(unreachable)
       : { notes: [], problems: [] };
     for (const note of found.notes) host.out(`cluster ${note}\n`);
     for (const problem of [...problems, ...found.problems]) host.err(`error: ${problem}\n`);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sendJson, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
+import { type Reply, sendJson, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
 import { defineController, defineResource, watch, z } from "../index.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { collectDefinitions } from "../module/module-definitions.ts";
@@ -31,25 +31,29 @@ const box = (key: string, finalizers: string[], more = {}) => {
 };
 
 test("checkCluster names the finalizers that nobody removes and why, kinds it may not list, and kinds not installed", async () => {
-  await using server = await startLoopback(({ path }, reply) => {
-    if (path.endsWith("/crates")) {
-      return sendStatus(reply, 403, { reason: "Forbidden", message: 'User "jane" cannot list resource "crates"' });
-    }
-    if (!path.endsWith("/boxes")) return sendStatus(reply, 404, { reason: "NotFound" });
+  let barrels: unknown[] | undefined;
+  const list = (reply: Reply, items: readonly unknown[]): void =>
     sendJson(reply, {
       kind: "PartialObjectMetadataList",
       apiVersion: "meta.k8s.io/v1",
       metadata: { resourceVersion: "1" },
-      items: [
-        box("a/live", ["demo.dev/box", "demo.dev/casket", "other.dev/x"]),
-        box("a/old", ["demo.dev/chest"], { deletionTimestamp: "2026-01-01T00:00:00Z" }),
-        box("a/old2", ["demo.dev/chest"]),
-        box("a/read", ["demo.dev/reader"]),
-        box("b/away", ["demo.dev/box"]),
-      ],
+      items,
     });
+  await using server = await startLoopback(({ path }, reply) => {
+    if (path.endsWith("/crates")) {
+      return sendStatus(reply, 403, { reason: "Forbidden", message: 'User "jane" cannot list resource "crates"' });
+    }
+    if (path.endsWith("/barrels") && barrels !== undefined) return list(reply, barrels);
+    if (!path.endsWith("/boxes")) return sendStatus(reply, 404, { reason: "NotFound" });
+    list(reply, [
+      box("a/live", ["demo.dev/box", "demo.dev/casket", "other.dev/x"]),
+      box("a/old", ["demo.dev/chest"], { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+      box("a/old2", ["demo.dev/chest"]),
+      box("a/read", ["demo.dev/reader"]),
+      box("b/away", ["demo.dev/box"]),
+    ]);
   });
-  const { notes, problems } = await checkCluster(modules, server.config);
+  const { notes, problems } = await checkCluster(modules, { cluster: server.config, namespaces: undefined });
   expect(notes).toEqual(["Box (demo.dev/v1): objects: 5", "Barrel (demo.dev/v1): not installed"]);
   expect(problems).toEqual([
     "Box (demo.dev/v1): nothing removes the finalizer demo.dev/chest, because no controller here is called 'chest', " +
@@ -60,6 +64,13 @@ test("checkCluster names the finalizers that nobody removes and why, kinds it ma
       "namespace (objects: 1, being deleted: 0, such as b/away)",
     'Crate (demo.dev/v1): Cannot list crates.demo.dev: Forbidden (403): User "jane" cannot list resource "crates". Grant it ' +
       'in a ClusterRole: apiGroups ["demo.dev"], resources ["crates"], verbs ["list"]',
+  ]);
+  barrels = [box("a/one", ["demo.dev/barrel"]), box("b/other", ["demo.dev/barrel"])];
+  const narrowed = await checkCluster(modules, { cluster: server.config, namespaces: ["b"] });
+  expect(narrowed.problems).toEqual([
+    ...problems, // a controller that says where it looks is not asked by `--namespace`
+    "Barrel (demo.dev/v1): nothing removes the finalizer demo.dev/barrel, because controller 'barrel' does not watch " +
+      "their namespace (objects: 1, being deleted: 0, such as a/one)",
   ]);
   expect(server.requests.every(({ headers }) => String(headers["accept"]).includes("PartialObjectMetadataList"))).toBe(
     true,

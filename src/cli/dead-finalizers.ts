@@ -1,5 +1,5 @@
 /** Finalizers on the cluster that no controller of these modules would ever remove: their objects cannot be deleted. */
-import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
+import { isNamespaceSelector, type NamespaceSelector } from "../cache/selected-namespaces.ts";
 import { declarationsOf, type Declarations } from "../controller/declarations.ts";
 import { isApiError, isNotFound } from "../kube/api-error.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
@@ -26,7 +26,10 @@ interface Dead {
 }
 
 /** Looks through the metadata of all objects that the modules' controllers are for, and of the kinds that they define. */
-export async function checkCluster(modules: readonly LoadedModule[], cluster: ClusterConfig): Promise<ClusterFindings> {
+export async function checkCluster(
+  modules: readonly LoadedModule[],
+  options: { readonly cluster: ClusterConfig; readonly namespaces: readonly string[] | undefined },
+): Promise<ClusterFindings> {
   const kinds = new Map<string, { readonly resource: Resource; readonly owners: Map<string, Declarations> }>();
   const kindOf = (resource: Resource) => {
     const id = groupKind(resource);
@@ -43,7 +46,8 @@ export async function checkCluster(modules: readonly LoadedModule[], cluster: Cl
       for (const one of [name, ...formerly]) owners.set(finalizerName(primary.resource, one), declarations);
     }
   }
-  const transport = createTransport(cluster);
+  const { namespaces } = options;
+  const transport = createTransport(options.cluster);
   try {
     const mapper = new RestMapper(transport);
     const notes: string[] = [];
@@ -51,7 +55,7 @@ export async function checkCluster(modules: readonly LoadedModule[], cluster: Cl
     for (const { resource, owners } of kinds.values()) {
       const shown = `${resource.kind} (${resource.apiVersion})`;
       try {
-        const { objects, dead } = await lookThrough(resource, { transport, mapper, owners });
+        const { objects, dead } = await lookThrough(resource, { transport, mapper, owners, namespaces });
         notes.push(`${shown}: objects: ${objects}`);
         for (const [finalizer, { why, example, objects: count, deleting }] of dead) {
           problems.push(
@@ -76,11 +80,13 @@ interface Search {
   readonly mapper: RestMapper;
   /** By finalizer. */
   readonly owners: ReadonlyMap<string, Declarations>;
+  /** Those of controllers that do not say. */
+  readonly namespaces: readonly string[] | undefined;
 }
 
 async function lookThrough(
   resource: Resource,
-  { transport, mapper, owners }: Search,
+  { transport, mapper, owners, namespaces }: Search,
 ): Promise<{ readonly objects: number; readonly dead: ReadonlyMap<string, Dead> }> {
   const domain = finalizerName(resource, "");
   const mapping = mapper.known(resource) ?? (await mapper.resolve(resource));
@@ -99,7 +105,12 @@ async function lookThrough(
       for (const { metadata } of page) {
         for (const finalizer of metadata.finalizers ?? []) {
           if (!finalizer.startsWith(domain)) continue;
-          const why = reason(finalizer.slice(domain.length), owners.get(finalizer), metadata.namespace);
+          const owner = owners.get(finalizer);
+          const why = reason(owner, {
+            name: finalizer.slice(domain.length),
+            watched: owner?.for?.options.namespaces ?? namespaces,
+            namespace: metadata.namespace,
+          });
           if (why === undefined) continue;
           const known = dead.get(finalizer) ?? { why, example: keyString(metadata), objects: 0, deleting: 0 };
           known.objects++;
@@ -112,11 +123,19 @@ async function lookThrough(
   return { objects, dead };
 }
 
+interface Carried {
+  /** Of the finalizer, without its domain. */
+  readonly name: string;
+  /** Where its controller looks. */
+  readonly watched: readonly string[] | NamespaceSelector | undefined;
+  /** Of the object. */
+  readonly namespace: string | undefined;
+}
+
 /** Why nobody removes it; `undefined` when its controller does. */
-function reason(name: string, owner: Declarations | undefined, namespace: string | undefined): string | undefined {
+function reason(owner: Declarations | undefined, { name, watched, namespace }: Carried): string | undefined {
   if (owner === undefined) return `no controller here is called '${name}', now or \`formerly\``;
   if (owner.finalizers.length === 0) return `controller '${owner.name}' has no \`finalize\``;
-  const namespaces = owner.for?.options.namespaces;
-  if (namespaces === undefined || isNamespaceSelector(namespaces) || namespace === undefined) return undefined;
-  return namespaces.includes(namespace) ? undefined : `controller '${owner.name}' does not watch their namespace`;
+  if (watched === undefined || isNamespaceSelector(watched) || namespace === undefined) return undefined;
+  return watched.includes(namespace) ? undefined : `controller '${owner.name}' does not watch their namespace`;
 }
