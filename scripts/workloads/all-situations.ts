@@ -7,6 +7,7 @@ import { deployments } from "./situations/deployments.ts";
 import { garbage } from "./situations/garbage.ts";
 import { jobs } from "./situations/jobs.ts";
 import { namespaces } from "./situations/namespaces.ts";
+import { quotas } from "./situations/quotas.ts";
 import { replicaSets } from "./situations/replica-sets.ts";
 import { services } from "./situations/services.ts";
 import { statefulSets } from "./situations/stateful-sets.ts";
@@ -22,4 +23,5 @@ export const allSituations: readonly Situation[] = [
   ...namespaces,
   ...services,
   ...budgets,
+  ...quotas,
 ];

@@ -19,6 +19,7 @@ import { namespaceDeletion } from "./namespaces/namespace-deletion.ts";
 import type { PodBehaviour } from "./pods/pod-behaviour.ts";
 import { scheduler } from "./pods/scheduler.ts";
 import { serviceAccountControllers } from "./service-accounts/service-accounts.ts";
+import { resourceQuotaController } from "./resource-quota/resource-quota.ts";
 import { replicaSetController, replicationController } from "./replica-set/replica-set.ts";
 import { statefulSetController } from "./stateful-set/stateful-set.ts";
 
@@ -54,6 +55,7 @@ export function clusterControllers(options: ClusterOptions): readonly Definition
     garbageCollector({ objects: options.objects }),
     namespaceDeletion({ clock }),
     disruptionController({ clock }),
+    resourceQuotaController({ clock, objects: options.objects }),
     ...serviceAccountControllers(options.rootCertificates),
   ];
 }

@@ -21,7 +21,7 @@ export interface Evaluator {
 
 const aliases: ReadonlySet<string> = new Set(["configmaps", "resourcequotas", "replicationcontrollers", "secrets"]);
 
-export function evaluatorOf(row: KindRow): Evaluator {
+export function evaluatorOf(row: Pick<KindRow, "group" | "plural">): Evaluator {
   if (row.group === "" && row.plural === "pods") return pods;
   if (row.group === "" && row.plural === "services") return services;
   if (row.group === "" && row.plural === "persistentvolumeclaims") return claims;
