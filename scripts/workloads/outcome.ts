@@ -30,6 +30,12 @@ export interface Played {
   readonly failure: string | undefined;
 }
 
+/** What of the objects of a snapshot is compared, by name and with the names in order. */
+export function snapshotOf(objects: readonly Loose[], happenings: readonly Happening[]): Record<string, unknown> {
+  const found = byName(objects, new Names(inOrder(happenings)));
+  return Object.fromEntries(Object.entries(found).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
 /** Each kind is watched by itself: between kinds, versions tell what came first. */
 function inOrder(happenings: readonly Happening[]): Happening[] {
   const version = ({ object }: Happening): number => Number(object.metadata.resourceVersion);

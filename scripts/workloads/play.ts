@@ -1,5 +1,6 @@
-/** Runs situations on a cluster, many at once, each in a namespace of its own. */
+/** Runs situations on two clusters, many at once, each in a namespace of its own. */
 import { type Outcome, outcomeOf, type Played } from "./outcome.ts";
+import { Meeting } from "./meeting.ts";
 import { Recorder } from "./recorder.ts";
 import type { Side } from "./side.ts";
 import type { Situation } from "./situation.ts";
@@ -8,43 +9,58 @@ import { Stage } from "./stage.ts";
 /** So many play at once: more would only wait for each other, and deadlines would pass meanwhile. */
 const AT_ONCE = 16;
 
-/** By the situation's name. */
-export async function play(side: Side, situations: readonly Situation[]): Promise<Map<string, Outcome>> {
-  await using recorder = new Recorder(side);
-  await recorder.start();
+/** By the situation's name, for each cluster. */
+export async function play(
+  sides: readonly [Side, Side],
+  situations: readonly Situation[],
+): Promise<[Map<string, Outcome>, Map<string, Outcome>]> {
+  await using one = new Recorder(sides[0]);
+  await using other = new Recorder(sides[1]);
+  const recorders = [one, other] as const;
+  await Promise.all(recorders.map((recorder) => recorder.start()));
   const waiting = [...situations];
-  const played = new Map<Situation, Played>();
+  const played = new Map<Situation, readonly Played[]>();
   const worker = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      played.set(next, await playOne(next, { side, recorder }));
+      const situation = next;
+      const meeting = new Meeting();
+      const stages = recorders.map(
+        (recorder) => new Stage(recorder.side, { recorder, meeting, namespace: namespaceOf(situation) }),
+      );
+      played.set(situation, await Promise.all(stages.map((stage) => playOn(stage, { situation, meeting }))));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   // Events are sent one after the other, long after what they tell of.
-  await recorder.quiet(700);
-  return new Map([...played].map(([situation, one]) => [situation.name, outcomeOf(situation, one)]));
+  await Promise.all(recorders.map((recorder) => recorder.quiet(700)));
+  const outcomes = (side: 0 | 1): Map<string, Outcome> =>
+    new Map([...played].map(([situation, both]) => [situation.name, outcomeOf(situation, both[side]!)]));
+  return [outcomes(0), outcomes(1)];
 }
 
-interface Theatre {
-  readonly side: Side;
-  readonly recorder: Recorder;
-}
-
-async function playOne(situation: Situation, { side, recorder }: Theatre): Promise<Played> {
-  const namespace = situation.name
+function namespaceOf({ name }: Situation): string {
+  return name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, 60)
     .replace(/-$/, "");
-  const stage = new Stage(side, { recorder, namespace });
+}
+
+interface Play {
+  readonly situation: Situation;
+  readonly meeting: Meeting;
+}
+
+async function playOn(stage: Stage, { situation, meeting }: Play): Promise<Played> {
   let failure: string | undefined;
   try {
-    const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
+    const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: stage.namespace } };
     await stage.send("POST", "/api/v1/namespaces", body);
     await situation.run(stage);
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error);
-    await stage.settle("failed", undefined, { quiet: 0 });
+    stage.snapshots.push(stage.snapshot("failed"));
   }
+  meeting.leave(stage);
   return { snapshots: stage.snapshots, happenings: stage.happenings, failure };
 }

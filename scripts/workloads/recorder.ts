@@ -16,14 +16,14 @@ export interface Happening {
 
 /** Watches every kind of a cluster, in all namespaces. */
 export class Recorder implements AsyncDisposable {
-  readonly #side: Side;
+  readonly side: Side;
   readonly #stop = new AbortController();
   readonly #byNamespace = new Map<string, Happening[]>();
   #last = 0;
   #watches: Promise<unknown> | undefined;
 
   constructor(side: Side) {
-    this.#side = side;
+    this.side = side;
   }
 
   /** Begins; resolves once every watch is there. */
@@ -52,7 +52,7 @@ export class Recorder implements AsyncDisposable {
 
   async #watch(path: string, onBegun: () => void): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      const response = await this.#side.fetch(`${path}?watch=1`, { signal: this.#stop.signal });
+      const response = await this.side.fetch(`${path}?watch=1`, { signal: this.#stop.signal });
       if (!response.ok || response.body === null) throw new Error(`WATCH ${path}: ${response.status}`);
       onBegun();
       const decoder = new TextDecoder();

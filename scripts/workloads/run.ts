@@ -12,9 +12,8 @@ import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
 import { allSituations } from "./all-situations.ts";
 import { compareOutcomes, describe, parseAllowed, withoutAllowed } from "./compare.ts";
-import type { Outcome } from "./outcome.ts";
 import { play } from "./play.ts";
-import { embeddedSide, realSide } from "./side.ts";
+import { embeddedSide, realSide, type Side } from "./side.ts";
 
 const options = await yargs(hideBin(process.argv))
   .scriptName("workloads")
@@ -28,10 +27,15 @@ const options = await yargs(hideBin(process.argv))
 
 const pattern = new RegExp(options.only ?? "");
 const situations = allSituations.filter(({ name }) => pattern.test(name));
-const [expected, actual] = await Promise.all(options.sides.split(",").map(outcomes));
-if (options.show) console.log(JSON.stringify(Object.fromEntries(actual!), null, 2));
+const [first = "real", second = "embedded"] = options.sides.split(",");
+await using one = await start(first);
+await using other = await start(second);
+const begin = performance.now();
+const [expected, actual] = await play([one, other], situations);
+console.log(`the situations took ${((performance.now() - begin) / 1000).toFixed(1)} s`);
+if (options.show) console.log(JSON.stringify(Object.fromEntries(actual), null, 2));
 const allowed = parseAllowed(await readFile(join(import.meta.dirname, "allowed.txt"), "utf8"));
-const found = situations.flatMap(({ name }) => compareOutcomes(name, expected!.get(name)!, actual!.get(name)!));
+const found = situations.flatMap(({ name }) => compareOutcomes(name, expected.get(name)!, actual.get(name)!));
 const left = options.all ? found : withoutAllowed(found, allowed);
 for (const difference of left.slice(0, options.first)) console.log(describe(difference));
 const differing = new Set(left.map(({ situation }) => situation));
@@ -40,12 +44,6 @@ console.log(
 );
 process.exitCode = left.length > 0 ? 1 : 0;
 
-async function outcomes(name: string): Promise<Map<string, Outcome>> {
-  const begin = performance.now();
-  await using side = await (name === "real" ? realSide() : embeddedSide());
-  const ready = performance.now();
-  const played = await play(side, situations);
-  const seconds = (from: number): string => ((performance.now() - from) / 1000).toFixed(1);
-  console.log(`${name}: ${seconds(begin)} s, of which the situations took ${seconds(ready)} s`);
-  return played;
+function start(name: string): Promise<Side> {
+  return name === "real" ? realSide() : embeddedSide();
 }

@@ -10,8 +10,9 @@
  *       await stage.settle("rolled out again", isComplete("web"));
  *     })
  *
- * Each runs in a namespace of its own, many at once. `settle` waits for a condition and then until nothing has happened
- * in the namespace for a while, and takes a snapshot of all its objects. What differs from run to run on the real
+ * Each runs in a namespace of its own, many at once. `settle` waits for a condition, until nothing has happened in the
+ * namespace for a while, and until the other cluster has come to the same place and shows the same, or 6 seconds have
+ * passed; then it takes a snapshot of all objects. What differs from run to run on the real
  * cluster alone is replaced or dropped (`normalize.ts`). At the end, these are compared:
  *
  * * the snapshots;

@@ -10,7 +10,7 @@ export interface Snapshot {
 }
 
 export interface SettleOptions {
-  /** Milliseconds without an event. @default 400 */
+  /** Milliseconds without an event. @default 300 */
   readonly quiet?: number;
   /** Milliseconds for the condition. @default 30_000 */
   readonly within?: number;
@@ -30,16 +30,33 @@ const types = {
   json: "application/json-patch+json",
 } as const;
 
+interface StageOptions {
+  readonly recorder: Recorder;
+  readonly namespace: string;
+  readonly meeting: Meeting;
+}
+
+/** Where the stages of a situation meet. */
+export interface Meeting {
+  join(stage: Stage): void;
+  meet(stage: Stage, label: string): Promise<Snapshot>;
+}
+
 export class Stage {
   readonly namespace: string;
   readonly side: Side;
   readonly snapshots: Snapshot[] = [];
+  /** The step at whose end it waits for the other stage. */
+  waitsAt: number | undefined;
   readonly #recorder: Recorder;
+  readonly #meeting: Meeting;
 
-  constructor(side: Side, options: { readonly recorder: Recorder; readonly namespace: string }) {
+  constructor(side: Side, options: StageOptions) {
     this.side = side;
     this.namespace = options.namespace;
     this.#recorder = options.recorder;
+    this.#meeting = options.meeting;
+    this.#meeting.join(this);
   }
 
   /** Creates or changes objects by server-side apply; `metadata.namespace` is filled in. */
@@ -104,9 +121,9 @@ export class Stage {
     }
   }
 
-  /** Waits for a condition, then for quiet, and takes a snapshot. */
+  /** Waits for a condition, for quiet, and for the other cluster to be as far; then takes a snapshot. */
   async settle(label: string, holds: Until = () => true, options: SettleOptions = {}): Promise<void> {
-    const { quiet = 400, within = 30_000 } = options;
+    const { quiet = 300, within = 30_000 } = options;
     const begin = performance.now();
     await this.until(label, holds, within);
     for (;;) {
@@ -116,7 +133,12 @@ export class Stage {
       if (performance.now() - begin > within + 10_000) throw new Error(`${this.side.name}: never quiet: ${label}`);
       await Bun.sleep(Math.max(left, 10));
     }
-    this.snapshots.push({ label, objects: present(this.happenings) });
+    this.snapshots.push(await this.#meeting.meet(this, label));
+  }
+
+  /** What is there now. */
+  snapshot(label: string): Snapshot {
+    return { label, objects: present(this.happenings) };
   }
 
   /** Any request; paths begin with `/`. @throws when it is refused */

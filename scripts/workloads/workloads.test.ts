@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { assets } from "../controlplane/controlplane.ts";
 import { allSituations } from "./all-situations.ts";
 import { compareOutcomes, describe, parseAllowed, withoutAllowed } from "./compare.ts";
-import type { Outcome } from "./outcome.ts";
 import { play } from "./play.ts";
-import { embeddedSide, realSide, type Side } from "./side.ts";
+import { embeddedSide, realSide } from "./side.ts";
 
 setDefaultTimeout(240_000);
 
@@ -14,7 +13,9 @@ setDefaultTimeout(240_000);
 const stillDiffer = 20;
 
 test.skipIf((await assets()) === undefined)("clusterControllers do as kube-controller-manager does", async () => {
-  const [expected, actual] = await Promise.all([outcomes(realSide), outcomes(embeddedSide)]);
+  await using real = await realSide();
+  await using embedded = await embeddedSide();
+  const [expected, actual] = await play([real, embedded], allSituations);
   const allowed = parseAllowed(await readFile(join(import.meta.dirname, "allowed.txt"), "utf8"));
   const found = allSituations.flatMap(({ name }) => compareOutcomes(name, expected.get(name)!, actual.get(name)!));
   const left = withoutAllowed(found, allowed);
@@ -26,8 +27,3 @@ test.skipIf((await assets()) === undefined)("clusterControllers do as kube-contr
   expect(allSituations.length).toBeGreaterThanOrEqual(60);
   expect(left.length).toBeLessThanOrEqual(stillDiffer);
 });
-
-async function outcomes(start: () => Promise<Side>): Promise<Map<string, Outcome>> {
-  await using side = await start();
-  return play(side, allSituations);
-}

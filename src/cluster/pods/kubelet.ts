@@ -84,11 +84,12 @@ async function stop(client: Client, context: PodContext): Promise<Result | undef
   if (left > 0) return { requeueAfter: left };
   // Somebody waits to see how it ended.
   if (finalizers !== undefined && !isFinished(pod)) pod = await write(client, pod, stoppedPodStatus(context));
-  if (deletionGracePeriodSeconds === 0) return undefined; // the finalizers hold it
+  if (deletionGracePeriodSeconds === 0 && finalizers !== undefined) return undefined; // they hold it
   try {
     await client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
   } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
+    if (isConflict(error)) return { requeueAfter: 10 }; // it changed meanwhile
+    if (!isNotFound(error)) throw error;
   }
   return undefined;
 }
