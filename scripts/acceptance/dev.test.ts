@@ -131,7 +131,7 @@ describe("binnacle dev", () => {
     const second = new Dev(bench.dir, "--data");
     expect(await second.child.exited).toBe(1);
     await until(() => second.err !== "", { what: "a message" });
-    expect(second.err).toContain(`another \`binnacle dev\` runs there (process ${dev.child.pid})`);
+    expect(second.err).toContain(`another binnacle dev runs there (process ${dev.child.pid})`);
     expect(await dev.kubectl("get", "guestbook", "hello", "-o", "name")).toBe("guestbook.demo.binnacle.dev/hello");
   });
 

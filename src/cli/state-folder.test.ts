@@ -11,7 +11,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 test("takeStateFolder refuses a second user by name, and lets the next one in", () => {
   const path = join(folder, ".binnacle");
   const first = takeStateFolder(path);
-  expect(() => takeStateFolder(path)).toThrow(`another \`binnacle dev\` runs there (process ${process.pid})`);
+  expect(() => takeStateFolder(path)).toThrow(`another binnacle dev runs there (process ${process.pid})`);
   first[Symbol.dispose]();
   takeStateFolder(path)[Symbol.dispose]();
   expect(existsSync(join(path, ".gitignore"))).toBe(true);

@@ -30,8 +30,8 @@ export function takeStateFolder(path: string): StateFolder {
   if (lock === undefined) {
     const who = read(pid);
     throw new UserError(
-      `Cannot start in ${path}: another \`binnacle dev\` runs there${who === undefined ? "" : ` (process ${who})`}. ` +
-        `Use it with \`kubectl --kubeconfig ${kubeconfig}\`, stop it first, or start in another folder`,
+      `Cannot start in ${path}: another binnacle dev runs there${who === undefined ? "" : ` (process ${who})`}. ` +
+        `Use it with kubectl --kubeconfig ${kubeconfig}, stop it first, or start in another folder`,
     );
   }
   writeFileSync(pid, String(process.pid));
