@@ -97,6 +97,11 @@ export class Cluster extends ApiObjects<ControlPlane> {
     return stdout;
   }
 
+  /** Lets the garbage collector know of new kinds: it looks for them at its start, and then every 30 s. */
+  async collectNewKinds(): Promise<void> {
+    await this.plane.restart("kube-controller-manager");
+  }
+
   /** Whether a new kind answers: its storage begins a moment after its definition is established. */
   async serves(path: string): Promise<boolean> {
     const response = await this.plane.request(path);

@@ -18,6 +18,7 @@ describe.skipIf(!available)("database", () => {
     await bench.example("database");
     operator = await bench.run({ kubeconfig: cluster.kubeconfig, args: ["--install-crds"] });
     await operator.ready();
+    await cluster.collectNewKinds();
   }, 180_000);
 
   afterAll(async () => {

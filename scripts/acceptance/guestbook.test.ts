@@ -29,6 +29,7 @@ describe.skipIf(!available)("guestbook", () => {
     if (code !== 0) throw new Error(stderr);
     await cluster.plane.apply(stdout);
     await cluster.kubectl("wait", "--for=condition=Established", "crd/guestbooks.demo.binnacle.dev", "--timeout=20s");
+    await cluster.collectNewKinds();
     operator = await bench.run({ kubeconfig: cluster.kubeconfig });
     await operator.ready();
   }, 180_000);

@@ -32,6 +32,7 @@ describe.skipIf(!available)("outage", () => {
       await bench.write("controllers/note.ts", COPY);
       await using operator = await bench.run({ kubeconfig: cluster.kubeconfig, args: ["--install-crds"] });
       await operator.ready();
+      await cluster.collectNewKinds();
       const note = (name: string, text: string) =>
         cluster.send("POST", NOTES, {
           body: { apiVersion: "demo.binnacle.dev/v1", kind: "Note", metadata: { name }, spec: { text } },
