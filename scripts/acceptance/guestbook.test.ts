@@ -102,6 +102,7 @@ describe.skipIf(!available)("guestbook", () => {
   test("refuses an object of a child's name that is not its own", async () => {
     const foreign = { metadata: { name: "taken" }, spec: { ports: [{ port: 1234 }] } };
     const before = await cluster.send("POST", SERVICES, { body: foreign });
+    await Bun.sleep(500); // until the operator's watch has shown it: before that the Service alone is refused
     await cluster.send("POST", GUESTBOOKS, { body: guestbook("taken", { message: "m" }) });
     await cluster.exists(
       "/apis/demo.binnacle.dev/v1/namespaces/default/guestbooks/taken",
