@@ -176,6 +176,8 @@ export interface ColumnDefinition {
 /** How a kind is shown as a `Table`. */
 export interface Printer {
   readonly columns: readonly ColumnDefinition[];
+  /** The order of a list's rows. @default that of the list */
+  readonly order?: (one: KubeObject, other: KubeObject) => number;
   /** The cells of one object; `now` in milliseconds, for ages. */
   cells(object: KubeObject, now: number): unknown[];
 }

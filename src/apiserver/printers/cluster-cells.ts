@@ -235,10 +235,7 @@ export const clusterCells: Readonly<Record<string, readonly Cell[]>> = {
   "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration": [
     name,
     at("spec.type"),
-    (level) =>
-      get(level, "spec.limited.nominalConcurrencyShares") ??
-      get(level, "spec.exempt.nominalConcurrencyShares") ??
-      "<none>",
+    at("spec.limited.nominalConcurrencyShares", "<none>"),
     queues("queues"),
     queues("handSize"),
     queues("queueLengthLimit"),

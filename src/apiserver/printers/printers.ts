@@ -1,5 +1,5 @@
 /** Tables of built-in kinds and of custom resources. */
-import type { ColumnDefinition, Fields, KindRow, Printer } from "../hooks.ts";
+import type { ColumnDefinition, Fields, KindRow, KubeObject, Printer } from "../hooks.ts";
 import { age } from "./age.ts";
 import { type Cell, name } from "./cell.ts";
 import { clusterCells } from "./cluster-cells.ts";
@@ -18,7 +18,18 @@ export function printerOf({ group, version, kind }: KindRow): Printer {
   columns ??= JSON.parse(columnsText) as Record<string, ColumnDefinition[]>;
   const definitions = columns[`${group === "" ? version : `${group}/${version}`}/${kind}`] ?? defaultColumns();
   const shown = cells[`${group}/${version}/${kind}`] ?? cells[`${group}/${kind}`] ?? [name, created];
-  return { columns: definitions, cells: (object, now) => shown.map((cell) => cell(object, now)) };
+  return {
+    columns: definitions,
+    cells: (object, now) => shown.map((cell) => cell(object, now)),
+    ...(kind === "FlowSchema" && { order: byPrecedence }),
+  };
+}
+
+/** As flow schemas are asked: lower numbers first. */
+function byPrecedence(one: KubeObject, other: KubeObject): number {
+  const precedence = ({ spec }: KubeObject): number =>
+    Number((spec as Fields | undefined)?.["matchingPrecedence"] ?? 0);
+  return precedence(one) - precedence(other) || ((one.metadata.name ?? "") < (other.metadata.name ?? "") ? -1 : 1);
 }
 
 function defaultColumns(): readonly ColumnDefinition[] {

@@ -2,6 +2,7 @@
 import type { Fields, KubeObject } from "../hooks.ts";
 import { each, inner } from "./fill.ts";
 import { type Field, withoutEmpty } from "./field.ts";
+import { ephemeralUpdate, resizeUpdate } from "./pod-paths.ts";
 import { podOnly, podSpec, podTemplate } from "./pod-rules.ts";
 import { podStatus } from "./pod-status.ts";
 import { internalDiff, isSameStored } from "./internal-values.ts";
@@ -70,7 +71,9 @@ function qualityOfService(spec: Fields): string {
 
 const gateless = "only deletion is allowed, but found new scheduling gate";
 
-function podUpdate(object: Field, old: Fields, { write: { row } }: RuleContext): void {
+function podUpdate(object: Field, old: Fields, { write: { row, subresource } }: RuleContext): void {
+  if (subresource === "ephemeralcontainers") return ephemeralUpdate(object, old);
+  if (subresource === "resize") return resizeUpdate(object, old, qualityOfService);
   const [spec, before] = [object.at("spec"), inner(old, "spec")];
   for (const name of ["containers", "initContainers"]) {
     if (spec.at(name).items.length !== each(before, name).length) {
@@ -108,7 +111,7 @@ function addedTolerations(list: Field, before: readonly Fields[]): void {
   const now = list.items.map(({ fields }) => timeless(fields));
   for (const one of before) {
     if (!now.some((each) => isSame(each, timeless(one))))
-      list.forbidden("existing toleration can not be modified except its tolerationSeconds");
+      return list.forbidden("existing toleration can not be modified except its tolerationSeconds");
   }
   tolerations(list);
 }

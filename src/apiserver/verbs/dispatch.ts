@@ -6,6 +6,7 @@ import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
 import { StatusError } from "../status.ts";
 import { getScale, patchScale, putScale } from "../subresources/scale.ts";
+import { connect, isConnection } from "../subresources/connections.ts";
 import { bind, evict } from "../subresources/pod-actions.ts";
 import { reviewOf } from "../subresources/reviews.ts";
 import { requestToken } from "../subresources/token.ts";
@@ -93,17 +94,10 @@ async function subresource(exchange: Exchange, verb: string): Promise<Response> 
     if (wanted === "get") return getScale(exchange);
     return wanted === "update" ? putScale(exchange) : patchScale(exchange);
   }
+  if (isConnection(target.subresource)) return connect(exchange);
   if (wanted === "create") return action(exchange, found.responseKind);
-  if (["log", "exec", "attach", "portforward", "proxy"].includes(target.subresource)) throw noKubelet(exchange);
   if (wanted === "get") return get(exchange);
   return wanted === "update" ? update(exchange) : patch(exchange);
-}
-
-/** Nothing runs behind a pod, a service or a node. */
-function noKubelet({ target }: Exchange): StatusError {
-  return new StatusError(500, "InternalError", {
-    message: `Internal error occurred: ${target.plural} ${JSON.stringify(target.name)} run nowhere: this server has no kubelet for "${target.subresource}"`,
-  });
 }
 
 /** POST to a subresource. */
@@ -128,7 +122,7 @@ async function action(
     case "binding":
       return answerObject(request, await bind(exchange, object, target.name), { status: 201, warnings });
     default:
-      throw noKubelet(exchange);
+      throw unknownResource();
   }
 }
 

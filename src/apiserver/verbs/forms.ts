@@ -113,6 +113,9 @@ function tableForm(resource: Resource, { include, formVersion, now }: TableOptio
       columnDefinitions: columns,
       rows,
     });
+  const { order } = printer;
+  const inOrder = (stored: readonly Stored[]): readonly Stored[] =>
+    order === undefined ? stored : stored.toSorted((one, other) => order(one.object, other.object));
   const versionOf = ({ object }: Stored): Fields => ({ resourceVersion: object.metadata.resourceVersion });
   let hasSaidColumns = false;
   return {
@@ -122,7 +125,7 @@ function tableForm(resource: Resource, { include, formVersion, now }: TableOptio
       const at = now();
       return table(
         metadata,
-        stored.map((one) => rowOf(one, at)),
+        inOrder(stored).map((one) => rowOf(one, at)),
         printer.columns,
       );
     },

@@ -1,7 +1,7 @@
 /** Which policies a request concerns, and with which parameters. */
 import { labelSelector } from "../../../resource/selector.ts";
 import type { AdmissionAttributes, KindRow, KubeObject } from "../../hooks.ts";
-import { isExempt, matchesSelectors, ruleMatches } from "../webhook-match.ts";
+import { isExempt, matchesSelectors, ruleMatches } from "../rule-match.ts";
 import { evaluate, scopeOf } from "./expressions.ts";
 import type { BindingSpec, BoundPolicy, Constraints, NamedRule, ParamKind, PolicySpec } from "./policy.ts";
 

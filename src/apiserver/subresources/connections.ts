@@ -1,0 +1,121 @@
+/** `log`, `exec`, `attach`, `portforward` and `proxy`: as far as a server gets that reaches no node and no pod. */
+import type { Fields, KubeObject } from "../hooks.ts";
+import { badRequest, notFound, StatusError } from "../status.ts";
+import { each, inner } from "../validation/fill.ts";
+import type { Exchange } from "../verbs/exchange.ts";
+
+const names: ReadonlySet<string> = new Set(["log", "exec", "attach", "portforward", "proxy"]);
+
+/** Whether a subresource leads away from the server. */
+export function isConnection(subresource: string): boolean {
+  return names.has(subresource);
+}
+
+/** @throws StatusError for everything but the empty log of a pod that has no node yet */
+export function connect(exchange: Exchange): Response {
+  const { target } = exchange;
+  if (target.subresource === "proxy") throw proxyProblem(exchange);
+  const { namespace, name, subresource } = target;
+  const pod = exchange.kernel.reader.get(pods, { namespace, name });
+  if (pod === undefined) throw notFound(pods, name);
+  const spec = inner(pod, "spec");
+  const container = subresource === "portforward" ? "" : containerOf(exchange, pod, spec);
+  const node = String(spec["nodeName"] ?? "");
+  if (node === "" && subresource === "log") return new Response("", { headers: { "content-type": "text/plain" } });
+  if (node === "") throw badRequest(`pod ${name} does not have a host assigned`);
+  const host = kubeletOf(exchange, node);
+  const refused = `dial tcp ${host}: connect: connection refused`;
+  if (subresource !== "log") throw plain(`error dialing backend: ${refused}`);
+  throw plain(`Get "https://${host}/containerLogs/${namespace}/${name}/${container}": ${refused}`);
+}
+
+const pods = { group: "", plural: "pods" };
+
+/** An error of Go's that is no Status by itself. */
+function plain(message: string): StatusError {
+  return new StatusError(500, "", { message });
+}
+
+function containerOf({ query, target: { name } }: Exchange, pod: KubeObject, spec: Fields): string {
+  const lists = ["initContainers", "containers", "ephemeralContainers"];
+  const all = lists.flatMap((list) => each(spec, list)).map((container) => String(container["name"]));
+  const wanted = query.get("container") ?? "";
+  if (wanted !== "") {
+    if (all.includes(wanted)) return wanted;
+    throw badRequest(`container ${wanted} is not valid for pod ${name}`);
+  }
+  const [first, ...others] = each(spec, "containers");
+  if (others.length === 0) return String(first?.["name"] ?? "");
+  throw badRequest(
+    `a container name must be specified for pod ${pod.metadata.name}, choose one of: [${all.join(" ")}]`,
+  );
+}
+
+/** Kubelets are asked at the first of these. */
+const addressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];
+
+function kubeletOf({ kernel }: Exchange, name: string): string {
+  const nodes = { group: "", plural: "nodes" };
+  const node = kernel.reader.get(nodes, { name });
+  if (node === undefined) throw notFound(nodes, name);
+  const status = inner(node, "status");
+  const addresses = each(status, "addresses") as { type?: string; address?: string }[];
+  const found = addressTypes.map((wanted) => addresses.find(({ type }) => type === wanted)).find(Boolean);
+  if (found?.address === undefined) {
+    const known = addresses.map(({ type, address }) => `{${type} ${address}}`).join(" ");
+    throw plain(`no preferred addresses found; known addresses: [${known}]`);
+  }
+  return `${found.address}:${Number(inner(inner(status, "daemonEndpoints"), "kubeletEndpoint")["Port"] ?? 10250)}`;
+}
+
+function proxyProblem(exchange: Exchange): StatusError {
+  const { target } = exchange;
+  const kind = target.plural.slice(0, -1);
+  const found = /^(?:(https?):)?([^:]+?)(?::([^:]*))?$/.exec(target.name);
+  if (found === null) throw badRequest(`invalid ${kind} request ${JSON.stringify(target.name)}`);
+  const [, , name = "", port = ""] = found;
+  if (kind === "node") throw unreachable(kubeletOf(exchange, name));
+  return kind === "pod" ? podProblem(exchange, name, port) : serviceProblem(exchange, name, port);
+}
+
+function unreachable(host: string): StatusError {
+  const message = `error trying to reach service: dial tcp ${host}: connect: connection refused`;
+  return new StatusError(503, "ServiceUnavailable", { message });
+}
+
+function podProblem({ kernel, target }: Exchange, name: string, port: string): StatusError {
+  const pod = kernel.reader.get(pods, { namespace: target.namespace, name });
+  if (pod === undefined) return notFound(pods, name);
+  const [first] = each(inner(pod, "status"), "podIPs");
+  if (first === undefined) return badRequest("address not allowed");
+  const ports = each(inner(pod, "spec"), "containers").flatMap((container) => each(container, "ports"));
+  const chosen = port || String(ports[0]?.["containerPort"] ?? "80");
+  return unreachable(`${String(first["ip"])}:${chosen}`);
+}
+
+function serviceProblem({ kernel, target }: Exchange, name: string, port: string): StatusError {
+  const { namespace } = target;
+  const services = { group: "", plural: "services" };
+  let portName = port;
+  if (/^\d+$/.test(port)) {
+    const service = kernel.reader.get(services, { namespace, name });
+    if (service === undefined) return notFound(services, name);
+    const found = each(inner(service, "spec"), "ports").find((one) => one["port"] === Number(port));
+    if (found === undefined) return unavailable(`no service port ${port} found for service ${JSON.stringify(name)}`);
+    portName = String(found["name"] ?? "");
+  }
+  const endpoints = kernel.reader.get({ group: "", plural: "endpoints" }, { namespace, name });
+  if (endpoints === undefined) return notFound(services, name);
+  const subsets = each(endpoints, "subsets");
+  if (subsets.length === 0) return unavailable(`no endpoints available for service ${JSON.stringify(name)}`);
+  for (const subset of subsets) {
+    const target = each(subset, "ports").find((one) => String(one["name"] ?? "") === portName);
+    const address = each(subset, "addresses").find((one) => inner(one, "targetRef")["kind"] === "Pod");
+    if (target && address) return unreachable(`${String(address["ip"])}:${String(target["port"])}`);
+  }
+  return unavailable(`no endpoints available for service ${JSON.stringify(target.name)}`);
+}
+
+function unavailable(message: string): StatusError {
+  return new StatusError(503, "ServiceUnavailable", { message });
+}
