@@ -61,6 +61,8 @@ async function overlap(stage: Stage, concurrencyPolicy: string): Promise<void> {
   const job = await earlierJob(stage, "earlier", never);
   await stage.until("running", (now) => now.find("Job", "earlier")?.status?.ready === 1);
   await makeDue(stage, "tick", { active: [reference(job)] });
+  // kube-controller-manager works on what its cache has, and that is late now and then.
+  await stage.settle("due", (now) => now.find("CronJob", "tick")?.status?.active?.length === 1, { quiet: 1000 });
   await stage.patch("CronJob", "tick", { spec: { suspend: false } });
 }
 

@@ -1,18 +1,8 @@
 // A CronJob makes a Job at each time of a schedule. Shows: work that time asks for, an injected clock, and a name that
 // makes doing something twice impossible.
-import {
-  type Client,
-  defineController,
-  defineIndex,
-  type Definition,
-  allow,
-  isAlreadyExists,
-  type Result,
-  type RunEvents,
-} from "../../index.ts";
-import { CronJob, Job, type ObjectReference } from "../../resource/builtin/index.ts";
+import { allow, defineController, defineIndex, type Definition, isAlreadyExists, type Result } from "../../index.ts";
+import { CronJob, Job } from "../../resource/builtin/index.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
-import { ending } from "../job/conditions.ts";
 import { controllerUid, isControlledBy } from "../workload/owner.ts";
 import { isNamespaceTerminating, serverMessage } from "../workload/pod-control.ts";
 import { timestamp } from "../workload/time.ts";
@@ -20,6 +10,7 @@ import { deleteJob, jobFor, jobName, referenceTo, removeOld } from "./child-jobs
 import { TimeZone } from "./local-time.ts";
 import { dueRun, untilNext } from "./missed.ts";
 import { parseSchedule, type Schedule } from "./schedule.ts";
+import { type CronRun, deactivate, isActive, statusOf, takeStock, writeStatus } from "./stock.ts";
 
 const byController = defineIndex(Job, "controller", controllerUid);
 
@@ -59,76 +50,6 @@ export function cronJobController({ clock = systemClock }: { readonly clock?: Cl
 /** `Infinity` for never. */
 function at(wait: number): Result | undefined {
   return wait < Infinity ? { requeueAfter: wait } : undefined;
-}
-
-interface CronRun {
-  readonly client: Client;
-  readonly events: RunEvents;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly status: CronStatus;
-}
-
-interface CronStatus {
-  active: readonly ObjectReference[];
-  lastScheduleTime: string | undefined;
-  lastSuccessfulTime: string | undefined;
-  isDirty: boolean;
-}
-
-function statusOf({ status: { active = [], lastScheduleTime, lastSuccessfulTime } = {} }: CronJob): CronStatus {
-  return { active, lastScheduleTime, lastSuccessfulTime, isDirty: false };
-}
-
-/** The whole status, also what others wrote into it. */
-async function writeStatus(cronJob: CronJob, { client, status }: CronRun): Promise<void> {
-  const { active, lastScheduleTime, lastSuccessfulTime, isDirty } = status;
-  if (!isDirty) return;
-  const { name, namespace = "" } = cronJob.metadata;
-  const body = { active: active.length > 0 ? active : undefined, lastScheduleTime, lastSuccessfulTime };
-  await client.subresource("status").update(CronJob, { name, namespace }, { ...cronJob, status: body });
-}
-
-function isActive({ status }: CronRun, { metadata }: Job): boolean {
-  return status.active.some(({ uid }) => uid === metadata.uid);
-}
-
-function deactivate({ status }: CronRun, uid: string | undefined): void {
-  status.active = status.active.filter((one) => one.uid !== uid);
-  status.isDirty = true;
-}
-
-/** Compares the status with the Jobs that are there. */
-async function takeStock(cronJob: CronJob, jobs: readonly Job[], run: CronRun): Promise<void> {
-  const { events, status } = run;
-  for (const job of jobs) {
-    const { uid, name } = job.metadata;
-    const end = ending(job);
-    if (end === undefined) {
-      if (!isActive(run, job)) {
-        events.warning("UnexpectedJob", `Saw a job that the controller did not create or forgot: ${name}`);
-      }
-      continue;
-    }
-    if (isActive(run, job)) {
-      deactivate(run, uid);
-      events.normal("SawCompletedJob", `Saw completed job: ${name}, condition: ${end.type}`);
-    }
-    const { completionTime } = job.status ?? {};
-    if (end.type !== "Complete" || completionTime === undefined) continue;
-    if (status.lastSuccessfulTime === undefined || Date.parse(completionTime) > Date.parse(status.lastSuccessfulTime)) {
-      status.lastSuccessfulTime = completionTime;
-      status.isDirty = true;
-    }
-  }
-  const present = new Set(jobs.map(({ metadata }) => metadata.uid));
-  for (const { uid, name = "" } of status.active) {
-    if (present.has(uid ?? "")) continue;
-    const { namespace = "" } = cronJob.metadata;
-    if ((await run.client.live.find(Job, { name, namespace })) !== undefined) continue;
-    events.normal("MissingJob", `Active job went missing: ${name}`);
-    deactivate(run, uid);
-  }
 }
 
 /** `undefined` when nothing is to be started until the CronJob is changed. */

@@ -21,7 +21,7 @@ import { availableIn } from "../workload/pod-state.ts";
 import { slowStart } from "../workload/slow-start.ts";
 import { HASH_LABEL, templateFor } from "./daemon-pod.ts";
 import { FailureBackOff } from "./failure-back-off.ts";
-import { fitFor, groupByNode, placementOn, strandedPods } from "./placement.ts";
+import { fitFor, groupByNode, placementOn, type PodsByNode, strandedPods } from "./placement.ts";
 import { hashOf, revisionsOf } from "./revisions.ts";
 import { nextStep, type Step } from "./rolling-update.ts";
 import { statusOf } from "./status.ts";
@@ -61,41 +61,24 @@ export function daemonSetController({ clock = systemClock }: { readonly clock?: 
       const nodes = await client.list(Node);
       const history = await revisionHistory(set, client);
       const { hash, old, collisions } = await revisionsOf(set, history, { client, pods: await podsOf(set, client) });
-      const run = { client, events, hash };
-      const now = clock.now();
+      const run: SetRun = { client, events, hash, nodes, now: clock.now() };
+      const look = async () => groupByNode(await podsOf(set, client));
       let wait = Infinity;
       try {
-        const byNode = groupByNode(await podsOf(set, client));
-        const missing: string[] = [];
-        const excess = strandedPods(byNode, nodes);
-        for (const node of nodes) {
-          const { name } = node.metadata;
-          const placement = placementOn(node, set, { pods: byNode.get(name), hash, now });
-          if (placement.isMissing) missing.push(name);
-          excess.push(...placement.excess);
-          for (const pod of placement.ended) {
-            const place = `${set.metadata.uid}/${set.status?.observedGeneration ?? 0}/${name}`;
-            const left = pod.status?.phase === "Failed" ? backOff.next(place, now) : 0;
-            if (left > 0) wait = Math.min(wait, left);
-            else {
-              tellEnd(pod, name, events);
-              excess.push(pod);
-            }
-          }
-        }
-        await take({ create: missing, remove: excess }, set, run);
+        wait = await placePods(set, await look(), { run, backOff });
+        // What was just made and deleted is seen: own writes are in the cache at once.
         if (set.spec.updateStrategy?.type === "RollingUpdate") {
-          const seen = { nodes, byNode: groupByNode(await podsOf(set, client)), hash, now };
-          await take(nextStep(set, seen), set, run);
+          await take(nextStep(set, { ...run, byNode: await look() }), set, run);
         }
         await truncate(old, set, client);
       } finally {
-        const seen = { nodes, byNode: groupByNode(await podsOf(set, client)), hash, now };
-        status.set({ ...statusOf(set, seen), collisionCount: collisions });
+        status.set({ ...statusOf(set, { ...run, byNode: await look() }), collisionCount: collisions });
       }
       const { minReadySeconds } = set.spec;
-      for (const pod of await podsOf(set, client))
+      const { now } = run;
+      for (const pod of await podsOf(set, client)) {
         wait = Math.min(wait, availableIn(pod, { minReadySeconds, now }) || wait);
+      }
       return wait < Infinity ? { requeueAfter: wait } : undefined;
     },
   });
@@ -104,8 +87,40 @@ export function daemonSetController({ clock = systemClock }: { readonly clock?: 
 interface SetRun {
   readonly client: Client;
   readonly events: RunEvents;
+  readonly nodes: readonly Node[];
   /** Of the set's present template. */
   readonly hash: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+interface Placing {
+  readonly run: SetRun;
+  readonly backOff: FailureBackOff;
+}
+
+/** One pod on each node that fits, none on the others. @returns milliseconds until failed pods may be replaced */
+async function placePods(set: DaemonSet, byNode: PodsByNode, { run, backOff }: Placing): Promise<number> {
+  const { nodes, events, hash, now } = run;
+  const create: string[] = [];
+  const remove = strandedPods(byNode, nodes);
+  let wait = Infinity;
+  for (const node of nodes) {
+    const { name } = node.metadata;
+    const { isMissing, excess, ended } = placementOn(node, set, { pods: byNode.get(name), hash, now });
+    if (isMissing) create.push(name);
+    remove.push(...excess);
+    for (const pod of ended) {
+      const place = `${set.metadata.uid}/${set.status?.observedGeneration ?? 0}/${name}`;
+      const left = pod.status?.phase === "Failed" ? backOff.next(place, now) : 0;
+      wait = Math.min(wait, left || wait);
+      if (left > 0) continue;
+      tellEnd(pod, name, events);
+      remove.push(pod);
+    }
+  }
+  await take({ create, remove }, set, run);
+  return wait;
 }
 
 /** Makes and deletes pods. @throws the first failure, after the rest was tried. */
@@ -175,9 +190,6 @@ async function truncate(old: readonly ControllerRevision[], set: DaemonSet, clie
   const live = new Set((await podsOf(set, client)).map(({ metadata }) => metadata.labels?.[HASH_LABEL]));
   const unused = old.filter((revision) => !live.has(hashOf(revision)));
   // Those in use count towards the limit, and stay.
-  await truncateHistory(
-    client,
-    unused,
-    Math.max(0, (set.spec.revisionHistoryLimit ?? 10) - (old.length - unused.length)),
-  );
+  const limit = (set.spec.revisionHistoryLimit ?? 10) - (old.length - unused.length);
+  await truncateHistory(client, unused, Math.max(0, limit));
 }
