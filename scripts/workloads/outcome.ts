@@ -10,8 +10,10 @@ export type Outcome = Readonly<Record<string, unknown>>;
 
 export function outcomeOf(situation: Situation, played: Played): Outcome {
   const { snapshots, failure } = played;
-  const happenings = inOrder(played.happenings);
-  const names = new Names(happenings);
+  const all = inOrder(played.happenings);
+  const names = new Names(all);
+  // What follows the last step, only the Events tell of: they come late.
+  const happenings = inOrder(played.happenings.slice(0, snapshots.at(-1)?.happened));
   const outcome: Record<string, unknown> = {};
   if (failure !== undefined) outcome["failure"] = failure;
   for (const [index, { label, objects }] of snapshots.entries()) {
@@ -20,7 +22,7 @@ export function outcomeOf(situation: Situation, played: Played): Outcome {
   outcome["created and deleted"] = counts(happenings, names);
   if (situation.sequence) outcome["sequence"] = sequences(happenings, names, situation.sequence === "conditions");
   if (situation.order) outcome["order"] = order(happenings, names);
-  if (situation.events !== false) outcome["events"] = events(happenings, names, situation.events === "reasons");
+  if (situation.events !== false) outcome["events"] = events(all, names, situation.events === "reasons");
   return outcome;
 }
 

@@ -7,6 +7,8 @@ import type { Side } from "./side.ts";
 export interface Snapshot {
   readonly label: string;
   readonly objects: readonly Loose[];
+  /** How much had happened. */
+  readonly happened: number;
 }
 
 export interface SettleOptions {
@@ -138,7 +140,8 @@ export class Stage {
 
   /** What is there now. */
   snapshot(label: string): Snapshot {
-    return { label, objects: present(this.happenings) };
+    const { happenings } = this;
+    return { label, objects: present(happenings), happened: happenings.length };
   }
 
   /** Any request; paths begin with `/`. @throws when it is refused */

@@ -134,6 +134,7 @@ export const deployments: readonly Situation[] = [
       "pods.binnacle.dev/exits-after": "0s",
       "pods.binnacle.dev/exit-code": "1",
       "pods.binnacle.dev/ready-after": "never",
+      "pods.binnacle.dev/restarts-after": "1h",
     };
     const spec = { replicas: 2, progressDeadlineSeconds: 4, template: version(1, crashing) };
     await stage.apply(deployment("web", spec));
