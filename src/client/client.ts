@@ -5,9 +5,12 @@ import type { Draft, Key } from "../resource/meta.ts";
 import type { IndexQuery } from "./field-index.ts";
 import type { LabelQuery } from "../resource/selector.ts";
 
+/** Where a namespace is given and there can be none: its name is the message. */
+type ClusterScopedKindsHaveNoNamespace = string & { readonly "leave it out": never };
+
 /** A key whose namespace is required or refused by the kind's scope; `Default` when the client has one to fill in. */
 export type KeyOf<S extends Shape, Default extends string | undefined = undefined> = [S["scope"]] extends ["Cluster"]
-  ? { readonly name: string; readonly namespace?: never }
+  ? { readonly name: string; readonly namespace?: ClusterScopedKindsHaveNoNamespace | undefined }
   : [S["scope"]] extends ["Namespaced"]
     ? [Default] extends [string]
       ? Key
@@ -15,7 +18,7 @@ export type KeyOf<S extends Shape, Default extends string | undefined = undefine
     : Key;
 
 type InNamespace<S extends Shape> = [S["scope"]] extends ["Cluster"]
-  ? { readonly namespace?: never }
+  ? { readonly namespace?: ClusterScopedKindsHaveNoNamespace | undefined }
   : { readonly namespace?: string | undefined };
 
 /** `deleteAll` cannot be called without saying where. */

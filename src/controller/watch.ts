@@ -45,7 +45,7 @@ export interface MapOptions<T> extends WatchOptions<T> {
 export type MetadataOf<T extends AnyObject> = Pick<T, "apiVersion" | "kind" | "metadata">;
 
 declare const watched: unique symbol;
-declare const mapped: unique symbol;
+declare const watchWithEnqueue: unique symbol;
 
 /** A kind to watch, with options. */
 export interface Watch<out S extends Shape> {
@@ -54,7 +54,7 @@ export interface Watch<out S extends Shape> {
 
 /** A source of keys. */
 export interface MappedWatch {
-  readonly [mapped]: true;
+  readonly [watchWithEnqueue]: true;
 }
 
 /** An entry of `for`, `owns` and `reads`. */

@@ -14,13 +14,23 @@ export type Synced<Owned extends Shape, T> = {
       : ReadOf<Owned, T[K]>;
 };
 
+/** Where a set has no child: its name is the message. */
+interface NameEachChildUndefinedWhereNotWanted {
+  readonly "an empty set would delete all": never;
+}
+
+/** Where a child is to wait for others and the set has none: its name is the message. */
+type NoOtherChildOfThisNameInTheSet = string & { readonly "name one of the set": never };
+
+type Others<Name, K> = [Exclude<Name, K>] extends [never] ? NoOtherChildOfThisNameInTheSet : Exclude<Name, K>;
+
 /** Of {@link Children.sync}; every name is one of the set's. */
 export interface SyncOptions<Name> {
   /**
    * Applied only when the named ones are ready; until then the run ends at the call and waits for their events. In the
    * other direction, the named ones are deleted only when what came after them is gone.
    */
-  readonly after?: { readonly [K in Name & string]?: readonly Exclude<Name, K>[] };
+  readonly after?: { readonly [K in Name & string]?: readonly Others<Name, K>[] };
   /** Left in place when no longer desired. */
   readonly keep?: readonly Name[];
   /** Let go when no longer desired: they stay as they are, and belong to nobody. */
@@ -43,7 +53,7 @@ export interface Children<Owned extends Shape> {
    * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
    */
   sync<const T extends { readonly [name: string]: Desired<Owned> | readonly Desired<Owned>[] | undefined }>(
-    desired: keyof T extends never ? never : T,
+    desired: keyof T extends never ? NameEachChildUndefinedWhereNotWanted : T,
     options?: SyncOptions<keyof T>,
   ): Promise<Synced<Owned, T>>;
 }
