@@ -5,6 +5,7 @@ import { CronJob, Job } from "../../resource/builtin/index.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import { controllerUid, isControlledBy } from "../workload/owner.ts";
 import { isNamespaceTerminating, serverMessage } from "../workload/pod-control.ts";
+import { Remembered } from "../workload/remembered.ts";
 import { timestamp } from "../workload/time.ts";
 import { deleteJob, jobFor, jobName, referenceTo, removeOld } from "./child-jobs.ts";
 import { TimeZone } from "./local-time.ts";
@@ -17,7 +18,7 @@ const byController = defineIndex(Job, "controller", controllerUid);
 /** @see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ */
 export function cronJobController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
   // By UID: a schedule that changed asks for nothing before its next time.
-  const schedules = new Map<string, string>();
+  const schedules = new Remembered<string>();
   return defineController({
     name: "cronjob-controller",
     for: CronJob,
@@ -30,7 +31,7 @@ export function cronJobController({ clock = systemClock }: { readonly clock?: Cl
       const { uid, namespace } = cronJob.metadata;
       const run: CronRun = { client, events, now: clock.now(), status: statusOf(cronJob) };
       const text = `${cronJob.spec.timeZone} ${cronJob.spec.schedule}`;
-      const isChanged = schedules.has(uid) && schedules.get(uid) !== text;
+      const isChanged = (schedules.get(uid) ?? text) !== text;
       schedules.set(uid, text);
       try {
         const jobs = await client.list(Job, { namespace, index: byController.is(uid) });

@@ -2,6 +2,7 @@
 import { type Client, type Draft, edit, type RunEvents } from "../../index.ts";
 import { Job, type JobCondition, type JobStatus, type Pod } from "../../resource/builtin/index.ts";
 import { isActive, isReady, isTerminating } from "../workload/pod-state.ts";
+import type { Remembered } from "../workload/remembered.ts";
 import { failuresAfter, type Failures } from "./back-off.ts";
 import type { Finding } from "./conditions.ts";
 import { Indexes } from "./indexes.ts";
@@ -13,7 +14,7 @@ export interface JobTools {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** By the UID of the Job. */
-  readonly failures: Map<string, Failures>;
+  readonly failures: Remembered<Failures>;
 }
 
 export type JobDraft = Draft<JobStatus> & {
@@ -43,7 +44,7 @@ export class JobRun {
   terminating: number;
   /** Of this Job since the last success, when this run's status is written. */
   readonly failures: Failures;
-  readonly #failures: Map<string, Failures>;
+  readonly #failures: Remembered<Failures>;
   /** All that ended, counted in the status or not. */
   succeeded: number;
   readonly failed: number;
@@ -103,7 +104,8 @@ export class JobRun {
     const { name, namespace = "" } = this.job.metadata;
     const body = { ...this.job, status: withoutZeros(this.status) };
     const answer = await this.client.subresource("status").update(Job, { name, namespace }, body);
-    this.#failures.set(this.job.metadata.uid, this.failures);
+    if (this.failures.count > 0) this.#failures.set(this.job.metadata.uid, this.failures);
+    else this.#failures.delete(this.job.metadata.uid);
     this.job = answer as unknown as Job;
     this.status = draftOf(this.job);
   }

@@ -15,6 +15,7 @@ import { labelSelector } from "../../resource/selector.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import { claim } from "../workload/claim.ts";
 import { controllerOf, controllerUid, orphansOf } from "../workload/owner.ts";
+import { Remembered } from "../workload/remembered.ts";
 import type { Failures } from "./back-off.ts";
 import { ending } from "./conditions.ts";
 import { isTracked, TRACKING_FINALIZER } from "./job-pods.ts";
@@ -33,7 +34,7 @@ const SILENT: RunEvents = { normal: () => {}, warning: () => {} };
 export function jobControllers({
   clock = systemClock,
 }: { readonly clock?: Clock | undefined } = {}): readonly Definition[] {
-  const tools: JobTools = { now: () => clock.now(), failures: new Map<string, Failures>() };
+  const tools: JobTools = { now: () => clock.now(), failures: new Remembered<Failures>() };
   return [jobController(tools), deletedJobController(tools), orphanController()];
 }
 
