@@ -53,7 +53,7 @@ export function clusterControllers(options: ClusterOptions): readonly Definition
     endpointSliceController(),
     endpointSliceMirroring(),
     garbageCollector({ objects: options.objects }),
-    namespaceDeletion({ clock }),
+    namespaceDeletion({ clock, objects: options.objects }),
     disruptionController({ clock }),
     resourceQuotaController({ clock, objects: options.objects }),
     ...serviceAccountControllers(options.rootCertificates),

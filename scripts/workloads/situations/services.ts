@@ -210,7 +210,7 @@ export const services: readonly Situation[] = [
   situation(
     "service: a pod that stops slowly still serves",
     async (stage) => {
-      const annotations = { "pods.binnacle.dev/stops-after": "3s" };
+      const annotations = { "pods.binnacle.dev/stops-after": "8s" };
       await begin(stage, {}, pod("one", "web", { annotations }));
       await stage.settle("one", shows(1));
       await stage.delete("Pod", "one");

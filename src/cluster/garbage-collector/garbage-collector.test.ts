@@ -58,10 +58,10 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 
 describe("garbageCollector", () => {
-  test("collects five hundred dependents of one owner", async () => {
+  test("collects two hundred dependents of one owner", async () => {
     const owner = await caller.make("many");
     await Promise.all(
-      Array.from({ length: 500 }, (_, index) => caller.make(`many-${index}`, { ownerReferences: [by(owner)] })),
+      Array.from({ length: 200 }, (_, index) => caller.make(`many-${index}`, { ownerReferences: [by(owner)] })),
     );
     await caller.call("DELETE", `${configMaps}/many`);
     const isEmpty = async (): Promise<boolean> => {

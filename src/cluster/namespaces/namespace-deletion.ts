@@ -12,6 +12,8 @@ import {
 } from "../../index.ts";
 import { CustomResourceDefinition, Namespace } from "../../resource/builtin/index.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
+import { deletedIn } from "../garbage-collector/deletions.ts";
+import type { ObjectFeed } from "../garbage-collector/object-feed.ts";
 import { builtinKinds, customKinds, type StoredKind } from "../kinds/stored-kinds.ts";
 import { timestamp } from "../workload/time.ts";
 import { conditionsAfter, type Round } from "./namespace-conditions.ts";
@@ -22,17 +24,28 @@ const FINALIZER = "kubernetes";
 const builtinContent = builtinKinds.filter(({ isNamespaced }) => isNamespaced);
 const pods = builtinContent.find(({ plural }) => plural === "pods")!;
 
+interface DeletionOptions {
+  readonly clock?: Clock | undefined;
+  /** Tells of all objects. @default none: what is left is looked at again and again */
+  readonly objects?: ObjectFeed | undefined;
+}
+
 /** Deletes the content of namespaces that are being deleted. @see https://kubernetes.io/docs/tasks/administer-cluster/namespaces/#deleting-a-namespace */
-export function namespaceDeletion({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
+export function namespaceDeletion({ clock = systemClock, objects }: DeletionOptions = {}): Definition {
   return defineKeyController({
     name: "namespace-deletion",
-    watches: [watch(Namespace, { enqueue: (namespace) => (isLeaving(namespace) ? [namespace] : []) })],
+    watches: [
+      watch(Namespace, { enqueue: (namespace) => (isLeaving(namespace) ? [namespace] : []) }),
+      ...(objects === undefined ? [] : [deletedIn(objects, (name) => ({ name }))]),
+    ],
     reads: [CustomResourceDefinition],
     uses: [
       allow(Namespace, "status/update", "finalize/update"),
       ...builtinContent.map(({ handle }) => allow(handle, "list", "deletecollection")),
     ],
     async reconcile({ name }, { client }) {
+      const known = await client.find(Namespace, { name });
+      if (known === undefined || !isLeaving(known)) return undefined;
       const namespace = await client.live.find(Namespace, { name });
       if (namespace === undefined || !isLeaving(namespace)) return undefined;
       const round = await deleteContent(client, name);

@@ -3,10 +3,10 @@ import { allow, defineKeyController, type Definition, isConflict, type ObjectOf,
 import { CustomResourceDefinition, Pod, ResourceQuota } from "../../resource/builtin/index.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import { sameJson } from "../../resource/json.ts";
+import { deletedIn } from "../garbage-collector/deletions.ts";
 import type { ObjectFeed } from "../garbage-collector/object-feed.ts";
 import { builtinKinds } from "../kinds/stored-kinds.ts";
 import { isFinished } from "../workload/pod-state.ts";
-import { deletedIn } from "./deletions.ts";
 import { usedOf } from "./used.ts";
 
 /** An object that counts came or went: deletions that come together are one recount. */
@@ -21,7 +21,7 @@ interface QuotaOptions {
 
 /** Keeps the status of quotas. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/ */
 export function resourceQuotaController({ clock = systemClock, objects }: QuotaOptions = {}): Definition {
-  const deleted = objects === undefined ? [] : [deletedIn(objects)];
+  const deleted = objects === undefined ? [] : [deletedIn(objects, (namespace) => ({ namespace, name: "" }))];
   return defineKeyController({
     name: "resourcequota-controller",
     debounce: DEBOUNCE_MS,

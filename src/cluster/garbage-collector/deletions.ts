@@ -1,12 +1,12 @@
 /** The namespaces in which something goes. */
-import { type MappedWatch, source } from "../../index.ts";
-import type { ObjectFeed } from "../garbage-collector/object-feed.ts";
+import { type Key, type MappedWatch, source } from "../../index.ts";
+import type { ObjectFeed } from "./object-feed.ts";
 
-/** Keys `{ namespace, name: "" }`, one for each namespace in which objects were deleted in one turn. */
-export function deletedIn(objects: ObjectFeed): MappedWatch {
+/** The key of each namespace in which objects were deleted, once for all that went in one turn. */
+export function deletedIn(objects: ObjectFeed, keyOf: (namespace: string) => Key): MappedWatch {
   const namespaces = new Set<string>();
   let wake: () => void = () => {};
-  async function* keys(): AsyncGenerator<{ readonly namespace: string; readonly name: string }> {
+  async function* keys(): AsyncGenerator<Key> {
     const end = objects(({ type, object }) => {
       const { namespace } = object.metadata;
       if (type !== "DELETED" || namespace === undefined) return;
@@ -17,7 +17,7 @@ export function deletedIn(objects: ObjectFeed): MappedWatch {
       for (;;) {
         const now = [...namespaces];
         namespaces.clear();
-        for (const namespace of now) yield { namespace, name: "" };
+        for (const namespace of now) yield keyOf(namespace);
         if (namespaces.size === 0) await new Promise<void>((resolve) => (wake = resolve));
       }
     } finally {
