@@ -12,11 +12,13 @@ const root = join(import.meta.dirname, "..");
 /** Everything that is offered to a module, in one. */
 const offered = `import { defineController, z } from "binnacle";
 import { Pod } from "binnacle/resources";
+import { eventually, matchers, startCluster } from "binnacle/testing";
 import { Hono } from "hono";
 import * as zod from "zod";
 
 export const app = new Hono().get("/", (context) => context.text(zod.string().parse("x")));
 export const same: boolean = zod.string === z.string;
+export const kit = [eventually, matchers, startCluster];
 export const pods = defineController({ for: Pod, async reconcile() {} });
 `;
 const dir = await mkdtemp(join(tmpdir(), "binnacle-smoke-"));
@@ -49,7 +51,7 @@ async function checksModules(): Promise<void> {
     throw new Error(`README's modules do not pass binnacle check:\n${right.stdout}${right.stderr}`);
   await Bun.write(join(dir, "wrong", "wrong.ts"), `${offered}\nexport const wrong: string = z.int();\n`);
   const wrong = run(["check", "--controllers", "wrong"]);
-  const error = "wrong.ts(10,14): error TS2322";
+  const error = "wrong.ts(12,14): error TS2322";
   if (wrong.status !== 1 || !`${wrong.stdout}${wrong.stderr}`.includes(error)) {
     throw new Error(`binnacle check did not answer ${error}:\n${wrong.stdout}${wrong.stderr}`);
   }

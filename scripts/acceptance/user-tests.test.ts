@@ -1,5 +1,8 @@
 /** `binnacle test` with the binary alone: a folder with one module and its test, and a PATH that leads nowhere. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { assets } from "../controlplane/controlplane.ts";
 import { Bench } from "./binary.ts";
 
 const module = `import { conditions, defineController, defineResource, of, z } from "binnacle";
@@ -73,3 +76,24 @@ test("binnacle test says what is missing", async () => {
   );
   expect(code).toBe(1);
 });
+
+/** One test of each: a real server takes seconds, and each test starts its own. */
+const chosen = "becomes a Deployment and a Service|is copied to|goes after its last backup|is logged when";
+
+test("the tests of the examples pass, and do on a real API server", async () => {
+  await cp(join(import.meta.dirname, "../../controllers"), join(bench.dir, "examples"), { recursive: true });
+  const embedded = await bench.exec("test", "examples");
+  expect(embedded.stderr).toMatch(/ 14 pass\n 0 fail/);
+  const folder = await assets();
+  if (folder === undefined) return;
+  const args = ["test", "examples", "--server", "real", "--test-name-pattern", chosen];
+  const env = { HOME: bench.dir, PATH: "/usr/bin:/bin", KUBEBUILDER_ASSETS: folder };
+  const child = Bun.spawn([join(bench.dir, "binnacle"), ...args], {
+    cwd: bench.dir,
+    env,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  expect(await new Response(child.stderr).text()).toMatch(/ 4 pass\n[^]* 0 fail/);
+  expect(await child.exited).toBe(0);
+}, 120_000);
