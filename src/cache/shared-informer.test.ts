@@ -335,6 +335,40 @@ describe("SharedInformer", () => {
     expect(informer.covers(pod("x", 1) as never)).toBe(false);
   });
 
+  test("namespaces that come and go: one that comes makes nobody wait, one that goes takes its objects out", async () => {
+    const { server, informer, recorder, take } = await setUp({ namespaceLabels: "team=a" });
+    const answer = Promise.withResolvers<void>();
+    const inside = (namespace: string) => ({ ...pod("a", 1), metadata: { ...pod("a", 1).metadata, namespace } });
+    server.onList = async ({ path }) => {
+      const [, namespace = ""] = /namespaces\/([^/]+)/.exec(path)!;
+      if (namespace === "late") await answer.promise;
+      return { body: listOf([inside(namespace)], "5") };
+    };
+    informer.addHandler(recorder, { name: "recorder" });
+    informer.start();
+    informer.addNamespace("early");
+    await until(() => informer.sees("early"));
+    expect(informer.hasSynced).toBe(false); // there may be more
+    informer.setSelection({ kind: "watching" }, true);
+    expect([informer.hasSynced, informer.sees(undefined), informer.namespaces]).toEqual([true, false, ["early"]]);
+    informer.addNamespace("late");
+    informer.addNamespace("late");
+    await until(() => server.lists.length === 2);
+    expect([informer.hasSynced, informer.sees("late"), informer.covers(inside("late") as never)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    answer.resolve();
+    await until(() => informer.sees("late"));
+    expect([...informer.store.keys()]).toEqual(["early/a", "late/a"]);
+    take();
+    informer.removeNamespace("early");
+    informer.endWrite("early/a", { object: inside("early") as never, origin: "" }, true);
+    expect([take(), [...informer.store.keys()]]).toEqual([["delete a@1 unknown"], ["late/a"]]);
+    expect([informer.namespaces, informer.hasSynced, informer.id]).toEqual([["late"], true, "v1/ConfigMap?{team=a}"]);
+  });
+
   test("keeps bodies and managed fields that somebody needs, and lists again when more is needed", async () => {
     const { server, informer, recorder, take } = await setUp();
     const managedFields = [{ manager: "mine" }, { manager: "kubectl" }];
