@@ -1,7 +1,14 @@
 import { afterAll, expect, test } from "bun:test";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
-import { sendJson, startLoopback, type LoopbackOptions } from "../../scripts/loopback-server.ts";
+import {
+  loopbackAuthority,
+  loopbackTls,
+  sendJson,
+  startLoopback,
+  type LoopbackOptions,
+} from "../../scripts/loopback-server.ts";
+import { issue } from "../apiserver/certificates/certificate.ts";
 import { isUnreachable } from "./api-error.ts";
 import { createTransport } from "./transport.ts";
 
@@ -96,4 +103,46 @@ test("transport names the proxy that refuses", async () => {
   const error = await transport.stream({ method: "GET", path: "/y", onChunk() {} }).catch((thrown: unknown) => thrown);
   expect(isUnreachable(error)).toBe(true);
   expect(String(error)).toContain(`the proxy 127.0.0.1:${port} refused with HTTP 407`);
+});
+
+test("transport opens channels through a proxy", async () => {
+  const proxy = await startProxy();
+  const certificate = issue(loopbackAuthority, { subject: { name: "server" }, hosts: ["127.0.0.1"] });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: { cert: certificate.cert, key: certificate.key },
+    fetch: (request, self) =>
+      self.upgrade(request, { headers: { "sec-websocket-protocol": "v5.channel.k8s.io" }, data: undefined })
+        ? undefined
+        : new Response("no", { status: 400 }),
+    websocket: {
+      message(socket, message) {
+        socket.send(message); // back on the channel it came on
+        socket.close();
+      },
+    },
+  });
+  cleanup.defer(() => server.stop(true));
+  const transport = createTransport({
+    server: `https://127.0.0.1:${server.port}`,
+    context: "loopback",
+    user: "jane",
+    namespace: "default",
+    tls: loopbackTls,
+    proxy: proxy.url,
+    headers: () => ({}),
+    reload: async () => false,
+  });
+  cleanup.defer(() => transport.close());
+  const seen: string[] = [];
+  const channels = await transport.channels({
+    path: "/exec",
+    query: new URLSearchParams(),
+    onMessage: (channel, bytes) => void seen.push(`${channel} ${Buffer.from(bytes).toString()}`),
+  });
+  await channels.send(2, Buffer.from("there and back"));
+  await channels.closed;
+  expect(seen).toEqual(["2 there and back"]);
+  expect(proxy.seen).toEqual([`CONNECT 127.0.0.1:${server.port}`]);
 });
