@@ -9,10 +9,11 @@ import { Stage } from "./stage.ts";
 /** So many play at once: more would only wait for each other, and deadlines would pass meanwhile. */
 const AT_ONCE = 16;
 
-/** By the situation's name, for each cluster. */
+/** By the situation's name, for each cluster. @param attempt the second one needs other namespaces */
 export async function play(
   sides: readonly [Side, Side],
   situations: readonly Situation[],
+  attempt = 1,
 ): Promise<[Map<string, Outcome>, Map<string, Outcome>]> {
   await using one = new Recorder(sides[0]);
   await using other = new Recorder(sides[1]);
@@ -25,7 +26,7 @@ export async function play(
       const situation = next;
       const meeting = new Meeting();
       const stages = recorders.map(
-        (recorder) => new Stage(recorder.side, { recorder, meeting, namespace: namespaceOf(situation) }),
+        (recorder) => new Stage(recorder.side, { recorder, meeting, namespace: namespaceOf(situation, attempt) }),
       );
       played.set(situation, await Promise.all(stages.map((stage) => playOn(stage, { situation, meeting }))));
     }
@@ -38,12 +39,13 @@ export async function play(
   return [outcomes(0), outcomes(1)];
 }
 
-function namespaceOf({ name }: Situation): string {
-  return name
+function namespaceOf({ name }: Situation, attempt: number): string {
+  const slug = name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, 60)
     .replace(/-$/, "");
+  return attempt === 1 ? slug : `${slug}-${attempt}`;
 }
 
 interface Play {

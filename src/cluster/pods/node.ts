@@ -14,7 +14,7 @@ import { type Clock, systemClock } from "../../platform/clock.ts";
 import { sameJson } from "../../resource/json.ts";
 import { timestamp } from "../workload/time.ts";
 
-export const NODE_NAME = "binnacle-node";
+const NODE_NAME = "binnacle-node";
 export const NODE_ADDRESS = "192.168.127.1";
 
 const LEASES = "kube-node-lease";
