@@ -9,9 +9,10 @@
 import type { Pod, StatefulSet } from "../../resource/builtin/index.ts";
 import { isFinished } from "../workload/pod-state.ts";
 import { areRetained, hasStaleClaim, retainClaims, type SetRun } from "./claims.ts";
-import { firstOrdinal, hasIdentity, newPod, revisionOf, type Version } from "./identity.ts";
+import { firstOrdinal, hasIdentity, newPod, type Version } from "./identity.ts";
 import { isLeaving, Members } from "./members.ts";
 import { completeClaims, createPod, deletePod, mendPod } from "./pods.ts";
+import { nextToUpdate } from "./update.ts";
 import { hasVolumes } from "./volumes.ts";
 
 export interface Rollout {
@@ -53,7 +54,9 @@ export async function rollOut(set: StatefulSet, pods: readonly Pod[], rollout: R
   );
   const condemned = members.condemned.map((pod) => () => removeCondemned(members, pod, { before, rollout }));
   if (await inOrder(members.isOrdered, condemned)) return outcome(0);
-  return outcome(await replaceOutdated(members, rollout));
+  const outdated = nextToUpdate(members, rollout.update.name);
+  for (const pod of outdated) await deletePod(set, pod, rollout.run);
+  return outcome(outdated.length);
 }
 
 /** Takes steps, one after the other until one says to wait, or all at once. @throws the first failure. */
@@ -113,32 +116,4 @@ async function removeCondemned(
   if (isOrdered && !members.isRunning(pod) && pod !== before) return true;
   await deletePod(set, pod, rollout.run);
   return true;
-}
-
-/** Deletes the pods that the update strategy says are next; they come back with the new template. */
-async function replaceOutdated(members: Members, { run, update }: Rollout): Promise<number> {
-  const { set, replicas } = members;
-  const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
-  if (type === "OnDelete") return 0;
-  const lowest = rollingUpdate?.partition ?? 0;
-  const allowed = maxUnavailable(rollingUpdate?.maxUnavailable, replicas.length);
-  const isStrict = rollingUpdate?.maxUnavailable === undefined;
-  let unavailable = isStrict ? 0 : replicas.filter((pod) => members.isUnavailable(pod)).length;
-  let deleted = 0;
-  for (let index = replicas.length - 1; index >= lowest && unavailable < allowed; index--) {
-    const pod = replicas[index];
-    if (pod !== undefined && revisionOf(pod) !== update.name && !isLeaving(pod)) {
-      await deletePod(set, pod, run);
-      deleted++;
-      unavailable++;
-    } else if (isStrict && members.isUnavailable(pod)) unavailable++;
-  }
-  return deleted;
-}
-
-/** A share of the replicas is rounded down, to one at least. */
-function maxUnavailable(value: number | string | undefined, replicas: number): number {
-  if (value === undefined) return 1;
-  const count = typeof value === "number" ? value : Math.floor((Number.parseInt(value, 10) * replicas) / 100);
-  return Math.max(1, count);
 }
