@@ -17,7 +17,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: "dev",
-    describe: "Run them on a cluster of its own, in this process, and again whenever their files change",
+    describe: "Run the controllers of a folder on a cluster of their own, and again whenever files change",
     load: async () => (await import("./dev.ts")).devCommand,
   },
   {

@@ -52,6 +52,8 @@ export const testCommand: Command = command({
       stdout: "inherit",
       stderr: "pipe",
     });
+    // Its clusters end with it: a real one has processes.
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => child.kill(signal));
     const filter = new ReportFilter(host.err);
     const decoder = new TextDecoder();
     for await (const chunk of child.stderr) filter.push(decoder.decode(chunk, { stream: true }));
