@@ -10,6 +10,8 @@ import { deletion } from "./sequences/deletion.ts";
 import { podSecurity } from "./sequences/pod-security.ts";
 import { policies } from "./sequences/policies.ts";
 import { protocol } from "./sequences/protocol.ts";
+import { conversion } from "./sequences/conversion.ts";
+import { versions } from "./sequences/versions.ts";
 import { watching } from "./sequences/watching.ts";
 import { webhooks } from "./sequences/webhooks.ts";
 
@@ -29,6 +31,8 @@ export function allCases(served: readonly Served[], share: number): Case[] {
     ...admission,
     podSecurity,
     ...policies,
+    ...versions,
+    ...conversion,
     ...fieldCases(served, share),
   ];
 }

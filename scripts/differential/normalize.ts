@@ -65,12 +65,12 @@ function normalizeValue(value: unknown, key: string, names: Names): unknown {
 }
 
 function isTable(fields: Record<string, unknown>): boolean {
-  return fields["kind"] === "Table" && Array.isArray(fields["rows"]);
+  return fields["kind"] === "Table" && (Array.isArray(fields["rows"]) || fields["rows"] === null);
 }
 
 function normalizeTable(fields: Record<string, unknown>, names: Names): unknown {
   const { metadata, rows, ...rest } = fields;
-  const shown = (rows as Record<string, unknown>[]).map((row) => {
+  const shown = (rows as Record<string, unknown>[] | null)?.map((row) => {
     const cells = (row["cells"] as unknown[] | undefined)?.map((cell) =>
       typeof cell === "string"
         ? names.text(cell.replace(/^(\d+[smhd])+( ago)?$/, "<age>").replace(/\((\d+[smhd])+ ago\)$/, "(<age> ago)"))
@@ -79,7 +79,7 @@ function normalizeTable(fields: Record<string, unknown>, names: Names): unknown 
     return { cells, ...(normalizeValue({ ...row, cells: undefined }, "", names) as object), ...(cells && { cells }) };
   });
   const columns = normalizeValue(rest, "", names) as object;
-  return { ...columns, metadata: listMetadata(metadata as Record<string, unknown>, names), rows: shown };
+  return { ...columns, metadata: listMetadata(metadata as Record<string, unknown>, names), rows: shown ?? null };
 }
 
 /** A list's version counts every write to the server, also those of nobody here: only its order can be compared. */

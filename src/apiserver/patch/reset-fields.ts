@@ -20,7 +20,6 @@ const others: Readonly<Record<string, Paths>> = {
 /** Kinds whose status cannot be written together with metadata. */
 const statusOnly: ReadonlySet<string> = new Set([
   "apiservices.apiregistration.k8s.io",
-  "customresourcedefinitions.apiextensions.k8s.io",
   "flowschemas.flowcontrol.apiserver.k8s.io",
   "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
   "resourceclaims.resource.k8s.io",

@@ -58,6 +58,7 @@ function mergeField(original: Fields, key: string, { value, deletes, schema }: F
   const strategy = strategyOf(field);
   if (Array.isArray(before)) {
     const items = value as unknown[];
+    if (deletes && sameKind(before, items)) throw unfit("cannot merge lists without merge key for struct");
     if (deletes) original[key] = deleteFromPrimitives(before, items);
     else if (strategy === "merge") original[key] = mergeSlices(before, items, listOf(field));
     else original[key] = items;

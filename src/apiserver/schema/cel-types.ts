@@ -50,6 +50,13 @@ export function checkTypes(node: CelNode, { expression, schema, root }: CelConte
   return { errors: walker.errors, type: name };
 }
 
+/** The same of an expression whose variables may be anything. */
+export function checkNames(node: CelNode, expression: string, variables: readonly string[]): Checked {
+  const walker = new Walker(expression);
+  const { name } = walker.visit(node, new Map(variables.map((variable) => [variable, dyn])));
+  return { errors: walker.errors, type: name };
+}
+
 function typeOfSchema(schema: Schema | undefined, root = false): CelType {
   if (!schema || schema.intOrString || schema.nullable || schema.go) return dyn;
   switch (schema.type) {

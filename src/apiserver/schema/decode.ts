@@ -65,6 +65,8 @@ class Decoding {
   hasEmpty = false;
   readonly #from: "json" | "unstructured";
   readonly #empty: "stored" | "encoded" | "kept";
+  /** How many lists around are taken as one value. */
+  #atoms = 0;
 
   constructor({ from = "json", empty = "stored" }: DecodeOptions) {
     this.#from = from;
@@ -118,7 +120,10 @@ class Decoding {
     const decoded = new Map<string, unknown>();
     const before = this.#struct;
     const depth = this.#fields.length;
-    for (const [name, inner] of Object.entries(value as object)) {
+    const entries = Object.entries(value as object);
+    // Parsed values are gone through in the order of their names.
+    if (this.#from === "unstructured") entries.sort(([one], [other]) => (one < other ? -1 : 1));
+    for (const [name, inner] of entries) {
       const field = schema.properties!.get(name);
       const path = strict === "" ? name : `${strict}.${name}`;
       if (!field) {
@@ -146,7 +151,7 @@ class Decoding {
       }
       if (isEmptyCollection(field, value)) {
         this.hasEmpty = true;
-        if (this.#empty === "kept") object[name] = value;
+        if (this.#empty === "kept" || (this.#empty === "encoded" && this.#atoms > 0)) object[name] = value;
         else if (field.go!.omit === undefined) object[name] = this.#empty === "encoded" ? value : null;
       } else if (field.go!.omit === undefined || !isEmpty(field, value)) object[name] = value;
     }
@@ -166,7 +171,11 @@ class Decoding {
   #list(schema: Schema, value: unknown, { parent, strict }: Place): unknown {
     if (!Array.isArray(value)) return this.#mismatch(schema, value);
     if (!schema.items) return value;
-    return value.map((item, index) => this.decode(schema.items!, item, { parent, strict: `${strict}[${index}]` }));
+    const isAtom = schema.listType !== "map" && schema.listType !== "set";
+    if (isAtom) this.#atoms++;
+    const list = value.map((item, index) => this.decode(schema.items!, item, { parent, strict: `${strict}[${index}]` }));
+    if (isAtom) this.#atoms--;
+    return list;
   }
 
   #bytes(value: unknown, schema: Schema): unknown {

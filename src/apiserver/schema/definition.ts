@@ -2,6 +2,7 @@
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { equalValues } from "../patch/typed-values.ts";
+import { internalValue } from "../validation/internal-values.ts";
 import { dns1035Label, dnsSubdomain } from "../validation/formats.ts";
 import { schemaAt } from "./definition-rules.ts";
 import { checkDefinitionSchema } from "./definition-schema.ts";
@@ -19,7 +20,7 @@ export function validateDefinition(crd: KubeObject, old?: KubeObject): FieldErro
   }
   checkSpec(spec, errors);
   if (old) checkChange(spec, old, errors);
-  checkStoredVersions(crd, errors);
+  checkStoredVersions(crd, errors, old === undefined);
   if (spec.preserveUnknownFields === true && fieldsOf(old?.spec)?.preserveUnknownFields !== true) {
     const detail =
       "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
@@ -59,17 +60,37 @@ function checkSpec(spec: Fields, errors: FieldError[]): void {
   for (const [index, version] of versions.entries()) {
     checkVersion(version, { path: `spec.versions[${index}]`, common, errors });
   }
-  const values = (): unknown => versions;
+  const values = (): unknown =>
+    Array.isArray(spec.versions)
+      ? internalValue({ row: definitionRow, path: "spec.versions" }, versions.map((version) => own(version, common)))
+      : null;
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
-    invalid("spec.versions", values(), "must contain unique version names");
+    errors.push({ ...manyVersions, badValue: values(), detail: "must contain unique version names" });
   }
   if (versions.filter(({ storage }) => storage === true).length !== 1) {
-    invalid("spec.versions", values(), "must have exactly one version marked as storage version");
+    errors.push({
+      ...manyVersions,
+      badValue: values(),
+      detail: "must have exactly one version marked as storage version",
+    });
   }
   labelErrors(versions[0]?.name, "spec.version", errors);
   checkNames(fieldsOf(spec.names) ?? {}, errors);
   if (versions[0]) checkCommon(versions[0], { common, errors });
   checkConversion(fieldsOf(spec.conversion), errors);
+}
+
+const definitionRow = { group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition" };
+const manyVersions = { type: "Invalid", field: "spec.versions", isStruct: true } as const;
+
+/** What a version does not have in common with all others. */
+function own(version: Fields, common: (name: string) => boolean): Fields {
+  return Object.fromEntries(
+    Object.entries(version).filter(
+      ([name]) =>
+        !["schema", "subresources", "additionalPrinterColumns", "selectableFields"].includes(name) || !common(name),
+    ),
+  );
 }
 
 interface EnumOptions {
@@ -299,13 +320,19 @@ function checkChange(spec: Fields, old: KubeObject, errors: FieldError[]): void 
   immutable("spec.names.plural", names(spec, "plural"), names(before, "plural"));
 }
 
-function checkStoredVersions(crd: KubeObject, errors: FieldError[]): void {
-  const stored = listOf(fieldsOf(crd.status)?.storedVersions) as unknown as string[];
-  if (stored.length === 0) return;
+function checkStoredVersions(crd: KubeObject, errors: FieldError[], isNew: boolean): void {
   const versions = listOf(fieldsOf(crd.spec)?.versions);
+  const kept = listOf(fieldsOf(crd.status)?.storedVersions) as unknown as string[];
+  const storing = versions.filter(({ storage }) => storage === true).map(({ name }) => textOf(name));
+  const stored = isNew ? [...new Set(storing)] : kept;
   const field = "status.storedVersions";
+  if (stored.length === 0) {
+    errors.push({ type: "Invalid", field, badValue: null, detail: "must have at least one stored version" });
+    return;
+  }
+  const left = new Set(stored);
   for (const { name, storage } of versions) {
-    if (storage === true && !stored.includes(textOf(name))) {
+    if (storage === true && !left.delete(textOf(name))) {
       const detail = `must have the storage version ${textOf(name)}`;
       errors.push({ type: "Invalid", field, badValue: stored, detail });
     }

@@ -19,7 +19,7 @@ const names = new Map(
   ipMode IPMode, ips IPs, iqn IQN, iscsi ISCSI, iscsiInterface ISCSIInterface, jsonPatch JSONPatch, jsonPath JSONPath,
   lastState LastTerminationState, nfs NFS, os OS, osImage OSImage, pdName PDName, pkixPublicKey PKIXPublicKey,
   qosClass QOSClass, rbd RBD, reportingComponent ReportingController, seLinuxChangePolicy SELinuxChangePolicy,
-  seLinuxMount SELinuxMount, seLinuxOptions SELinuxOptions, storageos StorageOS, string StringValue,
+  seLinuxMount SELinuxMount, sslEnabled SSLEnabled, seLinuxOptions SELinuxOptions, storageos StorageOS, string StringValue,
   strings StringValues, tcpSocket TCPSocket, tls TLS, ttlSecondsAfterFinished TTLSecondsAfterFinished, tty TTY, uid UID,
   url URL, wwids WWIDs`
     .split(",")
@@ -49,6 +49,10 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     ),
   PodSpec:
     "volumes initContainers containers ephemeralContainers restartPolicy terminationGracePeriodSeconds activeDeadlineSeconds dnsPolicy nodeSelector serviceAccountName automountServiceAccountToken nodeName securityContext imagePullSecrets hostname subdomain setHostnameAsFQDN affinity schedulerName tolerations hostAliases priorityClassName priority preemptionPolicy dnsConfig readinessGates runtimeClassName overhead enableServiceLinks topologySpreadConstraints os schedulingGates resourceClaims resources hostnameOverride schedulingGroup".split(
+      " ",
+    ),
+  PodSecurityContext:
+    "seLinuxOptions windowsOptions runAsUser runAsGroup runAsNonRoot supplementalGroups supplementalGroupsPolicy fsGroup fsGroupChangePolicy sysctls seccompProfile appArmorProfile seLinuxChangePolicy".split(
       " ",
     ),
   JobSpec:

@@ -1,7 +1,8 @@
 /** Rules of webhook configurations and of admission policies. */
-import { compiles } from "./expression.ts";
+import { compiles, type Expected, policyVariables, webhookVariables } from "./expression.ts";
 import type { Field } from "./field.ts";
-import { dns1035Label, dnsSubdomain, qualifiedName } from "./formats.ts";
+import { dns1035Label, dnsSubdomain, pathSegment, qualifiedName } from "./formats.ts";
+import { conditionList } from "./condition-rules.ts";
 import type { RuleTable } from "./rules.ts";
 import { labelSelector } from "./selector-rules.ts";
 
@@ -37,7 +38,9 @@ function clientConfig(config: Field): void {
   const [url, service] = [config.at("url"), config.at("service")];
   if (url.present === service.present) return config.required("exactly one of url or service is required");
   if (url.present) return webhookUrl(url);
-  for (const name of ["name", "namespace"]) if (service.at(name).text === "") service.at(name).required();
+  // The server has the two the wrong way round.
+  if (service.at("namespace").text === "") service.at("name").required();
+  if (service.at("name").text === "") service.at("namespace").required();
   const port = service.at("port");
   if (port.present && (port.number < 1 || port.number > 65535))
     port.invalid("port is not valid: must be between 1 and 65535, inclusive");
@@ -47,7 +50,8 @@ function clientConfig(config: Field): void {
 
 function servicePath(path: Field): void {
   if (!path.text.startsWith("/")) path.invalid("must start with a '/'");
-  const text = path.text.replace(/^\//, "").replace(/\/$/, "");
+  if (path.text === "//") return path.invalid("segment[0] may not be empty");
+  const text = path.text.slice(1).replace(/\/$/, "");
   for (const [index, segment] of text.split("/").entries()) {
     if (segment === "") path.invalid(`segment[${index}] may not be empty`);
     else for (const detail of dnsSubdomain(segment)) path.invalid(`segment[${index}]: ${detail}`);
@@ -66,12 +70,12 @@ function webhookUrl(field: Field): void {
   if (rest.includes("?")) field.invalid("query parameters are not permitted in the URL", rest.split("?")[1]);
 }
 
-function conditions(list: Field): void {
+function conditions(list: Field, variables: readonly string[]): void {
   const names = new Set<string>();
   for (const condition of list.items) {
     const [name, expression] = [condition.at("name"), condition.at("expression")];
     if (expression.text.trim() === "") expression.required();
-    else compiles(expression);
+    else compiles(expression, { variables, result: "bool" });
     if (name.text === "") name.required();
     else name.matches(qualifiedName);
     if (name.text !== "" && names.has(name.text)) name.duplicate();
@@ -107,7 +111,7 @@ function webhooks(object: Field): void {
     for (const name of ["namespaceSelector", "objectSelector"]) if (hook.at(name).present) labelSelector(hook.at(name));
     clientConfig(hook.at("clientConfig"));
     if (hook.at("reinvocationPolicy").present) hook.at("reinvocationPolicy").oneOf(["IfNeeded", "Never"]);
-    conditions(hook.at("matchConditions"));
+    conditions(hook.at("matchConditions"), webhookVariables);
     const versions = hook.at("admissionReviewVersions");
     reviewVersions(versions);
     const name = hook.at("name");
@@ -131,7 +135,17 @@ function constraints(field: Field, isMutating: boolean): void {
   if (!field.present) return field.required();
   for (const name of ["namespaceSelector", "objectSelector"]) if (field.at(name).present) labelSelector(field.at(name));
   const rules = field.at("resourceRules");
-  for (const one of rules.items) rule(one);
+  for (const list of [rules, field.at("excludeResourceRules")]) {
+    for (const one of list.items) {
+      const names = new Set<string>();
+      for (const name of one.at("resourceNames").items) {
+        for (const detail of pathSegment(name.text)) name.invalid(detail);
+        if (names.has(name.text)) name.duplicate();
+        names.add(name.text);
+      }
+      rule(one);
+    }
+  }
   if (isMutating) {
     for (const operation of rules.items.flatMap((one) => one.at("operations").items)) {
       const allowed = ["*", "CONNECT", "CREATE", "UPDATE"];
@@ -145,13 +159,15 @@ function constraints(field: Field, isMutating: boolean): void {
 function validatingPolicy(object: Field): void {
   const spec = object.at("spec");
   if (spec.at("failurePolicy").present) spec.at("failurePolicy").oneOf(["Fail", "Ignore"]);
+  paramKind(spec.at("paramKind"));
+  const variables = variablesOf(spec);
   constraints(spec.at("matchConstraints"), false);
-  conditions(spec.at("matchConditions"));
+  conditions(spec.at("matchConditions"), variablesOf(spec));
   for (const variable of spec.at("variables").items) {
     const name = variable.at("name");
     if (name.require("name is not specified") && !/^[A-Za-z_]\w*$/.test(name.text))
       name.invalid("must be a valid CEL identifier");
-    expressionOf(variable.at("expression"), "expression is not specified");
+    expressionOf(variable.at("expression"), { absent: "expression is not specified", variables });
   }
   const [validations, annotations] = [spec.at("validations"), spec.at("auditAnnotations")];
   if (validations.empty && annotations.empty) {
@@ -160,7 +176,10 @@ function validatingPolicy(object: Field): void {
     return;
   }
   for (const validation of validations.items) {
-    expressionOf(validation.at("expression"), "expression is not specified");
+    expressionOf(validation.at("expression"), { absent: "expression is not specified", variables, result: "bool" });
+    const said = validation.at("messageExpression");
+    if (said.present && said.text.trim() === "") said.invalid("must be non-empty if specified", said.text);
+    else if (said.present) compiles(said, { variables, result: "string" });
     const message = validation.at("message");
     if (message.present && message.text.trim() === "" && message.text !== "")
       message.invalid("message must be non-empty if specified");
@@ -168,23 +187,54 @@ function validatingPolicy(object: Field): void {
     if (reason.present) reason.oneOf(["Forbidden", "Invalid", "RequestEntityTooLarge"], { sorted: true });
   }
   const policy = object.at("metadata").at("name").text;
+  const keys = new Set<string>();
   for (const annotation of annotations.items) {
     const key = annotation.at("key");
     for (const detail of qualifiedName(`${policy}/${key.text}`)) key.invalid(detail, `${policy}/${key.text}`);
-    expressionOf(annotation.at("valueExpression"), "valueExpression is not specified");
+    expressionOf(annotation.at("valueExpression"), { absent: "valueExpression is not specified", variables });
+    if (keys.has(key.text)) key.duplicate();
+    keys.add(key.text);
   }
 }
 
-function expressionOf(expression: Field, absent: string): void {
+interface ExpressionOf extends Expected {
+  /** Said where there is none. */
+  readonly absent: string;
+}
+
+function expressionOf(expression: Field, { absent, ...expected }: ExpressionOf): void {
   if (expression.text.trim() === "") expression.required(absent);
-  else compiles(expression);
+  else compiles(expression, expected);
+}
+
+/** Without a kind of parameters there are none. */
+function variablesOf(spec: Field): readonly string[] {
+  return spec.at("paramKind").present ? policyVariables : policyVariables.filter((name) => name !== "params");
+}
+
+function paramKind(kind: Field): void {
+  if (!kind.present) return;
+  const [version, name] = [kind.at("apiVersion"), kind.at("kind")];
+  if (version.require()) {
+    const [group, ...rest] = version.text.includes("/") ? version.text.split("/") : ["", version.text];
+    if (rest.length > 1) version.invalid(`unexpected GroupVersion string: ${version.text}`);
+    else {
+      if (group) for (const detail of dnsSubdomain(group)) version.with(group).invalid(detail);
+      for (const detail of dns1035Label(rest[0] ?? "")) version.with(rest[0]).invalid(detail);
+    }
+  }
+  if (name.require())
+    for (const detail of dns1035Label(name.text.toLowerCase()))
+      name.invalid(`may have mixed case, but should otherwise match: ${detail}`);
 }
 
 function mutatingPolicy(object: Field): void {
   const spec = object.at("spec");
   if (spec.at("failurePolicy").present) spec.at("failurePolicy").oneOf(["Fail", "Ignore"]);
+  paramKind(spec.at("paramKind"));
+  const variables = variablesOf(spec);
   constraints(spec.at("matchConstraints"), true);
-  conditions(spec.at("matchConditions"));
+  conditions(spec.at("matchConditions"), variablesOf(spec));
   const mutations = spec.at("mutations");
   if (mutations.empty) mutations.required("mutations must contain at least one item");
   for (const mutation of mutations.items) {
@@ -195,7 +245,10 @@ function mutatingPolicy(object: Field): void {
       const patch = mutation.at(field);
       if (!patch.present) patch.required(`must be specified when patchType is ${type.text}`);
       else if (patch.at("expression").text.trim() === "") patch.at("expression").required();
-      else compiles(patch.at("expression"));
+      else mutationExpression(patch.at("expression"), { variables, type: type.text });
+      const other = field === "jsonPatch" ? "applyConfiguration" : "jsonPatch";
+      if (mutation.at(other).present)
+        mutation.at(other).invalid(`must not be specified when patchType is ${type.text}`, `{${other}}`);
     } else type.oneOf(["ApplyConfiguration", "JSONPatch"]);
   }
   const policy = spec.at("reinvocationPolicy");
@@ -203,11 +256,44 @@ function mutatingPolicy(object: Field): void {
   else policy.oneOf(["IfNeeded", "Never"]);
 }
 
+function mutationExpression(
+  expression: Field,
+  { variables, type }: { readonly variables: readonly string[]; readonly type: string },
+): void {
+  const result = type === "JSONPatch" ? "list(JSONPatch)" : "Object";
+  const before = expression.errors.length;
+  compiles(expression, { variables });
+  if (expression.errors.length > before) return;
+  const literal = /^\s*(?:(-?\d+)|("[^"]*"|'[^']*')|(true|false))\s*$/.exec(expression.text);
+  const got = literal?.[1] ? "int" : literal?.[2] ? "string" : literal?.[3] ? "bool" : undefined;
+  if (got) expression.invalid(`must evaluate to ${result} but got ${got}`, expression.text);
+}
+
+/** Where a policy finds its parameters. */
+function paramRef(reference: Field): void {
+  if (!reference.present) return;
+  const [name, selector, action] = [
+    reference.at("name"),
+    reference.at("selector"),
+    reference.at("parameterNotFoundAction"),
+  ];
+  if (name.text !== "" && selector.present) {
+    name.forbidden("name and selector are mutually exclusive");
+    selector.forbidden("name and selector are mutually exclusive");
+  }
+  if (name.text !== "") for (const detail of pathSegment(name.text)) name.invalid(detail);
+  else if (!selector.present) reference.required("one of name or selector must be specified");
+  if (selector.present) labelSelector(selector);
+  if (!action.present) action.required();
+  else action.oneOf(["Deny", "Allow"], { sorted: false });
+}
+
 function policyBinding(needsActions: boolean): (object: Field) => void {
   return (object) => {
     const spec = object.at("spec");
     if (spec.at("policyName").text === "") spec.at("policyName").required();
     else spec.at("policyName").matches(dnsSubdomain);
+    paramRef(spec.at("paramRef"));
     const actions = spec.at("validationActions");
     if (!needsActions) return;
     if (actions.empty) actions.required("at least one validation action is required");
@@ -229,7 +315,10 @@ const group = "admissionregistration.k8s.io";
 export const admissionKinds: RuleTable = {
   [`${group}/MutatingWebhookConfiguration`]: { check: webhooks },
   [`${group}/ValidatingWebhookConfiguration`]: { check: webhooks },
-  [`${group}/ValidatingAdmissionPolicy`]: { check: validatingPolicy },
+  [`${group}/ValidatingAdmissionPolicy`]: {
+    check: validatingPolicy,
+    status: (object) => conditionList(object.at("status").at("conditions")),
+  },
   [`${group}/MutatingAdmissionPolicy`]: { check: mutatingPolicy },
   [`${group}/ValidatingAdmissionPolicyBinding`]: { check: policyBinding(true) },
   [`${group}/MutatingAdmissionPolicyBinding`]: { check: policyBinding(false) },

@@ -1,16 +1,18 @@
 /** Jobs, cron jobs, scalers and budgets. */
 import { sameJson } from "../../resource/json.ts";
 import type { Fields } from "../hooks.ts";
+import { conditionList } from "./condition-rules.ts";
 import { cronProblem } from "./cron-format.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
-import { dnsLabel, labelValue, tooLong } from "./formats.ts";
+import { dnsLabel, labelValue, pathSegment, tooLong } from "./formats.ts";
 import { intOrPercent, notMoreThanAll } from "./numbers.ts";
 import { podTemplate } from "./pod-rules.ts";
 import { tolerations } from "./scheduling-rules.ts";
-import { quantityOrder } from "./quantities.ts";
 import { job } from "./job-kind.ts";
 import { jobSpec } from "./job-spec.ts";
+import { containerResourceName, requirements } from "./resource-rules.ts";
+import { metricSource } from "./metric-rules.ts";
 import type { Rules, RuleTable } from "./rules.ts";
 import { labelSelector } from "./selector-rules.ts";
 
@@ -48,14 +50,6 @@ function timeZone(zone: Field): void {
   }
 }
 
-const sources: Readonly<Record<string, string>> = {
-  ContainerResource: "containerResource",
-  External: "external",
-  Object: "object",
-  Pods: "pods",
-  Resource: "resource",
-};
-
 const scaler: Rules = {
   check: (object, { write }) => {
     const spec = object.at("spec");
@@ -66,8 +60,7 @@ const scaler: Rules = {
     if (least.present && most.number < least.number)
       most.invalid("must be greater than or equal to `minReplicas`", most.number);
     const reference = spec.at("scaleTargetRef");
-    reference.at("kind").require();
-    reference.at("name").require();
+    for (const name of ["kind", "name"]) if (reference.at(name).require()) reference.at(name).matches(pathSegment);
     const version = reference.at("apiVersion");
     if (!version.text.includes("/") && version.text !== "v1")
       version.invalid("apiVersion must specify API group", version.text);
@@ -88,50 +81,10 @@ const scaler: Rules = {
     }
     for (const direction of ["scaleUp", "scaleDown"]) scalingRules(spec.at("behavior").at(direction));
   },
+  status: (object) => {
+    for (const name of ["currentReplicas", "desiredReplicas"]) object.at("status").at(name).nonNegative();
+  },
 };
-
-function metricSource(metric: Field): void {
-  const type = metric.at("type");
-  if (type.text === "") type.required("must specify a metric source type");
-  if (!Object.hasOwn(sources, type.text)) {
-    // Two rules of the registry say the same.
-    for (let times = 0; times < 2; times++) type.oneOf(Object.keys(sources));
-    return;
-  }
-  const source = metric.at(sources[type.text] ?? "");
-  if (!source.present) return source.required("must populate information for the given metric source");
-  const target = source.at("target");
-  if (type.text === "Resource" || type.text === "ContainerResource") {
-    if (type.text === "ContainerResource" && source.at("container").text === "")
-      source.at("container").required("must specify a container name");
-    if (source.at("name").text === "") source.at("name").required("must specify a resource name");
-    metricTarget(target);
-    const [utilization, value] = [target.at("averageUtilization"), target.at("averageValue")];
-    if (!utilization.present && !value.present)
-      utilization.required("must set either a target raw value or a target utilization");
-    if (utilization.present && value.present)
-      value.forbidden("may not set both a target raw value and a target utilization");
-    return;
-  }
-  if (source.at("metric").at("name").text === "") source.at("metric").at("name").required("must specify a metric name");
-  metricTarget(target);
-  if (type.text === "Pods") {
-    const value = target.at("averageValue");
-    if (!value.present || quantityOrder(value.value, "0") <= 0)
-      value.required("must specify a positive target averageValue");
-  } else if (!target.at("value").present && !target.at("averageValue").present) {
-    target.at("averageValue").required("must set either a target value for metric or a per-pod target");
-  }
-}
-
-function metricTarget(target: Field): void {
-  const type = target.at("type");
-  if (type.text === "") type.required("must specify a metric target type");
-  if (!["Utilization", "Value", "AverageValue"].includes(type.text))
-    type.invalid("must be either Utilization, Value, or AverageValue", type.text);
-  const utilization = target.at("averageUtilization");
-  if (utilization.present && utilization.number < 1) utilization.invalid("must be greater than 0");
-}
 
 function scalingRules(rules: Field): void {
   if (!rules.present) return;
@@ -178,7 +131,15 @@ export const batchKinds: RuleTable = {
   "batch/Job": job,
   "batch/CronJob": cronJob,
   "autoscaling/HorizontalPodAutoscaler": scaler,
-  "policy/PodDisruptionBudget": budget,
+  "policy/PodDisruptionBudget": {
+    ...budget,
+    status: (object) => {
+      const status = object.at("status");
+      conditionList(status.at("conditions"));
+      for (const name of ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"])
+        status.at(name).nonNegative();
+    },
+  },
   "scheduling.k8s.io/PriorityClass": {
     check: (object) => {
       const value = object.at("value");
@@ -202,6 +163,9 @@ export const batchKinds: RuleTable = {
     },
   },
   "coordination.k8s.io/Lease": {
+    // A feature that is off.
+    prepare: (object) => dropCoordination(inner(object, "spec")),
+    prepareUpdate: (next) => dropCoordination(inner(next, "spec")),
     check: (object) => {
       const spec = object.at("spec");
       const duration = spec.at("leaseDurationSeconds");
@@ -215,6 +179,8 @@ export const batchKinds: RuleTable = {
     check: (object) => {
       const handler = object.at("handler");
       if (handler.require()) handler.matches(dnsLabel);
+      const overhead = object.at("overhead");
+      if (overhead.present) requirements(overhead.with({ limits: overhead.fields["podFixed"] }), containerResourceName);
       const selector = object.at("scheduling").at("nodeSelector");
       for (const value of Object.values(selector.fields)) selector.with(value).matches(labelValue);
       runtimeTolerations(object.at("scheduling").at("tolerations"));
@@ -222,6 +188,11 @@ export const batchKinds: RuleTable = {
     update: (object, old) => object.at("handler").immutable(old["handler"]),
   },
 };
+
+function dropCoordination(spec: Fields): void {
+  delete spec["strategy"];
+  delete spec["preferredHolder"];
+}
 
 function runtimeTolerations(list: Field): void {
   tolerations(list);

@@ -86,8 +86,11 @@ export function behaviourOf(row: KindRow): KindBehaviour {
     validateCreate(object, write) {
       const errors: FieldError[] = [];
       const root = new Field("", object, { errors, row: write.row });
-      validateMetadata(root.at("metadata"), { row, format });
+      const when = rules.metadata ?? "first";
+      if (when === "first") validateMetadata(root.at("metadata"), { row, format });
       rules.check?.(root, { write, object, old: undefined });
+      if (when === "last") validateMetadata(root.at("metadata"), { row, format });
+      rules.checkLast?.(root);
       const spec = errors.length === 0 ? podSpecOf(object, row) : undefined;
       if (spec) for (const warning of podWarnings(spec.fields, spec.path)) write.warn(warning);
       return errors;
@@ -142,7 +145,10 @@ function changed({ rules, next, old, write, row, format }: ChangeOf): FieldError
   }
   if (rules.updateFirst === true) rules.update?.(root, old, context);
   if (rules.checkNewOnly !== true) rules.check?.(root, context);
-  if (rules.checksTwice === true) rules.check?.(root, context);
+  if (rules.checksTwice === true) {
+    if (kind === "/PersistentVolume") validateMetadata(metadata, { row, format });
+    rules.check?.(root, context);
+  }
   if (rules.updateFirst !== true) rules.update?.(root, old, context);
   return errors;
 }

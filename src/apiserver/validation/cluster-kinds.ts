@@ -3,6 +3,9 @@ import { compiles } from "./expression.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dns1035Label, dnsLabel, dnsSubdomain } from "./formats.ts";
+import { validateAnnotations, validateLabels } from "./metadata.ts";
+import { isExtended } from "./resource-rules.ts";
+import { driverName } from "./volume-sources.ts";
 import type { Rules, RuleTable } from "./rules.ts";
 
 const apiService: Rules = {
@@ -149,6 +152,7 @@ function limitResponse(response: Field): void {
 
 function deviceRequests(spec: Field): void {
   const names = new Set<string>();
+  for (const config of spec.at("devices").at("config").items) opaque(config);
   for (const request of spec.at("devices").at("requests").items) {
     const name = request.at("name");
     name.matches(dnsLabel);
@@ -156,11 +160,38 @@ function deviceRequests(spec: Field): void {
     names.add(name.text);
     const [exactly, first] = [request.at("exactly"), request.at("firstAvailable")];
     if (!exactly.present && first.empty) request.required("exactly one of `exactly` or `firstAvailable` is required");
+    if (exactly.present && !first.empty)
+      request.invalid("exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set", null);
     if (!exactly.present) continue;
     const deviceClass = exactly.at("deviceClassName");
     if (deviceClass.text === "") deviceClass.required();
     else deviceClass.matches(dnsSubdomain);
   }
+}
+
+const templateFields = new Set(["annotations", "labels", "creationTimestamp"]);
+
+/** What is made from a template has no more than labels and annotations from it. */
+function templateMetadata(metadata: Field): void {
+  validateAnnotations(metadata.at("annotations"));
+  validateLabels(metadata.at("labels"));
+  for (const name of metadata.keys) {
+    const field = metadata.at(name);
+    if (
+      !templateFields.has(name) &&
+      field.present &&
+      field.value !== "" &&
+      !(Array.isArray(field.value) && field.empty)
+    )
+      field.forbidden("cannot be set");
+  }
+}
+
+function opaque(config: Field): void {
+  const field = config.at("opaque");
+  if (!field.present) return field.required();
+  driverName(field.at("driver"));
+  if (!field.at("parameters").present) field.at("parameters").required();
 }
 
 const places = ["nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"];
@@ -214,8 +245,11 @@ export const clusterKinds: RuleTable = {
     update: (object, old) => object.at("spec").immutable(inner(old, "spec")),
   },
   "resource.k8s.io/ResourceClaimTemplate": {
-    check: (object) => deviceRequests(object.at("spec").at("spec")),
-    checkNewOnly: true,
+    check: (object) => {
+      const template = object.at("spec");
+      templateMetadata(template.at("metadata"));
+      deviceRequests(template.at("spec"));
+    },
     update: (object, old) => object.at("spec").immutable(inner(old, "spec")),
   },
   "resource.k8s.io/DeviceClass": {
@@ -224,6 +258,10 @@ export const clusterKinds: RuleTable = {
         if (!selector.at("cel").present) selector.at("cel").required();
         else compiles(selector.at("cel").at("expression"));
       }
+      for (const config of object.at("spec").at("config").items) opaque(config);
+      const extended = object.at("spec").at("extendedResourceName");
+      if (extended.present && !isExtended(extended.text))
+        extended.invalid("must be a valid extended resource name", extended.text);
     },
   },
   "resource.k8s.io/ResourceSlice": slice,

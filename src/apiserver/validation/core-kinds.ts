@@ -6,6 +6,7 @@ import { inner } from "./fill.ts";
 import { configMapKey, dnsLabel, dnsSubdomain, pathSegment, qualifiedName } from "./formats.ts";
 import { isNegative, quantityOrder } from "./quantities.ts";
 import type { Rules, RuleTable } from "./rules.ts";
+import { eventKinds } from "./event-rules.ts";
 import { service } from "./service-kind.ts";
 import { isCidr, notAnAddress, notARange } from "./addresses.ts";
 
@@ -144,6 +145,13 @@ const quota: Rules = {
   update: (object, old) => object.at("spec").at("scopes").immutable(inner(old, "spec")["scopes"]),
 };
 
+/** Of a secret that is referred to only the name is kept. */
+function onlyNames(object: KubeObject): void {
+  const { secrets } = object;
+  if (!Array.isArray(secrets)) return;
+  object["secrets"] = secrets.map((secret: Fields | null) => (secret?.["name"] ? { name: secret["name"] } : {}));
+}
+
 function endpoints(object: Field): void {
   for (const subset of object.at("subsets").items) {
     const [ready, unready, ports] = [subset.at("addresses"), subset.at("notReadyAddresses"), subset.at("ports")];
@@ -222,9 +230,18 @@ const node: Rules = {
 export const coreKinds: RuleTable = {
   "/ConfigMap": configMap,
   "/Secret": secret,
-  "/LimitRange": { check: limits },
+  "/LimitRange": {
+    check: limits,
+    prepare: ({ metadata }) => {
+      if (!metadata.name && !metadata.generateName) metadata.name = crypto.randomUUID();
+    },
+  },
   "/ResourceQuota": quota,
   "/Endpoints": { check: endpoints },
+  "/ServiceAccount": {
+    prepare: (object) => onlyNames(object),
+    prepareUpdate: (next) => onlyNames(next),
+  },
   "/Namespace": {
     prepare: (object) => {
       object["status"] = { phase: "Active" };
@@ -250,67 +267,14 @@ export const coreKinds: RuleTable = {
   },
   "/Service": service,
   "/Event": {
-    name: pathSegment,
-    check: (object) => {
-      const namespace = object.at("involvedObject").at("namespace");
-      const own = object.at("metadata").at("namespace").text;
-      if (namespace.text === "" ? own !== "default" : namespace.text !== own) {
-        namespace.invalid("does not match event.namespace", namespace.text);
-      }
-    },
+    ...eventKinds.core,
     selectable: eventFields("involvedObject", "source"),
   },
   "events.k8s.io/Event": {
-    check: newEvent,
-    checkNewOnly: true,
-    update: (object, old) => {
-      for (const [name, shown] of Object.entries(eventNames)) {
-        object.at(shown).with(object.fields[name]).immutable(old[name]);
-      }
-    },
+    ...eventKinds.events,
     selectable: eventFields("regarding", "deprecatedSource"),
   },
 };
-
-/** As errors name them: by the fields of the older version. */
-const eventNames: Readonly<Record<string, string>> = {
-  regarding: "involvedObject",
-  reason: "reason",
-  note: "message",
-  type: "type",
-  eventTime: "eventTime",
-  related: "related",
-  action: "action",
-  reportingController: "reportingController",
-  reportingInstance: "reportingInstance",
-};
-
-function newEvent(object: Field): void {
-  const subject = object.at("involvedObject").with(object.fields["regarding"]);
-  const namespace = subject.at("namespace");
-  const own = object.at("metadata").at("namespace").text;
-  if (namespace.text === "" ? own !== "default" : namespace.text !== own) {
-    namespace.invalid("does not match event.namespace", namespace.text);
-  }
-  if (!object.at("eventTime").present) {
-    object.at("eventTime").required();
-    for (const name of ["type"])
-      if (!["Normal", "Warning"].includes(object.at(name).text))
-        object.at(name).invalid(`has invalid value: ${object.at(name).text}`, "");
-    return;
-  }
-  const controller = object.at("reportingController");
-  controller.require();
-  controller.matches(qualifiedName);
-  for (const name of ["reportingInstance", "action", "reason"]) {
-    if (object.at(name).require() && object.at(name).text.length > 128)
-      object.at(name).invalid("can have at most 128 characters");
-  }
-  if (Buffer.byteLength(object.at("note").text) > 1024)
-    object.at("message").invalid("can have at most 1024 characters", "");
-  const type = object.at("type");
-  if (!["Normal", "Warning"].includes(type.text)) type.invalid(`has invalid value: ${type.text}`, "");
-}
 
 function eventFields(subject: string, source: string): Readonly<Record<string, (object: KubeObject) => string>> {
   const names = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];

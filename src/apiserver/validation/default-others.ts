@@ -23,7 +23,7 @@ export const otherDefaults: DefaultTable = {
     if (isOutside || (type === "ClusterIP" && each({ x: spec["externalIPs"] }, "x").length > 0)) {
       fill(spec, { externalTrafficPolicy: "Cluster" });
     }
-    if (isOutside || type === "ClusterIP") fill(spec, { internalTrafficPolicy: "Cluster" });
+    if (isOutside || type === "ClusterIP") fillAbsent(spec, { internalTrafficPolicy: "Cluster" });
     if (type === "LoadBalancer") {
       fill(spec, { allocateLoadBalancerNodePorts: true });
       for (const ingress of each(inner(inner(service, "status"), "loadBalancer"), "ingress")) {

@@ -58,6 +58,10 @@ export const podDefaults: DefaultTable = {
   ISCSIPersistentVolumeSource: filled({ iscsiInterface: "default" }),
   RBDVolumeSource: filled({ pool: "rbd", user: "admin", keyring: "/etc/ceph/keyring" }),
   RBDPersistentVolumeSource: filled({ pool: "rbd", user: "admin", keyring: "/etc/ceph/keyring" }),
+  ImageVolumeSource: (source) => {
+    const image = typeof source["reference"] === "string" ? source["reference"] : "";
+    fill(source, { pullPolicy: pullsLatest(image) ? "Always" : "IfNotPresent" });
+  },
   AzureDiskVolumeSource: filled({ cachingMode: "ReadWrite", kind: "Shared", fsType: "ext4", readOnly: false }),
   ScaleIOVolumeSource: filled({ storageMode: "ThinProvisioned", fsType: "xfs" }),
   ScaleIOPersistentVolumeSource: filled({ storageMode: "ThinProvisioned", fsType: "xfs" }),
@@ -72,8 +76,17 @@ function container(fields: Fields): void {
   });
 }
 
+const part = "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*";
+const host =
+  "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*";
+const reference = new RegExp(
+  `^((?:(?:${host}|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?/)?${part}(?:/${part})*)(?::[\\w][\\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`,
+);
+
+/** Whether an image has no other version than the latest; what is no image has none at all. */
 function pullsLatest(image: string): boolean {
-  if (/[^\w./:@-]/.test(image)) return false;
+  const name = reference.exec(image)?.[1];
+  if (name === undefined || name.length > 255) return false;
   const last = image.slice(image.lastIndexOf("/") + 1);
   const at = last.indexOf("@");
   const colon = (at < 0 ? last : last.slice(0, at)).indexOf(":");

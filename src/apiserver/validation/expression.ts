@@ -1,23 +1,35 @@
 /** Expressions in objects: whether they can be read. */
 import { celEnvironment } from "../schema/cel-environment.ts";
+import { type CelNode, checkNames } from "../schema/cel-types.ts";
 import type { Field } from "./field.ts";
 
-/** Refuses what no parser of CEL can read. */
-export function compiles(expression: Field): void {
-  const wrong = compileProblem(expression.text);
-  if (wrong !== undefined) expression.invalid(`compilation failed: ${wrong}`, expression.text);
+/** What expressions of admission may speak of. */
+export const webhookVariables = ["object", "oldObject", "request", "authorizer"];
+export const policyVariables = [...webhookVariables, "namespaceObject", "params", "variables"];
+
+export interface Expected {
+  readonly variables: readonly string[];
+  /** What it must give: `bool`, `string`; anything where it is left out. */
+  readonly result?: string;
 }
 
-/** Only what no parser could read: types are told at run time. */
-function compileProblem(text: string): string | undefined {
+/** Refuses what CEL cannot read, names that are not there and results of another type. */
+export function compiles(expression: Field, expected?: Expected): void {
+  const { text } = expression;
+  // Messages are made by mutating policies alone; the parser does not know their types.
+  if (/\b(Object|JSONPatch)[\w.]*\s*\{/.test(text)) return;
+  let ast: CelNode;
   try {
-    celEnvironment().parse(text);
-    return undefined;
+    ({ ast } = celEnvironment().parse(text));
   } catch (error) {
-    // Messages are made by mutating policies alone; the parser does not know their types.
-    if (/\b(Object|JSONPatch)[\w.]*\s*\{/.test(text)) return undefined;
-    return syntaxProblem(text, error instanceof Error ? error.message : String(error));
+    const wrong = syntaxProblem(text, error instanceof Error ? error.message : String(error));
+    return expression.invalid(`compilation failed: ${wrong}`, text);
   }
+  if (expected === undefined) return;
+  const { errors, type } = checkNames(ast, text, expected.variables);
+  if (errors.length > 0) expression.invalid(`compilation failed: ${errors.join("\n")}`, text);
+  else if (expected.result !== undefined && type !== "dyn" && type !== expected.result)
+    expression.invalid(`must evaluate to ${expected.result}`, text);
 }
 
 const expected =

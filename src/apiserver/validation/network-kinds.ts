@@ -3,7 +3,15 @@ import { isIP } from "node:net";
 import { isCidr, notAnAddress, notARange } from "./addresses.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
-import { dnsLabel, dnsSubdomain, patternError, portName, qualifiedName, wildcardSubdomain } from "./formats.ts";
+import {
+  dnsLabel,
+  dnsSubdomain,
+  pathSegment,
+  patternError,
+  portName,
+  qualifiedName,
+  wildcardSubdomain,
+} from "./formats.ts";
 import type { RuleTable } from "./rules.ts";
 import { labelSelector } from "./selector-rules.ts";
 
@@ -160,7 +168,7 @@ function endpointSlice(object: Field): void {
       } else if (type.text === "FQDN") address.matches(dnsSubdomain);
     }
     if (endpoint.at("nodeName").present) endpoint.at("nodeName").matches(dnsSubdomain);
-    if (endpoint.at("hostname").text !== "") endpoint.at("hostname").matches(dnsLabel);
+    if (endpoint.at("hostname").present) endpoint.at("hostname").matches(dnsLabel);
   }
   const names = new Set<string>();
   for (const port of object.at("ports").items) {
@@ -199,7 +207,11 @@ export const networkKinds: RuleTable = {
   },
   "networking.k8s.io/IngressClass": {
     check: ingressClass,
-    update: (object, old) => object.at("spec").at("controller").immutable(inner(old, "spec")["controller"]),
+    updateFirst: true,
+    update: (object, old) => {
+      const controller = object.at("spec").at("controller");
+      controller.with(controller.text).immutable(inner(old, "spec")["controller"]);
+    },
   },
   "networking.k8s.io/NetworkPolicy": { check: networkPolicy },
   "networking.k8s.io/ServiceCIDR": {
@@ -207,7 +219,9 @@ export const networkKinds: RuleTable = {
     checkNewOnly: true,
     update: (object, old) => {
       const before = (inner(old, "spec")["cidrs"] ?? []) as string[];
-      for (const [index, range] of object.at("spec").at("cidrs").items.entries()) range.immutable(before[index]);
+      const list = object.at("spec").at("cidrs");
+      if (list.items.length !== before.length) return list.invalid("field is immutable", list.value ?? null);
+      for (const [index, range] of list.items.entries()) range.immutable(before[index]);
     },
   },
   "networking.k8s.io/IPAddress": {
@@ -215,12 +229,21 @@ export const networkKinds: RuleTable = {
     check: (object) => {
       const reference = object.at("spec").at("parentRef");
       if (!reference.present) return reference.required();
-      for (const name of ["resource", "name"]) if (reference.at(name).text === "") reference.at(name).required();
+      const [group, resource, namespace, name] = ["group", "resource", "namespace", "name"].map((each) =>
+        reference.at(each),
+      ) as [Field, Field, Field, Field];
+      if (group.text !== "") group.matches(dnsSubdomain);
+      for (const each of [resource, name]) {
+        if (each.text === "") each.required();
+        else each.matches(pathSegment);
+      }
+      if (namespace.text !== "") namespace.matches(pathSegment);
     },
-    checkNewOnly: true,
     update: (object, old) => {
-      const { group = "", resource = "", namespace = "", name = "" } = object.at("spec").at("parentRef").fields;
-      if (Bun.deepEquals(object.at("spec").fields["parentRef"], inner(old, "spec")["parentRef"])) return;
+      const reference = object.at("spec").at("parentRef");
+      const { group = "", resource = "", namespace = "", name = "" } = reference.fields;
+      if (Bun.deepEquals(reference.value, inner(old, "spec")["parentRef"])) return;
+      if (!reference.present) return reference.invalid("field is immutable", null);
       const shown = { Group: group, Resource: resource, Namespace: namespace, Name: name };
       object.at("spec").at("parentRef").addStruct("Invalid", "field is immutable", shown);
     },

@@ -26,7 +26,7 @@ function isNative(name: string): boolean {
   return !name.includes("/") || name.includes("kubernetes.io/");
 }
 
-function isExtended(name: string): boolean {
+export function isExtended(name: string): boolean {
   return !isNative(name) && !name.startsWith("requests.") && qualifiedName(`requests.${name}`).length === 0;
 }
 

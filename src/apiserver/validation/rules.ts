@@ -16,6 +16,8 @@ export interface Rules {
   readonly check?: (object: Field, context: RuleContext) => void;
   /** `update` is asked before `check`. */
   readonly updateFirst?: boolean;
+  /** On create, after the metadata where that is checked last. */
+  readonly checkLast?: (object: Field) => void;
   /** On update, after `check`. */
   readonly update?: (object: Field, old: Fields, context: RuleContext) => void;
   /** On update of the status. */
@@ -24,6 +26,8 @@ export interface Rules {
   readonly checkNewOnly?: boolean;
   /** On update the registry runs `check` twice, and each error is named twice. */
   readonly checksTwice?: boolean;
+  /** When a new object's metadata is checked. @default "first" */
+  readonly metadata?: "first" | "last" | "never";
   /** Beyond the usual for the kind. */
   readonly name?: Format;
   /** Before validation, on create. */

@@ -3,6 +3,7 @@ import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dnsSubdomain, qualifiedName } from "./formats.ts";
 import { isNegative } from "./quantities.ts";
+import { driverName } from "./volume-sources.ts";
 import type { RuleTable } from "./rules.ts";
 import { labelSelector, topologySelectorTerm } from "./selector-rules.ts";
 
@@ -32,7 +33,15 @@ function csiDriver(object: Field): void {
     const audience = request.at("audience");
     if (audiences.has(audience.text)) audience.duplicate(audience.text);
     audiences.add(audience.text);
+    const lifetime = request.at("expirationSeconds");
+    if (!lifetime.present) continue;
+    if (lifetime.number < 600) lifetime.invalid("may not specify a duration less than 10 minutes", lifetime.number);
+    if (lifetime.number > 2 ** 32)
+      lifetime.invalid("may not specify a duration larger than 2^32 seconds", lifetime.number);
   }
+  const period = spec.at("nodeAllocatableUpdatePeriodSeconds");
+  if (period.present && period.number < 10)
+    period.invalid("must be greater than or equal to 10 seconds", period.number);
   const modes = spec.at("volumeLifecycleModes");
   for (const mode of modes.items) {
     if (mode.text !== "Persistent" && mode.text !== "Ephemeral")
@@ -44,7 +53,7 @@ function csiNode(object: Field): void {
   const names = new Set<string>();
   for (const driver of object.at("spec").at("drivers").items) {
     const name = driver.at("name");
-    if (name.require()) name.matches(dnsSubdomain);
+    driverName(name);
     driver.at("nodeID").require();
     driver.at("allocatable").at("count").nonNegative();
     if (name.text !== "" && names.has(name.text)) name.duplicate();
@@ -79,8 +88,7 @@ export const storageKinds: RuleTable = {
   "storage.k8s.io/VolumeAttachment": {
     check: (object, { old }) => {
       const spec = object.at("spec");
-      if (spec.at("attacher").text === "") spec.at("attacher").required();
-      else spec.at("attacher").matches(dnsSubdomain);
+      driverName(spec.at("attacher"));
       const [inline, name] = [spec.at("source").at("inlineVolumeSpec"), spec.at("source").at("persistentVolumeName")];
       if (!inline.present && !name.present)
         spec.at("source").required("must specify exactly one of inlineVolumeSpec and persistentVolumeName");

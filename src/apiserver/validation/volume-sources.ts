@@ -117,7 +117,7 @@ export function storageOs(source: Field): void {
 
 /** @see https://github.com/container-storage-interface/spec */
 export function driverName(name: Field): void {
-  name.require();
+  if (!name.require()) return;
   if (name.text.length > 63) name.tooLong(63);
   for (const detail of dnsSubdomain(name.text.toLowerCase())) name.invalid(detail, name.text);
 }

@@ -4,7 +4,7 @@ import { claimSpec } from "./claim-rules.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dnsLabel } from "./formats.ts";
-import { isSameStored } from "./internal-values.ts";
+import { internalValue, isSameStored } from "./internal-values.ts";
 import { amount, intOrPercent, notMoreThanAll } from "./numbers.ts";
 import { podTemplate } from "./pod-rules.ts";
 import type { RuleTable } from "./rules.ts";
@@ -63,7 +63,7 @@ function always(spec: Field, kind = "ReplicaSet"): void {
   if (deadline.present) deadline.forbidden(`activeDeadlineSeconds in ${kind} is not Supported`);
 }
 
-const strategyTypes = ["Recreate", "RollingUpdate"];
+const deploymentRow = { group: "apps", version: "v1", kind: "Deployment" };
 
 function deployment(object: Field): void {
   const spec = object.at("spec");
@@ -77,7 +77,10 @@ function deployment(object: Field): void {
   if (strategy.at("type").text === "Recreate") {
     if (rolling.present) rolling.forbidden("may not be specified when strategy `type` is 'Recreate'");
   } else if (strategy.at("type").text === "RollingUpdate") rollingUpdate(rolling);
-  else strategy.at("type").oneOf(strategyTypes);
+  else {
+    const shown = internalValue({ row: deploymentRow, path: "spec.strategy" }, strategy.value) as object;
+    strategy.addStruct("NotSupported", 'supported values: "Recreate", "RollingUpdate"', shown);
+  }
   for (const name of ["minReadySeconds", "revisionHistoryLimit"]) spec.at(name).nonNegative();
   const progress = spec.at("progressDeadlineSeconds");
   if (!progress.present) return;
@@ -195,7 +198,7 @@ function replicationController(object: Field): void {
   if (!selector.empty && !selects({ matchLabels: selector.fields }, labels.value))
     labels.invalid(mismatch, labels.value ?? null);
   podTemplate(template);
-  always(spec);
+  always(spec, "ReplicationController");
 }
 
 const tooMany = "cannot be greater than status.replicas";
@@ -307,7 +310,14 @@ export const workloadKinds: RuleTable = {
   },
   "apps/StatefulSet": {
     status: statefulCounts,
-    check: (object, { old }) => statefulSet(object, old === undefined),
+    check: (object, { old, write }) => {
+      statefulSet(object, old === undefined);
+      const limit = object.at("spec").at("revisionHistoryLimit");
+      if (object.errors.length === 0 && limit.number < 0)
+        write.warn(
+          "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended",
+        );
+    },
     update: (object, old, { write: { row } }) => {
       const [next, before] = [{ ...object.at("spec").fields }, { ...inner(old, "spec") }];
       for (const name of changeable) {
@@ -325,9 +335,10 @@ export const workloadKinds: RuleTable = {
     },
   },
   "apps/ControllerRevision": {
-    check: (object) => {
+    check: (object, { old }) => {
       const data = object.at("data");
       object.at("revision").nonNegative();
+      if (old !== undefined) return;
       if (!data.present) data.required("data is mandatory");
       else if (typeof data.value !== "object") data.required("data must be a valid JSON object");
     },

@@ -30,6 +30,9 @@ export async function create(exchange: Exchange): Promise<Response> {
   return answerJson(request, form.one(stored), { status: 201, warnings, yaml: accept.yaml });
 }
 
+/** A new claim is written down before its phase has its default: the first update writes it again, whatever it changes. */
+export const writtenAnew = new WeakSet<Stored>();
+
 interface CreateOptions {
   readonly options: WriteOptions;
   /** Its managed fields are made already, by server-side apply. */
@@ -120,6 +123,7 @@ export async function createObject(
   // The storage says the version; here it gets its place.
   const placed = { ...inStorage, metadata: { ...inStorage.metadata, resourceVersion: "" } };
   const stored = storage.put(resource.collection, key, ordered(placed));
+  if (row.kind === "PersistentVolumeClaim") writtenAnew.add(stored);
   await storage.committed();
   const [view = stored] = await resource.view([stored]);
   return view;

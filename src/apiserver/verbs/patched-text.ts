@@ -26,10 +26,33 @@ function written(value: unknown, visited: Visited | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item, index) => written(item, visited?.[index])).join(",")}]`;
   const fields = value as Fields;
   const isSorted = visited !== undefined;
-  const names = isSorted ? Object.keys(fields).toSorted() : Object.keys(fields);
+  const keys = Object.keys(fields);
+  const names = isSorted ? keys.toSorted() : "managedFields" in fields ? keys.toSorted(byPlace) : keys;
   const inner = (name: string): string =>
     written(fields[name], visited?.[name] ?? (maps.has(name) ? nowhere : undefined));
   return `{${names.map((name) => `${escaped(JSON.stringify(name))}:${inner(name)}`).join(",")}}`;
+}
+
+const metadataOrder = [
+  "name",
+  "generateName",
+  "namespace",
+  "selfLink",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "labels",
+  "annotations",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+];
+
+function byPlace(one: string, other: string): number {
+  return metadataOrder.indexOf(one) - metadataOrder.indexOf(other);
 }
 
 function byMerge(patch: unknown): Visited {

@@ -8,7 +8,7 @@ import { decodeObject, readBody } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
 import { badRequest, conflict, invalid, notFound, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
-import { createObject, ensureNamespace, invalidKind, optionsObject, ordered } from "./create.ts";
+import { createObject, ensureNamespace, invalidKind, optionsObject, ordered, writtenAnew } from "./create.ts";
 import { type Exchange, managerOf, writeContext } from "./exchange.ts";
 import { formOf } from "./forms.ts";
 import { nextGeneration } from "./generation.ts";
@@ -153,7 +153,7 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   attributes.object = next;
   const validation = admission.validate(attributes);
   if (validation !== undefined) await validation;
-  const isUnchanged = isSameBut(next, live);
+  const isUnchanged = isSameBut(next, live) && !writtenAnew.has(stored);
   const inStorage = isUnchanged ? stored.object : resource.toStorage(next);
   const written = inStorage instanceof Promise ? await inStorage : inStorage;
   if (collection.get(stored.key) !== stored) {
