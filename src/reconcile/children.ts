@@ -24,6 +24,9 @@ type NoOtherChildOfThisNameInTheSet = string & { readonly "name one of the set":
 
 type Others<Name, K> = [Exclude<Name, K>] extends [never] ? NoOtherChildOfThisNameInTheSet : Exclude<Name, K>;
 
+/** A child of a kind in the controller's `owns`, several, or none. */
+type OneOfOwns<Owned extends Shape> = Desired<Owned> | readonly Desired<Owned>[] | undefined;
+
 /** Of {@link Children.sync}; every name is one of the set's. */
 export interface SyncOptions<Name> {
   /**
@@ -52,7 +55,7 @@ export interface Children<Owned extends Shape> {
    * @throws NotOwned when an existing object of a child's name is not this object's child, AlreadyOwned when it is another's.
    * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
    */
-  sync<const T extends { readonly [name: string]: Desired<Owned> | readonly Desired<Owned>[] | undefined }>(
+  sync<const T extends { readonly [name: string]: OneOfOwns<Owned> }>(
     desired: keyof T extends never ? NameEachChildUndefinedWhereNotWanted : T,
     options?: SyncOptions<keyof T>,
   ): Promise<Synced<Owned, T>>;
