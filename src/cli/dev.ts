@@ -10,7 +10,7 @@ import { isFree } from "../testing/control-plane/ports.ts";
 import { type Command, command } from "./command.ts";
 import type { Option } from "./option.ts";
 import { runControllers } from "./run-controllers.ts";
-import { type RunValues, runOptions } from "./run-options.ts";
+import { type RunValues, runOptions, runValues } from "./run-options.ts";
 import { stopSignal } from "./signals.ts";
 import { type StateFolder, takeStateFolder } from "./state-folder.ts";
 import { UserError } from "./usage-error.ts";
@@ -33,23 +33,24 @@ const described: Readonly<Record<string, string>> = {
   context: "Context of a kubeconfig: work on its cluster instead of the embedded one",
 };
 
-const devOptions = [
-  ...(runOptions.map((option: Option) => ({
+const options: readonly Option[] = [
+  ...runOptions.map((option) => ({
     ...option,
     ...(option.name in defaults && { default: defaults[option.name] }),
-    ...(option.name in described && { describe: described[option.name] }),
-  })) as unknown as typeof runOptions),
+    ...(option.name in described && { describe: described[option.name]! }),
+  })),
   {
     name: "data",
     type: "boolean",
     default: false,
     describe: `Keep the objects over a restart, in ${STATE}/data`,
   },
-] as const;
+];
 
 export const devCommand: Command = command({
-  options: devOptions,
-  async run(values, host) {
+  options,
+  async run(given, host) {
+    const values = runValues(given);
     const began = performance.now();
     const log = createLog({ level: values["log-level"], format: values["log-format"] ?? "pretty" });
     const signalled = stopSignal(log);
@@ -63,7 +64,7 @@ export const devCommand: Command = command({
       });
     }
     using state = takeStateFolder(STATE);
-    await using cluster = await start(state, { keeps: values.data, level: values["log-level"] });
+    await using cluster = await start(state, { keeps: given["data"] === true, level: values["log-level"] });
     writePrivate(state.kubeconfig, cluster.kubeconfig);
     return await runControllers(reachable, {
       ...shared,

@@ -1,8 +1,9 @@
 /** The options of running controllers: of `run`, and with other defaults of `dev`. */
-import type { ValuesOf } from "./option.ts";
+import type { LogLevel } from "../observe/log.ts";
+import type { Option, ValuesOf } from "./option.ts";
 import { contextOption, controllersOption, kubeconfigOption, namespaceOption } from "./shared-options.ts";
 
-export const runOptions = [
+const options = [
   controllersOption,
   kubeconfigOption,
   contextOption,
@@ -54,4 +55,29 @@ export const runOptions = [
   },
 ] as const;
 
-export type RunValues = ValuesOf<typeof runOptions>;
+export const runOptions: readonly Option[] = options;
+
+export interface RunValues {
+  readonly controllers: readonly string[];
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  readonly namespace: readonly string[] | undefined;
+  readonly "health-probe-bind-address": string;
+  readonly "metrics-bind-address": string;
+  readonly "webhook-bind-address": string;
+  readonly "install-crds": boolean;
+  readonly "log-level": LogLevel;
+  readonly "log-format": "json" | "pretty" | undefined;
+  readonly watch: boolean;
+  /** Milliseconds. */
+  readonly "grace-period": number;
+  readonly concurrency: number | undefined;
+  readonly "kube-api-qps": number | undefined;
+  readonly "kube-api-burst": number | undefined;
+  readonly strict: boolean;
+}
+
+/** What a command with {@link runOptions} was given. */
+export function runValues(given: object): RunValues {
+  return given as ValuesOf<typeof options>;
+}

@@ -3,12 +3,13 @@ import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { createLog } from "../observe/log.ts";
 import { type Command, command } from "./command.ts";
 import { runControllers } from "./run-controllers.ts";
-import { runOptions } from "./run-options.ts";
+import { runOptions, runValues } from "./run-options.ts";
 import { stopSignal } from "./signals.ts";
 
 export const runCommand: Command = command({
   options: runOptions,
-  run(values, host) {
+  run(given, host) {
+    const values = runValues(given);
     const log = createLog({
       level: values["log-level"],
       format: values["log-format"] ?? (process.stderr.isTTY ? "pretty" : "json"),
