@@ -1,8 +1,8 @@
 /**
  * Schedules in the form of cron, with the meaning that Kubernetes gives them.
  *
- * Other readers of cron differ where it matters: Kubernetes counts a step of all days as one that names days, takes
- * no 7 for Sunday, and goes its own way over the hours that daylight saving time skips and repeats.
+ * It goes as robfig/cron v3 does, which Kubernetes uses. Other readers of cron differ in `5/15`, in which fields count as
+ * open, in what they take besides, and over the hours that daylight saving time skips and repeats.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#schedule-syntax
  */
