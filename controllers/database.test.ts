@@ -43,7 +43,7 @@ test("its password is generated once", async () => {
   await client.patch(Database, key, { type: "merge", body: { spec: { replicas: 2 } } });
   await eventually(async () => expect((await client.get(StatefulSet, key)).spec?.replicas).toBe(2));
   await second.idle();
-  expect((await client.get(Secret, credentials)).data).toEqual(data!);
+  expect((await client.get(Secret, credentials)).data).toEqual(data);
 });
 
 test("it goes after its last backup, which stays", async () => {
