@@ -2,15 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { listenApiServer } from "../../apiserver/listen.ts";
 import { type EmbeddedCluster, startEmbeddedCluster } from "../embedded-cluster.ts";
+import { startClusterControllers } from "../start-controllers.ts";
 import type { Owned } from "./object-feed.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 
 class Caller {
-  readonly #cluster: EmbeddedCluster;
+  readonly #cluster: Pick<EmbeddedCluster, "apiServer">;
 
-  constructor(cluster: EmbeddedCluster) {
+  constructor(cluster: Pick<EmbeddedCluster, "apiServer">) {
     this.#cluster = cluster;
   }
 
@@ -98,6 +100,22 @@ describe("garbageCollector", () => {
     });
     await caller.call("DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.things.example.com");
     await caller.until("the definition is gone", async () => !(await caller.has(things)));
+  });
+
+  test("without a feed it watches the built-in kinds", async () => {
+    await using server = await listenApiServer();
+    const { config } = cluster;
+    const elsewhere = { ...config, server: server.url, answer: (request: Request) => server.server.fetch(request) };
+    const controllers = await startClusterControllers(elsewhere, { pods: false });
+    try {
+      const other = new Caller({ apiServer: server.server });
+      const owner = await other.make("owner");
+      await other.make("child", { ownerReferences: [by(owner)] });
+      await other.call("DELETE", `${configMaps}/owner`);
+      await other.until("collected", async () => !(await other.has(`${configMaps}/child`)));
+    } finally {
+      await controllers.stop();
+    }
   });
 
   test("goes on after a restart with what waited before it", async () => {
