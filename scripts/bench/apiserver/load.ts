@@ -31,20 +31,39 @@ export class Client implements Disposable {
     return all;
   }
 
-  /** A watch that ends after so many events. */
+  /** A watch of so many events; goes on from the last one when the server ends it for being slow. */
   watch(path: string, count: number): { readonly begun: Promise<void>; readonly ended: Promise<void> } {
-    const stream = this.#session.request({ ":method": "GET", ":path": path, ...this.#headers });
-    stream.end();
-    const begun = new Promise<void>((resolve) => stream.once("response", () => resolve()));
+    let begin: () => void;
+    const begun = new Promise<void>((resolve) => void (begin = resolve));
     const ended = new Promise<void>((resolve, reject) => {
       let seen = 0;
-      stream.on("data", (chunk: Buffer) => {
-        for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) seen += 1;
-        if (seen < count) return;
-        stream.close();
-        resolve();
-      });
-      stream.once("error", reject);
+      let last = "";
+      const open = (): void => {
+        const from = last === "" ? path : `${path}&resourceVersion=${last}`;
+        const stream = this.#session.request({ ":method": "GET", ":path": from, ...this.#headers });
+        stream.end();
+        stream.once("response", () => begin());
+        let rest: Buffer = Buffer.alloc(0);
+        stream.on("data", (chunk: Buffer) => {
+          let start = 0;
+          for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, start)) {
+            rest =
+              start === 0 && rest.length > 0 ? Buffer.concat([rest, chunk.subarray(0, at)]) : chunk.subarray(start, at);
+            start = at + 1;
+            seen += 1;
+          }
+          if (start > 0) last = versionOf(rest) ?? last;
+          rest = start > 0 ? Buffer.from(chunk.subarray(start)) : Buffer.concat([rest, chunk]);
+          if (seen < count) return;
+          stream.close();
+          resolve();
+        });
+        stream.once("end", () => {
+          if (seen < count) open();
+        });
+        stream.once("error", reject);
+      };
+      open();
     });
     return { begun, ended };
   }
@@ -52,6 +71,10 @@ export class Client implements Disposable {
   [Symbol.dispose](): void {
     this.#session.destroy();
   }
+}
+
+function versionOf(line: Buffer): string | undefined {
+  return /"resourceVersion":"(\d+)"/.exec(line.toString())?.[1];
 }
 
 function map(name: string, value: string): string {
