@@ -171,8 +171,9 @@ export class ObjectWriter {
             : [],
       },
       (answer) => {
-        // The object itself comes back while finalizers or a grace period keep it, but also when it is gone.
-        if (answer.kind !== "Status" && answer.metadata?.deletionTimestamp !== undefined) {
+        // The object itself comes back while finalizers or a grace period keep it, but also when it is gone: without a
+        // version when somebody else was faster.
+        if (answer.kind !== "Status" && answer.metadata?.deletionTimestamp && answer.metadata.resourceVersion) {
           return { object: answer as AnyObject, origin };
         }
         const uid = answer.details?.uid ?? answer.metadata?.uid;
