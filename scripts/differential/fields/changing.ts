@@ -107,7 +107,7 @@ async function strategic(
   if (!Array.isArray(value)) {
     await patch("replace", () => nested(path, { ...value, $patch: "replace" }));
     await patch("delete", () => nested(path, { $patch: "delete" }));
-    await patch("retain keys of", () => nested(path, { $retainKeys: Object.keys(value).slice(0, 1) }));
+    await patch("retain keys of", () => nested(path, { $retainKeys: Object.keys(value).toSorted().slice(0, 1) }));
     return;
   }
   const key = here?.patchMergeKey;

@@ -173,7 +173,9 @@ class Decoding {
     if (!schema.items) return value;
     const isAtom = schema.listType !== "map" && schema.listType !== "set";
     if (isAtom) this.#atoms++;
-    const list = value.map((item, index) => this.decode(schema.items!, item, { parent, strict: `${strict}[${index}]` }));
+    const list = value.map((item, index) =>
+      this.decode(schema.items!, item, { parent, strict: `${strict}[${index}]` }),
+    );
     if (isAtom) this.#atoms--;
     return list;
   }
@@ -260,7 +262,8 @@ function base64Mistake(text: string): number | undefined {
   const found = /[^A-Za-z0-9+/]/.exec(text);
   if (!found) return text.length % 4 === 0 ? undefined : text.length - (text.length % 4);
   const rest = text.slice(found.index);
-  const padded = rest === "=" || rest === "==" ? (found.index + rest.length) % 4 === 0 : false;
-  if (padded) return undefined;
-  return found.index;
+  const padding = /^==?/.exec(rest)?.[0].length ?? 0;
+  const isWhole = padding > 0 && (found.index + padding) % 4 === 0;
+  if (!isWhole) return found.index;
+  return rest.length === padding ? undefined : found.index + padding;
 }

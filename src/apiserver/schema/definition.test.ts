@@ -77,6 +77,7 @@ test("validateDefinition keeps names and the group as they are", () => {
   const next = definition({ type: "string" }, { group: "other.io" });
   expect(validateDefinition(next, old).map(errorText)).toEqual([
     'spec.group: Invalid value: "other.io": field is immutable',
+    "status.storedVersions: Invalid value: null: must have at least one stored version",
   ]);
 });
 
@@ -86,5 +87,6 @@ test("validateDefinition wants one storage version and different names", () => {
   expect(errors.map(({ detail }) => detail)).toEqual([
     "must contain unique version names",
     "must have exactly one version marked as storage version",
+    "must have the storage version v1",
   ]);
 });

@@ -62,7 +62,10 @@ function checkSpec(spec: Fields, errors: FieldError[]): void {
   }
   const values = (): unknown =>
     Array.isArray(spec.versions)
-      ? internalValue({ row: definitionRow, path: "spec.versions" }, versions.map((version) => own(version, common)))
+      ? internalValue(
+          { row: definitionRow, path: "spec.versions" },
+          versions.map((version) => own(version, common)),
+        )
       : null;
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
     errors.push({ ...manyVersions, badValue: values(), detail: "must contain unique version names" });

@@ -1,5 +1,4 @@
 /** Jobs, cron jobs, scalers and budgets. */
-import { sameJson } from "../../resource/json.ts";
 import type { Fields } from "../hooks.ts";
 import { conditionList } from "./condition-rules.ts";
 import { cronProblem } from "./cron-format.ts";
@@ -7,7 +6,6 @@ import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dnsLabel, labelValue, pathSegment, tooLong } from "./formats.ts";
 import { intOrPercent, notMoreThanAll } from "./numbers.ts";
-import { podTemplate } from "./pod-rules.ts";
 import { tolerations } from "./scheduling-rules.ts";
 import { job } from "./job-kind.ts";
 import { jobSpec } from "./job-spec.ts";

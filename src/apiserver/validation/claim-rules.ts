@@ -5,7 +5,7 @@ import { validateAnnotations, validateLabels } from "./metadata.ts";
 import { isNegative, quantityOrder } from "./quantities.ts";
 import { labelSelector } from "./selector-rules.ts";
 
-export const accessModes: readonly string[] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+const accessModes: readonly string[] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
 export function modesOf(modes: Field): void {
   for (const mode of modes.items) if (!accessModes.includes(mode.text)) modes.with(mode.text).oneOf(accessModes);

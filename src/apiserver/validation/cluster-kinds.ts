@@ -4,8 +4,10 @@ import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dns1035Label, dnsLabel, dnsSubdomain } from "./formats.ts";
 import { validateAnnotations, validateLabels } from "./metadata.ts";
+import { nodeSelector } from "./selector-rules.ts";
 import { isExtended } from "./resource-rules.ts";
 import { driverName } from "./volume-sources.ts";
+import { slice } from "./slice-rules.ts";
 import type { Rules, RuleTable } from "./rules.ts";
 
 const apiService: Rules = {
@@ -70,6 +72,14 @@ function flowRule(rule: Field): void {
       kind.oneOf(["Group", "ServiceAccount", "User"]);
       continue;
     }
+    for (const [other, its] of [
+      ["ServiceAccount", "serviceAccount"],
+      ["User", "user"],
+      ["Group", "group"],
+    ] as const) {
+      if (its !== field && subject.at(its).present)
+        subject.at(its).forbidden(`${its} is forbidden when subject kind is not '${other}'`);
+    }
     const named = subject.at(field);
     if (!named.present) named.required(`${field} is required when subject kind is '${kind.text}'`);
     else named.at("name").require();
@@ -84,6 +94,11 @@ function flowRule(rule: Field): void {
         one
           .at(name)
           .required(`resource rules must supply at least one ${name === "apiGroups" ? "api group" : "resource"}`);
+    }
+    for (const namespace of one.at("namespaces").items) {
+      if (namespace.text === "*") continue;
+      for (const detail of dnsLabel(namespace.text))
+        namespace.invalid(`each member of this list must be '*' or a DNS-1123 label; ${detail}`, namespace.text);
     }
     if (one.at("namespaces").empty && one.at("clusterScope").value !== true) {
       one.at("namespaces").required("resource rules that are not cluster scoped must supply at least one namespace");
@@ -125,6 +140,7 @@ const level: Rules = {
       return undefined;
     }
     if (type.text !== "Limited") return void type.oneOf(["Exempt", "Limited"]);
+    if (spec.at("exempt").present) spec.at("exempt").forbidden("must be nil if the type is Limited");
     if (!limited.present) return limited.required("must not be empty when type is Limited");
     const shares = limited.at("nominalConcurrencyShares");
     if (shares.number < 0) shares.invalid("must be a non-negative integer");
@@ -194,47 +210,6 @@ function opaque(config: Field): void {
   if (!field.at("parameters").present) field.at("parameters").required();
 }
 
-const places = ["nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"];
-
-const slice: Rules = {
-  check: (object) => {
-    const spec = object.at("spec");
-    const driver = spec.at("driver");
-    if (driver.text === "") driver.required();
-    else driver.matches(dnsSubdomain);
-    const pool = spec.at("pool");
-    const name = pool.at("name");
-    if (name.text === "") name.required();
-    else for (const segment of name.text.split("/")) name.with(segment).matches(dnsSubdomain);
-    if (pool.at("resourceSliceCount").number <= 0)
-      pool.at("resourceSliceCount").invalid("must be greater than zero", pool.at("resourceSliceCount").number);
-    if (pool.at("generation").number < 0) pool.at("generation").invalid("must be greater than or equal to zero");
-    const node = spec.at("nodeName");
-    if (node.present && node.text === "") node.invalid("must be either unset or set to a non-empty string", "");
-    else if (node.present) node.matches(dnsSubdomain);
-    const given = places.filter((place) => !spec.at(place).empty);
-    const all = places.map((place) => `\`${place}\``).join(", ");
-    if (given.length === 0) spec.required(`exactly one of ${all} is required`);
-    else if (given.length > 1) {
-      const shown = `{${given.map((place) => `\`${place}\``).join(", ")}}`;
-      spec.invalid(`exactly one of ${all} is required, but multiple fields are set`, shown);
-    }
-    const names = new Set<string>();
-    for (const device of spec.at("devices").items) {
-      const called = device.at("name");
-      called.matches(dnsLabel);
-      if (names.has(called.text)) device.duplicate(called.text);
-      names.add(called.text);
-      const attributes = device.at("attributes");
-      for (const key of attributes.keys)
-        if (attributes.key(key).empty) attributes.key(key).invalid("exactly one value must be specified", "");
-    }
-  },
-  update: (object, old) => {
-    for (const name of ["driver", "nodeName"]) object.at("spec").at(name).immutable(inner(old, "spec")[name]);
-  },
-};
-
 export const clusterKinds: RuleTable = {
   "apiregistration.k8s.io/APIService": apiService,
   "flowcontrol.apiserver.k8s.io/FlowSchema": flowSchema,
@@ -243,6 +218,13 @@ export const clusterKinds: RuleTable = {
     check: (object) => deviceRequests(object.at("spec")),
     checkNewOnly: true,
     update: (object, old) => object.at("spec").immutable(inner(old, "spec")),
+    status: (object) => {
+      const status = object.at("status");
+      const selector = status.at("allocation").at("nodeSelector");
+      if (!status.at("reservedFor").empty && !status.at("allocation").present)
+        status.at("reservedFor").forbidden("may not be specified when `allocated` is not set");
+      if (selector.present) nodeSelector(selector);
+    },
   },
   "resource.k8s.io/ResourceClaimTemplate": {
     check: (object) => {

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { Field } from "./field.ts";
 import { inner } from "./fill.ts";
-import { configMapKey, dnsLabel, dnsSubdomain, pathSegment, qualifiedName } from "./formats.ts";
+import { configMapKey, dnsLabel, dnsSubdomain, qualifiedName } from "./formats.ts";
 import { isNegative, quantityOrder } from "./quantities.ts";
 import type { Rules, RuleTable } from "./rules.ts";
 import { eventKinds } from "./event-rules.ts";

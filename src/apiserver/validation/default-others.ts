@@ -37,6 +37,8 @@ export const otherDefaults: DefaultTable = {
   },
   Secret: (secret) => {
     fill(secret, { type: "Opaque" });
+    const data = inner(secret, "data");
+    for (const [name, value] of Object.entries(data)) if (value === null) data[name] = "";
     const plain = Object.entries(inner(secret, "stringData"));
     if (plain.length > 0) {
       const encoded = plain.map(([name, text]) => [name, Buffer.from(String(text)).toString("base64")] as const);

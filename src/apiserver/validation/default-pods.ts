@@ -27,7 +27,6 @@ export const podDefaults: DefaultTable = {
       delete spec["serviceAccount"];
       delete spec["serviceAccountName"];
     }
-    hostPorts(spec);
   },
   Container: container,
   EphemeralContainer: container,

@@ -70,7 +70,7 @@ function source(name: string, field: Field): void {
 }
 
 /** What is scaled or measured, in whichever version. */
-export function objectReference(reference: Field): void {
+function objectReference(reference: Field): void {
   for (const name of ["kind", "name"]) {
     const field = reference.at(name);
     if (field.require()) field.matches(pathSegment);

@@ -1,6 +1,6 @@
 /** What a pod is given when it is made, and which of it may change. */
 import type { Fields, KubeObject } from "../hooks.ts";
-import { each, inner } from "./fill.ts";
+import { each, has, inner } from "./fill.ts";
 import { type Field, withoutEmpty } from "./field.ts";
 import { ephemeralUpdate, resizeUpdate } from "./pod-paths.ts";
 import { podOnly, podSpec, podTemplate } from "./pod-rules.ts";
@@ -57,7 +57,8 @@ function prepared(object: KubeObject): void {
 function qualityOfService(spec: Fields): string {
   let isGuaranteed = true;
   let isBestEffort = true;
-  for (const container of [...each(spec, "containers"), ...each(spec, "initContainers")]) {
+  const whole = has(spec, "resources") ? [spec] : [...each(spec, "containers"), ...each(spec, "initContainers")];
+  for (const container of whole) {
     const resources = inner(container, "resources");
     const [limits, requests] = [inner(resources, "limits"), inner(resources, "requests")];
     for (const name of ["cpu", "memory"]) {

@@ -42,6 +42,7 @@ export function podSpec(spec: Field, { name = "", isPod = false }: PodOptions): 
   resourceClaims(spec.at("resourceClaims"));
   containers(spec.at("containers"), scope);
   initContainers(spec.at("initContainers"), scope, spec.at("containers"));
+  ephemeralContainers(spec);
   if (spec.at("resources").present) podResources(spec);
   hostNetwork(spec, isPod);
   if (restartPolicy.require()) restartPolicy.oneOf(["Always", "OnFailure", "Never"], { sorted: false });
@@ -63,6 +64,19 @@ export function podSpec(spec: Field, { name = "", isPod = false }: PodOptions): 
   hostnameOverride(spec);
   scalars(spec);
   fileVolumes(spec);
+}
+
+function ephemeralContainers(spec: Field): void {
+  const names = new Set(
+    ["containers", "initContainers"].flatMap((list) => spec.at(list).items.map((one) => one.at("name").text)),
+  );
+  for (const container of spec.at("ephemeralContainers").items) {
+    const [name, image] = [container.at("name"), container.at("image")];
+    if (name.require()) name.matches(dnsLabel);
+    image.require();
+    if (names.has(name.text)) name.duplicate();
+    names.add(name.text);
+  }
 }
 
 /** The fields that are a value each. */

@@ -73,7 +73,9 @@ function claims(list: Field, spec: Field): void {
 
 function addresses(status: Field): void {
   for (const name of ["podIPs", "hostIPs"]) {
-    const list = status.at(name);
+    const single = name === "podIPs" ? status.at("podIP").text : "";
+    const given = status.at(name);
+    const list = given.empty && single !== "" ? given.with([{ ip: single }]) : given;
     const texts = list.items.map((item) => item.at("ip").text);
     if (name === "hostIPs" && texts.length > 0 && status.at("hostIP").text !== texts[0])
       list.items[0]?.at("ip").invalid("must be equal to `hostIP`", texts[0]);
@@ -83,7 +85,7 @@ function addresses(status: Field): void {
     if (texts.length < 2) continue;
     const wrong = texts.find((text) => !isAddress(text));
     if (wrong !== undefined)
-      list.add("Internal", `failed to check for dual stack with error:invalid IPs: [${texts.join(" ")}]`);
+      list.add("Internal", `failed to check for dual stack with error:invalid IP[${texts.indexOf(wrong)}]: ${wrong}`);
     const families = new Set(texts.map((text) => text.includes(":")));
     if (wrong !== undefined || families.size < 2 || texts.length > 2)
       list.addStruct(

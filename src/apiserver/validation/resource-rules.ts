@@ -35,7 +35,7 @@ function isOvercommitable(name: string): boolean {
   return isNative(name) && !name.startsWith("hugepages-");
 }
 
-export function resourceQuantity(entry: Field, name: string): void {
+function resourceQuantity(entry: Field, name: string): void {
   if (isNegative(entry.value)) entry.invalid("must be greater than or equal to 0", String(entry.value));
   // A canonical quantity has such a suffix only where there is a fraction.
   if ((counted.test(name) || isExtended(name)) && /[mun]$/.test(String(entry.value)))

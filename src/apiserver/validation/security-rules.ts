@@ -76,7 +76,7 @@ export function podSecurityContext(context: Field): void {
   windowsOptions(context.at("windowsOptions"));
   appArmor(context.at("appArmorProfile"));
   oneOf("supplementalGroupsPolicy", ["Merge", "Strict"]);
-  oneOf("seLinuxChangePolicy", ["MountOption", "Recursive"]);
+  oneOf("seLinuxChangePolicy", ["Recursive"]);
 }
 
 const sysctl = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
@@ -95,7 +95,7 @@ function sysctls(list: Field): void {
   }
 }
 
-export function seccomp(profile: Field): void {
+function seccomp(profile: Field): void {
   if (!profile.present) return;
   const [type, local] = [profile.at("type"), profile.at("localhostProfile")];
   if (type.text === "") type.required("type is required when seccompProfile is set");

@@ -5,7 +5,7 @@ import { dnsLabel, dnsSubdomain } from "./formats.ts";
 export type SourceRule = (source: Field) => void;
 
 /** Fields that must not be empty. */
-export function needs(...names: readonly string[]): SourceRule {
+function needs(...names: readonly string[]): SourceRule {
   return (source) => {
     for (const name of names) source.at(name).require();
   };
