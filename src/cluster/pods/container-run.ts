@@ -12,10 +12,16 @@ export interface ContainerContext {
   readonly container: Container;
   /** Init containers that are not sidecars run to their end, one after the other. */
   readonly isInit: boolean;
-  readonly script: ContainerScript;
+  /** What happens to the start of this number, from 0. */
+  readonly script: (restarts: number) => ContainerScript;
   readonly times: PodTimes;
   /** Milliseconds since the epoch. */
   readonly now: number;
+}
+
+/** The same, of one start. */
+interface OneStart extends Omit<ContainerContext, "script"> {
+  readonly script: ContainerScript;
 }
 
 /** Where a container stands after a look at it. */
@@ -35,7 +41,7 @@ export function nextStep(was: ContainerStatus | undefined, context: ContainerCon
   if (was?.state?.waiting?.reason === "CrashLoopBackOff") {
     return ended(was, was.lastState?.terminated?.finishedAt, context);
   }
-  return start(was, context, 0);
+  return start(was, context, was?.restartCount ?? 0);
 }
 
 /** Of a container whose turn has not come. */
@@ -53,7 +59,8 @@ export function stoppedStatus(was: ContainerStatus, stop: { exitCode: number; no
 }
 
 function start(was: ContainerStatus | undefined, context: ContainerContext, restartCount: number): ContainerStep {
-  const { container, script, times, now, isInit } = context;
+  const { container, times, now, isInit } = context;
+  const script = context.script(restartCount);
   const lastState = was?.state?.terminated === undefined ? was?.lastState : { terminated: was.state.terminated };
   if (script.fails !== undefined) {
     const state = { waiting: { reason: script.fails, message: `container ${container.name} cannot start` } };
@@ -61,36 +68,38 @@ function start(was: ContainerStatus | undefined, context: ContainerContext, rest
   }
   times.start(container.name, now);
   const state = { running: { startedAt: timestamp(now) } };
-  const ready = isReadyAfter(0, context);
+  const ready = isReadyAfter(0, script, context);
   const status = statusOf(container, { state, lastState, ready, started: !isInit, restartCount });
   // What has just begun is shown as running, however short it runs.
-  return { status, again: nextChange(0, ready, context) };
+  return { status, again: nextChange(0, ready, { ...context, script }) };
 }
 
 function running(was: ContainerStatus, { running }: ContainerState, context: ContainerContext): ContainerStep {
   const { container, times, now } = context;
+  const script = context.script(was.restartCount);
   const elapsed = now - times.started(container.name, running?.startedAt);
-  const endsAt = exitsAfter(context);
+  const endsAt = exitsAfter({ ...context, script });
   if (endsAt !== undefined && elapsed >= endsAt) return end(was, context);
-  const ready = isReadyAfter(elapsed, context);
-  return { status: was.ready === ready ? was : { ...was, ready }, again: nextChange(elapsed, ready, context) };
+  const ready = isReadyAfter(elapsed, script, context);
+  const again = nextChange(elapsed, ready, { ...context, script });
+  return { status: was.ready === ready ? was : { ...was, ready }, again };
 }
 
-function isReadyAfter(elapsed: number, { script, isInit }: ContainerContext): boolean {
+function isReadyAfter(elapsed: number, script: ContainerScript, { isInit }: ContainerContext): boolean {
   const readyAt = isInit ? undefined : milliseconds(script.readyAfter, "ready-after");
   return readyAt !== undefined && elapsed >= readyAt;
 }
 
 /** Milliseconds until a running container becomes ready or ends. */
-function nextChange(elapsed: number, ready: boolean, context: ContainerContext): number | undefined {
+function nextChange(elapsed: number, ready: boolean, context: OneStart): number | undefined {
   const readyAt = ready || context.isInit ? undefined : milliseconds(context.script.readyAfter, "ready-after");
   const waits = [exitsAfter(context), readyAt].filter((at) => at !== undefined);
   return waits.length === 0 ? undefined : Math.max(0, Math.min(...waits) - elapsed);
 }
 
 function end(was: ContainerStatus, context: ContainerContext): ContainerStep {
-  const { container, script, times, now, isInit } = context;
-  const exitCode = script.exitCode ?? 0;
+  const { container, times, now, isInit } = context;
+  const { exitCode = 0 } = context.script(was.restartCount);
   times.end(container.name, now);
   const status = { ...stoppedStatus(was, { exitCode, now }), ready: isInit && exitCode === 0 };
   return { status, again: mustRestart(context, exitCode) ? 0 : undefined };
@@ -98,13 +107,13 @@ function end(was: ContainerStatus, context: ContainerContext): ContainerStep {
 
 /** Stays ended, waits for its back-off, or starts again. */
 function ended(was: ContainerStatus, finishedAt: string | null | undefined, context: ContainerContext): ContainerStep {
-  const { pod, container, script, times, now } = context;
+  const { pod, container, times, now } = context;
   const exitCode = (was.state?.terminated ?? was.lastState?.terminated)?.exitCode ?? 0;
   if (!mustRestart(context, exitCode)) return { status: was };
   const { name, namespace, uid } = pod.metadata;
   const { restartCount } = was;
-  const delay =
-    script.restartsAfter === undefined ? backoff(restartCount) : parseDuration(script.restartsAfter, "restarts-after");
+  const { restartsAfter } = context.script(restartCount);
+  const delay = restartsAfter === undefined ? backoff(restartCount) : parseDuration(restartsAfter, "restarts-after");
   const left = times.ended(container.name, finishedAt) + delay - now;
   if (left <= 0) return start(was, context, restartCount + 1);
   if (was.state?.waiting !== undefined) return { status: was, again: left };
@@ -127,7 +136,7 @@ function backoff(restarts: number): number {
   return restarts === 0 ? 0 : Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (restarts - 1));
 }
 
-function exitsAfter({ pod, container, script, isInit }: ContainerContext): number | undefined {
+function exitsAfter({ pod, container, script, isInit }: OneStart): number | undefined {
   const isOneOff = isInit || (pod.spec.restartPolicy !== "Always" && container.restartPolicy !== "Always");
   return milliseconds(script.exitsAfter ?? (isOneOff ? 0 : false), "exits-after");
 }

@@ -20,6 +20,18 @@ export const NODE_ADDRESS = "192.168.127.1";
 const LEASES = "kube-node-lease";
 const LEASE_SECONDS = 40;
 const CAPACITY = { cpu: "64", memory: "256Gi", pods: "10000", "ephemeral-storage": "1Ti" };
+const INFO = {
+  architecture: "amd64",
+  bootID: "",
+  containerRuntimeVersion: "binnacle://1.0.0",
+  kernelVersion: "",
+  kubeProxyVersion: "",
+  kubeletVersion: "v1.36.3",
+  machineID: "",
+  operatingSystem: "linux",
+  osImage: "none",
+  systemUUID: "",
+};
 /** Given to new nodes by the API server, and taken away once they are ready. */
 const NOT_READY = "node.kubernetes.io/not-ready";
 
@@ -53,7 +65,8 @@ async function keepReady(client: Client, name: string, now: number): Promise<und
   await renew(client, name, now);
   const conditions = conditionsOf(node, now);
   const { addresses = [{ type: "InternalIP", address: NODE_ADDRESS }], capacity = CAPACITY } = node.status ?? {};
-  const status = { conditions, addresses, capacity, allocatable: node.status?.allocatable ?? capacity };
+  const { allocatable = capacity, nodeInfo } = node.status ?? {};
+  const status = { conditions, addresses, capacity, allocatable, nodeInfo: nodeInfo?.kubeletVersion ? nodeInfo : INFO };
   const present = node.status?.conditions ?? [];
   if (!conditions.every((wanted) => present.some((one) => sameJson(one, wanted)))) {
     await client.subresource("status").patch(Node, { name }, { type: "strategic", body: { status } });

@@ -5,7 +5,7 @@ import { parseDuration } from "../../resource/duration.ts";
 import { timestamp } from "../workload/time.ts";
 import { type ContainerStep, nextStep, stoppedStatus, waitingStatus } from "./container-run.ts";
 import type { PodTimes } from "./pod-memory.ts";
-import type { PodBehaviour } from "./pod-behaviour.ts";
+import type { ContainerScript, PodBehaviour } from "./pod-behaviour.ts";
 import { conditionsOf, isInitialized, isSidecar, type KubeletStatus, phaseOf } from "./pod-status.ts";
 import { scriptOf } from "./script.ts";
 
@@ -79,7 +79,7 @@ function containerSteps({ pod, behaviour, times, now }: PodContext): Steps {
   const init = initContainers.map((container): ContainerStep => {
     if (!ready) return { status: waitingStatus(container, "PodInitializing") };
     const was = statusOf(pod.status?.initContainerStatuses, container.name);
-    const script = scriptOf({ pod, container, restarts: restartsOf(was), behaviour });
+    const script = (restarts: number): ContainerScript => scriptOf({ pod, container, restarts, behaviour });
     const isInit = !isSidecar(container);
     const step = nextStep(begun(was), { pod, container, isInit, script, times, now });
     ready = isInitialized(container, step.status);
@@ -88,17 +88,10 @@ function containerSteps({ pod, behaviour, times, now }: PodContext): Steps {
   const main = containers.map((container): ContainerStep => {
     const was = statusOf(pod.status?.containerStatuses, container.name);
     if (!ready && begun(was) === undefined) return { status: waitingStatus(container, "PodInitializing") };
-    const script = scriptOf({ pod, container, restarts: restartsOf(was), behaviour });
+    const script = (restarts: number): ContainerScript => scriptOf({ pod, container, restarts, behaviour });
     return nextStep(begun(was), { pod, container, isInit: false, script, times, now });
   });
   return { init, main };
-}
-
-/** The number of the start that runs, or that comes next. */
-function restartsOf(was: ContainerStatus | undefined): number {
-  if (was === undefined) return 0;
-  const isNext = was.state?.running === undefined && was.lastState?.terminated !== undefined;
-  return was.restartCount + (isNext || was.state?.terminated !== undefined ? 1 : 0);
 }
 
 /** `undefined` for a container that has never run. */
