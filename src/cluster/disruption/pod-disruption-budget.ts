@@ -23,7 +23,6 @@ type Status = NonNullable<Budget["status"]>;
 
 /** An eviction that was granted and led to no deletion counts no more. */
 const DELETION_MS = 120_000;
-const CHANGED_AGAIN_MS = 20;
 
 /** Keeps the status of budgets. @see https://kubernetes.io/docs/tasks/run-application/configure-pdb/ */
 export function disruptionController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
@@ -56,7 +55,7 @@ export function disruptionController({ clock = systemClock }: { readonly clock?:
         });
         return nextCheck === undefined ? undefined : { requeueAfter: nextCheck };
       } catch (error) {
-        if (isConflict(error)) return { requeueAfter: CHANGED_AGAIN_MS }; // an eviction was faster
+        if (isConflict(error)) return undefined; // an eviction was faster, and its event comes
         const message = serverMessage(error);
         events.warning(
           "CalculateExpectedPodCountFailed",

@@ -24,8 +24,8 @@ import { dropFinalizer, dropOwners, unblockOwners } from "./patches.ts";
 import { stayInformed } from "./attention.ts";
 import { reportStray } from "./stray-event.ts";
 
-/** Milliseconds until an object that changed meanwhile is looked at again. */
-const CHANGED_AGAIN_MS = 20;
+/** Looks at an object that changes between a look and the deletion, each time. */
+const LOOKS = 5;
 /** Milliseconds until an object of which nobody has told is looked at again. */
 const VIRTUAL_AGAIN_MS = 1_000;
 
@@ -56,11 +56,12 @@ export function garbageCollector({ objects }: { readonly objects?: ObjectFeed | 
       // Of a kind that is about to come, or of one that is gone: its definition's own clean-up deletes its objects.
       if (kind === undefined)
         throw new RetryError(`No kind ${node.identity.kind} is served`, { after: later(attempt) });
-      try {
-        return await look(node, { client, graph, kind });
-      } catch (error) {
-        if (!isConflict(error)) throw error;
-        return { requeueAfter: CHANGED_AGAIN_MS }; // it changed since the look
+      for (let looks = 1; ; looks++) {
+        try {
+          return await look(node, { client, graph, kind });
+        } catch (error) {
+          if (!isConflict(error) || looks === LOOKS) throw error;
+        }
       }
     },
   });

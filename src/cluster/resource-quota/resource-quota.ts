@@ -9,10 +9,6 @@ import { builtinKinds } from "../kinds/stored-kinds.ts";
 import { isFinished } from "../workload/pod-state.ts";
 import { usedOf } from "./used.ts";
 
-/** An object that counts came or went: deletions that come together are one recount. */
-const DEBOUNCE_MS = 10;
-const CHANGED_AGAIN_MS = 20;
-
 interface QuotaOptions {
   readonly clock?: Clock | undefined;
   /** Tells of all objects. @default none: only pods are seen to go at once */
@@ -24,7 +20,6 @@ export function resourceQuotaController({ clock = systemClock, objects }: QuotaO
   const deleted = objects === undefined ? [] : [deletedIn(objects, (namespace) => ({ namespace, name: "" }))];
   return defineKeyController({
     name: "resourcequota-controller",
-    debounce: DEBOUNCE_MS,
     watches: [
       watch(ResourceQuota, { enqueue: (quota) => [quota] }),
       watch(Pod, {
@@ -53,11 +48,9 @@ export function resourceQuotaController({ clock = systemClock, objects }: QuotaO
         try {
           await client.subresource("status").update(ResourceQuota, key, { ...quota, status });
         } catch (error) {
-          if (!isConflict(error)) throw error;
-          return { requeueAfter: CHANGED_AGAIN_MS }; // the server booked something
+          if (!isConflict(error)) throw error; // the server booked something, and its event comes
         }
       }
-      return undefined;
     },
   });
 }
