@@ -17,6 +17,10 @@ function requiring(...nodeSelectorTerms: NodeSelectorTerm[]): PodSpec {
 
 const key = (operator: string, ...values: string[]) => ({ matchExpressions: [{ key: "zone", operator, values }] });
 
+const LONG = "n".repeat(100);
+const longNamed = { ...node().metadata, name: LONG };
+const named = (name: string) => ({ key: "metadata.name", operator: "In", values: [name] });
+
 describe("fitOf", () => {
   test.each([
     ["anything", pod, node(), true],
@@ -26,6 +30,7 @@ describe("fitOf", () => {
     ["another label", { ...pod, nodeSelector: { zone: "b" } }, node({ labels: { zone: "a" } }), false],
     ["one term of two", requiring(key("In", "b"), key("Exists")), node({ labels: { zone: "a" } }), true],
     ["a value that is not there", requiring(key("NotIn", "a")), node({ labels: { zone: "a" } }), false],
+    ["its name, which is long", requiring({ matchFields: [named(LONG)] }), { ...node(), metadata: longNamed }, true],
     ["an absent label", requiring(key("DoesNotExist")), node(), true],
     ["a number that is greater", requiring(key("Gt", "3")), node({ labels: { zone: "4" } }), true],
     ["a number that is not less", requiring(key("Lt", "4")), node({ labels: { zone: "4" } }), false],

@@ -1,7 +1,6 @@
 /** Whether a pod may run on a node: what of the scheduler's rules needs no machine. */
 import type { ObjectOf } from "../../index.ts";
-import type { Node, NodeSelectorTerm, Pod, Taint, Toleration } from "../../resource/builtin/index.ts";
-import { labelSelector } from "../../resource/selector.ts";
+import type { Node, NodeSelectorTerm, Pod, PodSpec, Taint, Toleration } from "../../resource/builtin/index.ts";
 
 type Node_ = ObjectOf<typeof Node>;
 type Pod_ = ObjectOf<typeof Pod>;
@@ -15,13 +14,13 @@ export function unfit(pod: Pod_, node: Node_): string | undefined {
   if (node.spec?.unschedulable === true && !isTolerated(UNSCHEDULABLE, tolerations)) {
     return "node(s) were unschedulable";
   }
-  if (!isSelected(pod, node)) return "node(s) didn't match Pod's node affinity/selector";
+  if (!isSelected(pod.spec, node)) return "node(s) didn't match Pod's node affinity/selector";
   const taints = node.spec?.taints?.filter(({ effect }) => effect !== "PreferNoSchedule") ?? [];
   return taints.every((taint) => isTolerated(taint, tolerations)) ? undefined : "node(s) had untolerated taint(s)";
 }
 
 /** @see https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/ */
-function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
+export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
   return tolerations.some(({ key = "", operator = "Equal", value = "", effect = "" }) => {
     if (effect !== "" && effect !== taint.effect) return false;
     if (key === "") return operator === "Exists";
@@ -29,8 +28,8 @@ function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean 
   });
 }
 
-function isSelected(pod: Pod_, node: Node_): boolean {
-  const { nodeSelector = {}, affinity } = pod.spec;
+/** Whether the labels and the name of a node are what a pod asks for. */
+export function isSelected({ nodeSelector = {}, affinity }: PodSpec, node: Node_): boolean {
   const labels = node.metadata.labels ?? {};
   if (!Object.entries(nodeSelector).every(([key, value]) => labels[key] === value)) return false;
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
@@ -45,12 +44,25 @@ function isMatch({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, 
 
 type Requirements = NonNullable<NodeSelectorTerm["matchExpressions"]>;
 
+/** Not by a label selector: the name of a node may be longer than the value of a label. */
 function matches(requirements: Requirements, values: Readonly<Record<string, string>>): boolean {
   return requirements.every(({ key, operator, values: wanted = [] }) => {
-    if (operator !== "Gt" && operator !== "Lt") {
-      return labelSelector({ matchExpressions: [{ key, operator, values: wanted }] }).matches(values);
+    const value = Object.hasOwn(values, key) ? values[key] : undefined;
+    switch (operator) {
+      case "In":
+        return value !== undefined && wanted.includes(value);
+      case "NotIn":
+        return value === undefined || !wanted.includes(value);
+      case "Exists":
+        return value !== undefined;
+      case "DoesNotExist":
+        return value === undefined;
+      case "Gt":
+        return Number(value) > Number(wanted[0]);
+      case "Lt":
+        return Number(value) < Number(wanted[0]);
+      default:
+        return false;
     }
-    const [value, bound] = [Number(values[key]), Number(wanted[0])];
-    return operator === "Gt" ? value > bound : value < bound;
   });
 }
