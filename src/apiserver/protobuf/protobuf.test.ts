@@ -42,7 +42,9 @@ async function post(
   body: Buffer,
 ): Promise<{ code: number; body: KubeObject & { data?: Fields; message?: string } }> {
   const headers = { "content-type": "application/vnd.kubernetes.protobuf" };
-  const response = await server.fetch(new Request(`http://server${path}`, { method: "POST", headers, body }));
+  const response = await server.fetch(
+    new Request(`http://server${path}`, { method: "POST", headers, body: new Uint8Array(body) }),
+  );
   return { code: response.status, body: (await response.json()) as KubeObject };
 }
 

@@ -2,8 +2,12 @@
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields } from "../hooks.ts";
 import { compileError } from "./cel-compile.ts";
+import { costOf } from "./cel-cost.ts";
+import { celEnvironment } from "./cel-environment.ts";
 import { usesOldSelf } from "./cel-rules.ts";
+import { mostTimes, sizesOf } from "./cel-sizes.ts";
 import { schemaOf } from "./custom.ts";
+import type { TotalCost } from "./total-cost.ts";
 import type { CelRule } from "./schema.ts";
 import { fieldsOf } from "./structural.ts";
 
@@ -60,18 +64,35 @@ export interface RulePlace {
   readonly uncorrelated: string | undefined;
   readonly schema: Fields;
   readonly root: boolean;
+  /** How often the schema's value can stand in one object; `undefined` where nothing bounds it. */
+  readonly times: number | undefined;
+  /** Of all rules of the definition. */
+  readonly total: TotalCost;
 }
 
 /** Why its expressions cannot be compiled. */
-export function compileErrors(rule: CelRule, path: string, { uncorrelated, schema, root }: RulePlace): FieldError[] {
+export function compileErrors(rule: CelRule, path: string, place: RulePlace): FieldError[] {
+  const { uncorrelated, schema, root } = place;
   const errors: FieldError[] = [];
   const self = schemaOf(schema);
   const invalid = (name: string, detail: string | undefined): void => {
     if (detail !== undefined) errors.push({ type: "Invalid", field: `${path}.${name}`, badValue: rule, detail });
   };
-  invalid("rule", compileError(rule.rule, { schema: self, root, result: "bool" }));
+  const wrong = compileError(rule.rule, { schema: self, root, result: "bool" });
+  const sizes = sizesOf(self, root);
+  const times = place.times ?? (sizes === undefined ? 1 : mostTimes(sizes));
+  if (wrong === undefined) {
+    const cost = costOf(celEnvironment().parse(rule.rule).ast, sizes) * times;
+    errors.push(...place.total.add(`${path}.rule`, cost, "estimated rule cost"));
+  }
+  invalid("rule", wrong);
   if (rule.messageExpression) {
-    invalid("messageExpression", compileError(rule.messageExpression, { schema: self, root, result: "string" }));
+    const problem = compileError(rule.messageExpression, { schema: self, root, result: "string" });
+    invalid("messageExpression", problem);
+    if (problem === undefined) {
+      const cost = costOf(celEnvironment().parse(rule.messageExpression).ast, sizes);
+      errors.push(...place.total.add(`${path}.messageExpression`, cost, "estimated messageExpression cost"));
+    }
   }
   if (usesOldSelf(rule.rule)) {
     if (uncorrelated !== undefined) {

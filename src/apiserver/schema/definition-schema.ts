@@ -9,6 +9,7 @@ import { validateLists } from "./list-validation.ts";
 import { prune } from "./prune.ts";
 import type { CelRule, Schema } from "./schema.ts";
 import { checkStructural, entriesOf, fieldsOf, listOf, textOf } from "./structural.ts";
+import { TotalCost } from "./total-cost.ts";
 import { validateValues } from "./value-validation.ts";
 
 export interface SchemaOptions {
@@ -66,14 +67,17 @@ export function checkDefinitionSchema(schema: Fields, { path, hasStatus }: Schem
   const defaults = !supported || structural.length > 0 ? [] : checkDefaults(schema, schemaOf(schema), path);
   errors.push(...structural, ...defaults);
   const found: Found = { schema: [], cel: [] };
+  const total = new TotalCost();
   check(schema, {
     path,
     root: true,
     found,
+    times: 1,
+    total,
     rules: supported && structural.length + defaults.length === 0,
     meta: false,
   });
-  return [...errors, ...found.schema, ...found.cel];
+  return [...errors, ...found.schema, ...found.cel, ...total.errors(path)];
 }
 
 function isSet(value: unknown): boolean {
@@ -120,6 +124,9 @@ interface Place {
   readonly found: Found;
   /** Whether rules are compiled here. */
   readonly rules: boolean;
+  /** How often the value can stand in one object; `undefined` where nothing bounds it. */
+  readonly times: number | undefined;
+  readonly total: TotalCost;
   /** Inside apiVersion, kind or metadata. */
   readonly meta: boolean;
   /** Why no default may be set. */
@@ -136,7 +143,7 @@ function check(schema: Fields, place: Place): void {
   const { path } = place;
   // Errors here or deeper keep rules from being compiled.
   const found: Found = { schema: [], cel: [] };
-  const inner = { ...place, found, root: false };
+  const inner = { ...place, found, root: false, times: timesInside(schema, place.times) };
   standard(schema, { ...place, found });
   if (schema.uniqueItems === true) {
     const detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
@@ -181,11 +188,20 @@ function check(schema: Fields, place: Place): void {
   if (place.rules && found.schema.length === 0) {
     for (const [index, rule] of rules.entries()) {
       const at = `${path}.x-kubernetes-validations[${index}]`;
-      found.cel.push(...compileErrors(rule, at, { uncorrelated: place.uncorrelated, schema, root: place.root }));
+      const { uncorrelated, root, times, total } = place;
+      found.cel.push(...compileErrors(rule, at, { uncorrelated, schema, root, times, total }));
     }
   }
   place.found.schema.push(...found.schema);
   place.found.cel.push(...found.cel);
+}
+
+/** What is inside of lists and maps stands there as often as these have room. */
+function timesInside(schema: Fields, times: number | undefined): number | undefined {
+  const isMap = schema.type === "object" && fieldsOf(schema.additionalProperties) !== undefined;
+  if (schema.type !== "array" && !isMap) return times;
+  const room = isMap ? schema.maxProperties : schema.maxItems;
+  return times === undefined || typeof room !== "number" ? undefined : times * Math.max(0, room);
 }
 
 /** Whether it, or a schema in it, says something that cannot be read as a structural schema. */
