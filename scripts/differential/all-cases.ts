@@ -12,6 +12,7 @@ import { policies } from "./sequences/policies.ts";
 import { protocol } from "./sequences/protocol.ts";
 import { conversion } from "./sequences/conversion.ts";
 import { versions } from "./sequences/versions.ts";
+import { costs } from "./sequences/costs.ts";
 import { watching } from "./sequences/watching.ts";
 import { webhooks } from "./sequences/webhooks.ts";
 
@@ -32,6 +33,7 @@ export function allCases(served: readonly Served[], share: number): Case[] {
     podSecurity,
     ...policies,
     ...versions,
+    ...costs,
     ...conversion,
     ...fieldCases(served, share),
   ];
