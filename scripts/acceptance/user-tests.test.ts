@@ -27,14 +27,16 @@ export const greeting = defineController({
 `;
 const usersTest = (text: string): string => `import { expect, test } from "bun:test";
 import { ConfigMap } from "binnacle/resources";
-import { eventually, runModule, startCluster } from "binnacle/testing";
+import { eventually, matchers, runModule, startCluster } from "binnacle/testing";
 import { Greeting, greeting } from "./greeting.ts";
+expect.extend(matchers);
 
 test("greets", async () => {
   await using cluster = await startCluster();
   await using _ = await runModule(greeting, cluster);
   const key = { namespace: "default", name: "first" };
   await cluster.client.create(Greeting, { metadata: key, spec: { to: "world" } });
+  await eventually(async () => expect(await cluster.client.get(Greeting, key)).toHaveCondition("Ready"));
   const text = async () => (await cluster.client.get(ConfigMap, key)).data?.["text"];
   await eventually(async () => expect(await text()).toBe("${text}"), { within: "500ms" });
 });
@@ -55,7 +57,9 @@ test("binnacle test runs a test, and check does not take it for a module", async
   console.log(`binnacle test: one test in ${Math.round(performance.now() - began)} ms`);
   expect(stderr).toMatch(/\(pass\) greets[^]* 1 pass\n 0 fail/);
   expect(code).toBe(0);
-  expect((await bench.exec("check")).code).toBe(0);
+  expect(await bench.exec("check")).toMatchObject({ code: 0, stderr: "" });
+  await bench.write("controllers/greeting.test.ts", usersTest("Hello, world!").replace("to: ", "too: "));
+  expect((await bench.exec("check")).stderr).toContain("controllers/greeting.test.ts(11,");
 }, 60_000);
 
 test("binnacle test shows the objects and events of the last second with a failure", async () => {

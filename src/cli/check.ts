@@ -7,6 +7,7 @@ import { typeErrors } from "../loader/type-check.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { KeySource } from "../controller/source.ts";
 import { type Command, command } from "./command.ts";
+import { findTests } from "./find-tests.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { type Rule, rulesOf } from "./rbac-rules.ts";
 import { checkCluster } from "./dead-finalizers.ts";
@@ -16,7 +17,7 @@ import { UserError } from "./usage-error.ts";
 export const checkCommand: Command = command({
   options: [
     controllersOption,
-    { name: "types", type: "boolean", default: true, describe: "Check the modules' types too" },
+    { name: "types", type: "boolean", default: true, describe: "Check the types of modules and their tests too" },
     {
       name: "cluster",
       type: "boolean",
@@ -32,7 +33,8 @@ export const checkCommand: Command = command({
     for (const module of modules) host.out(describeModule(module));
     const asset = types ? await host.embedded.sdk() : undefined;
     if (types && asset === undefined) host.err("Types are not checked: this binnacle was built without them\n");
-    const errors = asset === undefined ? "" : await typeErrors(files, { types: asset, env: host.env });
+    const checked = [...files, ...controllers.flatMap(findTests)];
+    const errors = asset === undefined ? "" : await typeErrors(checked, { types: asset, env: host.env });
     const found = cluster
       ? await checkCluster(modules, {
           cluster: await loadKubeconfig({ kubeconfig, context, env: host.env }),

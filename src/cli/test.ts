@@ -1,8 +1,9 @@
 /** `binnacle test` */
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
 import { unpack } from "../platform/unpack.ts";
 import { type Command, command, type Host } from "./command.ts";
+import { findTests } from "./find-tests.ts";
 import { ReportFilter } from "./test-report.ts";
 import { UserError } from "./usage-error.ts";
 
@@ -65,12 +66,9 @@ export const testCommand: Command = command({
 /** In a shape that the runner takes for paths. @throws UserError when there is none. */
 function testFiles(folder: string, filters: readonly string[]): readonly string[] {
   if (!existsSync(folder)) throw new UserError(`Cannot find the folder '${folder}': create it, or name another`);
-  const names = statSync(folder).isDirectory()
-    ? readdirSync(folder, { recursive: true, encoding: "utf8" })
-        .filter((name) => /\.test\.[cm]?[jt]sx?$/.test(name) && !name.split(sep).includes("node_modules"))
-        .map((name) => join(folder, name))
-    : [folder];
-  const chosen = names.filter((name) => filters.length === 0 || filters.some((filter) => name.includes(filter)));
+  const chosen = findTests(folder).filter(
+    (name) => filters.length === 0 || filters.some((filter) => name.includes(filter)),
+  );
   if (chosen.length > 0)
     return chosen
       .sort()
