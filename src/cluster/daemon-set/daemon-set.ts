@@ -1,21 +1,13 @@
 // A DaemonSet runs one pod on every node that it fits. Shows: objects that depend on others that nobody owns (nodes),
 // bounded change during an update, and back-off per place.
-import {
-  allow,
-  type Client,
-  defineController,
-  defineIndex,
-  type Definition,
-  type RunEvents,
-  watch,
-} from "../../index.ts";
+import { allow, type Client, defineController, type Definition, type RunEvents, watch } from "../../index.ts";
 import { ControllerRevision, DaemonSet, Node, Pod } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
 import { labelSelector } from "../../resource/selector.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import { historyCandidates, truncateHistory } from "../revision/history.ts";
 import { claim } from "../workload/claim.ts";
-import { controllerOf, controllerUid, orphansOf } from "../workload/owner.ts";
+import { controlledPods, isOrphan, isSelectedBy, ownedPods } from "../workload/owned-pods.ts";
 import { createPod, deletePod, podOf } from "../workload/pod-control.ts";
 import { availableIn } from "../workload/pod-state.ts";
 import { slowStart } from "../workload/slow-start.ts";
@@ -25,8 +17,6 @@ import { fitFor, groupByNode, placementOn, type PodsByNode, strandedPods } from 
 import { hashOf, revisionsOf } from "./revisions.ts";
 import { nextStep, type Step } from "./rolling-update.ts";
 import { statusOf } from "./status.ts";
-
-const byController = defineIndex(Pod, "controller", controllerUid);
 
 /** At most so many pods are made, and so many deleted, in one run. */
 const BURST = 250;
@@ -40,8 +30,7 @@ export function daemonSetController({ clock = systemClock }: { readonly clock?: 
     owns: [Pod, ControllerRevision],
     reads: [Pod, ControllerRevision, Node],
     watches: [
-      // A pod without a controller may be one that a set adopts.
-      watch(Pod, { match: (pod) => controllerOf(pod) === undefined, enqueue: setsFor }),
+      watch(Pod, { match: isOrphan, enqueue: setsFor }),
       watch(Node, {
         // Nodes report their health all the time; only this decides which pods they get.
         on: ({ type, object, old }) =>
@@ -144,8 +133,7 @@ function tellEnd({ metadata: { namespace, name }, status }: Pod, node: string, e
 async function setsOn(node: Node, { client }: { readonly client: Pick<Client, "list"> }): Promise<DaemonSet[]> {
   const concerned: DaemonSet[] = [];
   for (const set of await client.list(DaemonSet)) {
-    const { uid, namespace } = set.metadata;
-    const pods = await client.list(Pod, { namespace, index: byController.is(uid) });
+    const pods = await controlledPods(set, { client });
     const isThere = pods.some(({ spec }) => spec.nodeName === node.metadata.name);
     const { shouldRun, mayStay } = fitFor(set, node);
     const isMisplaced = isThere && (!mayStay || (set.status?.numberMisscheduled ?? 0) > 0);
@@ -157,7 +145,7 @@ async function setsOn(node: Node, { client }: { readonly client: Pick<Client, "l
 /** The sets that would adopt a pod. */
 async function setsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<DaemonSet[]> {
   const sets = await client.list(DaemonSet, { namespace: pod.metadata.namespace });
-  return sets.filter((set) => labelSelector(set.spec.selector).matches(pod.metadata.labels));
+  return sets.filter(({ spec: { selector } }) => isSelectedBy({ selector }, pod));
 }
 
 async function revisionHistory(set: DaemonSet, client: Client): Promise<ControllerRevision[]> {
@@ -170,19 +158,8 @@ async function revisionHistory(set: DaemonSet, client: Client): Promise<Controll
   });
 }
 
-async function podsOf(set: DaemonSet, client: Client): Promise<Pod[]> {
-  const { uid, namespace } = set.metadata;
-  const selector = labelSelector(set.spec.selector);
-  const [own, orphans] = await Promise.all([
-    client.list(Pod, { namespace, index: byController.is(uid) }),
-    client.list(Pod, { namespace, index: byController.is(orphansOf(namespace)) }),
-  ]);
-  return claim(set, [...own, ...orphans], {
-    client,
-    ownerKind: DaemonSet,
-    kind: Pod,
-    isSelected: (pod) => selector.matches(pod.metadata.labels),
-  });
+function podsOf(set: DaemonSet, client: Client): Promise<Pod[]> {
+  return ownedPods(set, { client, ownerKind: DaemonSet, selector: set.spec.selector });
 }
 
 /** Deletes the oldest revisions that no pod has. */

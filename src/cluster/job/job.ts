@@ -4,17 +4,15 @@ import {
   allow,
   type Client,
   defineController,
-  defineIndex,
   type Definition,
   defineKeyController,
   type RunEvents,
   watch,
 } from "../../index.ts";
 import { Job, Pod } from "../../resource/builtin/index.ts";
-import { labelSelector } from "../../resource/selector.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
-import { claim } from "../workload/claim.ts";
-import { controllerOf, controllerUid, orphansOf } from "../workload/owner.ts";
+import { controlledPods, isOrphan, isSelectedBy, ownedPods } from "../workload/owned-pods.ts";
+import { controllerOf } from "../workload/owner.ts";
 import { Remembered } from "../workload/remembered.ts";
 import type { Failures } from "./back-off.ts";
 import { ending } from "./conditions.ts";
@@ -22,8 +20,6 @@ import { isTracked, TRACKING_FINALIZER } from "./job-pods.ts";
 import { JobRun, type JobTools } from "./job-run.ts";
 import { untrack } from "./pods.ts";
 import { syncJob } from "./sync.ts";
-
-const byController = defineIndex(Pod, "controller", controllerUid);
 
 const MANAGER = "kubernetes.io/job-controller";
 
@@ -48,8 +44,7 @@ function jobController(tools: JobTools): Definition {
     for: watch(Job, { match: isOurs }),
     owns: [Pod],
     reads: [Pod],
-    // A pod without a controller may be one that a Job adopts.
-    watches: [watch(Pod, { match: (pod) => controllerOf(pod) === undefined, enqueue: jobsFor })],
+    watches: [watch(Pod, { match: isOrphan, enqueue: jobsFor })],
     uses: [allow(Pod, "create", "patch", "delete"), allow(Job, "status/update")],
     // A pod that is gone because its finalizer was taken away is an own write, and may be the last one.
     reconcileOwnWrites: true,
@@ -91,8 +86,7 @@ function orphanController(): Definition {
     watches: [
       watch(Pod, { match: isTracked, enqueue: (pod) => [pod.metadata] }),
       watch(Job, {
-        enqueue: async ({ metadata: { namespace, uid } }, { client }) =>
-          (await client.list(Pod, { namespace, index: byController.is(uid) })).filter(isTracked),
+        enqueue: async (job, { client }) => (await controlledPods(job, { client })).filter(isTracked),
       }),
     ],
     uses: [allow(Pod, "patch")],
@@ -120,21 +114,10 @@ function keyOfJob(pod: Pod): readonly { name: string; namespace: string | undefi
 /** The Jobs that would adopt a pod. */
 async function jobsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<Job[]> {
   const jobs = await client.list(Job, { namespace: pod.metadata.namespace });
-  return jobs.filter((job) => labelSelector(job.spec.selector ?? {}).matches(pod.metadata.labels));
+  return jobs.filter(({ spec: { selector } }) => isSelectedBy({ selector }, pod));
 }
 
-async function podsOf(job: Job, client: Client): Promise<Pod[]> {
-  const { uid, namespace } = job.metadata;
-  const selector = labelSelector(job.spec.selector ?? {});
-  const [own, orphans] = await Promise.all([
-    client.list(Pod, { namespace, index: byController.is(uid) }),
-    client.list(Pod, { namespace, index: byController.is(orphansOf(namespace)) }),
-  ]);
-  return claim(job, [...own, ...orphans], {
-    client,
-    ownerKind: Job,
-    kind: Pod,
-    isSelected: (pod) => selector.matches(pod.metadata.labels),
-    finalizer: TRACKING_FINALIZER,
-  });
+function podsOf(job: Job, client: Client): Promise<Pod[]> {
+  const { selector } = job.spec;
+  return ownedPods(job, { client, ownerKind: Job, selector, finalizer: TRACKING_FINALIZER });
 }

@@ -1,20 +1,18 @@
 // A StatefulSet gives each of its pods a name, a place in the order, and storage that stays when the pod goes. Shows:
 // children whose names say which they are, history that is kept as objects, adoption, and a wait for readiness.
-import { allow, type Client, defineController, defineIndex, type Definition, watch } from "../../index.ts";
+import { allow, type Client, defineController, type Definition, watch } from "../../index.ts";
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../resource/builtin/index.ts";
 import { labelSelector } from "../../resource/selector.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import { historyCandidates, truncateHistory } from "../revision/history.ts";
 import { patchedTemplate } from "../revision/template-patch.ts";
 import { claim } from "../workload/claim.ts";
-import { controllerOf, controllerUid, orphansOf } from "../workload/owner.ts";
+import { isOrphan, isSelectedBy, ownedPods, type Selecting } from "../workload/owned-pods.ts";
 import { availableIn } from "../workload/pod-state.ts";
 import { isMemberOf, revisionOf, type Version } from "./identity.ts";
 import { revisionsOf, type Revisions } from "./revisions.ts";
 import { rollOut } from "./rollout.ts";
 import { countPods, statusOf } from "./status.ts";
-
-const byController = defineIndex(Pod, "controller", controllerUid);
 
 /** How often a set looks again at a claim that is on its way out. */
 const BLOCKED = "1s";
@@ -28,8 +26,7 @@ export function statefulSetController({
     for: StatefulSet,
     owns: [Pod, ControllerRevision],
     reads: [Pod, ControllerRevision, PersistentVolumeClaim],
-    // A pod without a controller may be one that a set adopts.
-    watches: [watch(Pod, { match: (pod) => controllerOf(pod) === undefined, enqueue: setsFor })],
+    watches: [watch(Pod, { match: isOrphan, enqueue: setsFor })],
     uses: [
       allow(Pod, "create", "update", "patch", "delete"),
       allow(PersistentVolumeClaim, "create", "update"),
@@ -37,7 +34,7 @@ export function statefulSetController({
     ],
     async reconcile(set, { client, events, status }) {
       const history = await revisionHistory(set, client);
-      const members = await membersOf(set, client);
+      const members = await ownedPods(set, { client, ownerKind: StatefulSet, ...selecting(set) });
       const revisions = await revisionsOf(set, history, client);
       const now = clock.now();
       const run = { client, events };
@@ -62,7 +59,11 @@ export function statefulSetController({
 /** The sets that would adopt a pod. */
 async function setsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<StatefulSet[]> {
   const sets = await client.list(StatefulSet, { namespace: pod.metadata.namespace });
-  return sets.filter((set) => labelSelector(set.spec.selector).matches(pod.metadata.labels) && isMemberOf(set, pod));
+  return sets.filter((set) => isSelectedBy(selecting(set), pod));
+}
+
+function selecting(set: StatefulSet): Selecting {
+  return { selector: set.spec.selector, isMember: (pod) => isMemberOf(set, pod) };
 }
 
 async function revisionHistory(set: StatefulSet, client: Client): Promise<ControllerRevision[]> {
@@ -72,21 +73,6 @@ async function revisionHistory(set: StatefulSet, client: Client): Promise<Contro
     ownerKind: StatefulSet,
     kind: ControllerRevision,
     isSelected: ({ metadata }) => selector.matches(metadata.labels),
-  });
-}
-
-async function membersOf(set: StatefulSet, client: Client): Promise<Pod[]> {
-  const { uid, namespace } = set.metadata;
-  const selector = labelSelector(set.spec.selector);
-  const [own, orphans] = await Promise.all([
-    client.list(Pod, { namespace, index: byController.is(uid) }),
-    client.list(Pod, { namespace, index: byController.is(orphansOf(namespace)) }),
-  ]);
-  return claim(set, [...own, ...orphans], {
-    client,
-    ownerKind: StatefulSet,
-    kind: Pod,
-    isSelected: (pod) => selector.matches(pod.metadata.labels) && isMemberOf(set, pod),
   });
 }
 
