@@ -13,7 +13,10 @@ function create(cluster: TestCluster, spec: Partial<CronJobSpec>, lasting = fals
   const annotations = lasting ? { "pods.binnacle.dev/exits-after": "never" } : {};
   const pod = { restartPolicy: "Never", containers: [{ name: "work", image: "work" }] };
   const jobTemplate = { spec: { template: { metadata: { annotations }, spec: pod } } };
-  return cluster.client.create(CronJob, { metadata: key, spec: { schedule: "* * * * *", jobTemplate, ...spec } });
+  return cluster.client.create(CronJob, {
+    metadata: key,
+    spec: { schedule: "* * * * *", timeZone: "Etc/UTC", jobTemplate, ...spec },
+  });
 }
 
 async function jobNames(cluster: TestCluster): Promise<string[]> {
