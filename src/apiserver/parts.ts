@@ -15,6 +15,12 @@ import type {
 /** Owned by the part that resolves schemas; the core only passes it on. */
 export type SchemaHandle = object;
 
+/** An object in another version of its kind; `undefined` when that is not served. */
+export type ConvertVersion = (
+  object: KubeObject,
+  apiVersion: string,
+) => { readonly object: KubeObject; readonly schema: SchemaHandle } | undefined;
+
 export interface ManagedFieldsRequest {
   readonly schema: SchemaHandle;
   /** `undefined` when the object is being created. */
@@ -30,6 +36,8 @@ export interface ManagedFieldsRequest {
   readonly now: string;
   /** Paths that the write cannot change. */
   readonly resetFields: readonly (readonly string[])[];
+  /** @default as if all versions were alike */
+  readonly convert?: ConvertVersion | undefined;
 }
 
 export interface ApplyRequest {
@@ -42,6 +50,8 @@ export interface ApplyRequest {
   readonly apiVersion: string;
   readonly now: string;
   readonly resetFields: readonly (readonly string[])[];
+  /** @default as if all versions were alike */
+  readonly convert?: ConvertVersion | undefined;
 }
 
 export interface Decoded {

@@ -4,13 +4,13 @@ import { convertObjects } from "./admission/conversion.ts";
 import type { KubeObject } from "./hooks.ts";
 import { customPrinter, printerOf } from "./printers/printers.ts";
 import { behaviourOf } from "./validation/behaviours.ts";
-import type { Parts } from "./parts.ts";
+import type { ApplyRequest, Parts } from "./parts.ts";
 import { jsonPatch, jsonPatchStrictErrors } from "./patch/json-patch.ts";
 import { strategicMergePatch } from "./patch/strategic-merge-patch.ts";
 import { layOver } from "./patch/lay-over.ts";
 import { mergePatch } from "./patch/merge-patch.ts";
 import { serverSideApply } from "./patch/server-side-apply.ts";
-import { updateManagedFields, updateManagedFieldsOfEmpty } from "./patch/update-managed-fields.ts";
+import { updateManagedFields, updateManagedFieldsOfEmpty, type VersionOptions } from "./patch/update-managed-fields.ts";
 import { decodeProtobuf, hasProtobuf } from "./protobuf/decode.ts";
 import { customSchema } from "./schema/custom.ts";
 import { decodeBuiltIn } from "./schema/decode.ts";
@@ -39,7 +39,10 @@ export const wiredParts: Parts = {
         const { error, unknown } = prune(schema, object);
         return { object, error, unknown, hasEmpty: false };
       }
-      const decoded = decodeBuiltIn(schema, object, { from: from === "value" ? "unstructured" : "json", empty: "kept" });
+      const decoded = decodeBuiltIn(schema, object, {
+        from: from === "value" ? "unstructured" : "json",
+        empty: "kept",
+      });
       return { ...decoded, object: decoded.object as KubeObject };
     },
     stored(handle, object) {
@@ -60,11 +63,13 @@ export const wiredParts: Parts = {
     json: (object, operations) => jsonPatch(object, operations) as KubeObject,
     merge: (object, patch) => mergePatch(object, patch) as KubeObject,
     strategic: (schema, object, patch) => strategicMergePatch(schema as Schema, object, patch) as KubeObject,
-    apply: (request) => serverSideApply({ ...request, schema: request.schema as Schema }).object,
+    apply: (request) => serverSideApply({ ...request, ...typed(request) }).object,
     lay: (schema, object, over) => layOver(schema as Schema, object, over),
     updateManagedFields(request) {
-      const options = { ...request, schema: request.schema as Schema };
-      return request.hasEmpty === true && options.schema.go ? updateManagedFieldsOfEmpty(options) : updateManagedFields(options);
+      const options = { ...request, ...typed(request) };
+      return request.hasEmpty === true && options.schema.go
+        ? updateManagedFieldsOfEmpty(options)
+        : updateManagedFields(options);
     },
   },
   protobuf(row) {
@@ -77,3 +82,13 @@ export const wiredParts: Parts = {
   printerOf,
   customPrinter,
 };
+
+type Convert = NonNullable<VersionOptions["convert"]>;
+
+/** The handles of a request as this part's schemas. */
+function typed({ schema, convert }: Pick<ApplyRequest, "schema" | "convert">): {
+  schema: Schema;
+  convert: Convert | undefined;
+} {
+  return { schema: schema as Schema, convert: convert as Convert | undefined };
+}

@@ -123,6 +123,56 @@ export const conversion: readonly Case[] = [
     },
   },
   {
+    name: "conversion of managed fields",
+    run: async (session) => {
+      const group = "managed.example.test";
+      await makeNamespace(session);
+      await using server = webhookServer();
+      good(server);
+      await establish(session, group, { url: `${server.url}/convert`, caBundle: server.caBundle });
+      const path = (version: string): string => `/apis/${group}/${version}/namespaces/${session.slug}/hosts`;
+      const host = (version: string, name: string, spec: object): object => ({
+        apiVersion: `${group}/${version}`,
+        kind: "Host",
+        metadata: { name },
+        spec,
+      });
+      await session.send("create new", "POST", path("v2"), { body: host("v2", "b", { address: "b.test" }) });
+      await session.send("patch old", "PATCH", `${path("v1")}/b`, {
+        headers: merge,
+        body: { spec: { host: "c.test" } },
+      });
+      await session.send("status of old", "PATCH", `${path("v1")}/b/status`, {
+        headers: merge,
+        body: { status: { phase: "Ready" } },
+      });
+      await session.send("get new", "GET", `${path("v2")}/b`);
+      await session.send("apply old", "PATCH", `${path("v1")}/applied?fieldManager=x`, {
+        headers: apply,
+        body: host("v1", "applied", { host: "x.test" }),
+      });
+      await session.send("apply old again", "PATCH", `${path("v1")}/applied?fieldManager=x`, {
+        headers: apply,
+        body: host("v1", "applied", { host: "x.test" }),
+      });
+      const body = host("v2", "applied", { address: "y.test" });
+      await session.send("apply new", "PATCH", `${path("v2")}/applied?fieldManager=y`, { headers: apply, body });
+      await session.send("apply new by force", "PATCH", `${path("v2")}/applied?fieldManager=y&force=true`, {
+        headers: apply,
+        body,
+      });
+      await session.send("apply new by the first", "PATCH", `${path("v2")}/applied?fieldManager=x&force=true`, {
+        headers: apply,
+        body: host("v2", "applied", { kept: "no" }),
+      });
+      const before: Loose = await session.send("get applied as old", "GET", `${path("v1")}/applied`);
+      await session.send("update old", "PUT", `${path("v1")}/applied`, {
+        body: { ...before, spec: { ...before?.spec, host: "z.test" } },
+      });
+      await session.quietly("DELETE", `${definitions}/hosts.${group}`);
+    },
+  },
+  {
     name: "conversion that fails",
     run: async (session) => {
       const group = "failing.example.test";

@@ -14,7 +14,8 @@ export interface VersionOptions {
   /** Paths that the write cannot change, such as `["status"]`. @default none */
   readonly resetFields?: readonly (readonly string[])[];
   /** The object in another version of its kind with that version's schema; `undefined` when it is not served. @default as if all versions were alike */
-  readonly convert?: (object: KubeObject, apiVersion: string) => { object: KubeObject; schema: Schema } | undefined;
+  readonly convert?:
+    ((object: KubeObject, apiVersion: string) => { object: KubeObject; schema: Schema } | undefined) | undefined;
 }
 
 export interface UpdateOptions extends VersionOptions {

@@ -12,9 +12,10 @@ import { badRequest, invalid, StatusError } from "../status.ts";
 import { ensureNamespace } from "./create.ts";
 import { type Exchange, managerOf, timestamp } from "./exchange.ts";
 import { formOf } from "./forms.ts";
+import { acrossVersions } from "./other-versions.ts";
 import { patchedText } from "./patched-text.ts";
 import { resetFields, resetNew } from "./reset.ts";
-import { changeObject, checkName } from "./update.ts";
+import { type Change, changeObject, checkName } from "./update.ts";
 
 export const applyType = "application/apply-patch+yaml";
 
@@ -210,7 +211,7 @@ function parsedPatch({ text, type }: PatchBody): unknown {
 }
 
 /** What server-side apply makes of an object, its managed fields included. */
-function applied(exchange: Exchange, body: PatchBody): (live: KubeObject | undefined) => KubeObject {
+function applied(exchange: Exchange, body: PatchBody): Change["produce"] {
   const { kernel, resource, target, request } = exchange;
   const { schemas, patches } = kernel.parts;
   const { row, schema } = resource;
@@ -219,26 +220,32 @@ function applied(exchange: Exchange, body: PatchBody): (live: KubeObject | undef
     const given = appliedObject(exchange, body);
     const reset = resetApplied(exchange, given);
     const now = timestamp(kernel.now());
-    const result = patches.apply({
-      schema,
-      live,
-      applied: reset,
-      manager: managerOf(body.options.fieldManager, request),
-      force: body.options.force,
-      subresource: target.subresource,
-      apiVersion: resource.apiVersion,
-      now,
-      resetFields: resetFields(exchange),
-    });
-    const object = structuredClone(result);
-    if (live === undefined) {
-      object.metadata.name ??= target.name;
-      if (row.namespaced) object.metadata.namespace ??= target.namespace;
-    }
-    if (live !== undefined)
-      object.metadata.resourceVersion = given.metadata.resourceVersion ?? live.metadata.resourceVersion ?? "";
-    schemas.applyDefaults(schema, object);
-    return live === undefined ? resetNew(resource, object) : object;
+    const result = acrossVersions(exchange, live, (convert) =>
+      patches.apply({
+        schema,
+        live,
+        applied: reset,
+        manager: managerOf(body.options.fieldManager, request),
+        force: body.options.force,
+        subresource: target.subresource,
+        apiVersion: resource.apiVersion,
+        now,
+        resetFields: resetFields(exchange),
+        convert,
+      }),
+    );
+    const finished = (merged: KubeObject): KubeObject => {
+      const object = structuredClone(merged);
+      if (live === undefined) {
+        object.metadata.name ??= target.name;
+        if (row.namespaced) object.metadata.namespace ??= target.namespace;
+      }
+      if (live !== undefined)
+        object.metadata.resourceVersion = given.metadata.resourceVersion ?? live.metadata.resourceVersion ?? "";
+      schemas.applyDefaults(schema, object);
+      return live === undefined ? resetNew(resource, object) : object;
+    };
+    return result instanceof Promise ? result.then(finished) : finished(result);
   };
 }
 

@@ -12,6 +12,7 @@ import { createObject, ensureNamespace, invalidKind, optionsObject, ordered, wri
 import { type Exchange, managerOf, writeContext } from "./exchange.ts";
 import { formOf } from "./forms.ts";
 import { nextGeneration } from "./generation.ts";
+import { acrossVersions } from "./other-versions.ts";
 import { checkOwners } from "./owners.ts";
 import { resetChanged, resetFields } from "./reset.ts";
 
@@ -112,18 +113,23 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   const context = writeContext(exchange, "UPDATE", { name: target.name, dryRun: options.dryRun });
   behaviour.default?.(next, context);
   if (change.isTracked !== true && schema !== undefined) {
-    next = parts.patches.updateManagedFields({
-      schema,
-      live,
-      next,
-      manager: managerOf(options.fieldManager, request),
-      operation: "Update",
-      subresource: target.subresource,
-      apiVersion: resource.apiVersion,
-      now: context.now,
-      resetFields: resetFields(exchange),
-      hasEmpty: exchange.hasEmpty === true,
-    });
+    const wanted = next;
+    const tracked = acrossVersions(exchange, live, (convert) =>
+      parts.patches.updateManagedFields({
+        schema,
+        live,
+        next: wanted,
+        manager: managerOf(options.fieldManager, request),
+        operation: "Update",
+        subresource: target.subresource,
+        apiVersion: resource.apiVersion,
+        now: context.now,
+        resetFields: resetFields(exchange),
+        hasEmpty: exchange.hasEmpty === true,
+        convert,
+      }),
+    );
+    next = tracked instanceof Promise ? await tracked : tracked;
   }
   const attributes = {
     context,

@@ -1,0 +1,69 @@
+/** Custom objects in other versions of theirs, for who manages which fields there. */
+import type { Fields, KubeObject } from "../hooks.ts";
+import type { ConvertVersion } from "../parts.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** Thrown by a conversion that takes its time: it is made, and what needed it begins anew. */
+class Needed extends Error {
+  readonly object: KubeObject;
+  readonly apiVersion: string;
+
+  constructor(object: KubeObject, apiVersion: string) {
+    super(`needed in ${apiVersion}`);
+    this.object = object;
+    this.apiVersion = apiVersion;
+  }
+}
+
+/** A merge needs the object before, after, and on its way there and back. */
+const mostConversions = 50;
+
+/**
+ * Runs what compares an object with what its managers know of it, each in a version of its own.
+ *
+ * @param run called again when a webhook had to convert something; it gets nothing where all managers use one version
+ * @throws StatusError when the webhook fails
+ */
+export function acrossVersions<T>(
+  exchange: Exchange,
+  live: KubeObject | undefined,
+  run: (convert: ConvertVersion | undefined) => T,
+): T | Promise<T> {
+  const { row, apiVersion } = exchange.resource;
+  const isMixed = live?.metadata.managedFields?.some((entry) => entry["apiVersion"] !== apiVersion) ?? false;
+  return row.custom && isMixed ? converting(exchange, run) : run(undefined);
+}
+
+async function converting<T>(exchange: Exchange, run: (convert: ConvertVersion) => T): Promise<T> {
+  const { kernel, resource } = exchange;
+  const { group, plural } = resource.row;
+  const { reader, registry, parts } = kernel;
+  const key = { name: `${plural}.${group}` };
+  const definition = reader.get({ group: "apiextensions.k8s.io", plural: "customresourcedefinitions" }, key);
+  const { strategy } = ((definition?.["spec"] as Fields | undefined)?.["conversion"] ?? {}) as { strategy?: string };
+  const known = new Map<string, KubeObject>();
+  const convert: ConvertVersion = (object, apiVersion) => {
+    const schema = registry.get(group, apiVersion.slice(group.length + 1), plural)?.schema;
+    if (schema === undefined) return undefined;
+    if (object.apiVersion === apiVersion) return { object, schema };
+    if (strategy !== "Webhook") return { object: { ...object, apiVersion }, schema };
+    const found = known.get(keyOf(object, apiVersion));
+    if (found === undefined) throw new Needed(object, apiVersion);
+    return { object: found, schema };
+  };
+  for (let count = 0; count < mostConversions; count += 1) {
+    try {
+      return run(convert);
+    } catch (error) {
+      if (!(error instanceof Needed) || definition === undefined) throw error;
+      const { object, apiVersion } = error;
+      const [converted] = await parts.convert(definition, [structuredClone(object)], { apiVersion, reader });
+      known.set(keyOf(object, apiVersion), converted ?? object);
+    }
+  }
+  throw new Error(`${plural}.${group} needs more than ${mostConversions} conversions for one write`);
+}
+
+function keyOf(object: KubeObject, apiVersion: string): string {
+  return `${apiVersion} ${JSON.stringify(object)}`;
+}
