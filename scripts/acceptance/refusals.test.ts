@@ -72,8 +72,9 @@ describe.skipIf(!available)("refusals of the API server", () => {
     const seconds = (over - began) / 1_000;
     const after = Math.round(performance.now() - over);
     console.log(`${name}: ${asked} requests in ${seconds.toFixed(1)} s, all well ${after} ms after it`);
-    // What was on its way already when it began, and 5 a second.
-    expect(asked).toBeLessThanOrEqual(CONCURRENCY + 5 * seconds);
+    expect(asked).toBeGreaterThan(0);
+    // Also with those that were under way when it began.
+    expect(asked).toBeLessThanOrEqual(5 * seconds);
     return lists() - before;
   }
 

@@ -2,7 +2,14 @@
 import { once } from "node:events";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import type { ClusterConfig } from "../../src/kube/cluster-config.ts";
-import { type LoopbackRequest, type LoopbackServer, type Reply, sendJson, startLoopback } from "../loopback-server.ts";
+import {
+  type LoopbackRequest,
+  type LoopbackServer,
+  type Reply,
+  sendJson,
+  sendStatus,
+  startLoopback,
+} from "../loopback-server.ts";
 
 /** A request that was answered, watches not included. */
 export interface Exchange {
@@ -77,17 +84,41 @@ export class FaultyProxy implements AsyncDisposable {
 
   async #forward(request: LoopbackRequest, reply: Reply): Promise<void> {
     try {
-      if (request.method === "GET" && this.forbidden?.test(request.path)) {
+      const isWatch = request.query.get("watch") === "true" || request.query.get("follow") === "true";
+      const fault = this.fault(request);
+      if (fault !== undefined) {
+        await this.#break(fault, { request, reply, isWatch });
+      } else if (request.method === "GET" && this.forbidden?.test(request.path)) {
         const message = `${request.path} is forbidden by the test`;
         const status = { kind: "Status", apiVersion: "v1", status: "Failure", code: 403, reason: "Forbidden", message };
         sendJson(reply, status, { code: 403 });
-      } else if (request.query.get("watch") === "true" || request.query.get("follow") === "true") {
+      } else if (isWatch) {
         await this.#watch(request, reply);
       } else {
         await this.#short(request, reply);
       }
     } catch {
       reply.destroy(); // what broke on the way to the server breaks on the way back
+    }
+  }
+
+  async #break(fault: Fault, on: { request: LoopbackRequest; reply: Reply; isWatch: boolean }): Promise<void> {
+    const { request, reply, isWatch } = on;
+    this.faults.push(`${isWatch ? "watch " : ""}${request.method} ${request.path}`);
+    switch (fault.kind) {
+      case "refuse": {
+        const { code, retryAfter } = fault;
+        const headers: Record<string, string> = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
+        sendStatus(reply, code, { reason: "Fault", message: `refused with ${code} by the proxy`, headers });
+        return;
+      }
+      case "lose":
+        if (!isWatch) await (await this.#send(request)).text();
+        reply.destroy();
+        return;
+      case "close":
+        reply.writeHead(200, { "content-type": "application/json" });
+        reply.end();
     }
   }
 

@@ -23,11 +23,11 @@ test("Brake lets a healthy resource, and the first three failures, go at once", 
   expect(await gone(brake, clock, { path: POD, requests: 10, ms: 0 })).toBe(10);
 });
 
-test("Brake lets four requests a second go while a resource fails, whichever object they are about", async () => {
+test("Brake lets three requests a second go while a resource fails, whichever object they are about", async () => {
   const clock = new FakeClock();
   const brake = new Brake(clock);
   for (let failure = 0; failure < 3; failure++) brake.failed(POD);
-  expect(await gone(brake, clock, { path: "/api/v1/pods", requests: 50, ms: 5_000 })).toBe(18); // and the three that failed
+  expect(await gone(brake, clock, { path: "/api/v1/pods", requests: 50, ms: 5_000 })).toBe(14); // and the three that failed
   expect(await gone(brake, clock, { path: "/apis/apps/v1/namespaces/default/pods/a", requests: 50, ms: 0 })).toBe(50);
 });
 
@@ -35,15 +35,15 @@ test("Brake counts what was under way when the refusals began, and what follows 
   const clock = new FakeClock();
   const brake = new Brake(clock);
   for (let failure = 0; failure < 8; failure++) brake.failed(POD);
-  const going = { path: POD, requests: 1, ms: 1_999 };
+  const going = { path: POD, requests: 1, ms: 2_399 };
   expect(await gone(brake, clock, going)).toBe(0);
   // Those that had their turn cost nothing more when they fail.
   await clock.advanceInTurns(1);
   brake.failed(POD);
-  expect(await gone(brake, clock, { ...going, ms: 250 })).toBe(1);
+  expect(await gone(brake, clock, { ...going, ms: 300 })).toBe(1);
   // Nobody waits for very many.
   for (let failure = 0; failure < 100; failure++) brake.failed(POD);
-  expect(await gone(brake, clock, { ...going, ms: 2_000 })).toBe(1);
+  expect(await gone(brake, clock, { ...going, ms: 2_400 })).toBe(1);
 });
 
 test("Brake lets all go at the first success", async () => {

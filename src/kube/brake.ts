@@ -5,9 +5,9 @@ import type { Clock } from "../platform/clock.ts";
 /** Failures in a row, of whatever request of the resource, after which it is braked. */
 const PATIENCE = 3;
 /** Between two requests of a braked resource. */
-const GAP_MS = 250;
+const GAP_MS = 300;
 /** What was under way when it began is paid for by waiting, but not longer than this. */
-const MAX_DEBT_MS = 2_000;
+const MAX_DEBT_MS = 2_400;
 
 /** A resource that fails. */
 class Refusals {
@@ -82,7 +82,7 @@ class Refusals {
 
 /**
  * Counts failures by resource. Each caller backs off by itself; this bounds what all of them do together: while a
- * resource fails, 4 requests of it go out each second, those counted that were under way when it began, and its first
+ * resource fails, 3 requests of it go out each second, those counted that were under way when it began, and its first
  * success lets all others go.
  */
 export class Brake {
