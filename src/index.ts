@@ -46,6 +46,9 @@
  * **Plugins.** {@link definePlugin} adds routes, checks, metrics, long-running work and further definitions. All of it
  * leaves when the module does.
  *
+ * **Tests.** `"binnacle/testing"` starts a cluster of its own for a test, runs a module on it and breaks what is between
+ * the two; `binnacle test` runs such tests with nothing but the binary.
+ *
  * @example
  * import { defineController, of } from "binnacle";
  * import { ConfigMap, Namespace } from "binnacle/resources";

@@ -52,3 +52,8 @@ test("toHaveChildren and toBeControlledBy go by UID", () => {
     "expected Widget one to have the children []; it has [ConfigMap a]",
   );
 });
+
+test("binnacle/testing exports what is documented", async () => {
+  const names = ["FakeClock", "childrenOf", "conditionOf", "eventually", "matchers", "runModule", "startCluster"];
+  expect(Object.keys(await import("./index.ts")).sort()).toEqual(names.sort());
+});

@@ -32,18 +32,20 @@ async function usersTest(name: string): Promise<number> {
 
 test("a test with a cluster of its own takes milliseconds, and 50 at once do not see each other", async () => {
   const single: number[] = [];
-  for (let round = 0; round < 8; round++) single.push(await usersTest("one"));
-  const [median] = single
-    .slice(3)
-    .sort((a, b) => a - b)
-    .slice(2);
+  for (let round = 0; round < 4; round++) single.push(await usersTest("one"));
+  const before = process.cpuUsage();
+  for (let round = 0; round < 10; round++) single.push(await usersTest("one"));
+  const { user, system } = process.cpuUsage(before);
+  const cpu = (user + system) / 1_000 / 10;
+  const median = single.slice(4).sort((a, b) => a - b)[5]!;
   const began = performance.now();
   await Promise.all(Array.from({ length: 50 }, (_, index) => usersTest(`one-of-50-${index}`)));
   const all = performance.now() - began;
   console.log(
-    `a user's test: ${Math.round(median!)} ms, the first ${Math.round(single[0]!)} ms; 50 at once: ${Math.round(all)} ms`,
+    `a user's test: ${Math.round(median)} ms, ${Math.round(cpu)} of the processor, the first ${Math.round(single[0]!)} ms; ` +
+      `50 at once: ${Math.round(all)} ms`,
   );
-  expect(median).toBeLessThan(1_000); // 100 on an idle machine
+  expect(cpu).toBeLessThan(250); // about 85 on a quiet machine, where that is also the time it takes
 }, 60_000);
 
 test("kubeconfig is a file that others use, gone after the end", async () => {
