@@ -1,5 +1,6 @@
 /** Two stages of one situation wait for each other at the end of each step. */
 import { snapshotOf } from "./outcome.ts";
+import type { Situation } from "./situation.ts";
 import type { Snapshot, Stage } from "./stage.ts";
 
 /** Milliseconds that they get to become alike. */
@@ -10,12 +11,17 @@ const PATIENCE = 6_000;
  * make one of them later than the other, and no fixed pause would be long enough for all.
  */
 export class Meeting {
+  readonly #situation: Situation;
   readonly #stages: Stage[] = [];
   readonly #gone = new Set<Stage>();
   /** By step. */
   readonly #decided: Map<Stage, Snapshot>[] = [];
   /** `performance.now()` when both had come, by step. */
   readonly #since: number[] = [];
+
+  constructor(situation: Situation) {
+    this.#situation = situation;
+  }
 
   join(stage: Stage): void {
     this.#stages.push(stage);
@@ -42,7 +48,9 @@ export class Meeting {
   #decide(step: number, label: string): void {
     const since = (this.#since[step] ??= performance.now());
     const snapshots = new Map(this.#stages.map((stage) => [stage, stage.snapshot(label)]));
-    const texts = [...snapshots].map(([stage, { objects }]) => JSON.stringify(snapshotOf(objects, stage.happenings)));
+    const texts = [...snapshots].map(([stage, snapshot]) =>
+      JSON.stringify(snapshotOf(this.#situation, { snapshot, happenings: stage.happenings })),
+    );
     const isSame = texts.every((text) => text === texts[0]);
     if (isSame || performance.now() - since > PATIENCE) this.#decided[step] = snapshots;
   }

@@ -5,6 +5,11 @@ const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const address = /\b10\.(96|244)\.\d{1,3}\.\d{1,3}\b/g;
 
+interface NamesOptions {
+  /** Nodes of the situation's own, named `<letter>.<namespace>`, stand for each other. */
+  readonly nodesAlike: boolean;
+}
+
 /** The names of one situation on one cluster; equal roles get equal names on the other. */
 export class Names {
   /** By UID. */
@@ -12,8 +17,12 @@ export class Names {
   readonly #counts = new Map<string, number>();
   /** What stands in texts, and what to put there: the longest first. */
   #replacements: [string, string][] = [];
+  readonly #node: RegExp | undefined;
 
-  constructor(happenings: readonly Happening[]) {
+  constructor(happenings: readonly Happening[], { nodesAlike }: NamesOptions) {
+    const [first] = happenings;
+    if (nodesAlike && first !== undefined)
+      this.#node = new RegExp(`\\b[a-z]\\.${first.object.metadata.namespace}\\b`, "g");
     for (const { object } of happenings) {
       if (object.kind !== "Event" && !this.#labels.has(object.metadata.uid)) this.#add(object);
     }
@@ -30,6 +39,7 @@ export class Names {
     for (const [name, replacement] of this.#replacements) {
       if (result.includes(name)) result = result.replaceAll(name, replacement);
     }
+    if (this.#node !== undefined) result = result.replace(this.#node, "<node>");
     return result
       .replace(uid, (found) => `<uid of ${this.#labels.get(found) ?? "somebody"}>`)
       .replace(time, "<time>")

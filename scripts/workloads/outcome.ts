@@ -11,7 +11,7 @@ export type Outcome = Readonly<Record<string, unknown>>;
 export function outcomeOf(situation: Situation, played: Played): Outcome {
   const { snapshots, failure } = played;
   const all = inOrder(played.happenings);
-  const names = new Names(all);
+  const names = new Names(all, situation);
   // What follows the last step, only the Events tell of: they come late.
   const happenings = inOrder(played.happenings.slice(0, snapshots.at(-1)?.happened));
   const outcome: Record<string, unknown> = {};
@@ -33,8 +33,11 @@ export interface Played {
 }
 
 /** What of the objects of a snapshot is compared, by name and with the names in order. */
-export function snapshotOf(objects: readonly Loose[], happenings: readonly Happening[]): Record<string, unknown> {
-  const found = byName(objects, new Names(inOrder(happenings)));
+export function snapshotOf(
+  situation: Situation,
+  { snapshot, happenings }: { readonly snapshot: Snapshot; readonly happenings: readonly Happening[] },
+): object {
+  const found = byName(snapshot.objects, new Names(inOrder(happenings), situation));
   return Object.fromEntries(Object.entries(found).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 

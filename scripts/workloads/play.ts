@@ -24,7 +24,7 @@ export async function play(
   const worker = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const situation = next;
-      const meeting = new Meeting();
+      const meeting = new Meeting(situation);
       const stages = recorders.map(
         (recorder) => new Stage(recorder.side, { recorder, meeting, namespace: namespaceOf(situation, attempt) }),
       );

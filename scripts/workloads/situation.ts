@@ -37,6 +37,8 @@ export interface SituationOptions {
   readonly sequence?: boolean | "conditions";
   /** Compare Events: whole, without their messages, or not. @default true */
   readonly events?: boolean | "reasons";
+  /** Chance says which node is concerned: those named `<letter>.<namespace>` stand for each other. @default false */
+  readonly nodesAlike?: boolean;
 }
 
 export interface Situation extends Required<SituationOptions> {
@@ -50,5 +52,5 @@ export function situation(
   run: (stage: Stage) => Promise<void>,
   options: SituationOptions = {},
 ): Situation {
-  return { name, run, order: false, sequence: true, events: true, ...options };
+  return { name, run, order: false, sequence: true, events: true, nodesAlike: false, ...options };
 }

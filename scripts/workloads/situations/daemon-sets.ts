@@ -141,12 +141,16 @@ export const daemonSets: readonly Situation[] = [
     },
     { sequence: false },
   ),
-  onNodes("an update that never gets ready", async (stage) => {
-    await stage.apply(daemon(stage));
-    await stage.settle("up", up(3));
-    await stage.apply(daemon(stage, { image: "web:2", annotations: { "pods.binnacle.dev/ready-after": "never" } }));
-    await stage.settle("stuck", hasStatus("DaemonSet", "agent", { numberAvailable: 2, updatedNumberScheduled: 1 }));
-  }),
+  onNodes(
+    "an update that never gets ready",
+    async (stage) => {
+      await stage.apply(daemon(stage));
+      await stage.settle("up", up(3));
+      await stage.apply(daemon(stage, { image: "web:2", annotations: { "pods.binnacle.dev/ready-after": "never" } }));
+      await stage.settle("stuck", hasStatus("DaemonSet", "agent", { numberAvailable: 2, updatedNumberScheduled: 1 }));
+    },
+    { nodesAlike: true },
+  ),
   onNodes("updated by deleting", async (stage) => {
     const spec = { updateStrategy: { type: "OnDelete" } };
     await stage.apply(daemon(stage, { spec }));

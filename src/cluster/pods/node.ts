@@ -5,6 +5,8 @@ import {
   defineKeyController,
   type Definition,
   isAlreadyExists,
+  isConflict,
+  isNotFound,
   source,
   watch,
 } from "../../index.ts";
@@ -62,7 +64,8 @@ async function* first<T>(key: T): AsyncGenerator<T> {
 async function keepReady(client: Client, name: string, now: number): Promise<undefined> {
   const node = (await client.find(Node, { name })) ?? (name === NODE_NAME ? await create(client) : undefined);
   if (node === undefined || node.metadata.deletionTimestamp !== undefined) return undefined;
-  await renew(client, name, now);
+  const lease = await client.find(Lease, { namespace: LEASES, name });
+  if (lease === undefined) await renew(client, name, now);
   const conditions = conditionsOf(node, now);
   const { addresses = [{ type: "InternalIP", address: NODE_ADDRESS }], capacity = CAPACITY } = node.status ?? {};
   const { allocatable = capacity, nodeInfo } = node.status ?? {};
@@ -74,7 +77,11 @@ async function keepReady(client: Client, name: string, now: number): Promise<und
   const taints = node.spec?.taints?.filter(({ key }) => key !== NOT_READY);
   if (taints?.length !== node.spec?.taints?.length) {
     const { resourceVersion } = (await client.find(Node, { name }))?.metadata ?? node.metadata;
-    await client.patch(Node, { name }, { type: "merge", body: { spec: { taints } }, resourceVersion });
+    try {
+      await client.patch(Node, { name }, { type: "merge", body: { spec: { taints } }, resourceVersion });
+    } catch (error) {
+      if (!isConflict(error) && !isNotFound(error)) throw error; // somebody else's change: its event comes
+    }
   }
   return undefined;
 }
