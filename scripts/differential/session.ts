@@ -59,6 +59,11 @@ export class Session {
     return answer.body;
   }
 
+  /** Waits as long as kube-apiserver takes to learn of something from a watch of its own; the embedded server knows at once. */
+  async noticed(milliseconds: number): Promise<void> {
+    if (this.#target.name === "real") await Bun.sleep(milliseconds);
+  }
+
   /** Records what was seen beside the answers, such as what a webhook was asked. */
   note(label: string, body: unknown): void {
     this.#exchanges.push({ label, call: { method: "NOTE", path: "" }, answer: { status: 0, headers: {}, body } });

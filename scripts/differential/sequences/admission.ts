@@ -4,11 +4,6 @@ import type { Loose, Session } from "../session.ts";
 
 const merge = { "content-type": "application/merge-patch+json" };
 
-/** The server's plugins learn of what they go by from watches of their own. */
-export async function settle(): Promise<void> {
-  await Bun.sleep(250);
-}
-
 export async function makeNamespace(
   session: Session,
   labels: object = {},
@@ -47,7 +42,7 @@ const limitRanges: Case = {
     const range = async (name: string, limits: readonly object[]): Promise<void> => {
       const body = { apiVersion: "v1", kind: "LimitRange", metadata: { name }, spec: { limits } };
       await session.send(`range ${name}`, "POST", `${path}/limitranges`, { body });
-      await settle();
+      await session.noticed(150);
     };
     await range("defaults", [
       { type: "Container", default: { cpu: "500m", memory: "1Gi" }, defaultRequest: { cpu: "0.1" }, max: { cpu: "2" } },
@@ -114,7 +109,7 @@ const quotas: Case = {
     const quota = async (name: string, hard: object, more: object = {}): Promise<void> => {
       const body = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name }, spec: { hard, ...more } };
       const made: Loose = await session.send(`quota ${name}`, "POST", `${path}/resourcequotas`, { body });
-      await settle();
+      await session.noticed(150);
       await session.send(`before quota ${name} counts`, "POST", `${path}/configmaps?dryRun=All`, {
         body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "dry" } },
       });
@@ -122,7 +117,7 @@ const quotas: Case = {
       await session.send(`quota ${name} counts`, "PUT", `${path}/resourcequotas/${name}/status`, {
         body: { ...made, status: { hard, used } },
       });
-      await settle();
+      await session.noticed(150);
     };
     const show = async (name: string): Promise<void> => {
       await session.send(`quota ${name} then`, "GET", `${path}/resourcequotas/${name}`);
@@ -186,7 +181,7 @@ const quotas: Case = {
       },
     );
     await session.quietly("DELETE", `${path}/resourcequotas/compute`);
-    await settle();
+    await session.noticed(150);
     await sendAll(session, `${path}/pods`, {
       "best effort": pod("best-effort"),
       critical: withResources("critical", { requests: { cpu: "1m" } }, { priorityClassName: "system-node-critical" }),
@@ -209,7 +204,7 @@ const priorities: Case = {
     await sendAll(session, classes, {
       high: priorityClass("high", { value: 1000, preemptionPolicy: "Never" }),
     });
-    await settle();
+    await session.noticed(150);
     await sendAll(session, `${path}/pods`, {
       "of a class": pod("high", { priorityClassName: `${session.slug}-high` }),
       "of no class": pod("none", { priorityClassName: "nope" }),
@@ -226,7 +221,7 @@ const priorities: Case = {
       body: { metadata: { labels: { a: "b" } } },
     });
     await sendAll(session, classes, { default: priorityClass("default", { value: 7, globalDefault: true }) });
-    await settle();
+    await session.noticed(150);
     await sendAll(session, classes, { "another default": priorityClass("other", { value: 8, globalDefault: true }) });
     await session.send("a default too", "PATCH", `${classes}/${session.slug}-high`, {
       headers: merge,
@@ -235,7 +230,7 @@ const priorities: Case = {
     await sendAll(session, `${path}/pods`, { "of the default": pod("default") });
     await session.quietly("DELETE", `${classes}/${session.slug}-default`);
     await session.quietly("DELETE", `${classes}/${session.slug}-high`);
-    await settle();
+    await session.noticed(150);
   },
 };
 
@@ -255,7 +250,7 @@ const otherClasses: Case = {
         scheduling: { nodeSelector: { kind: "special" }, tolerations: [{ key: "special", operator: "Exists" }] },
       },
     });
-    await settle();
+    await session.noticed(150);
     await sendAll(session, `${path}/pods`, {
       "of a runtime class": pod("of", { runtimeClassName: slug }),
       "of no runtime class": pod("no", { runtimeClassName: "nope" }),
@@ -282,7 +277,7 @@ const otherClasses: Case = {
       metadata: { name: slug, annotations: { "ingressclass.kubernetes.io/is-default-class": "true" } },
       spec: { controller: "example.test/c" },
     });
-    await settle();
+    await session.noticed(150);
     await sendAll(session, ingresses, {
       "ingress without a class": ingress("none"),
       "ingress with a class": ingress("some", { ingressClassName: "other" }),
@@ -297,7 +292,7 @@ const otherClasses: Case = {
       provisioner: "example.test/p",
       allowVolumeExpansion: true,
     });
-    await settle();
+    await session.noticed(150);
     const claims = `${path}/persistentvolumeclaims`;
     await sendAll(session, claims, {
       "claim without a class": claim("none", "1Gi"),
@@ -319,7 +314,7 @@ const otherClasses: Case = {
     await larger("a larger claim", "none");
     await larger("a larger claim whose class does not grow", "other");
     await session.quietly("DELETE", `${storage}/${slug}`);
-    await settle();
+    await session.noticed(150);
   },
 };
 

@@ -64,7 +64,7 @@ async function establish(session: Session, group: string, clientConfig: object):
   if (made?.kind === "Status") session.note("the definition", made.message);
   await session.waitFor(`/apis/${group}/v2`, (body) => body?.resources?.length > 0);
   await session.waitFor(`/apis/${group}/v1`, (body) => body?.resources?.length > 0);
-  await Bun.sleep(300);
+  await session.noticed(300);
 }
 
 function good(server: WebhookServer): void {

@@ -1,6 +1,6 @@
 /** The levels of pod security: what each refuses, and what is told. */
 import type { Case } from "../case.ts";
-import { makeNamespace, pod, sendAll, settle } from "./admission.ts";
+import { makeNamespace, pod, sendAll } from "./admission.ts";
 
 const merge = { "content-type": "application/merge-patch+json" };
 
@@ -12,7 +12,7 @@ export const podSecurity: Case = {
       "pod-security.kubernetes.io/warn": "restricted",
     };
     const path = await makeNamespace(session, labels);
-    await settle();
+    await session.noticed(150);
     const security = (securityContext: object): object => ({
       containers: [{ name: "a", image: "a:1", securityContext }],
     });
@@ -91,7 +91,7 @@ export const podSecurity: Case = {
     });
     const relabel = async (label: string, more: object): Promise<void> => {
       await session.send(label, "PATCH", path, { headers: merge, body: { metadata: { labels: more } } });
-      await settle();
+      await session.noticed(150);
     };
     await relabel("enforce restricted", { "pod-security.kubernetes.io/enforce": "restricted" });
     await sendAll(session, `${path}/pods`, {

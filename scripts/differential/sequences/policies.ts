@@ -1,7 +1,7 @@
 /** Admission policies: what they match, evaluate, refuse, tell and change. */
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
-import { makeNamespace, settle } from "./admission.ts";
+import { makeNamespace } from "./admission.ts";
 
 const group = "/apis/admissionregistration.k8s.io/v1";
 const merge = { "content-type": "application/merge-patch+json" };
@@ -63,7 +63,7 @@ async function enforce(
     if (bound?.kind === "Status") session.note("the binding", bound.message);
   }
   // kube-apiserver looks for changed policies once a second.
-  await Bun.sleep(1800);
+  await session.noticed(1800);
   return paths;
 }
 
@@ -230,7 +230,7 @@ const parameters: Case = {
       await session.quietly("POST", `${space}/configmaps`, map("limits", { type: "a.example.test/x" }, { labels }));
       await session.quietly("POST", `${space}/configmaps`, map("others", { type: "b.example.test/x" }, { labels }));
     }
-    await settle();
+    await session.noticed(150);
     for (const [label, space] of Object.entries(spaces)) {
       const name = label.replaceAll(" ", "-");
       const path = `${space}/secrets`;

@@ -45,10 +45,10 @@ async function configure(
   const made = await session.quietly("POST", path, body);
   if (made?.kind === "Status") await session.send("configure", "POST", path, { body });
   // The server learns of configurations from a watch of its own.
-  await Bun.sleep(400);
+  await session.noticed(400);
   return async () => {
     await session.quietly("DELETE", `${path}/${name}`);
-    await Bun.sleep(400);
+    await session.noticed(400);
   };
 }
 
