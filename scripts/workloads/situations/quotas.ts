@@ -75,7 +75,7 @@ export const quotas: readonly Situation[] = [
     const one = pod("one", { restartPolicy: "Never" });
     await stage.create({
       ...one,
-      metadata: { ...one.metadata, annotations: { "pods.binnacle.dev/exits-after": "1s" } },
+      metadata: { ...one.metadata, annotations: { "pods.binnacle.dev/exits-after": "3s" } },
     });
     await stage.settle("it runs", uses({ pods: "1" }), { quiet: 0 });
     await stage.settle("it has ended", uses({ pods: "0" }));

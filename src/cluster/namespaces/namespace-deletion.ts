@@ -12,7 +12,7 @@ import {
 } from "../../index.ts";
 import { CustomResourceDefinition, Namespace } from "../../resource/builtin/index.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
-import { deletedIn } from "../garbage-collector/deletions.ts";
+import { namespacesOf } from "../garbage-collector/namespaces-of.ts";
 import type { ObjectFeed } from "../garbage-collector/object-feed.ts";
 import { builtinKinds, customKinds, type StoredKind } from "../kinds/stored-kinds.ts";
 import { timestamp } from "../workload/time.ts";
@@ -36,7 +36,7 @@ export function namespaceDeletion({ clock = systemClock, objects }: DeletionOpti
     name: "namespace-deletion",
     watches: [
       watch(Namespace, { enqueue: (namespace) => (isLeaving(namespace) ? [namespace] : []) }),
-      ...(objects === undefined ? [] : [deletedIn(objects, (name) => ({ name }))]),
+      ...(objects === undefined ? [] : [namespacesOf(objects, { types: ["DELETED"], keyOf: (name) => ({ name }) })]),
     ],
     reads: [CustomResourceDefinition],
     uses: [

@@ -1,15 +1,20 @@
-/** The namespaces in which something goes. */
+/** The namespaces in which something comes or goes. */
 import { type Key, type MappedWatch, source } from "../../index.ts";
-import type { ObjectFeed } from "./object-feed.ts";
+import type { ObjectFeed, OwnedChange } from "./object-feed.ts";
 
-/** The key of each namespace in which objects were deleted, once for all that went in one turn. */
-export function deletedIn(objects: ObjectFeed, keyOf: (namespace: string) => Key): MappedWatch {
+interface Happening {
+  readonly types: readonly OwnedChange["type"][];
+  readonly keyOf: (namespace: string) => Key;
+}
+
+/** The key of each namespace in which something of these types happens, once for all of one turn. */
+export function namespacesOf(objects: ObjectFeed, { types, keyOf }: Happening): MappedWatch {
   const namespaces = new Set<string>();
   let wake: () => void = () => {};
   async function* keys(): AsyncGenerator<Key> {
     const end = objects(({ type, object }) => {
       const { namespace } = object.metadata;
-      if (type !== "DELETED" || namespace === undefined) return;
+      if (namespace === undefined || !types.includes(type)) return;
       namespaces.add(namespace);
       wake();
     });
