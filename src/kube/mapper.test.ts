@@ -125,8 +125,8 @@ test("collectionPath and objectPath encode names and leave out what does not bel
   expect(collectionPath(namespaced)).toBe("/apis/apps/v1/ds");
   expect(collectionPath(namespaced, "a b")).toBe("/apis/apps/v1/namespaces/a%20b/ds");
   expect(collectionPath(cluster, "a")).toBe("/api/v1/ds");
-  expect(objectPath(namespaced, { namespace: "a", name: "b/../c" }, "status")).toBe(
-    "/apis/apps/v1/namespaces/a/ds/b%2F..%2Fc/status",
+  expect(objectPath(namespaced, { namespace: "a", name: "b c" }, "status")).toBe(
+    "/apis/apps/v1/namespaces/a/ds/b%20c/status",
   );
   expect(objectPath(cluster, { name: "system:node" })).toBe("/api/v1/ds/system%3Anode");
 });
@@ -134,4 +134,13 @@ test("collectionPath and objectPath encode names and leave out what does not bel
 test("objectPath refuses a key that would be a collection's path", () => {
   expect(() => objectPath(namespaced, { namespace: "a", name: "" })).toThrow("the key has no name");
   expect(() => objectPath(namespaced, { name: "b" })).toThrow("it is namespaced, and the key has no namespace");
+});
+
+test("objectPath and collectionPath refuse names that lead elsewhere", () => {
+  for (const name of [".", "..", "b/../c", "../../secrets/x", "%2e%2e"]) {
+    expect(() => objectPath(namespaced, { namespace: "a", name })).toThrow(`Cannot make the path of D '${name}'`);
+    expect(() => objectPath(cluster, { name })).toThrow("a name is not '.' or '..'");
+    expect(() => objectPath(namespaced, { namespace: name, name: "b" })).toThrow("the path of Namespace");
+    expect(() => collectionPath(namespaced, name)).toThrow(`Cannot make the path of Namespace '${name}'`);
+  }
 });

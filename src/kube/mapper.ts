@@ -130,12 +130,16 @@ function discoveryPath(apiVersion: string): string {
   return apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 }
 
-/** Such as `/apis/apps/v1/namespaces/shop/deployments`; over all namespaces when none is given. */
+/**
+ * Such as `/apis/apps/v1/namespaces/shop/deployments`; over all namespaces when none is given.
+ *
+ * @throws TypeError when the namespace cannot be one.
+ */
 export function collectionPath(mapping: Mapping, namespace?: string): string {
   const { apiVersion, plural, namespaced } = mapping;
   const root = apiVersion.includes("/") ? "/apis/" : "/api/";
   return namespace !== undefined && namespace !== "" && namespaced
-    ? `${root}${apiVersion}/namespaces/${encodeURIComponent(namespace)}/${plural}`
+    ? `${root}${apiVersion}/namespaces/${segment(namespace, { kind: "Namespace" })}/${plural}`
     : `${root}${apiVersion}/${plural}`;
 }
 
@@ -151,6 +155,16 @@ export function objectPath(mapping: Mapping, key: Key, subresource?: string): st
       `Cannot make the path of ${mapping.kind} ${key.name}: it is namespaced, and the key has no namespace`,
     );
   }
-  const path = `${collectionPath(mapping, key.namespace)}/${encodeURIComponent(key.name)}`;
+  const path = `${collectionPath(mapping, key.namespace)}/${segment(key.name, mapping)}`;
   return subresource === undefined ? path : `${path}/${subresource}`;
+}
+
+/** What no object is called would lead to another place: `..` to the namespace itself. */
+function segment(name: string, { kind }: Pick<Mapping, "kind">): string {
+  if (name === "." || name === ".." || name.includes("/") || name.includes("%")) {
+    throw new TypeError(
+      `Cannot make the path of ${kind} '${name}': a name is not '.' or '..', and has no '/' and no '%'`,
+    );
+  }
+  return encodeURIComponent(name);
 }
