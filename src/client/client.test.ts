@@ -101,6 +101,49 @@ describe.each(servers)("client on the %s server", (server) => {
     });
   });
 
+  test("deleteAll is refused when what says where holds nothing", async () => {
+    await run("nowhere", async ({ client }) => {
+      await client.create(ConfigMap, { metadata: at("nowhere") });
+      // What a `!` or a module in JavaScript lets through.
+      const all = (resource: unknown, what: object) =>
+        client.deleteAll(resource as typeof ConfigMap, what as { readonly namespace: string }).catch(String);
+      for (const what of [{}, { namespace: undefined }, { namespace: "" }, { labels: "a" }]) {
+        expect(await all(ConfigMap, what)).toContain("give a `namespace`, or `allNamespaces: true`");
+      }
+      expect(await all(ConfigMap, { namespace: "default", labels: {} })).toContain("selects everything");
+      expect(await all(Namespace, { labels: "" })).toContain("selects everything");
+      expect(await all(Namespace, {})).toContain("give `labels`, or `all: true`");
+      expect(await all(Namespace, { namespace: "default" })).toContain("leave `namespace` out");
+      expect(await client.find(ConfigMap, at("nowhere"))).toBeDefined();
+    });
+  });
+
+  test("a key or an object without its namespace is said to be that, whether or not there is a cache", async () => {
+    await run("keyless", async ({ client }) => {
+      const key = { name: "keyless" } as { name: string; namespace: string };
+      for (const resource of [ConfigMap, Deployment]) {
+        expect(await client.find(resource, key).catch(String)).toContain("the key has no namespace");
+        expect(await client.get(resource, key).catch(String)).toContain("the key has no namespace");
+      }
+      expect(await client.find(ConfigMap, at("")).catch(String)).toContain("the key has no name");
+      const created = await client.create(ConfigMap, { metadata: key }).catch(String);
+      expect(created).toContain(
+        "Cannot create ConfigMap 'keyless': it is namespaced, and its metadata has no namespace",
+      );
+    });
+  });
+
+  test("a name that leads elsewhere reaches nothing", async () => {
+    await run("elsewhere", async ({ client }) => {
+      const refused = "a name is not '.' or '..'";
+      expect(await client.live.get(ConfigMap, at("..")).catch(String)).toContain(refused);
+      expect(await client.delete(ConfigMap, at("..")).catch(String)).toContain(refused);
+      const other = { namespace: "default", name: "../../kube-system/configmaps/x" };
+      expect(await client.patch(ConfigMap, other, { type: "merge", body: {} }).catch(String)).toContain(refused);
+      expect(await client.get(Namespace, { name: "default" })).not.toHaveProperty("metadata.deletionTimestamp");
+    });
+  });
+
   test("a deletion that finds nothing is a deletion too", async () => {
     await lab.cluster.send("POST", MAPS, { body: { metadata: { name: "late" } } });
     await run("late", async ({ client }) => {

@@ -140,9 +140,11 @@ export class KubeClient implements Client {
     what: Everything<S>,
     options: DeleteOptions = {},
   ): Promise<void> {
+    const { reader, scope } = this.#parts;
+    const { namespaced } = scope.mapper.known(resource) ?? (await scope.mapper.resolve(resource));
+    sayWhere(resource, what, namespaced);
     const query = this.#query({ ...options, ...(what as ListOptions<Shape>) });
-    const { reader } = this.#parts;
-    const everywhere = query.namespace === undefined && resource.scope !== "Cluster";
+    const everywhere = query.namespace === undefined && namespaced;
     // A collection is deleted per namespace; so "all namespaces" is one request for each that has any.
     const namespaces = everywhere
       ? new Set((await reader.listLive(resource, query)).map((object) => object.metadata.namespace))
@@ -333,6 +335,23 @@ function actingAs(run: RunScope, { manager = run.manager, as }: ClientOptions): 
     headers,
     manager,
   };
+}
+
+/** As the types ask for, and what they cannot see: a variable that holds nothing must not mean everything. */
+function sayWhere({ kind }: Resource, what: object, namespaced: boolean): void {
+  const { namespace, allNamespaces, all, labels } = what as {
+    readonly [K in "namespace" | "allNamespaces" | "all" | "labels"]?: unknown;
+  };
+  const refuse = (why: string): never => {
+    throw new TypeError(`Cannot delete all of ${kind}: ${why}`);
+  };
+  if (namespaced && !namespace && allNamespaces !== true) refuse("give a `namespace`, or `allNamespaces: true`");
+  if (!namespaced && namespace !== undefined) refuse("it is cluster-scoped, so leave `namespace` out");
+  if (!namespaced && labels === undefined && all !== true && allNamespaces !== true) {
+    refuse("give `labels`, or `all: true`");
+  }
+  const isEmpty = typeof labels === "object" ? Object.keys(labels!).length === 0 : labels === "";
+  if (isEmpty) refuse("an empty selector selects everything; leave `labels` out if that is meant");
 }
 
 function sameName(resource: Resource, key: Key, metadata: Key): void {

@@ -37,7 +37,7 @@ export class ObjectReader {
   /** The cached object; `null` when the cache knows that there is none; `undefined` when only the server can tell. */
   cached(resource: Resource, key: Key): AnyObject | null | undefined {
     const informers = this.#scope.declared.get(groupKind(resource));
-    if (informers === undefined) return undefined;
+    if (informers === undefined || !this.#isComplete(resource, key)) return undefined;
     const name = keyString(key);
     for (const informer of informers) {
       if (!informer.hasSynced || informer.resource.apiVersion !== resource.apiVersion) continue;
@@ -171,6 +171,13 @@ export class ObjectReader {
   /** Takes the indexes out of the caches. */
   [Symbol.dispose](): void {
     this.#indexes.dispose();
+  }
+
+  /** Of a key without its namespace there is nothing in the cache, and that would look like an object that is not there. */
+  #isComplete(resource: Resource, { name, namespace }: Key): boolean {
+    if (!name) return false;
+    if (namespace) return true;
+    return !(this.#scope.mapper.known(resource)?.namespaced ?? resource.scope === "Namespaced");
   }
 
   #declared(resource: Resource, verb: string, subresource?: string): void {

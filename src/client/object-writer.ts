@@ -63,6 +63,10 @@ export class ObjectWriter {
   async create(resource: Resource, object: Body, run: RunScope, options: WriteOptions = {}): Promise<AnyObject> {
     const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
     const { name, namespace } = object.metadata;
+    if (mapping.namespaced && !namespace) {
+      const what = `${resource.kind} '${name ?? object.metadata.generateName ?? ""}'`;
+      throw new TypeError(`Cannot create ${what}: it is namespaced, and its metadata has no namespace`);
+    }
     return this.#object(resource, run, {
       ...options,
       verb: "create",
