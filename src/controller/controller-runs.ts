@@ -29,7 +29,7 @@ export interface ControllerRunsOptions {
 }
 
 export class ControllerRuns {
-  readonly departed = new Departed();
+  readonly departed: Departed = new Departed();
   readonly #controller: AnyController;
   readonly #options: ControllerRunsOptions;
   /** `undefined` for a key controller. */
