@@ -203,7 +203,7 @@ const parameters: Case = {
     });
     const validation = {
       expression: "params == null || object.type == params.data.type",
-      messageExpression: "'only ' + params.data.type + ' by ' + params.metadata.name + ' ' + params.kind",
+      messageExpression: "'only ' + params.data.type + ' by a ' + params.kind",
     };
     const spec = {
       matchConstraints: secrets,
@@ -228,7 +228,7 @@ const parameters: Case = {
     const labels = { use: "limits" };
     for (const space of Object.values(spaces)) {
       await session.quietly("POST", `${space}/configmaps`, map("limits", { type: "a.example.test/x" }, { labels }));
-      await session.quietly("POST", `${space}/configmaps`, map("others", { type: "b.example.test/x" }, { labels }));
+      await session.quietly("POST", `${space}/configmaps`, map("others", { type: "a.example.test/x" }, { labels }));
     }
     await session.noticed(150);
     for (const [label, space] of Object.entries(spaces)) {
