@@ -8,7 +8,7 @@ import type { Answer, CaseRecord, Exchange } from "./exchange.ts";
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const token = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
-const clusterIp = /\b10\.96\.\d{1,3}\.\d{1,3}\b/g;
+const clusterIp = /\b10\.96\.\d{1,3}\.\d{1,3}(?!\d)/g;
 const versionInText =
   /(resource ?version(?: in precondition| in object meta)?:? ?"?|resourceVersion\\?":\\?"|ResourceVersion in precondition: |ResourceVersion in object meta: |RV=|too old resource version: |current: |\()(\d{2,})\b/gi;
 const day = 24 * 60 * 60 * 1000;

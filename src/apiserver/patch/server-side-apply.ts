@@ -152,11 +152,12 @@ function finish(value: unknown, { schema, applied }: ApplyOptions): KubeObject {
     const object = value as KubeObject;
     return { ...object, metadata: decodeBuiltIn(objectMetaSchema(), object.metadata).object as ObjectMetadata };
   }
-  const { object, error } = decodeBuiltIn(schema, value, { from: "unstructured" });
+  const { object, error } = decodeBuiltIn(schema, value, { from: "unstructured", empty: "kept" });
   if (error) {
     const gvk = gvkOf(applied);
     const what = `failed to convert new object (${nameOf(applied)}; ${gvk}) to proper version`;
-    const message = `${what}: unable to convert unstructured object to ${gvk}: ${error}`;
+    const said = error.startsWith("illegal base64") ? `error decoding from json: ${error}` : error;
+    const message = `${what}: unable to convert unstructured object to ${gvk}: ${said}`;
     throw new StatusError(500, "", { message });
   }
   return object as KubeObject;

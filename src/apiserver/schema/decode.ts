@@ -161,7 +161,9 @@ class Decoding {
   #map(schema: Schema, value: unknown, { parent, strict }: Place): unknown {
     if (typeof value !== "object" || Array.isArray(value)) return this.#mismatch(schema, value);
     const map: Record<string, unknown> = {};
-    for (const [key, inner] of Object.entries(value as object)) {
+    const entries = Object.entries(value as object);
+    entries.sort(([one], [other]) => (one < other ? -1 : 1));
+    for (const [key, inner] of entries) {
       const place = { parent, strict: strict === "" ? key : `${strict}.${key}` };
       setField(map, key, schema.additional ? this.decode(schema.additional, inner, place) : inner);
     }

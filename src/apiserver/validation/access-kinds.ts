@@ -2,7 +2,7 @@
 import type { Fields, KubeObject, WriteContext } from "../hooks.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
-import { dnsSubdomain } from "./formats.ts";
+import { dnsSubdomain, pathSegment } from "./formats.ts";
 import { signerName } from "./signer-name.ts";
 import type { Rules, RuleTable } from "./rules.ts";
 import { labelSelector } from "./selector-rules.ts";
@@ -45,7 +45,7 @@ function binding(kinds: readonly string[]): Rules {
       const reference = object.at("roleRef");
       if (reference.at("apiGroup").text !== group) reference.at("apiGroup").oneOf([group]);
       reference.at("kind").oneOf(kinds, { sorted: false });
-      reference.at("name").require();
+      if (reference.at("name").require()) reference.at("name").matches(pathSegment);
       const isNamespaced = kinds.length > 1;
       for (const subject of object.at("subjects").items) subjectRule(subject, isNamespaced);
     },

@@ -1,5 +1,6 @@
 /** Jobs, cron jobs, scalers and budgets. */
 import type { Fields } from "../hooks.ts";
+import { isNegative } from "./quantities.ts";
 import { conditionList } from "./condition-rules.ts";
 import { cronProblem } from "./cron-format.ts";
 import type { Field } from "./field.ts";
@@ -100,6 +101,9 @@ function scalingRules(rules: Field): void {
     if (period.number <= 0) period.invalid("must be greater than zero", period.number);
     if (period.number > 1800) period.invalid("must be less than or equal to 1800");
   }
+  const tolerance = rules.at("tolerance");
+  if (tolerance.present && isNegative(tolerance.value))
+    tolerance.invalid("must be greater than or equal to 0", String(tolerance.value));
 }
 
 const budget: Rules = {

@@ -28,7 +28,7 @@ function one(condition: Field): void {
   ];
   if (!statuses.includes(status.text)) status.oneOf(statuses);
   if (observed.number < 0) observed.invalid("must be greater than or equal to zero", observed.number);
-  if (!time.present) time.required("must be set");
+  if (!time.present) time.required();
   if (reason.text === "") reason.required();
   else {
     if (!reasonMatcher.test(reason.text))

@@ -3,8 +3,9 @@ import { isIP } from "node:net";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { Field } from "./field.ts";
 import { inner } from "./fill.ts";
-import { configMapKey, dnsLabel, dnsSubdomain, qualifiedName } from "./formats.ts";
+import { configMapKey, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "./formats.ts";
 import { isNegative, quantityOrder } from "./quantities.ts";
+import { containerResourceName, isQuotaResource, isStandardResource } from "./resource-rules.ts";
 import type { Rules, RuleTable } from "./rules.ts";
 import { eventKinds } from "./event-rules.ts";
 import { service } from "./service-kind.ts";
@@ -76,10 +77,12 @@ function limits(object: Field): void {
   const seen = new Set<string>();
   for (const limit of object.at("spec").at("limits").items) {
     const type = limit.at("type");
-    type.matches(qualifiedName);
+    if (type.matches(qualifiedName) && !type.text.includes("/") && !limitTypes.has(type.text))
+      type.invalid("must be a standard limit type or fully qualified", type.text);
     if (seen.has(type.text)) type.duplicate();
     seen.add(type.text);
-    if (type.text === "Pod") {
+    const isPod = type.text === "Pod";
+    if (isPod) {
       for (const name of ["default", "defaultRequest"]) {
         if (!limit.at(name).empty) limit.at(name).forbidden("may not be specified when `type` is 'Pod'");
       }
@@ -89,10 +92,22 @@ function limits(object: Field): void {
       if (!has("min") && !has("max"))
         limit.at("limits").required("either minimum or maximum storage value is required, but neither was provided");
     }
-    const values = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"];
+    const values = ["max", "min", ...(isPod ? [] : ["default", "defaultRequest"]), "maxLimitRequestRatio"];
     const names = new Set(values.flatMap((name) => limit.at(name).keys));
+    for (const list of values) {
+      for (const name of limit.at(list).keys) limitName(limit.at(list).key(name), { name, type: type.text });
+    }
     for (const name of [...names].toSorted()) limitOf(limit, name);
   }
+}
+
+const limitTypes = new Set(["Pod", "Container", "PersistentVolumeClaim"]);
+
+function limitName(entry: Field, { name, type }: { readonly name: string; readonly type: string }): void {
+  if (type === "Pod" || type === "Container") return containerResourceName(entry.with(name));
+  const wrong = entry.with(name);
+  if (wrong.matches(qualifiedName) && !name.includes("/") && !isStandardResource(name))
+    wrong.invalid("must be a standard resource type or fully qualified", name);
 }
 
 function limitOf(limit: Field, name: string): void {
@@ -114,7 +129,7 @@ function limitOf(limit: Field, name: string): void {
   if (above(min, normal))
     normal.invalid(`min value ${said(min)} is greater than default value ${said(normal)}`, said(min));
   if (above(normal, max))
-    normal.invalid(`default value ${said(normal)} is greater than max value ${said(max)}`, said(normal));
+    normal.invalid(`default value ${said(normal)} is greater than max value ${said(max)}`, said(max));
 }
 
 const whole =
@@ -129,18 +144,52 @@ const scopes = [
   "VolumeAttributesClass",
 ];
 
+/** What may be counted. */
+function quotaName(entry: Field, name: string): void {
+  const field = entry.with(name);
+  const isNamed = field.matches(qualifiedName);
+  if (name.includes("/")) return;
+  if (isNamed && !isStandardResource(name)) field.invalid("must be a standard resource type or fully qualified", name);
+  if (!isQuotaResource(name)) field.invalid("must be a standard resource for quota", name);
+}
+
+const ofPods = /^(requests\.)?(cpu|memory|ephemeral-storage)$|^limits\.(cpu|memory|ephemeral-storage)$|^pods$/;
+
+function quotaScopes(list: Field, hard: readonly string[]): void {
+  const given = new Set(list.items.map(({ text }) => text));
+  for (const scope of list.items) {
+    if (!scopes.includes(scope.text)) list.invalid("unsupported scope", list.value);
+    for (const name of hard.toSorted()) {
+      if (!isStandardResource(name)) continue;
+      const fits = scope.text === "BestEffort" ? name === "pods" : ofPods.test(name);
+      if (scopes.includes(scope.text) && !fits) list.invalid("unsupported scope applied to resource", list.value);
+    }
+  }
+  for (const [one, other] of [
+    ["BestEffort", "NotBestEffort"],
+    ["Terminating", "NotTerminating"],
+  ] as const)
+    if (given.has(one) && given.has(other)) list.invalid("conflicting scopes", list.value);
+}
+
 const quota: Rules = {
   check: (object) => {
     const hard = object.at("spec").at("hard");
     for (const name of hard.keys) {
       const entry = hard.key(name);
-      entry.with(name).matches(qualifiedName);
+      quotaName(entry, name);
       if (isNegative(entry.value)) entry.invalid("must be greater than or equal to 0", String(entry.value));
       else if (whole.test(name) && String(entry.value).endsWith("m"))
         entry.invalid("must be an integer", String(entry.value));
     }
     const given = object.at("spec").at("scopes");
-    for (const scope of given.items) if (!scopes.includes(scope.text)) given.invalid("unsupported scope", given.value);
+    quotaScopes(given, hard.keys);
+  },
+  status: (object) => {
+    for (const list of ["hard", "used"]) {
+      const amounts = object.at("status").at(list);
+      for (const name of amounts.keys) quotaName(amounts.key(name), name);
+    }
   },
   update: (object, old) => object.at("spec").at("scopes").immutable(inner(old, "spec")["scopes"]),
 };
@@ -200,6 +249,7 @@ const node: Rules = {
     for (const taint of place.items) {
       taint.at("key").matches(qualifiedName);
       const effect = taint.at("effect");
+      for (const detail of labelValue(taint.at("value").text)) taint.at("value").invalid(detail);
       if (effect.require()) effect.oneOf(effects, { sorted: false });
       const pair = `${taint.at("key").text} ${effect.text}`;
       if (seen.has(pair)) {
@@ -224,6 +274,11 @@ const node: Rules = {
     if (before.length > 0 && !Bun.deepEquals(ranges.value, before)) {
       ranges.forbidden('node updates may not change podCIDR except from "" to valid');
     }
+    const provider = object.at("spec").at("providerID");
+    if (inner(old, "spec")["providerID"] && provider.text !== inner(old, "spec")["providerID"])
+      provider.forbidden('node updates may not change providerID except from "" to valid');
+    const external = object.at("spec").at("externalID");
+    if (external.text !== (inner(old, "spec")["externalID"] ?? "")) external.forbidden("may not be updated");
   },
 };
 
@@ -256,6 +311,17 @@ export const coreKinds: RuleTable = {
       if (subresource !== "finalize") next["spec"] = old["spec"];
     },
     check: namespaceFinalizers,
+    status: (object) => {
+      const phase = object.at("status").at("phase");
+      const expected = object.at("metadata").at("deletionTimestamp").present ? "Terminating" : "Active";
+      if (phase.text === expected) return;
+      const when = expected === "Active" ? "empty" : "not empty";
+      object
+        .at("status")
+        .at("Phase")
+        .with(phase.text)
+        .invalid(`may only be '${expected}' if \`deletionTimestamp\` is ${when}`);
+    },
     selectable: {
       "status.phase": (object) => String(inner(object, "status")["phase"] ?? ""),
       name: (object) => object.metadata.name ?? "",

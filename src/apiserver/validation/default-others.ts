@@ -2,6 +2,10 @@
 import type { Fields } from "../hooks.ts";
 import { type DefaultTable, each, fill, fillAbsent, filled, filledAbsent, fillNumbers, has, inner } from "./fill.ts";
 
+function hasItems(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
+
 export const otherDefaults: DefaultTable = {
   Service: (service) => {
     const spec = inner(service, "spec");
@@ -20,7 +24,7 @@ export const otherDefaults: DefaultTable = {
     }
     const { type } = spec;
     const isOutside = type === "NodePort" || type === "LoadBalancer";
-    if (isOutside || (type === "ClusterIP" && each({ x: spec["externalIPs"] }, "x").length > 0)) {
+    if (isOutside || (type === "ClusterIP" && hasItems(spec["externalIPs"]))) {
       fill(spec, { externalTrafficPolicy: "Cluster" });
     }
     if (isOutside || type === "ClusterIP") fillAbsent(spec, { internalTrafficPolicy: "Cluster" });
@@ -53,6 +57,8 @@ export const otherDefaults: DefaultTable = {
     else if (!one && many?.[0]) spec["podCIDR"] = many[0];
   },
   Namespace: (namespace) => {
+    fill(namespace, { status: {} });
+    fill(inner(namespace, "status"), { phase: "Active" });
     const { metadata } = namespace as { metadata: { name?: string; labels?: Fields } };
     if (metadata.name) metadata.labels = { ...metadata.labels, "kubernetes.io/metadata.name": metadata.name };
   },
@@ -61,10 +67,12 @@ export const otherDefaults: DefaultTable = {
       status["allocatable"] = { ...inner(status, "capacity") };
   },
   PersistentVolume: (volume) => {
+    fill(volume, { status: {} });
+    fill(inner(volume, "status"), { phase: "Pending" });
     fill(inner(volume, "spec"), { persistentVolumeReclaimPolicy: "Retain" });
   },
   PersistentVolumeSpec: filledAbsent({ volumeMode: "Filesystem" }),
-  "apps/PersistentVolumeClaim": (claim) => {
+  PersistentVolumeClaim: (claim) => {
     fill(claim, { status: {} });
     fill(inner(claim, "status"), { phase: "Pending" });
   },

@@ -54,8 +54,6 @@ export const workloadDefaults: DefaultTable = {
     fill(inner(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" });
     for (const claim of each(spec, "volumeClaimTemplates"))
       Object.assign(claim, { apiVersion: "v1", kind: "PersistentVolumeClaim" });
-    // A feature that is off.
-    delete inner(strategy, "rollingUpdate")["maxUnavailable"];
   },
   Job: (job) => {
     const spec = inner(job, "spec");

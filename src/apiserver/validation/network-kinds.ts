@@ -75,10 +75,14 @@ function ingress(object: Field): void {
 
 function ingressClass(object: Field): void {
   const controller = object.at("spec").at("controller");
-  if (controller.require()) domainPath(controller);
+  if (controller.require()) {
+    if (controller.text.length > 250) controller.tooLong(250);
+    domainPath(controller);
+  }
   const parameters = object.at("spec").at("parameters");
   if (!parameters.present) return;
-  for (const name of ["kind", "name"]) parameters.at(name).require();
+  if (parameters.at("apiGroup").text !== "") parameters.at("apiGroup").matches(dnsSubdomain);
+  for (const name of ["kind", "name"]) if (parameters.at(name).require()) parameters.at(name).matches(pathSegment);
   const [scope, namespace] = [parameters.at("scope"), parameters.at("namespace")];
   if (!scope.present) return scope.required();
   if (scope.text !== "Cluster" && scope.text !== "Namespace") scope.oneOf(["Cluster", "Namespace"]);
@@ -251,8 +255,9 @@ export const networkKinds: RuleTable = {
   "discovery.k8s.io/EndpointSlice": {
     check: (object, { old }) => {
       const type = object.at("addressType");
-      if (old !== undefined && type.text !== old["addressType"]) type.immutable(old["addressType"]);
-      else endpointSlice(object);
+      if (old === undefined || type.text === old["addressType"]) return endpointSlice(object);
+      if (type.text === "") type.required();
+      type.with(type.text).immutable(old["addressType"]);
     },
   },
 };

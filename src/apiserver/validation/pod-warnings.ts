@@ -22,6 +22,7 @@ export function podWarnings(spec: Fields, path: string): string[] {
   for (const list of ["initContainers", "containers"]) {
     for (const [index, container] of each(spec, list).entries()) {
       warnings.push(...hidden(container, `${path}.${list}[${index}]`));
+      warnings.push(...portWarnings(container, `${path}.${list}[${index}]`));
     }
   }
   if (Number(spec["terminationGracePeriodSeconds"]) < 0) {
@@ -44,6 +45,24 @@ function hidden(container: Fields, path: string): string[] {
       `${path}.env[${index}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`,
     ];
   });
+}
+
+function portWarnings(container: Fields, path: string): string[] {
+  const warnings: string[] = [];
+  const seen = new Map<string, number>();
+  for (const [index, port] of each(container, "ports").entries()) {
+    const at = `${path}.ports[${index}]`;
+    if (port["hostIP"] && !port["hostPort"]) {
+      const { name = "", containerPort = 0, protocol = "", hostIP } = port;
+      const shown = `{Name:${String(name)} HostPort:0 ContainerPort:${String(containerPort)} Protocol:${String(protocol)} HostIP:${String(hostIP)}}`;
+      warnings.push(`${at}: hostIP set without hostPort: ${shown}`);
+    }
+    const key = [port["containerPort"], port["protocol"], port["hostIP"], port["hostPort"]].join("/");
+    const earlier = seen.get(key);
+    if (earlier === undefined) seen.set(key, index);
+    else warnings.push(`${at}: duplicate port definition with ${path}.ports[${earlier}]`);
+  }
+  return warnings;
 }
 
 function selectsNothing(spec: Fields, path: string): string[] {

@@ -10,6 +10,15 @@ const ofQuotas =
 const counted =
   /^(pods|services|replicationcontrollers|resourcequotas|secrets|configmaps|persistentvolumeclaims|services\.(nodeports|loadbalancers))$/;
 
+export function isStandardResource(name: string): boolean {
+  return standard.test(name) || ofQuotas.test(name);
+}
+
+/** What a quota may count besides what is qualified. */
+export function isQuotaResource(name: string): boolean {
+  return ofQuotas.test(name) || standard.test(name);
+}
+
 /** What a container may ask for. */
 export function containerResourceName(entry: Field): void {
   const isNamed = entry.matches(qualifiedName);

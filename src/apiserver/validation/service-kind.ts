@@ -1,7 +1,7 @@
 /** Services: their addresses and ports, and the rules of them. @see https://kubernetes.io/docs/concepts/services-networking/service/ */
 import { isIP } from "node:net";
 import type { Fields, WriteContext } from "../hooks.ts";
-import { each, fill, inner } from "./fill.ts";
+import { each, fillAbsent, inner } from "./fill.ts";
 import type { Rules } from "./rules.ts";
 import { serviceCheck, serviceStatus, serviceTypes, serviceUpdate } from "./service-rules.ts";
 
@@ -43,7 +43,9 @@ function allocate(spec: Fields, { reader, dryRun }: WriteContext): void {
   const isGiven = Array.isArray(addresses) && addresses.length > 0;
   if (!spec["clusterIP"] && !isGiven) spec["clusterIP"] = dryRun ? triedAddress : freeAddress(others);
   if (!isGiven) spec["clusterIPs"] = [spec["clusterIP"]];
-  fill(spec, { ipFamilies: [isIP(String(spec["clusterIP"])) === 6 ? "IPv6" : "IPv4"], ipFamilyPolicy: "SingleStack" });
+  if (!Array.isArray(spec["ipFamilies"]) || spec["ipFamilies"].length === 0)
+    spec["ipFamilies"] = [isIP(String(spec["clusterIP"])) === 6 ? "IPv6" : "IPv4"];
+  fillAbsent(spec, { ipFamilyPolicy: "SingleStack" });
   if (!needsPorts(spec)) return;
   if (dryRun) for (const [index, port] of each(spec, "ports").entries()) port["nodePort"] ||= lastNodePort + 2 + index;
   else nodePorts(spec, others);
@@ -93,7 +95,16 @@ function keepAllocated(next: Fields, old: Fields): void {
     } else if (one["nodePort"] === before) delete one["nodePort"];
   }
   if (next["type"] === "ExternalName") delete next["internalTrafficPolicy"];
-  if (next["type"] !== "LoadBalancer") delete next["allocateLoadBalancerNodePorts"];
-  if (!needsPorts(next) && next["type"] !== "LoadBalancer" && !next["externalIPs"])
-    delete next["externalTrafficPolicy"];
+  const isSame = (name: string): boolean => next[name] === old[name];
+  if (old["type"] === "LoadBalancer" && next["type"] !== "LoadBalancer" && isSame("allocateLoadBalancerNodePorts"))
+    delete next["allocateLoadBalancerNodePorts"];
+  if (isOutside(old) && !isOutside(next) && isSame("externalTrafficPolicy")) delete next["externalTrafficPolicy"];
+}
+
+/** Reachable from outside the cluster. */
+function isOutside(spec: Fields): boolean {
+  const { type } = spec;
+  return (
+    type === "LoadBalancer" || type === "NodePort" || (type === "ClusterIP" && each(spec, "externalIPs").length > 0)
+  );
 }

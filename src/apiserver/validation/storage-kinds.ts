@@ -13,13 +13,25 @@ function provisioner(field: Field): void {
 }
 
 function topologies(terms: Field): void {
-  const seen: string[] = [];
+  // The real server compares each with as many empty terms as there are terms, too.
+  const seen = terms.items.map(() => "");
   for (const term of terms.items) {
     topologySelectorTerm(term);
-    const said = JSON.stringify(term.fields["matchLabelExpressions"] ?? []);
-    if (seen.includes(said) || term.at("matchLabelExpressions").empty) term.at("matchLabelExpressions").duplicate("");
+    const said = topologyText(term);
+    for (const other of seen) if (other === said) term.at("matchLabelExpressions").duplicate("");
     seen.push(said);
   }
+}
+
+/** Keys and their values, whatever their order. */
+function topologyText(term: Field): string {
+  const byKey = new Map<string, Set<string>>();
+  for (const expression of term.at("matchLabelExpressions").items) {
+    const values = expression.at("values").items.map(({ text }) => text);
+    byKey.set(expression.at("key").text, new Set(values));
+  }
+  if (byKey.size === 0) return "";
+  return JSON.stringify([...byKey].map(([key, values]) => [key, [...values].toSorted()]).toSorted());
 }
 
 function csiDriver(object: Field): void {
@@ -54,7 +66,8 @@ function csiNode(object: Field): void {
   for (const driver of object.at("spec").at("drivers").items) {
     const name = driver.at("name");
     driverName(name);
-    driver.at("nodeID").require();
+    const id = driver.at("nodeID");
+    if (id.require() && Buffer.byteLength(id.text) > 256) id.invalid("must be 256 characters or less");
     driver.at("allocatable").at("count").nonNegative();
     if (name.text !== "" && names.has(name.text)) name.duplicate();
     names.add(name.text);
@@ -92,23 +105,21 @@ export const storageKinds: RuleTable = {
       const [inline, name] = [spec.at("source").at("inlineVolumeSpec"), spec.at("source").at("persistentVolumeName")];
       if (!inline.present && !name.present)
         spec.at("source").required("must specify exactly one of inlineVolumeSpec and persistentVolumeName");
-      else if (name.present) {
-        if (name.text === "") name.required("must specify non empty persistentVolumeName");
-        name.matches(dnsSubdomain);
-      }
+      else if (inline.present && name.present)
+        spec.at("source").forbidden("must specify exactly one of inlineVolumeSpec and persistentVolumeName");
+      else if (name.present && name.text === "") name.required("must specify non empty persistentVolumeName");
+      if (name.present) name.matches(dnsSubdomain);
       spec.at("nodeName").matches(dnsSubdomain);
       if (old === undefined) return;
       const [next, before] = [object.at("spec").fields, inner(old, "spec")];
       if (Bun.deepEquals(next, before)) return;
-      const source = inner(next, "source");
-      object.at("spec").addStruct("Invalid", "field is immutable", {
-        Attacher: next["attacher"] ?? "",
-        Source: {
-          PersistentVolumeName: source["persistentVolumeName"] ?? null,
-          InlineVolumeSpec: source["inlineVolumeSpec"] ?? null,
-        },
-        NodeName: next["nodeName"] ?? "",
-      });
+      object.at("spec").invalid("field is immutable");
+    },
+    status: (object) => {
+      for (const name of ["attachError", "detachError"]) {
+        const code = object.at("status").at(name).at("errorCode");
+        if (code.number < 0) code.invalid("must be between 0 and 2147483647, inclusive");
+      }
     },
   },
   "storage.k8s.io/VolumeAttributesClass": {
@@ -126,10 +137,15 @@ export const storageKinds: RuleTable = {
     },
   },
   "storage.k8s.io/CSIDriver": {
+    // A feature that is off.
+    prepare: (object) => void delete inner(object, "spec")["preventPodSchedulingIfMissing"],
+    prepareUpdate: (next) => void delete inner(next, "spec")["preventPodSchedulingIfMissing"],
     check: (object, { write, old }) => {
       csiDriver(object);
       const spec = object.at("spec");
-      if (old !== undefined || object.errors.length > 0) return;
+      if (object.errors.length > 0) return;
+      if (old !== undefined && Bun.deepEquals(inner(old, "spec")["tokenRequests"], spec.fields["tokenRequests"]))
+        return;
       if (!spec.at("tokenRequests").empty && !spec.at("serviceAccountTokenInSecrets").present) {
         write.warn(
           "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes",
@@ -187,6 +203,6 @@ export const storageKinds: RuleTable = {
 };
 
 function comparable(driver: Readonly<Record<string, unknown>>): unknown {
-  const { name, nodeID, topologyKeys, allocatable } = driver;
-  return { name, nodeID, topologyKeys: topologyKeys ?? null, allocatable: allocatable ?? null };
+  const { name, nodeID, topologyKeys } = driver;
+  return { name, nodeID, topologyKeys: topologyKeys ?? null };
 }

@@ -17,7 +17,9 @@ const naa = /^naa.[a-zA-Z0-9]{32}$/;
 
 function initiator(name: Field): void {
   const { text } = name;
-  if (!/^(iqn|eui|naa)/.test(text)) name.invalid("must be valid format starting with iqn, eui, or naa", text);
+  const isVolume = name.path.includes("persistentVolume") || /^spec\.(iscsi|source)/.test(name.path);
+  if (!/^(iqn|eui|naa)/.test(text))
+    name.invalid(`must be valid format${isVolume ? "" : " starting with iqn, eui, or naa"}`, text);
   else if (!(text.startsWith("iqn") ? iqn : text.startsWith("eui") ? eui : naa).test(text))
     name.invalid("must be valid format", text);
 }

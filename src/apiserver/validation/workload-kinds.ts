@@ -268,6 +268,10 @@ function notLess(count: Field, before: unknown): void {
 
 const templateGeneration = "deprecated.daemonset.template.generation";
 
+function rollingOf(object: KubeObject): Fields {
+  return inner(inner(inner(object, "spec"), "updateStrategy"), "rollingUpdate");
+}
+
 function sameSelector(object: Field, old: Fields): void {
   object.at("spec").at("selector").immutable(inner(old, "spec")["selector"]);
 }
@@ -309,6 +313,9 @@ export const workloadKinds: RuleTable = {
     selectable: { "status.replicas": (object) => String(inner(object, "status")["replicas"] ?? 0) },
   },
   "apps/StatefulSet": {
+    // A feature that is off.
+    prepare: (object) => void delete rollingOf(object)["maxUnavailable"],
+    prepareUpdate: (next) => void delete rollingOf(next)["maxUnavailable"],
     status: statefulCounts,
     check: (object, { old, write }) => {
       statefulSet(object, old === undefined);

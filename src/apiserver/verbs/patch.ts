@@ -218,6 +218,8 @@ function applied(exchange: Exchange, body: PatchBody): Change["produce"] {
   return (live) => {
     if (schema === undefined) throw unsupportedMediaType(types.slice(0, 3));
     const given = appliedObject(exchange, body);
+    // What it leaves empty is seen by the rules, and dropped when it is stored.
+    if (/\[\s*\]|\{\s*\}/.test(body.text)) exchange.hasEmpty = true;
     const reset = resetApplied(exchange, given);
     const now = timestamp(kernel.now());
     const result = acrossVersions(exchange, live, (convert) =>
