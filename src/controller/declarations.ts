@@ -58,8 +58,17 @@ function permittedIn({ options: { namespaces } }: KindWatch): readonly string[] 
   return isNamespaceSelector(namespaces) ? "all" : namespaces;
 }
 
+/** Definitions never change, and are asked again and again. */
+const known = new WeakMap<AnyController, Declarations>();
+
 /** Reads a controller's options; nothing is started and no cluster is asked. */
 export function declarationsOf(controller: AnyController): Declarations {
+  const found = known.get(controller) ?? read(controller);
+  known.set(controller, found);
+  return found;
+}
+
+function read(controller: AnyController): Declarations {
   const name = controllerName(controller);
   const object = isObjectController(controller) ? controller : undefined;
   const primary = object === undefined ? undefined : kindWatch(object.for);
