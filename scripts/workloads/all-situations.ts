@@ -13,12 +13,12 @@ import { services } from "./situations/services.ts";
 import { statefulSets } from "./situations/stateful-sets.ts";
 
 export const allSituations: readonly Situation[] = [
+  ...cronJobs, // they wait for the next minute, and others can play meanwhile
   ...deployments,
   ...replicaSets,
   ...statefulSets,
   ...daemonSets,
   ...jobs,
-  ...cronJobs,
   ...garbage,
   ...namespaces,
   ...services,

@@ -7,7 +7,7 @@ import type { Situation } from "./situation.ts";
 import { Stage } from "./stage.ts";
 
 /** So many play at once: more would only wait for each other, and deadlines would pass meanwhile. */
-const AT_ONCE = 16;
+const AT_ONCE = 28;
 
 /** By the situation's name, for each cluster. @param attempt the second one needs other namespaces */
 export async function play(

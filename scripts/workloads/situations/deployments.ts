@@ -57,10 +57,13 @@ export const deployments: readonly Situation[] = [
     "deployment: recreate waits for pods that stop slowly",
     async (stage) => {
       const strategy = { type: "Recreate" };
-      const slow = { "pods.binnacle.dev/stops-after": "4s" };
+      const slow = { "pods.binnacle.dev/stops-after": "30s" };
       await rollOut(stage, "rolled out", { replicas: 2, strategy, template: version(1, slow) });
       await stage.apply(deployment("web", { replicas: 2, strategy, template: version(2, slow) }));
       await stage.settle("the old pods stop", isStuckAt({ replicas: 0, terminatingReplicas: 2 }));
+      const annotations = { "pods.binnacle.dev/stops-after": "0s" };
+      for (const { metadata } of stage.list("Pod"))
+        await stage.patch("Pod", metadata.name, { metadata: { annotations } });
       await stage.settle("rolled out again", isComplete("web"));
     },
     { order: true },

@@ -219,6 +219,16 @@ describe("nextPodStep", () => {
     expect([subject.state("main"), subject.state("second")]).toEqual(["ready", "running"]);
   });
 
+  test("an ephemeral container runs beside the others", () => {
+    const subject = new Subject({ ephemeralContainers: [{ name: "debug", image: "shell" }] });
+    const { status } = subject.after(0);
+    expect(status.ephemeralContainerStatuses?.map(({ name, state }) => [name, state?.running !== undefined])).toEqual([
+      ["debug", true],
+    ]);
+    expect(subject.after(5_000).status.ephemeralContainerStatuses).toEqual(status.ephemeralContainerStatuses);
+    expect(subject.condition("Ready")).toBe("True");
+  });
+
   test("an exit code that is no number is refused, by its text", () => {
     expect(() => new Subject({}, said("exit-code", "one")).after(0)).toThrow('Cannot use "one" as exit code');
   });

@@ -137,8 +137,20 @@ function written({ pod, now, hostIP, newPodIP }: PodContext, { startTime, phase,
     podIPs: [{ ip: podIP }],
     startTime,
     initContainerStatuses: init.length === 0 ? undefined : init,
+    ephemeralContainerStatuses: ephemeral({ pod, now }),
     containerStatuses: main,
   };
+}
+
+/** Those of `kubectl debug` run once they are asked for, and change nothing else. */
+function ephemeral({ pod, now }: Pick<PodContext, "pod" | "now">): readonly ContainerStatus[] | undefined {
+  return pod.spec.ephemeralContainers?.map(({ name, image = "" }) => {
+    const known = statusOf(pod.status?.ephemeralContainerStatuses, name);
+    const state = { running: { startedAt: timestamp(now) } };
+    return (
+      known ?? { name, image, imageID: `binnacle://${image}`, state, ready: false, restartCount: 0, lastState: {} }
+    );
+  });
 }
 
 function statusOf(statuses: readonly ContainerStatus[] | undefined, container: string): ContainerStatus | undefined {

@@ -142,5 +142,6 @@ export type KubeletStatus = Pick<
   | "startTime"
   | "initContainerStatuses"
   | "containerStatuses"
+  | "ephemeralContainerStatuses"
   | "observedGeneration"
 >;
