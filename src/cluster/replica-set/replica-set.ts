@@ -18,7 +18,7 @@ import {
 } from "../../index.ts";
 import { Pod, ReplicaSet, ReplicationController } from "../../resource/builtin/index.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
-import { labelSelector } from "../../resource/selector.ts";
+import { type LabelSelector, labelSelector } from "../../resource/selector.ts";
 import { claim } from "../workload/claim.ts";
 import { controllerOf, controllerUid, isControlledBy, orphansOf } from "../workload/owner.ts";
 import {
@@ -50,7 +50,8 @@ interface Options {
 interface Variant {
   readonly name: string;
   readonly resource: typeof ReplicaSet;
-  readonly selects: (object: ReplicaSet_, labels: Readonly<Record<string, string>> | undefined) => boolean;
+  /** Which pods an object selects, by their labels. */
+  readonly selectorOf: (object: ReplicaSet_) => LabelSelector;
   readonly countsTerminating: boolean;
 }
 
@@ -58,7 +59,7 @@ export function replicaSetController(options: Options = {}): Definition {
   return controllerOfReplicas(options, {
     name: "replica-set",
     resource: ReplicaSet,
-    selects: ({ spec }, labels) => labelSelector(spec.selector).matches(labels),
+    selectorOf: ({ spec }) => labelSelector(spec.selector),
     countsTerminating: true,
   });
 }
@@ -68,18 +69,13 @@ export function replicationController(options: Options = {}): Definition {
   return controllerOfReplicas(options, {
     name: "replication-controller",
     resource: ReplicationController as Resource as typeof ReplicaSet,
-    selects: ({ spec }, labels = {}) => Object.entries(spec.selector).every(([key, value]) => labels[key] === value),
+    selectorOf: ({ spec }) => labelSelector({ matchLabels: spec.selector as Readonly<Record<string, string>> }),
     countsTerminating: false,
   });
 }
 
 function controllerOfReplicas({ clock = systemClock }: Options, variant: Variant): Definition {
-  const { name, resource, selects, countsTerminating } = variant;
-
-  const podsOf = async (owner: ReplicaSet_, client: Client): Promise<readonly Pod_[]> => {
-    const pods = await client.list(Pod, { index: podsByController.is(owner.metadata.uid) });
-    return pods.filter((pod) => selects(owner, pod.metadata.labels));
-  };
+  const { name, resource, selectorOf, countsTerminating } = variant;
 
   return defineController({
     name,
@@ -91,22 +87,23 @@ function controllerOfReplicas({ clock = systemClock }: Options, variant: Variant
           const { namespace = "", labels } = pod.metadata;
           const owner = controllerOf(pod);
           if (owner !== undefined) return owner.kind === resource.kind ? [{ namespace, name: owner.name }] : [];
-          return (await client.list(resource, { namespace })).filter((one) => selects(one, labels)); // to adopt it
+          return (await client.list(resource, { namespace })).filter((one) => selectorOf(one).matches(labels)); // to adopt it
         },
       }),
     ],
     uses: [allow(Pod, "create", "patch", "delete"), allow(resource, "status/update", "get")],
     async reconcile(owner, { client, events }) {
-      const { namespace } = owner.metadata;
+      const { namespace, uid } = owner.metadata;
+      const selector = selectorOf(owner);
+      const isSelected = ({ metadata }: Pod_): boolean => selector.matches(metadata.labels);
       const orphans = await client.list(Pod, { index: podsByController.is(orphansOf(namespace)) });
-      const controlled = await client.list(Pod, { index: podsByController.is(owner.metadata.uid) });
-      const isSelected = ({ metadata }: Pod_): boolean => selects(owner, metadata.labels);
+      const controlled = await client.list(Pod, { index: podsByController.is(uid) });
       const candidates = [...controlled, ...orphans].filter(isActive);
       const claimed = await claim(owner, candidates, { client, ownerKind: resource, kind: Pod, isSelected });
 
       const thrown = await scale(owner, claimed, { client, events, now: clock.now() });
       // A second list: it shows what has just been created and deleted.
-      const pods = await podsOf(owner, client);
+      const pods = (await client.list(Pod, { index: podsByController.is(uid) })).filter(isSelected);
       const now = clock.now();
       const status = statusOf(owner, { pods, failure: thrown?.failure, countsTerminating, now });
       if (!isWritten(owner, status)) await writeStatus(client, resource, { ...owner, status });
