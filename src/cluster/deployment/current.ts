@@ -1,5 +1,5 @@
 /** The ReplicaSet that has the Deployment's template: found, given its revision, or made. */
-import { edit, isAlreadyExists } from "../../index.ts";
+import { edit, isAlreadyExists, RetryError } from "../../index.ts";
 import { type PodTemplateSpec, ReplicaSet, type ReplicaSetInput } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
 import { controlledBy, isControlledBy } from "../workload/owner.ts";
@@ -52,7 +52,7 @@ export async function create(run: DeploymentRun, { old }: ReplicaSets): Promise<
   try {
     current = await client.create(ReplicaSet, wanted);
   } catch (error) {
-    if (isAlreadyExists(error)) return { current: await known(run, name, error), old };
+    if (isAlreadyExists(error)) return { current: await known(run, name), old };
     if (isNamespaceTerminating(error)) throw error;
     const message = `Failed to create new replica set "${name}": ${serverMessage(error)}`;
     await note(run, { condition: { type: "Progressing", status: "False", reason: "ReplicaSetCreateError", message } });
@@ -70,14 +70,14 @@ export async function create(run: DeploymentRun, { old }: ReplicaSets): Promise<
 }
 
 /** An existing one of the name is ours, or the hashes of two templates are the same: then the next name is tried. */
-async function known(run: DeploymentRun, name: string, error: unknown): Promise<ReplicaSet_> {
+async function known(run: DeploymentRun, name: string): Promise<ReplicaSet_> {
   const { deployment, client } = run;
   const { namespace = "" } = deployment.metadata;
   const found = await client.get(ReplicaSet, { namespace, name });
   if (isControlledBy(found, deployment) && isSameTemplate(found.spec.template, deployment.spec.template)) return found;
   const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
   await run.write({ ...deployment, status: { ...deployment.status, collisionCount } });
-  throw error;
+  throw new RetryError(`The name ${name} is taken: another one is tried`, { after: 0 });
 }
 
 interface Note {
