@@ -193,7 +193,7 @@ describe("faults", () => {
   });
 
   for (const [name, strike] of Object.entries(strikes)) {
-    test.concurrent(`${name}: break the naive controller and no example`, async () => {
+    test(`${name}: break the naive controller and no example`, async () => {
       const [naive] = await Promise.all([
         naiveUnder(strike),
         ...Object.values(examples).map((example) => example(strike)),
