@@ -121,7 +121,7 @@ describe.each(servers)("client on the %s server", (server) => {
   test("a key or an object without its namespace is said to be that, whether or not there is a cache", async () => {
     await run("keyless", async ({ client }) => {
       const key = { name: "keyless" } as { name: string; namespace: string };
-      for (const resource of [ConfigMap, Deployment]) {
+      for (const resource of [ConfigMap, Deployment as unknown as typeof ConfigMap]) {
         expect(await client.find(resource, key).catch(String)).toContain("the key has no namespace");
         expect(await client.get(resource, key).catch(String)).toContain("the key has no namespace");
       }

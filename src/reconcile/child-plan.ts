@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type AnyObject, groupOf } from "../resource/handle.ts";
 import { type Key, keyString, type MetaInput } from "../resource/meta.ts";
+import type { DesiredObject } from "./desired-object.ts";
 import { childId, type OwnedKind } from "./owned-kind.ts";
 import {
   APPLIED_ANNOTATION,
@@ -12,13 +13,6 @@ import {
   OWNER_UID_LABEL,
 } from "./owner.ts";
 import type { RunOfObject } from "./run.ts";
-
-/** A member of the set that `children.sync` was given. */
-export interface DesiredObject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: MetaInput;
-}
 
 /** A child of the desired set, ready to be applied, with what is known of it at the server. */
 export interface PlannedChild {
@@ -56,9 +50,9 @@ export function planChild(run: RunOfObject, name: string, desired: DesiredObject
   const owned = ownedKind(run, desired);
   const namespace = namespaceOf(run, owned, desired);
   const what = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${metadata.name}`;
-  const { name: childName, namespace: _, labels, annotations, ...meta } = metadata;
+  const { name: childName, namespace: _, ...meta } = metadata;
   const key: Key = { name: childName, namespace };
-  const ownership = ownershipOf(run, owned, { name, namespace, what, labels, annotations });
+  const ownership = ownershipOf(run, owned, { name, namespace, what, metadata });
   const content = { ...rest, metadata: { ...meta, ...ownership } };
   const identity = namespace === undefined ? { name: childName } : { name: childName, namespace };
   const { informer } = owned;
@@ -160,8 +154,7 @@ interface Ownership {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly what: string;
-  readonly labels: Readonly<Record<string, string>> | undefined;
-  readonly annotations: Readonly<Record<string, string>> | undefined;
+  readonly metadata: MetaInput;
 }
 
 /** The metadata that makes an object a child: an owner reference, or where that cannot reach a label. */
@@ -171,13 +164,21 @@ function ownershipOf(
   child: Ownership,
 ): Pick<MetaInput, "labels" | "ownerReferences"> & { readonly annotations: Record<string, string> } {
   const owner = run.object;
-  const labels = child.labels === undefined ? {} : { labels: child.labels };
-  const annotations = { ...child.annotations, [CHILD_ANNOTATION]: child.name };
-  if (canReference(owner, child.namespace))
-    return { ...labels, annotations, ownerReferences: [controllerReference(owner)] };
+  const { labels, ownerReferences = [] } = child.metadata;
+  const annotations = { ...child.metadata.annotations, [CHILD_ANNOTATION]: child.name };
+  const other = ownerReferences.find(({ controller, uid }) => controller === true && uid !== owner.metadata.uid);
+  if (other !== undefined) {
+    throw new TypeError(
+      `Cannot sync children: ${child.what} names ${other.kind} ${other.name} as its controller, and that is ${owner.kind} ${owner.metadata.name}`,
+    );
+  }
+  if (canReference(owner, child.namespace)) {
+    const others = ownerReferences.filter(({ uid }) => uid !== owner.metadata.uid);
+    return { annotations, ownerReferences: [...others, controllerReference(owner)] };
+  }
   if (kind.track === "label") {
     return {
-      labels: { ...child.labels, [OWNER_UID_LABEL]: owner.metadata.uid },
+      labels: { ...labels, [OWNER_UID_LABEL]: owner.metadata.uid },
       annotations: { ...annotations, [OWNER_ANNOTATION]: keyString(owner.metadata) },
     };
   }

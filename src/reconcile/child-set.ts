@@ -1,13 +1,12 @@
 /** `children.sync`: makes what the cluster has of an object's children the set that its reconciler wants. */
 import { applyChild, knownChild } from "./child-application.ts";
-import { type DesiredObject, planChild, type PlannedChild } from "./child-plan.ts";
+import { planChild, type PlannedChild } from "./child-plan.ts";
 import { prune, removeTracked, surplusOf } from "./child-pruning.ts";
 import type { SyncOptions } from "./children.ts";
+import { checkSet, type DesiredSet, objectsOf } from "./desired-object.ts";
 import { WaitingForChildren } from "./errors.ts";
 import { isReady } from "./readiness.ts";
 import type { RunOfObject } from "./run.ts";
-
-type Wanted = Readonly<Record<string, DesiredObject | readonly DesiredObject[] | undefined>>;
 
 export class ChildSet {
   readonly #run: RunOfObject;
@@ -17,14 +16,13 @@ export class ChildSet {
     this.#run = run;
   }
 
-  async sync(desired: Wanted, options: SyncOptions<string> = {}): Promise<unknown> {
+  async sync(desired: DesiredSet, options: SyncOptions<string> = {}): Promise<unknown> {
     this.#admit();
+    checkSet(desired, options);
     const plans = new Map<string, PlannedChild[]>();
     const wanted = new Set<string>();
     for (const [name, given] of Object.entries(desired)) {
-      const objects =
-        given === undefined ? [] : Array.isArray(given) ? (given as DesiredObject[]) : [given as DesiredObject];
-      const planned = objects.map((object) => planChild(this.#run, name, object));
+      const planned = objectsOf(name, given).map((object) => planChild(this.#run, name, object));
       for (const child of planned) {
         if (wanted.has(child.id)) throw new TypeError(`Cannot sync children: ${child.what} is in the set twice`);
         wanted.add(child.id);
@@ -98,7 +96,7 @@ export class ChildSet {
     if (failed !== undefined) throw failed.reason;
   }
 
-  #result(desired: Wanted, plans: ReadonlyMap<string, readonly PlannedChild[]>): Record<string, unknown> {
+  #result(desired: DesiredSet, plans: ReadonlyMap<string, readonly PlannedChild[]>): Record<string, unknown> {
     const result: Record<string, unknown> = {};
     for (const [name, planned] of plans) {
       const objects = planned.map(({ live, what }) => {

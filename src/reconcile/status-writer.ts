@@ -39,6 +39,12 @@ export class ObjectStatus implements StatusWriter<Shape> {
     if (!condition.type || !condition.reason) {
       throw new TypeError(`Cannot set a condition: type and reason are required, got ${JSON.stringify(condition)}`);
     }
+    // "False" is what the API says, and as a truth value it would be the opposite.
+    if (typeof condition.status !== "boolean" && condition.status !== "Unknown") {
+      throw new TypeError(
+        `Cannot set condition ${condition.type}: expected the status true, false or "Unknown", got ${JSON.stringify(condition.status)}`,
+      );
+    }
     this.#conditions.set(condition.type, condition);
     this.#dirty = true;
   }
