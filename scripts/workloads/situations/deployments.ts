@@ -39,8 +39,8 @@ export const deployments: readonly Situation[] = [
   situation(
     "deployment: a rolling update by percentages",
     async (stage) => {
-      await rollOut(stage, "rolled out", { replicas: 10, strategy: rolling("50%", "30%") });
-      await rollOut(stage, "rolled out again", { replicas: 10, strategy: rolling("50%", "30%"), template: version(2) });
+      await rollOut(stage, "rolled out", { replicas: 7, strategy: rolling("50%", "30%") });
+      await rollOut(stage, "rolled out again", { replicas: 7, strategy: rolling("50%", "30%"), template: version(2) });
     },
     { events: "reasons" },
   ),
