@@ -135,13 +135,19 @@ describe("binnacle dev", () => {
     expect(await dev.kubectl("get", "guestbook", "hello", "-o", "name")).toBe("guestbook.demo.binnacle.dev/hello");
   });
 
-  test("one in another folder takes free ports", async () => {
+  test("one in another folder takes free ports, and the same ones again", async () => {
     await using other = await Bench.create();
     await other.example("pod-logger");
-    await using beside = await new Dev(other.dir).ready();
+    const beside = await new Dev(other.dir).ready();
     expect(beside.url).not.toBe(dev.url);
     expect(await beside.kubectl("get", "nodes", "--no-headers")).toContain("Ready");
-  });
+    await beside.kubectl("create", "configmap", "passing");
+    expect(await beside.end()).toBe(0);
+    // Without --data it begins anew, where kubectl finds it as before.
+    await using again = await new Dev(other.dir).ready();
+    expect(again.url).toBe(beside.url);
+    expect(await again.kubectl("get", "configmaps", "-o", "name")).not.toContain("passing");
+  }, 30_000);
 
   test("a module that changes is loaded again", async () => {
     const file = join(bench.dir, "controllers/guestbook.ts");
