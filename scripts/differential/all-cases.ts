@@ -7,6 +7,7 @@ import { admission } from "./sequences/admission.ts";
 import { custom } from "./sequences/custom.ts";
 import { listing } from "./sequences/listing.ts";
 import { deletion } from "./sequences/deletion.ts";
+import { mutatingPolicies } from "./sequences/mutating-policies.ts";
 import { podSecurity } from "./sequences/pod-security.ts";
 import { policies } from "./sequences/policies.ts";
 import { protocol } from "./sequences/protocol.ts";
@@ -32,6 +33,7 @@ export function allCases(served: readonly Served[], share: number): Case[] {
     ...admission,
     podSecurity,
     ...policies,
+    ...mutatingPolicies,
     ...versions,
     ...costs,
     ...conversion,

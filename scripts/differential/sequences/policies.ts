@@ -1,24 +1,24 @@
 /** Admission policies: what they match, evaluate, refuse, tell and change. */
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
-import { makeNamespace } from "./admission.ts";
+import { makeNamespace, pod } from "./admission.ts";
 
 const group = "/apis/admissionregistration.k8s.io/v1";
 const merge = { "content-type": "application/merge-patch+json" };
 
-interface Policy {
+export interface Policy {
   readonly spec: object;
   readonly binding?: object;
 }
 
-const rule = {
+export const rule = {
   apiGroups: [""],
   apiVersions: ["v1"],
   operations: ["CREATE", "UPDATE", "DELETE"],
   resources: ["configmaps"],
 };
 
-const map = (name: string, data: object = {}, metadata: object = {}): object => ({
+export const map = (name: string, data: object = {}, metadata: object = {}): object => ({
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name, ...metadata },
@@ -26,7 +26,7 @@ const map = (name: string, data: object = {}, metadata: object = {}): object => 
 });
 
 /** Puts policies in force, each in a namespace of its own. @returns those namespaces' paths by label */
-async function enforce(
+export async function enforce(
   session: Session,
   kind: "Validating" | "Mutating",
   policies: Readonly<Record<string, Policy>>,
@@ -68,13 +68,13 @@ async function enforce(
 }
 
 /** Takes the bindings away, so that the next cases have a server without policies. */
-async function release(session: Session, kind: "Validating" | "Mutating", count: number): Promise<void> {
+export async function release(session: Session, kind: "Validating" | "Mutating", count: number): Promise<void> {
   const path = `${group}/${kind.toLowerCase()}admissionpolicybindings`;
   for (let index = 0; index < count; index++)
     await session.quietly("DELETE", `${path}/${session.slug}-${index}-binding`);
 }
 
-const mutable = { ...rule, operations: ["CREATE", "UPDATE"] };
+export const mutable = { ...rule, operations: ["CREATE", "UPDATE"] };
 
 const validations: Case = {
   name: "policies that validate",
@@ -260,106 +260,44 @@ const unknownParameters: Case = {
   },
 };
 
-const mutations: Case = {
-  name: "policies that mutate",
+const connections: Case = {
+  name: "policies that refuse connections",
   run: async (session) => {
-    const apply = (expression: string): object => ({
-      patchType: "ApplyConfiguration",
-      applyConfiguration: { expression },
-    });
-    const patch = (expression: string): object => ({ patchType: "JSONPatch", jsonPatch: { expression } });
-    const policies: Readonly<Record<string, Policy>> = {
-      "by applying": {
-        spec: {
-          mutations: [
-            apply(
-              "Object{metadata: Object.metadata{labels: {'added': request.operation}}, data: {'name': object.metadata.name}}",
-            ),
-          ],
-        },
-      },
-      "by a patch": {
-        spec: {
-          variables: [{ name: "n", expression: "string(size(object.data))" }],
-          mutations: [
-            patch("[JSONPatch{op: 'add', path: '/data/' + jsonpatch.escapeKey('a.b'), value: variables.n}]"),
-            patch("[JSONPatch{op: 'add', path: '/data/second', value: string(size(object.data))}]"),
-          ],
-        },
-      },
-      "by a patch whose test fails": {
-        spec: {
-          mutations: [
-            patch(
-              "[JSONPatch{op: 'test', path: '/data/a', value: 'z'}, JSONPatch{op: 'add', path: '/data/x', value: 'y'}]",
-            ),
-          ],
-        },
-      },
-      "by a patch that does not fit": { spec: { mutations: [patch("[JSONPatch{op: 'remove', path: '/data/nope'}]")] } },
-      "by an expression that breaks": { spec: { mutations: [apply("Object{data: {'a': object.data.nope}}")] } },
-      "by an expression that breaks, ignored": {
-        spec: { failurePolicy: "Ignore", mutations: [apply("Object{data: {'a': object.data.nope}}")] },
-      },
-      "under a condition": {
-        spec: {
-          matchConditions: [{ name: "labelled", expression: "'a' in object.metadata.?labels.orValue({})" }],
-          mutations: [apply("Object{data: {'labelled': 'yes'}}")],
-        },
-      },
+    const connect = {
+      ...rule,
+      operations: ["CONNECT"],
+      resources: ["pods/exec", "pods/attach", "pods/portforward", "pods/proxy"],
     };
-    for (const [label, space] of Object.entries(await enforce(session, "Mutating", policies))) {
-      const name = label.replaceAll(/[ ,]+/g, "-");
-      const path = `${space}/configmaps`;
-      await session.send(`create ${label}`, "POST", path, { body: map(name, { a: "b" }) });
-      await session.send(`create labelled ${label}`, "POST", path, {
-        body: map(`${name}-labelled`, { a: "b" }, { labels: { a: "b" } }),
-      });
-      await session.send(`update ${label}`, "PATCH", `${path}/${name}`, { headers: merge, body: { data: { c: "d" } } });
-    }
-    await release(session, "Mutating", Object.keys(policies).length);
+    const paths = await enforce(session, "Validating", {
+      connections: {
+        spec: {
+          matchConstraints: { resourceRules: [connect] },
+          validations: [
+            {
+              expression: "!has(object.command) || object.command[0] != 'rm'",
+              messageExpression: "'not ' + object.command[0]",
+            },
+            { expression: "object.kind != 'PodAttachOptions' || !object.stdin", message: "look only" },
+            { expression: "request.subResource != 'portforward'", reason: "Forbidden" },
+            {
+              expression: "object.kind != 'PodProxyOptions' || object.path == '/fine'",
+              messageExpression: "string(object.path)",
+            },
+          ],
+        },
+      },
+    });
+    const path = `${paths["connections"]}/pods`;
+    await session.quietly("POST", path, pod("one"));
+    await session.send("exec", "POST", `${path}/one/exec?command=ls&container=a&stdout=true`);
+    await session.send("exec that is refused", "POST", `${path}/one/exec?command=rm&command=-r&stdout=true`);
+    await session.send("attach", "POST", `${path}/one/attach?stdin=true&stdout=true`);
+    await session.send("port forward", "POST", `${path}/one/portforward?ports=80`);
+    await session.send("proxy", "GET", `${path}/one/proxy/a/b`);
+    await session.send("proxy that is fine", "GET", `${path}/one/proxy/fine`);
+    await session.send("log", "GET", `${path}/one/log`);
+    await release(session, "Validating", 1);
   },
 };
 
-const podMutations: Case = {
-  name: "policies that mutate pods",
-  run: async (session) => {
-    const apply = (expression: string): object => ({
-      patchType: "ApplyConfiguration",
-      applyConfiguration: { expression },
-    });
-    const patch = (expression: string): object => ({ patchType: "JSONPatch", jsonPatch: { expression } });
-    const pods = { resourceRules: [{ ...mutable, resources: ["pods"], operations: ["CREATE"] }] };
-    const podPolicies: Readonly<Record<string, object>> = {
-      "a sidecar": apply(
-        "Object{spec: Object.spec{initContainers: [Object.spec.initContainers{name: 'side', image: 'side:1', restartPolicy: 'Always'}]}}",
-      ),
-      "an atomic list": apply(
-        "Object{spec: Object.spec{containers: [Object.spec.containers{name: 'a', args: ['x']}]}}",
-      ),
-      "an unknown field": apply("Object{spec: Object.spec{nope: 'x'}}"),
-      "a value of an object": patch(
-        "[JSONPatch{op: 'add', path: '/spec/nodeSelector', value: {'disk': 'ssd'}}, JSONPatch{op: 'add', path: '/spec/securityContext', value: Object.spec.securityContext{runAsUser: 5}}]",
-      ),
-    };
-    const policies = Object.fromEntries(
-      Object.entries(podPolicies).map(([label, mutation]) => [
-        label,
-        { spec: { matchConstraints: pods, mutations: [mutation] } },
-      ]),
-    );
-    for (const [label, space] of Object.entries(await enforce(session, "Mutating", policies))) {
-      await session.send(`pod with ${label}`, "POST", `${space}/pods`, {
-        body: {
-          apiVersion: "v1",
-          kind: "Pod",
-          metadata: { name: label.replaceAll(" ", "-") },
-          spec: { containers: [{ name: "a", image: "a:1" }] },
-        },
-      });
-    }
-    await release(session, "Mutating", Object.keys(policies).length);
-  },
-};
-
-export const policies: readonly Case[] = [validations, actions, parameters, unknownParameters, mutations, podMutations];
+export const policies: readonly Case[] = [validations, actions, parameters, unknownParameters, connections];

@@ -41,6 +41,8 @@ export function reviewRequest(
 }
 
 function sent(object: KubeObject, isCustom: boolean, version: string): KubeObject {
+  // What is asked of a connection has none.
+  if (!("metadata" in object)) return object;
   const { creationTimestamp, ...metadata } = object.metadata;
   const complete = creationTimestamp ? { ...metadata, creationTimestamp } : metadata;
   const group = object.apiVersion.includes("/") ? `${object.apiVersion.split("/")[0]}/` : "";

@@ -52,7 +52,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
 /** A name that was generated is known by the time of validation. */
 function named(attributes: AdmissionAttributes): AdmissionAttributes {
   const { context, object } = attributes;
+  if (context.operation !== "CREATE" || context.name !== "") return attributes;
   const name = object?.metadata.name;
-  if (context.operation !== "CREATE" || context.name !== "" || !name) return attributes;
+  if (!name) return attributes;
   return { ...attributes, context: { ...context, name } };
 }

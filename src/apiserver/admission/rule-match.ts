@@ -64,5 +64,5 @@ function isEmpty(selector: Fields | undefined): boolean {
 }
 
 function matches(selector: Fields | undefined, object: KubeObject | undefined): boolean {
-  return labelSelector(selector ?? {}).matches(object?.metadata.labels ?? {});
+  return labelSelector(selector ?? {}).matches(object?.metadata?.labels ?? {});
 }

@@ -2,7 +2,7 @@
 import type { Fields, KubeObject } from "../hooks.ts";
 import { badRequest, notFound, StatusError } from "../status.ts";
 import { each, inner } from "../validation/fill.ts";
-import type { Exchange } from "../verbs/exchange.ts";
+import { type Exchange, writeContext } from "../verbs/exchange.ts";
 
 const names: ReadonlySet<string> = new Set(["log", "exec", "attach", "portforward", "proxy"]);
 
@@ -12,8 +12,10 @@ export function isConnection(subresource: string): boolean {
 }
 
 /** @throws StatusError for everything but the empty log of a pod that has no node yet */
-export function connect(exchange: Exchange): Response {
+export async function connect(exchange: Exchange, kind: string): Promise<Response> {
   const { target } = exchange;
+  // A log is read, everything else is a connection that somebody may refuse.
+  if (target.subresource !== "log") await admit(exchange, kind);
   if (target.subresource === "proxy") throw proxyProblem(exchange);
   const { namespace, name, subresource } = target;
   const pod = exchange.kernel.reader.get(pods, { namespace, name });
@@ -21,7 +23,8 @@ export function connect(exchange: Exchange): Response {
   const spec = inner(pod, "spec");
   const container = subresource === "portforward" ? "" : containerOf(exchange, pod, spec);
   const node = String(spec["nodeName"] ?? "");
-  if (node === "" && subresource === "log") return new Response("", { headers: { "content-type": "text/plain" } });
+  if (node === "" && subresource === "log")
+    return new Response(null, { status: 204, headers: { "cache-control": "no-cache, private" } });
   if (node === "") throw badRequest(`pod ${name} does not have a host assigned`);
   const host = kubeletOf(exchange, node);
   const refused = `dial tcp ${host}: connect: connection refused`;
@@ -30,6 +33,36 @@ export function connect(exchange: Exchange): Response {
 }
 
 const pods = { group: "", plural: "pods" };
+
+async function admit(exchange: Exchange, kind: string): Promise<void> {
+  const { kernel, target } = exchange;
+  const context = writeContext(exchange, "CONNECT", { name: target.name, dryRun: false });
+  const object = { kind, apiVersion: "v1", ...connectOptions(exchange) } as unknown as KubeObject;
+  const attributes = {
+    context: { ...context, row: { ...context.row, kind } },
+    object,
+    oldObject: undefined,
+    options: {},
+  };
+  await kernel.admission.mutate(attributes);
+  await kernel.admission.validate(attributes);
+}
+
+/** What the query asks of a connection; switches that are off are left out. */
+function connectOptions({ query, target }: Exchange): Fields {
+  if (target.subresource === "proxy") return { path: `/${target.rest}` };
+  if (target.subresource === "portforward") {
+    const ports = query.getAll("ports").flatMap((text) => text.split(",").map(Number));
+    return ports.length === 0 ? {} : { ports };
+  }
+  const switches = ["stdin", "stdout", "stderr", "tty"].filter((name) => /^(1|t|true)$/i.test(query.get(name) ?? ""));
+  const [container, command] = [query.get("container"), query.getAll("command")];
+  return {
+    ...Object.fromEntries(switches.map((name) => [name, true])),
+    ...(container ? { container } : {}),
+    ...(command.length > 0 && target.subresource === "exec" ? { command } : {}),
+  };
+}
 
 /** An error of Go's that is no Status by itself. */
 function plain(message: string): StatusError {

@@ -94,7 +94,7 @@ async function subresource(exchange: Exchange, verb: string): Promise<Response> 
     if (wanted === "get") return getScale(exchange);
     return wanted === "update" ? putScale(exchange) : patchScale(exchange);
   }
-  if (isConnection(target.subresource)) return connect(exchange);
+  if (isConnection(target.subresource)) return connect(exchange, found.responseKind.kind);
   if (wanted === "create") return action(exchange, found.responseKind);
   if (wanted === "get") return get(exchange);
   return wanted === "update" ? update(exchange) : patch(exchange);
