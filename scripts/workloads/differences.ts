@@ -11,8 +11,8 @@ export interface Compared {
   readonly all: readonly Difference[];
   /** Those that are not allowed. */
   readonly left: readonly Difference[];
-  /** Situations that were played again. */
-  readonly again: readonly string[];
+  /** What differed when the situations were played first. */
+  readonly first: readonly Difference[];
 }
 
 /**
@@ -24,10 +24,10 @@ export async function differences(sides: readonly [Side, Side], situations: read
   const first = await played(sides, situations, { allowed, attempt: 1 });
   const differing = new Set(first.left.map(({ situation }) => situation));
   const again = situations.filter(({ name }) => differing.has(name));
-  if (again.length === 0) return { ...first, again: [] };
+  if (again.length === 0) return { ...first, first: [] };
   const second = await played(sides, again, { allowed, attempt: 2 });
   const others = first.all.filter(({ situation }) => !differing.has(situation));
-  return { all: [...others, ...second.all], left: second.left, again: [...differing] };
+  return { all: [...others, ...second.all], left: second.left, first: first.left };
 }
 
 interface Attempt {
@@ -39,7 +39,7 @@ async function played(
   sides: readonly [Side, Side],
   situations: readonly Situation[],
   { allowed, attempt }: Attempt,
-): Promise<Omit<Compared, "again">> {
+): Promise<Omit<Compared, "first">> {
   const [expected, actual] = await play(sides, situations, attempt);
   const all = situations.flatMap(({ name }) => compareOutcomes(name, expected.get(name)!, actual.get(name)!));
   return { all, left: withoutAllowed(all, allowed) };

@@ -28,10 +28,10 @@ const [first = "real", second = "embedded"] = options.sides.split(",");
 await using one = await start(first);
 await using other = await start(second);
 const begin = performance.now();
-const { all, left, again } = await differences([one, other], situations);
+const { all, left, first: chance } = await differences([one, other], situations);
 console.log(`the situations took ${((performance.now() - begin) / 1000).toFixed(1)} s`);
 for (const difference of (options.all ? all : left).slice(0, options.first)) console.log(describe(difference));
-if (again.length > 0) console.log(`played again: ${again.join(", ")}`);
+for (const { situation, field } of chance) console.log(`played again: ${situation}, for ${field}`);
 const differing = new Set(left.map(({ situation }) => situation));
 console.log(
   `${situations.length} situations, ${differing.size} differ in ${left.length} fields, ${all.length - left.length} more where it is allowed`,
