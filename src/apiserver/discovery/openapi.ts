@@ -5,6 +5,7 @@ import type { Schemas } from "../parts.ts";
 import { specOf } from "../registry/custom-rows.ts";
 import { definitionsName, type Registry } from "../registry/registry.ts";
 import { answerJson, answerObject } from "../request/answer.ts";
+import { asVersion2, type Definitions, withDefinitions, withDefinitionsProtobuf } from "./openapi-v2.ts";
 import type { Storage } from "../storage/storage.ts";
 
 interface Around {
@@ -20,9 +21,16 @@ export function openApi(request: Request, path: string, around: Around): Respons
   const { schemas } = around;
   if (path === "/openapi/v2") {
     const accept = request.headers.get("accept") ?? "";
-    if (!accept.includes("protobuf")) return answerJson(request, schemas.openApiV2());
+    const custom = customDefinitions(around);
+    const isPlain = Object.keys(custom).length === 0;
+    if (!accept.includes("protobuf")) {
+      const document = schemas.openApiV2();
+      return answerJson(request, isPlain ? document : withDefinitions(document, custom));
+    }
     const type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-    return new Response(schemas.openApiV2Protobuf() as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } });
+    const document = schemas.openApiV2Protobuf();
+    const whole = isPlain ? document : withDefinitionsProtobuf(document, custom);
+    return new Response(whole as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } });
   }
   if (path === "/openapi/v3") return answerObject(request, index(around));
   if (!path.startsWith("/openapi/v3/")) return undefined;
@@ -79,6 +87,26 @@ function customDocument(name: string, { registry, storage }: Around): Fields | u
   };
 }
 
+/** Of all custom kinds, as v2 has them. */
+function customDefinitions({ registry, storage }: Around): Definitions {
+  const definitions: Record<string, Fields> = {};
+  for (const row of registry.rows()) {
+    if (!row.custom) continue;
+    const definition = storage.collection(definitionsName).get(`${row.plural}.${row.group}`)?.object;
+    if (definition === undefined) continue;
+    const schema = asVersion2(schemaOf(definition, row));
+    const metadata = {
+      $ref: "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
+      description: metadataText,
+    };
+    definitions[schemaName(row)] =
+      schema["properties"] === undefined
+        ? schema
+        : { ...schema, properties: { ...(schema["properties"] as Fields), metadata } };
+  }
+  return definitions;
+}
+
 /** `io.example.zoo.v1.Tiger` for `zoo.example.io`. */
 function schemaName({ group, version, kind }: KindRow): string {
   return `${group.split(".").toReversed().join(".")}.${version}.${kind}`;
@@ -94,12 +122,13 @@ function schemaOf(definition: KubeObject, row: KindRow): Fields {
       ...(own["properties"] as Fields | undefined),
       apiVersion: { type: "string", description: versionText },
       kind: { type: "string", description: kindText },
-      metadata: { type: "object", description: "Standard object's metadata." },
+      metadata: { type: "object", description: metadataText },
     },
     "x-kubernetes-group-version-kind": [{ group, version: name, kind }],
   };
 }
 
+const metadataText = "Standard object's metadata.";
 const versionText =
   "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources";
 const kindText =
