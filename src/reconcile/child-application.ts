@@ -3,15 +3,16 @@ import { isStub } from "../cache/projection.ts";
 import type { AppliedState } from "../client/applied-memory.ts";
 import { differences } from "../client/field-differences.ts";
 import { appliedFields, isOwned } from "../client/managed-fields.ts";
-import { isConflict, isInvalid } from "../kube/api-error.ts";
+import { isAlreadyExists, isConflict, isInvalid } from "../kube/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import { keyString } from "../resource/meta.ts";
+import { type FieldsV1, keyString } from "../resource/meta.ts";
 import type { PlannedChild } from "./child-plan.ts";
 import { AlreadyOwned, NotOwned } from "./errors.ts";
 import { controllerOf, ownerUid, APPLIED_ANNOTATION } from "./owner.ts";
 import type { RunOfObject } from "./run.ts";
 
 const ATTEMPTS = 5;
+const MARK = `f:${APPLIED_ANNOTATION}`;
 
 /**
  * The object of the child's name as the cache has it, when it is this owner's child or may be adopted.
@@ -32,13 +33,14 @@ export async function applyChild(run: RunOfObject, child: PlannedChild): Promise
   const { memory, controller, managers, parts, log, clock } = run.environment;
   const { live, content, id } = child;
   if (live?.metadata.deletionTimestamp !== undefined) return; // its deletion is an event, and then it is made anew
-  const mark = live?.metadata.annotations?.[APPLIED_ANNOTATION];
-  child.mark(mark);
-  const state = { desired: content, live, fields: live && appliedFields(live, controller) };
+  // The mark is compared by itself: another controller of the same object may have put its own there.
+  child.mark(undefined);
+  const state = { desired: content, live, fields: live && ownFields(live, controller) };
   if (live !== undefined) {
     if (memory.isApplied(id, live, state)) return;
     // What this process has never applied, one before it may have: the mark says so, and the fields that nobody has
     // changed it since, because a change takes the ownership.
+    const mark = live.metadata.annotations?.[APPLIED_ANNOTATION];
     if (mark !== undefined && mark === child.digest() && state.fields && isOwned(content, state.fields)) {
       return memory.remember(id, live, state);
     }
@@ -47,13 +49,14 @@ export async function applyChild(run: RunOfObject, child: PlannedChild): Promise
   }
   child.mark(child.digest());
   const answer = await send(run, child);
+  child.mark(undefined);
   child.live = answer;
   if (live !== undefined && memory.isFight(id, content, clock.now())) {
     const about = { child: child.what, ...differing(state) };
     run.log.warn("A child keeps changing back: somebody else writes fields that this controller sets", about);
   }
   if (answer.metadata.deletionTimestamp !== undefined) return;
-  memory.remember(id, answer, { desired: content, live: answer, fields: appliedFields(answer, controller) });
+  memory.remember(id, answer, { desired: content, live: answer, fields: ownFields(answer, controller) });
   for (const former of managers) {
     if (former === controller || appliedFields(answer, former) === undefined) continue;
     // What an earlier name of this controller applied, and the new one does not want, goes with its last claim.
@@ -69,11 +72,21 @@ async function send(run: RunOfObject, child: PlannedChild): Promise<AnyObject> {
     try {
       return await writer.apply(child.kind.resource, child.body(), run, { force: true });
     } catch (error) {
-      if (attempt === ATTEMPTS || !(isConflict(error) || isOther(error))) throw error;
+      if (attempt === ATTEMPTS || !(isConflict(error) || isAlreadyExists(error) || isOther(error))) throw error;
       child.live = await found(run, child);
       if (child.live?.metadata.deletionTimestamp !== undefined) return child.live;
     }
   }
+}
+
+/** What the manager applied, without the mark. */
+function ownFields(object: AnyObject, manager: string): FieldsV1 | undefined {
+  const fields = appliedFields(object, manager);
+  const metadata = fields?.["f:metadata"];
+  const annotations = metadata?.["f:annotations"];
+  if (annotations === undefined || !Object.hasOwn(annotations, MARK)) return fields;
+  const { [MARK]: _, ...others } = annotations;
+  return { ...fields, "f:metadata": { ...metadata, "f:annotations": others } };
 }
 
 /** The object of the name has another UID. */

@@ -27,7 +27,7 @@ export interface PlannedChild {
   adopt: boolean;
   /** The object as the server has it, once known. */
   live: AnyObject | undefined;
-  /** Hash of the content without its mark; `undefined` for kinds that need none. */
+  /** Hash of the content, while it has no mark; `undefined` for kinds that need none. */
   digest(): string | undefined;
   /** Puts a digest into the content, or takes it out. */
   mark(digest: string | undefined): void;
@@ -83,8 +83,7 @@ export function planChild(run: RunOfObject, name: string, desired: DesiredObject
     live: undefined,
     digest() {
       if (isExact(desired)) return undefined;
-      const { [APPLIED_ANNOTATION]: _mark, ...annotations } = ownership.annotations;
-      return digestOf({ ...content, metadata: { ...content.metadata, annotations } });
+      return digestOf(content);
     },
     mark(digest) {
       if (digest === undefined) delete ownership.annotations[APPLIED_ANNOTATION];
