@@ -79,6 +79,8 @@ export interface Schemas {
   decode(schema: SchemaHandle, object: KubeObject, from: "json" | "value"): Decoded;
   /** Without empty lists and maps, as storage gives it back. */
   stored(schema: SchemaHandle, object: KubeObject): KubeObject;
+  /** With its fields in the order they are written in. */
+  ordered(schema: SchemaHandle, object: KubeObject): KubeObject;
   applyDefaults(schema: SchemaHandle, object: KubeObject): void;
   /** `only` leaves everything but the status unchecked. */
   validate(schema: SchemaHandle, object: KubeObject, options: ValidateOptions): readonly FieldError[];

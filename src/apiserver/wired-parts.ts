@@ -2,6 +2,7 @@
 import { createAdmission } from "./admission/admission.ts";
 import { convertObjects } from "./admission/conversion.ts";
 import type { KubeObject } from "./hooks.ts";
+import { inOrder } from "./schema/order.ts";
 import { customPrinter, printerOf } from "./printers/printers.ts";
 import { behaviourOf } from "./validation/behaviours.ts";
 import type { ApplyRequest, Parts } from "./parts.ts";
@@ -45,6 +46,7 @@ export const wiredParts: Parts = {
       });
       return { ...decoded, object: decoded.object as KubeObject };
     },
+    ordered: (handle, object) => inOrder(handle as Schema, object) as KubeObject,
     stored(handle, object) {
       const schema = handle as Schema;
       return schema.go === undefined ? object : (decodeBuiltIn(schema, object).object as KubeObject);

@@ -36,10 +36,19 @@ export function updateManagedFields(options: UpdateOptions): KubeObject {
   const asked = next.metadata?.managedFields;
   const managers = managersToStartFrom(live, { asked, subresource });
   const bare = withManagedFields(next, undefined);
+  if (lacksKeys(bare)) return bare;
   // An object whose managers were taken away stays without.
   if (managers.size === 0 && live?.metadata.uid !== undefined) return bare;
   applyUpdate(managers, { ...options, live: live && withManagedFields(live, undefined), next: bare });
   return withManagedFields(bare, encodeManagers(managers));
+}
+
+/** Lists whose items are told apart by a name that no rule asks for: without it, nobody owns anything of the object. */
+function lacksKeys({ kind, ...object }: KubeObject): boolean {
+  if (kind !== "ServiceAccount" || !Array.isArray(object["secrets"])) return false;
+  return object["secrets"].some(
+    (secret: { readonly name?: string }) => secret.name === undefined || secret.name === "",
+  );
 }
 
 /** The same where `next` has empty lists and maps: of these only those that are encoded belong to anybody. */

@@ -3,7 +3,7 @@ import type { KubeObject, Reader } from "../hooks.ts";
 import type { Parts } from "../parts.ts";
 import { Stored } from "../storage/stored.ts";
 import type { Storage } from "../storage/storage.ts";
-import { customRow, type DefinitionVersion, scalePaths, specOf } from "./custom-rows.ts";
+import { compareVersionNames, customRow, type DefinitionVersion, scalePaths, specOf } from "./custom-rows.ts";
 import { apiVersionOf, type Resource } from "./resource.ts";
 import { traitsOf } from "./traits.ts";
 
@@ -26,7 +26,13 @@ export function customResource(
   const schema = parts.schemas.custom(version.schema?.openAPIV3Schema ?? anything, row);
   const apiVersion = apiVersionOf(row);
   const storageVersion = apiVersionOf({ group: row.group, version: row.storageVersion });
-  const deprecation = `${apiVersion} ${row.kind} is deprecated`;
+  const newer = versions
+    .filter(
+      ({ name, served, deprecated }) => served && deprecated !== true && compareVersionNames(name, row.version) < 0,
+    )
+    .toSorted((one, other) => compareVersionNames(one.name, other.name))[0];
+  const instead = newer === undefined ? "" : `; use ${row.group}/${newer.name} ${row.kind}`;
+  const deprecation = `${apiVersion} ${row.kind} is deprecated${instead}`;
   /** What this version makes of a stored object that was not written under this very definition. */
   const views = new WeakMap<Stored, Stored>();
   const writtenSince = storage.version;

@@ -33,8 +33,7 @@ export function requestToken({ kernel, target }: Exchange, request: KubeObject):
       badValue: seconds,
       detail: "may not specify a duration larger than 2^32 seconds",
     });
-  if (errors.length > 0)
-    throw invalid({ group: "authentication.k8s.io", kind: "TokenRequest" }, target.name, { errors });
+  if (errors.length > 0) throw invalid({ group: "authentication.k8s.io", kind: "TokenRequest" }, "", { errors });
   const audiences = spec.audiences?.length ? spec.audiences : [issuer];
   const bound = spec.boundObjectRef;
   const isPod = bound?.kind === "Pod" && bound.name !== undefined;

@@ -138,6 +138,21 @@ const certificateRequest: Rules = {
     if (seconds.present && seconds.number < 600)
       seconds.invalid("may not specify a duration less than 600 seconds (10 minutes)");
   },
+  status: (object) => {
+    const conditions = object.at("status").at("conditions");
+    const seen = new Set<string>();
+    for (const condition of conditions.items) {
+      const [type, status] = [condition.at("type"), condition.at("status")];
+      type.require();
+      const isDecision = ["Approved", "Denied", "Failed"].includes(type.text);
+      if (status.require()) status.oneOf(isDecision ? ["True"] : ["False", "True", "Unknown"]);
+      const other = type.text === "Approved" ? "Denied" : type.text === "Denied" ? "Approved" : undefined;
+      if (other !== undefined && seen.has(other))
+        conditions.with(type.text).invalid("Approved and Denied conditions are mutually exclusive");
+      if (seen.has(type.text)) type.duplicate(type.text);
+      seen.add(type.text);
+    }
+  },
   selectable: { "spec.signerName": (object) => String(inner(object, "spec")["signerName"] ?? "") },
 };
 

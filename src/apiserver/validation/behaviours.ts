@@ -91,6 +91,7 @@ export function behaviourOf(row: KindRow): KindBehaviour {
       rules.check?.(root, { write, object, old: undefined });
       if (when === "last") validateMetadata(root.at("metadata"), { row, format });
       rules.checkLast?.(root);
+      if (when === "alone" && errors.length === 0) validateMetadata(root.at("metadata"), { row, format });
       const spec = errors.length === 0 ? podSpecOf(object, row) : undefined;
       if (spec) for (const warning of podWarnings(spec.fields, spec.path)) write.warn(warning);
       return errors;

@@ -147,6 +147,15 @@ const level: Rules = {
     limitResponse(limited.at("limitResponse"));
     return undefined;
   },
+  status: (object) => {
+    const types = new Set<string>();
+    for (const condition of object.at("status").at("conditions").items) {
+      const type = condition.at("type");
+      if (types.has(type.text)) type.duplicate(type.text);
+      types.add(type.text);
+      type.require();
+    }
+  },
 };
 
 function limitResponse(response: Field): void {

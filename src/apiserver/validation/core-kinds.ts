@@ -240,8 +240,28 @@ function namespaceFinalizers(object: Field): void {
 
 const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
+const declaredFeature = /^[A-Z][A-Za-z0-9]*(\/[A-Za-z0-9]+)*$/;
+
+/** What the kubelet no longer reads. */
+function withoutKubeletConfig(object: KubeObject): void {
+  delete inner(object, "spec")["configSource"];
+  delete inner(object, "status")["config"];
+}
+
 const node: Rules = {
   checksTwice: true,
+  prepare: withoutKubeletConfig,
+  prepareUpdate: withoutKubeletConfig,
+  status: (object) => {
+    const features = object.at("status").at("declaredFeatures");
+    for (const feature of features.items) {
+      if (!declaredFeature.test(feature.text))
+        feature.invalid(
+          `invalid feature name ${JSON.stringify(feature.text)}: must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes`,
+          feature.text,
+        );
+    }
+  },
   check: (object) => {
     const taints = object.at("spec").at("taints");
     const place = object.at("metadata").at("taints").with(taints.value);

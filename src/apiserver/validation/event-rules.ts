@@ -107,7 +107,7 @@ function frozen(object: Field, old: Fields, { write: { row } }: RuleContext): vo
 }
 
 export const eventKinds: Readonly<Record<"core" | "events", Rules>> = {
-  core: { name: pathSegment, metadata: "never", check: (object) => older(object, coreNames) },
+  core: { name: pathSegment, metadata: "alone", check: (object) => older(object, coreNames) },
   events: {
     metadata: "last",
     checkNewOnly: true,

@@ -79,9 +79,9 @@ function generatedSelector(object: Field): void {
   const labels = spec.at("template").at("metadata").at("labels");
   const expected = {
     "controller-uid": uid,
-    "job-name": name,
+    "job-name": name ?? "",
     "batch.kubernetes.io/controller-uid": uid,
-    "batch.kubernetes.io/job-name": name,
+    "batch.kubernetes.io/job-name": name ?? "",
   };
   for (const [key, value] of Object.entries(expected)) {
     const entry = labels.key(key);

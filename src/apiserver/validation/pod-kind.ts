@@ -27,6 +27,8 @@ const pod: Rules = {
   status: podStatus,
   update: podUpdate,
   prepareUpdate: (next, old) => {
+    // A feature that is off.
+    delete inner(next, "status")["nodeAllocatableResourceClaimStatuses"];
     if (next["status"] === undefined && old["status"] !== undefined) next["status"] = old["status"];
   },
   selectable: {

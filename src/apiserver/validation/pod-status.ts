@@ -3,7 +3,7 @@ import type { Fields } from "../hooks.ts";
 import { isAddress, notAnAddress } from "./addresses.ts";
 import type { Field } from "./field.ts";
 import { each, inner } from "./fill.ts";
-import { dnsSubdomain, qualifiedName } from "./formats.ts";
+import { dnsLabel, dnsSubdomain, qualifiedName } from "./formats.ts";
 
 const own = new Set(["PodScheduled", "Ready", "Initialized"]);
 const lists = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
@@ -21,6 +21,7 @@ export function podStatus(object: Field, old: Fields): void {
   status.at("qosClass").immutable(before["qosClass"]);
   states(status, { old, before });
   claims(status.at("resourceClaimStatuses"), object.at("spec"));
+  extendedClaim(status.at("extendedResourceClaimStatus"), object.at("spec"));
   addresses(status);
   for (const list of lists) users(status.at(list), object.at("spec").at("os").at("name").text);
   for (const [list, from] of [
@@ -32,6 +33,41 @@ export function podStatus(object: Field, old: Fields): void {
     const field = each.at("allocatedResourcesStatus");
     if (!field.empty) field.forbidden("must not be specified in container status");
   }
+}
+
+function extendedClaim(claim: Field, spec: Field): void {
+  if (!claim.present) return;
+  const containers = new Map(
+    ["initContainers", "containers"].flatMap((list) => spec.at(list).items.map((one) => [one.at("name").text, one])),
+  );
+  const mappings = claim.at("requestMappings");
+  if (mappings.empty) mappings.required("at least one request mapping is required");
+  const seen = new Set<string>();
+  for (const mapping of mappings.items) {
+    const [container, resource] = [mapping.at("containerName"), mapping.at("resourceName")];
+    const of = containers.get(container.text);
+    if (of === undefined)
+      container.invalid(
+        "must match the name of an entry in spec.initContainers.name or spec.containers.name",
+        container.text,
+      );
+    else if (!of.at("resources").at("requests").keys.includes(resource.text))
+      resource.invalid(
+        "must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests",
+        resource.text,
+      );
+    const request = mapping.at("requestName").text;
+    claim.at("requestName").with(request).matches(dnsLabel);
+    const key = `${container.text} ${resource.text} ${request}`;
+    if (seen.has(key)) {
+      container.duplicate(container.text);
+      resource.duplicate(resource.text);
+      mapping.at("requestName").duplicate(request);
+    }
+    seen.add(key);
+  }
+  const name = claim.at("resourceClaimName");
+  if (name.require()) name.matches(dnsSubdomain);
 }
 
 function conditions(list: Field): void {

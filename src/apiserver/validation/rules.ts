@@ -26,8 +26,8 @@ export interface Rules {
   readonly checkNewOnly?: boolean;
   /** On update the registry runs `check` twice, and each error is named twice. */
   readonly checksTwice?: boolean;
-  /** When a new object's metadata is checked. @default "first" */
-  readonly metadata?: "first" | "last" | "never";
+  /** When a new object's metadata is checked: `alone` when nothing else is wrong. @default "first" */
+  readonly metadata?: "first" | "last" | "alone";
   /** Beyond the usual for the kind. */
   readonly name?: Format;
   /** Before validation, on create. */

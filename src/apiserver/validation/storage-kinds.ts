@@ -1,4 +1,5 @@
 /** Rules of storage. */
+import type { WriteContext } from "../hooks.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dnsSubdomain, qualifiedName } from "./formats.ts";
@@ -31,7 +32,11 @@ function topologyText(term: Field): string {
     byKey.set(expression.at("key").text, new Set(values));
   }
   if (byKey.size === 0) return "";
-  return JSON.stringify([...byKey].map(([key, values]) => [key, [...values].toSorted()]).toSorted());
+  return JSON.stringify(
+    [...byKey]
+      .map(([key, values]) => [key, [...values].toSorted()])
+      .toSorted(([one], [other]) => (one! < other! ? -1 : 1)),
+  );
 }
 
 function csiDriver(object: Field): void {
@@ -59,6 +64,15 @@ function csiDriver(object: Field): void {
     if (mode.text !== "Persistent" && mode.text !== "Ephemeral")
       modes.with(mode.text).oneOf(["Persistent", "Ephemeral"], { sorted: false });
   }
+}
+
+function warnOfTokens(object: Field, write: WriteContext): void {
+  const spec = object.at("spec");
+  if (object.errors.length > 0 || spec.at("tokenRequests").empty || spec.at("serviceAccountTokenInSecrets").present)
+    return;
+  write.warn(
+    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes",
+  );
 }
 
 function csiNode(object: Field): void {
@@ -142,21 +156,14 @@ export const storageKinds: RuleTable = {
     prepareUpdate: (next) => void delete inner(next, "spec")["preventPodSchedulingIfMissing"],
     check: (object, { write, old }) => {
       csiDriver(object);
-      const spec = object.at("spec");
-      if (object.errors.length > 0) return;
-      if (old !== undefined && Bun.deepEquals(inner(old, "spec")["tokenRequests"], spec.fields["tokenRequests"]))
-        return;
-      if (!spec.at("tokenRequests").empty && !spec.at("serviceAccountTokenInSecrets").present) {
-        write.warn(
-          "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes",
-        );
-      }
+      if (old === undefined) warnOfTokens(object, write);
     },
-    update: (object, old) => {
+    update: (object, old, { write }) => {
       const before = inner(old, "spec");
       const spec = object.at("spec");
       spec.at("attachedRequired").with(spec.fields["attachRequired"]).immutable(before["attachRequired"]);
       spec.at("volumeLifecycleModes").immutable(before["volumeLifecycleModes"]);
+      if (!Bun.deepEquals(before["tokenRequests"], spec.fields["tokenRequests"])) warnOfTokens(object, write);
     },
   },
   "storage.k8s.io/CSINode": {

@@ -105,7 +105,7 @@ function tableForm(resource: Resource, { include, formVersion, now }: TableOptio
     cells: printer.cells(object, at),
     object: include === "None" ? null : include === "Object" ? object : partial(object, formVersion),
   });
-  const table = (metadata: Fields, rows: readonly Fields[], columns: unknown): string =>
+  const table = (metadata: Fields, rows: readonly Fields[] | null, columns: unknown): string =>
     JSON.stringify({
       kind: "Table",
       apiVersion: `meta.k8s.io/${formVersion}`,
@@ -117,17 +117,16 @@ function tableForm(resource: Resource, { include, formVersion, now }: TableOptio
   const inOrder = (stored: readonly Stored[]): readonly Stored[] =>
     order === undefined ? stored : stored.toSorted((one, other) => order(one.object, other.object));
   const versionOf = ({ object }: Stored): Fields => ({ resourceVersion: object.metadata.resourceVersion });
+  // The real server makes the rows of kinds without a printer of their own in another way.
+  const isUnprinted = !resource.row.custom && JSON.stringify(printer.columns).includes('"Created At"');
   let hasSaidColumns = false;
   return {
     isPlain: false,
     one: (stored) => table(versionOf(stored), [rowOf(stored, now())], printer.columns),
     list(stored, metadata) {
       const at = now();
-      return table(
-        metadata,
-        inOrder(stored).map((one) => rowOf(one, at)),
-        printer.columns,
-      );
+      const rows = inOrder(stored).map((one) => rowOf(one, at));
+      return table(metadata, rows.length === 0 && isUnprinted ? null : rows, printer.columns);
     },
     event(stored) {
       const columns = hasSaidColumns ? null : printer.columns;

@@ -121,7 +121,14 @@ export function patchObject(exchange: Exchange, body: PatchBody, of: PatchOf): K
   const all = body.type === "application/json-patch+json" ? [...patches.strictErrors(patch), ...strict] : strict;
   const isRefused = fieldValidation === "Strict" && all.length > 0;
   const refused = error ?? (isRefused ? `strict decoding error: ${all.join(", ")}` : undefined);
-  if (refused !== undefined) throw cannotDecode(body, { patch, value, refused });
+  if (refused !== undefined) {
+    // It is quoted as the real server writes it down: its fields in the order of Go where the patch does not say another.
+    const again =
+      schema === undefined
+        ? value
+        : structuredClone(patchValue(patches, { body, patch, schema, live: schemas.ordered(schema, live) }));
+    throw cannotDecode(body, { patch, value: again, refused });
+  }
   if (fieldValidation !== "Ignore") for (const problem of all) warn(problem);
   return object;
 }

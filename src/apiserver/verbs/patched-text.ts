@@ -5,17 +5,6 @@ interface Visited {
   readonly [name: string]: Visited;
 }
 
-/** Maps of Go are sorted wherever they are written; what else is no struct is rare. */
-const maps: ReadonlySet<string> = new Set([
-  "labels",
-  "annotations",
-  "data",
-  "binaryData",
-  "nodeSelector",
-  "matchLabels",
-]);
-const nowhere: Visited = {};
-
 export function patchedText(type: string, object: object, patch: unknown): string {
   const visited = type === "application/json-patch+json" ? byOperations(patch) : byMerge(patch);
   return written(object, visited);
@@ -25,34 +14,8 @@ function written(value: unknown, visited: Visited | undefined): string {
   if (typeof value !== "object" || value === null) return escaped(JSON.stringify(value));
   if (Array.isArray(value)) return `[${value.map((item, index) => written(item, visited?.[index])).join(",")}]`;
   const fields = value as Fields;
-  const isSorted = visited !== undefined;
-  const keys = Object.keys(fields);
-  const names = isSorted ? keys.toSorted() : "managedFields" in fields ? keys.toSorted(byPlace) : keys;
-  const inner = (name: string): string =>
-    written(fields[name], visited?.[name] ?? (maps.has(name) ? nowhere : undefined));
-  return `{${names.map((name) => `${escaped(JSON.stringify(name))}:${inner(name)}`).join(",")}}`;
-}
-
-const metadataOrder = [
-  "name",
-  "generateName",
-  "namespace",
-  "selfLink",
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "labels",
-  "annotations",
-  "ownerReferences",
-  "finalizers",
-  "managedFields",
-];
-
-function byPlace(one: string, other: string): number {
-  return metadataOrder.indexOf(one) - metadataOrder.indexOf(other);
+  const names = visited === undefined ? Object.keys(fields) : Object.keys(fields).toSorted();
+  return `{${names.map((name) => `${escaped(JSON.stringify(name))}:${written(fields[name], visited?.[name])}`).join(",")}}`;
 }
 
 function byMerge(patch: unknown): Visited {

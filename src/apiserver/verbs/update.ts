@@ -152,8 +152,10 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   next = withSystemFields(next, live);
   behaviour.prepareForUpdate?.(next, live, context);
   const plain = exchange.hasEmpty === true && schema !== undefined ? parts.schemas.stored(schema, next) : next;
-  setGeneration(exchange, plain, live);
-  if (plain.metadata.generation !== undefined) next.metadata.generation = plain.metadata.generation;
+  // Some kinds tell what is empty from what is absent.
+  setGeneration(exchange, toldApart.has(live.kind) ? next : plain, live);
+  const { generation } = toldApart.has(live.kind) ? next.metadata : plain.metadata;
+  if (generation !== undefined) next.metadata.generation = plain.metadata.generation = generation;
   validateChanged(exchange, { next, live }, context);
   next = plain;
   attributes.object = next;
@@ -210,6 +212,8 @@ function withSystemFields(next: KubeObject, live: KubeObject): KubeObject {
   if (deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= deletionGracePeriodSeconds;
   return { ...next, metadata };
 }
+
+const toldApart = new Set(["NetworkPolicy", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]);
 
 function setGeneration({ resource, target }: Exchange, next: KubeObject, live: KubeObject): void {
   if (target.subresource === "status") return;
