@@ -97,3 +97,13 @@ test("decodeBuiltIn words errors of values that were parsed already", () => {
   expect(error({ spec: 5 })).toBe("cannot restore struct from: int64");
   expect(error({ spec: { template: { spec: { containers: "x" } } } })).toBe("cannot restore slice from string");
 });
+
+test.each([
+  ["stored", undefined],
+  ["encoded", undefined],
+  ["kept", []],
+] as const)("empty lists are %s", (empty, expected) => {
+  const decoded = decodeBuiltIn(pod, { spec: { containers: [], tolerations: [] } }, { empty });
+  expect((decoded.object as { spec: Record<string, unknown> }).spec["tolerations"]).toEqual(expected as never);
+  expect(decoded.hasEmpty).toBe(true);
+});
