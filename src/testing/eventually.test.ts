@@ -47,7 +47,9 @@ test("toHaveCondition compares status, reason, message and generation", () => {
 test("toHaveChildren and toBeControlledBy go by UID", () => {
   expect(object).toHaveChildren([child("b"), child("a"), child("c", "2")], ["ConfigMap a", "ConfigMap b"]);
   expect(child("a")).toBeControlledBy(object);
-  expect(() => expect(child("c", "2")).toBeControlledBy(object)).toThrow("it is controlled by Widget one");
+  expect(() => expect(child("c", "2")).toBeControlledBy(object)).toThrow(
+    "it is controlled by Widget one of the UID 2, not 1",
+  );
   expect(() => expect(object).toHaveChildren([child("a")], [])).toThrow(
     "expected Widget one to have the children []; it has [ConfigMap a]",
   );

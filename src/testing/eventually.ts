@@ -1,6 +1,8 @@
 /** Waiting for what a controller brings about. */
+import { ApiError } from "../kube/api-error.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import { sleep } from "../platform/clock.ts";
+import { callersOf, withStack } from "./errors-at-caller.ts";
 
 export interface EventuallyOptions {
   /** @default "5s" */
@@ -22,6 +24,7 @@ export async function eventually<T>(
 ): Promise<Exclude<T, false>> {
   const within = parseDuration(options.within ?? "5s", "within");
   const every = parseDuration(options.every ?? 5, "every");
+  const stack = callersOf(eventually);
   const began = performance.now();
   for (let looks = 1; ; looks++) {
     let failure: unknown;
@@ -31,18 +34,20 @@ export async function eventually<T>(
     } catch (error) {
       failure = error;
     }
-    if (performance.now() - began >= within) throw tooLate({ failure, looks, within });
+    if (performance.now() - began >= within) throw tooLate({ failure, looks, within, stack });
     await sleep(every);
   }
 }
 
 /** The error of the check itself where there is one: a test runner shows its difference and its line. */
-function tooLate(end: { failure: unknown; looks: number; within: number }): unknown {
-  const { failure, looks, within } = end;
+function tooLate(end: { failure: unknown; looks: number; within: number; stack: string }): unknown {
+  const { failure, looks, within, stack } = end;
   const after = `not so within ${within} ms (${looks} looks)`;
   if (failure instanceof Error) {
     failure.message = `${failure.message}\n\n${after}; above is what was seen last`;
-    return failure;
+    // An answer's own stack may be without the check, whose last call it was.
+    return failure instanceof ApiError ? withStack(failure, stack) : failure;
   }
-  return new Error(`${after}; seen last: ${failure === undefined ? "false" : JSON.stringify(failure)}`);
+  const seen = failure === undefined ? "false" : JSON.stringify(failure);
+  return withStack(new Error(`${after}; seen last: ${seen}`), stack);
 }

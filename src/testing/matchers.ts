@@ -94,7 +94,9 @@ export const matchers: ObjectMatchers = {
   toBeControlledBy(object, owner) {
     const found = controllerOf(object as object);
     const pass = found !== undefined && found.uid === (owner as Observed).metadata?.uid;
-    const has = found === undefined ? "it has no controller" : `it is controlled by ${found.kind} ${found.name}`;
+    const isOther = !pass && found?.name === (owner as Observed).metadata?.name;
+    const uid = isOther ? ` of the UID ${found?.uid}, not ${(owner as Observed).metadata?.uid}` : "";
+    const has = found === undefined ? "it has no controller" : `it is controlled by ${found.kind} ${found.name}${uid}`;
     return {
       pass,
       message: () => `expected ${nameOf(object)} ${pass ? "not " : ""}to be controlled by ${nameOf(owner)}; ${has}`,

@@ -9,6 +9,7 @@ import { createLog } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import { answered } from "./answered.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
+import { errorsAtCaller } from "./errors-at-caller.ts";
 import { startEmbedded } from "./embedded-server.ts";
 import { FaultLayer } from "./fault-layer.ts";
 import type { Faults } from "./faults.ts";
@@ -64,6 +65,7 @@ export class TestCluster implements AsyncDisposable {
   readonly #server: Server;
   readonly #journal: Journal;
   readonly #api: ApiClient;
+  readonly #client: Client;
   readonly #before = new Set<() => Promise<void>>();
   #folder: string | undefined;
   #stopped: Promise<void> | undefined;
@@ -86,11 +88,12 @@ export class TestCluster implements AsyncDisposable {
     this.config = answered(config, (request) => layer.answer(request));
     const log = createLog({ level: "error", format: "pretty" });
     this.#api = apiClient(config, { manager: "test", log });
+    this.#client = errorsAtCaller(this.#api.client);
   }
 
   /** Reads and writes as an administrator, straight from the server: no cache and no faults between. */
   get client(): Client {
-    return this.#api.client;
+    return this.#client;
   }
 
   /** The path of a kubeconfig of an administrator, for kubectl and other programs: no faults between. */
