@@ -6,19 +6,23 @@
  */
 
 const MARK = "\u001Ebinnacle ";
+/** Nobody writes lines like this; the SDK in the binary has them. */
+const LONGEST_SOURCE_LINE = 400;
 
 /** The line that carries a report through the output. */
 export function reportLine(text: string): string {
   return `\n${MARK}${Buffer.from(text).toString("base64")}\n`;
 }
 
-/** Takes the output piece by piece and passes it on. */
+/** Takes the output piece by piece and passes it on, without excerpts of source that is not for people. */
 export class ReportFilter {
   readonly #write: (text: string) => void;
   #rest = "";
   #report: string | undefined;
   /** The line break that goes before a report belongs to it. */
   #blank = false;
+  /** The excerpt that is being read. */
+  #source: string[] = [];
 
   constructor(write: (text: string) => void) {
     this.#write = write;
@@ -32,6 +36,7 @@ export class ReportFilter {
 
   end(): void {
     if (this.#blank) this.#write("\n");
+    this.#endSource();
     if (this.#rest !== "") this.#write(this.#rest);
     this.#rest = "";
   }
@@ -42,15 +47,31 @@ export class ReportFilter {
       this.#report = Buffer.from(line.slice(MARK.length), "base64").toString();
       return;
     }
+    // eslint-disable-next-line no-control-regex -- colours of a terminal
+    const plain = line.replaceAll(/\u001B\[[0-9;]*m/g, "");
     if (this.#blank) this.#write("\n");
+    this.#blank = false;
+    if (/^ *\d+ \| /.test(plain)) {
+      this.#source.push(line);
+      return;
+    }
+    const isShown = this.#endSource();
+    if (!isShown && /^ *\^ *$/.test(plain)) return;
     this.#blank = line === "";
     if (this.#blank) return;
     this.#write(`${line}\n`);
-    // eslint-disable-next-line no-control-regex -- colours of a terminal
-    const plain = line.replaceAll(/\u001B\[[0-9;]*m/g, "");
     if (/^(\(fail\)|✗) /.test(plain) && this.#report !== undefined) {
       this.#write(`\n${this.#report.replaceAll(/^(?=.)/gm, "  ")}\n\n`);
     }
     if (/^(\((fail|pass|skip|todo)\)|[✓✗»✎]) /.test(plain)) this.#report = undefined;
+  }
+
+  /** @returns false when there was an excerpt and it is left out */
+  #endSource(): boolean {
+    const source = this.#source;
+    this.#source = [];
+    if (source.some((line) => line.length > LONGEST_SOURCE_LINE)) return false;
+    for (const line of source) this.#write(`${line}\n`);
+    return true;
   }
 }
