@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { bytecodeOrder } from "./bytecode-order.ts";
 import { packSdk } from "./pack-sdk.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -29,21 +30,30 @@ const options = [
   "--no-compile-autoload-bunfig",
 ];
 
-/** Packs what is embedded, compiles, and puts the result in place in one step, so that a running one is not disturbed. */
+/**
+ * Packs what is embedded, compiles, rehearses, compiles again in the order of the rehearsal, and puts the result in place
+ * in one step, so that a running one is not disturbed.
+ */
 export async function build(): Promise<void> {
   await mkdir(dist, { recursive: true });
   await packSdk();
   const aside = await mkdtemp(join(dist, "build-"));
   try {
     const outfile = join(aside, "binnacle");
-    const define = `--define=BUILD_VERSION=${JSON.stringify(version())}`;
-    const args = ["build", ...options, define, join(root, "src", "main.ts"), "--outfile", outfile];
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
-    if (status !== 0 || !existsSync(outfile)) throw new Error(`Cannot build dist/binnacle:\n${stdout}${stderr}`);
+    compile(outfile, []);
+    const orders = await bytecodeOrder(outfile, aside);
+    compile(outfile, [`--bytecode-order=${orders.join(",")}`]);
     await rename(outfile, binary);
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
+}
+
+function compile(outfile: string, more: readonly string[]): void {
+  const define = `--define=BUILD_VERSION=${JSON.stringify(version())}`;
+  const args = ["build", ...options, ...more, define, join(root, "src", "main.ts"), "--outfile", outfile];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+  if (status !== 0 || !existsSync(outfile)) throw new Error(`Cannot build dist/binnacle:\n${stdout}${stderr}`);
 }
 
 /** Whether dist/binnacle is there and no source has changed since. */
@@ -55,7 +65,7 @@ export function isBuilt(): boolean {
     return files.map((file) => join(folder, file));
   });
   const sources = folders.filter(
-    (file) => /^src\/|^scripts\/(build|pack-sdk)\.ts$/.test(file) && !file.endsWith(".test.ts"),
+    (file) => /^src\/|^scripts\/(build|bytecode-order|pack-sdk)\.ts$/.test(file) && !file.endsWith(".test.ts"),
   );
   return [...sources, "package.json", "bun.lock"].every((file) => statSync(join(root, file)).mtimeMs < built);
 }
