@@ -4,7 +4,12 @@ import { Deployment, type Pod, ReplicaSet, ReplicationController, StatefulSet } 
 import { controllerOf } from "../workload/owner.ts";
 
 /** Controllers whose scale is read from the shared cache; any other kind is asked for its scale. */
-export const scaledKinds = [Deployment, ReplicaSet, ReplicationController, StatefulSet] as const;
+export const scaledKinds: readonly [
+  typeof Deployment,
+  typeof ReplicaSet,
+  typeof ReplicationController,
+  typeof StatefulSet,
+] = [Deployment, ReplicaSet, ReplicationController, StatefulSet];
 
 export interface Expected {
   readonly pods: number;
