@@ -88,10 +88,10 @@ async function start(
     const port = state.port > 0 && (await isFree(state.port)) ? state.port : 0;
     return await startEmbeddedCluster({ data, port, log });
   } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
     const what = data === undefined ? "" : ` with data in ${data}`;
-    throw new UserError(
-      `Cannot start the embedded cluster${what}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const wayOut = data === undefined ? "" : `. Remove ${data} to begin with an empty one`;
+    throw new UserError(`Cannot start the embedded cluster${what}: ${why}${wayOut}`);
   }
 }
 

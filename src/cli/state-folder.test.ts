@@ -38,3 +38,11 @@ test("takeStateFolder remembers the port of the kubeconfig", () => {
   using again = takeStateFolder(folder);
   expect(again.port).toBe(41_503);
 });
+
+test("takeStateFolder says when it cannot make the folder", () => {
+  const path = join(folder, "taken");
+  writeFileSync(path, "");
+  expect(() => takeStateFolder(path)).toThrow(
+    `Cannot keep the cluster's state in ${path}: there is a file of that name`,
+  );
+});

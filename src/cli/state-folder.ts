@@ -21,7 +21,7 @@ export interface StateFolder extends Disposable {
  * @throws UserError when another process has it.
  */
 export function takeStateFolder(path: string): StateFolder {
-  mkdirSync(path, { recursive: true });
+  makeFolder(path);
   const ignore = join(path, ".gitignore");
   if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
   const pid = join(path, "pid");
@@ -42,6 +42,17 @@ export function takeStateFolder(path: string): StateFolder {
     port: Number(/server: https:\/\/[^\s]*:(\d+)/.exec(read(kubeconfig) ?? "")?.[1] ?? 0),
     [Symbol.dispose]: () => lock.close(),
   };
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why =
+      code === "EEXIST" ? "there is a file of that name" : error instanceof Error ? error.message : String(error);
+    throw new UserError(`Cannot keep the cluster's state in ${path}: ${why}. Start in a folder that can be written to`);
+  }
 }
 
 /** @returns undefined when another process holds it. */
