@@ -8,7 +8,7 @@ import type { AnyObject } from "../resource/handle.ts";
 import { type FieldsV1, keyString } from "../resource/meta.ts";
 import type { PlannedChild } from "./child-plan.ts";
 import { AlreadyOwned, NotOwned } from "./errors.ts";
-import { controllerOf, ownerUid, APPLIED_ANNOTATION } from "./owner.ts";
+import { APPLIED_ANNOTATION, controllerOf, labelledOwner, OWNER_UID_LABEL, ownerUid } from "./owner.ts";
 import type { RunOfObject } from "./run.ts";
 
 const ATTEMPTS = 5;
@@ -103,7 +103,18 @@ function ours(run: RunOfObject, { what, adopt }: PlannedChild, object: AnyObject
   if (object === undefined || ownerUid(object) === run.object.metadata.uid) return object;
   const controller = controllerOf(object);
   if (controller !== undefined) {
-    throw new AlreadyOwned(`Cannot take over ${what}: it is controlled by ${controller.kind} ${controller.name}`);
+    const { kind, metadata } = run.object;
+    const isEarlier = controller.kind === kind && controller.name === metadata.name;
+    const owner = isEarlier
+      ? `an earlier ${kind} ${metadata.name}, and will be collected`
+      : `${controller.kind} ${controller.name}`;
+    throw new AlreadyOwned(`Cannot take over ${what}: it is controlled by ${owner}`);
+  }
+  const owner = labelledOwner(object);
+  if (owner !== undefined && keyString(owner) !== keyString(run.object.metadata)) {
+    throw new AlreadyOwned(
+      `Cannot take over ${what}: by its label ${OWNER_UID_LABEL} it is a child of ${keyString(owner)}; delete it if that is gone`,
+    );
   }
   if (adopt) return object;
   throw new NotOwned(

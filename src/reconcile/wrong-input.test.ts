@@ -69,6 +69,26 @@ describe("what a reconciler gives", () => {
     expect(said).toContain("ConfigMap default/e names ConfigMap owner as its controller, and that is Box");
   });
 
+  test("children.sync takes no child from another owner, also where that is known by a label", async () => {
+    const metadata = {
+      name: "labelled",
+      labels: { "binnacle.dev/owner-uid": "another" },
+      annotations: { "binnacle.dev/owner": "default/another" },
+    };
+    await lab.cluster.send("POST", MAPS, { body: { metadata, data: { theirs: "1" } } });
+    const said = await syncing({ f: map("labelled") }, { adopt: true });
+    expect(said).toStartWith("AlreadyOwned: Cannot take over ConfigMap default/labelled: by its label");
+    expect(said).toContain("it is a child of default/another");
+    expect((await lab.cluster.exists(`${MAPS}/labelled`)).metadata).not.toHaveProperty("ownerReferences");
+  });
+
+  test("children.sync says that a child is still that of an earlier object of the name", async () => {
+    const earlier = { apiVersion: "lab.binnacle.dev/v1", kind: "Box", name: "again", uid: "earlier", controller: true };
+    await lab.cluster.send("POST", MAPS, { body: { metadata: { name: "again", ownerReferences: [earlier] } } });
+    await lab.box("again", async (_, { children }) => void (await children.sync({ g: map("again") })));
+    expect(behaviours.failure("again")).toContain("it is controlled by an earlier Box again, and will be collected");
+  });
+
   test("status.condition takes the API's words for no truth values", async () => {
     for (const status of ["False", "True", undefined, 1]) {
       const condition = { type: "Ready", status, reason: "A" } as never;
