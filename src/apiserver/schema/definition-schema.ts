@@ -77,7 +77,14 @@ export function checkDefinitionSchema(schema: Fields, { path, hasStatus }: Schem
     rules: supported && structural.length + defaults.length === 0,
     meta: false,
   });
-  return [...errors, ...found.schema, ...found.cel, ...total.errors(path)];
+  const all = [...errors, ...found.schema, ...found.cel, ...total.errors(path)];
+  if (all.length > 0 || !hasDialect(schema)) return all;
+  return [{ type: "Invalid", field: path, badValue: "", detail: "OpenAPIV3Schema 'schema' is not supported" }];
+}
+
+/** Of these, only patterns may be empty. */
+function isFilled(name: string, value: unknown): boolean {
+  return isSet(value) && (name !== "patternProperties" || Object.keys(value as object).length > 0);
 }
 
 function isSet(value: unknown): boolean {
@@ -204,15 +211,25 @@ function timesInside(schema: Fields, times: number | undefined): number | undefi
   return times === undefined || typeof room !== "number" ? undefined : times * Math.max(0, room);
 }
 
-/** Whether it, or a schema in it, says something that cannot be read as a structural schema. */
-function hasUnsupported(schema: Fields): boolean {
-  if (unsupported.some((name) => isSet(schema[name])) || Array.isArray(schema.items)) return true;
-  const inside = [
+/** Whether it, or a schema in it, names the kind of schema it is. */
+function hasDialect(schema: Fields): boolean {
+  return textOf(schema["$schema"]) !== "" || schemasIn(schema).some(hasDialect);
+}
+
+function schemasIn(schema: Fields): Fields[] {
+  return [
     ...entriesOf(schema.properties).map(([, property]) => property),
     ...["allOf", "oneOf", "anyOf"].flatMap((name) => listOf(schema[name])),
-    ...["items", "additionalProperties", "not"].map((name) => fieldsOf(schema[name])),
+    ...["items", "additionalProperties", "not"]
+      .map((name) => fieldsOf(schema[name]))
+      .filter((one) => one !== undefined),
   ];
-  return inside.some((one) => one !== undefined && hasUnsupported(one));
+}
+
+/** Whether it, or a schema in it, says something that cannot be read as a structural schema. */
+function hasUnsupported(schema: Fields): boolean {
+  if (unsupported.some((name) => isFilled(name, schema[name])) || Array.isArray(schema.items)) return true;
+  return schemasIn(schema).some(hasUnsupported);
 }
 
 function standard(schema: Fields, { path, found, noDefaults, meta }: Place): void {
@@ -223,7 +240,7 @@ function standard(schema: Fields, { path, found, noDefaults, meta }: Place): voi
   if (schema.default !== undefined && schema.default !== null && noDefaults) {
     forbid("default", `must not be set ${noDefaults}`);
   }
-  for (const name of unsupported) if (isSet(schema[name])) forbid(name, `${name} is not supported`);
+  for (const name of unsupported) if (isFilled(name, schema[name])) forbid(name, `${name} is not supported`);
   if (type === "null") forbid("type", "type cannot be set to null, use nullable as an alternative");
   if (Array.isArray(schema.items)) forbid("items", "items must be a schema object and not an array");
   if (meta && schema["x-kubernetes-embedded-resource"] === true) {
@@ -247,9 +264,10 @@ function extensionErrors(schema: Fields, path: string): FieldError[] {
     invalid("x-kubernetes-preserve-unknown-fields", false, "must be true or undefined");
   }
   const mapType = schema["x-kubernetes-map-type"];
+  const hasMapType = mapType !== undefined && mapType !== null;
   const listType = schema["x-kubernetes-list-type"];
-  if (isSet(mapType) && type !== "object") typed("object", "x-kubernetes-map-type");
-  if (isSet(mapType) && mapType !== "atomic" && mapType !== "granular") {
+  if (hasMapType && type !== "object") typed("object", "x-kubernetes-map-type");
+  if (hasMapType && mapType !== "atomic" && mapType !== "granular") {
     errors.push(notSupported(`${path}.x-kubernetes-map-type`, mapType, { valid: ["atomic", "granular"] }));
   }
   const items = fieldsOf(schema.items);

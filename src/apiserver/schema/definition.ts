@@ -169,7 +169,9 @@ function checkNames(names: Fields, errors: FieldError[]): void {
   labelErrors(names.kind, "spec.names.kind", errors, mixed);
   labelErrors(names.listKind, "spec.names.listKind", errors, mixed);
   for (const [index, name] of (listOf(names.shortNames) as unknown as string[]).entries()) {
-    labelErrors(name, `spec.names.shortNames[${index}]`, errors);
+    const field = `spec.names.shortNames[${index}]`;
+    if (textOf(name) === "") errors.push({ type: "Invalid", field, badValue: "", detail: dns1035Label("").join(",") });
+    else labelErrors(name, field, errors);
   }
   if (textOf(names.kind) !== "" && names.kind === names.listKind) {
     const detail = "kind and listKind may not be the same";

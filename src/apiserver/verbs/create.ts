@@ -75,7 +75,7 @@ export async function createObject(
     });
   }
   if (resource.emptyStatus !== undefined) object["status"] ??= structuredClone(resource.emptyStatus);
-  checkNamespaceOpen(exchange);
+  checkNamespaceOpen(exchange, name);
   const attributes = {
     context,
     object: object as KubeObject | undefined,
@@ -168,7 +168,7 @@ export function ensureNamespace({ resource, target }: Exchange, { metadata }: Ku
 }
 
 /** Nothing begins in a namespace that is not there or that ends. */
-export function checkNamespaceOpen({ kernel, resource: { row }, target }: Exchange): void {
+export function checkNamespaceOpen({ kernel, resource: { row }, target }: Exchange, name = target.name): void {
   if (!row.namespaced || row.kind === "LocalSubjectAccessReview") return;
   const namespace = kernel.reader.get({ group: "", plural: "namespaces" }, { name: target.namespace });
   if (namespace === undefined) throw notFound({ group: "", plural: "namespaces" }, target.namespace);
@@ -176,11 +176,11 @@ export function checkNamespaceOpen({ kernel, resource: { row }, target }: Exchan
   if (phase !== "Terminating") return;
   const subject = row.group === "" ? row.plural : `${row.plural}.${row.group}`;
   const why = `unable to create new content in namespace ${target.namespace} because it is being terminated`;
-  const named = target.name === "" ? subject : `${subject} ${JSON.stringify(target.name)}`;
+  const named = name === "" ? subject : `${subject} ${JSON.stringify(name)}`;
   throw new StatusError(403, "Forbidden", {
     message: `${named} is forbidden: ${why}`,
     details: {
-      ...(target.name === "" ? {} : { name: target.name }),
+      ...(name === "" ? {} : { name }),
       ...(row.group === "" ? {} : { group: row.group }),
       kind: row.plural,
       causes: [
