@@ -7,6 +7,7 @@ import { createTransport } from "../kube/transport.ts";
 import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
 import type { RunContext } from "../reconcile/context.ts";
+import { TerminalError } from "../reconcile/errors.ts";
 import { ConfigMap } from "../resource/builtin/core.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { listOf, refusal, ScriptedServer, until } from "../testing/scripted-server.ts";
@@ -193,6 +194,87 @@ test("CTRL-08 a run past its timeout is told by its signal, its key stays locked
   finish();
   await idle();
   expect(await metric("controller_runtime_reconcile_timeouts_total")).toBe(1);
+});
+
+test("CTRL-08 a run that is stopped from outside has not timed out, nor has one without a limit", async () => {
+  for (const timeout of ["10s", "1h"] as const) {
+    let signal: AbortSignal | undefined;
+    const { clock, controller, lines } = await setUp(
+      async (_key, context) => {
+        signal = context.signal;
+        await new Promise<void>((resolve) => context.signal.addEventListener("abort", () => resolve()));
+      },
+      { more: timeout === "1h" ? {} : { timeout } },
+    );
+    await until(() => signal !== undefined);
+    const stopped = controller.stop({ grace: 50 });
+    await clock.advanceInTurns(50);
+    await stopped;
+    expect([signal!.aborted, lines.filter(({ msg }) => msg.includes("took too long"))]).toEqual([true, []]);
+  }
+});
+
+test("stop ends also when a run never does: it is cancelled after the grace, given up soon after that, and told", async () => {
+  let begun = false;
+  const { clock, controller, lines } = await setUp(() => {
+    begun = true;
+    return new Promise<void>(() => {});
+  });
+  await until(() => begun);
+  let over = false;
+  const stopped = controller.stop({ grace: 5_000 }).then(() => (over = true));
+  await clock.advanceInTurns(4_999);
+  expect([over, controller.stuck.length]).toEqual([false, 0]);
+  await clock.advanceInTurns(1);
+  expect(controller.stuck).toHaveLength(1);
+  await clock.advanceInTurns(100);
+  await stopped;
+  expect(lines.filter(({ msg }) => msg.startsWith("Runs did not end"))).toHaveLength(1);
+});
+
+test("an enqueue that never answers holds back the first run for 30 s, not for ever", async () => {
+  let runs = 0;
+  const enqueue: Enqueue = (object) => (object.metadata.name === "a" ? new Promise<never>(() => {}) : [object]);
+  const { clock, controller, lines } = await setUp(async () => void runs++, { objects: ["a", "b"], enqueue });
+  await until(() => controller.queue.depth === 1);
+  await clock.advanceInTurns(29_999);
+  expect(runs).toBe(0);
+  await clock.advanceInTurns(1);
+  await until(() => runs === 1);
+  expect(lines.filter(({ msg }) => msg.includes("has not answered for 30 s"))).toHaveLength(1);
+});
+
+test("a key that is given up while an event of it waits runs again, and nobody is told that it is parked", async () => {
+  let runs = 0;
+  const waiting = Promise.withResolvers<void>();
+  const { queue, change, idle, lines } = await setUp(async () => {
+    if (++runs > 1) return;
+    await waiting.promise;
+    throw new TerminalError("never");
+  });
+  await until(() => runs === 1);
+  await change("a");
+  await until(() => queue.depth === 1);
+  waiting.resolve();
+  await until(() => runs === 2);
+  await idle();
+  expect(queue.parked.size).toBe(0);
+  expect(lines.filter(({ msg }) => msg.startsWith("Parked"))).toEqual([]);
+});
+
+test("requeueAfter of 0 without anything to wait for lets everything else happen", async () => {
+  let runs = 0;
+  let others = 0;
+  let over = false;
+  const reconcile: Reconcile = async ({ name }) => {
+    if (name === "b") others++;
+    else if (runs++ === 0) setImmediate(() => (over = true));
+    return name === "b" || over || runs > 20_000 ? undefined : { requeueAfter: 0 };
+  };
+  const { idle } = await setUp(reconcile, { objects: ["a", "b"] });
+  await idle();
+  expect([over, others]).toEqual([true, 1]);
+  expect(runs).toBeLessThan(10_000);
 });
 
 test("CTRL-10 no run before every handler has dealt with the initial list, also one that takes its time", async () => {

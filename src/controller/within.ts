@@ -5,5 +5,5 @@ import type { Clock } from "../platform/clock.ts";
 export async function within(ms: number, wait: { work: Promise<void>; clock: Clock }): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
   using _timer = wait.clock.setTimeout(() => late.resolve(false), ms);
-  return Promise.race([wait.work.then(() => true), late.promise]);
+  return await Promise.race([wait.work.then(() => true), late.promise]);
 }

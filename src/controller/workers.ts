@@ -30,11 +30,15 @@ export interface WorkersOptions {
 
 /** How long a key waits that failed because the server is away: its return makes the key run at once. */
 const UNREACHABLE_DELAY = 1_000;
+/** Runs that wait for nothing, again and again, would keep timers, signals and probes from their turn for ever. */
+const RUNS_IN_A_TURN = 200;
 
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #running = new Map<string, Running>();
   #open = false;
+  #begun = 0;
+  #resting = false;
   #idle = Promise.withResolvers<void>();
 
   constructor(options: WorkersOptions) {
@@ -59,9 +63,10 @@ export class Workers {
   /** Begins as many runs as there are ready keys and free workers. Called whenever either changes. */
   pump(): void {
     const { queue, concurrency } = this.#options;
-    while (this.#open && this.#running.size < concurrency) {
+    while (this.#open && !this.#resting && this.#running.size < concurrency) {
       const item = queue.take();
       if (item === undefined) return;
+      if (++this.#begun >= RUNS_IN_A_TURN) this.#rest();
       const run = this.#options.begin(item);
       if (run === undefined) {
         queue.forget(item.key);
@@ -86,6 +91,16 @@ export class Workers {
       running.run.close(reason);
     }
     this.#options.metrics.stuck(this.#running.size);
+  }
+
+  /** Begins no run before everything else that is due has had its turn. */
+  #rest(): void {
+    this.#begun = 0;
+    this.#resting = true;
+    setImmediate(() => {
+      this.#resting = false;
+      this.pump();
+    });
   }
 
   async #work(item: QueueItem, run: KeyRun): Promise<void> {
@@ -180,7 +195,10 @@ export class Workers {
 
   #park(run: KeyRun, error: unknown, why = "by a terminal error"): void {
     const reason = error instanceof Error ? error.message : String(error);
-    this.#options.queue.park(run.cause.key, reason);
+    if (!this.#options.queue.park(run.cause.key, reason)) {
+      run.log.error(`Failed ${why}, and runs again: something about it changed meanwhile`, { error });
+      return;
+    }
     run.log.error(`Parked ${why}: not retried until something about it changes`, { error });
     this.#options.onParked(run, reason);
   }

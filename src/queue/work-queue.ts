@@ -82,7 +82,7 @@ export class WorkQueue {
     return this.#depths.total;
   }
 
-  /** The depth by priority; a priority once seen stays, at 0. */
+  /** The depth by priority; a priority once seen stays, at 0, as long as there are few. */
   get depths(): ReadonlyMap<number, number> {
     return this.#depths.byPriority();
   }
@@ -190,10 +190,17 @@ export class WorkQueue {
   /**
    * Gives a key up until it is added again, which gives it a fresh back-off. When it has been added since it was taken,
    * that has happened already, and it is not parked.
+   *
+   * @returns whether it is parked now.
    */
-  park(key: string, reason: string): void {
-    if (this.#entries.get(key) !== undefined) this.#limiter.forget(key);
-    else if (!this.#closed) this.#parked.set(key, { reason, at: this.#clock.now() });
+  park(key: string, reason: string): boolean {
+    if (this.#entries.get(key) !== undefined) {
+      this.#limiter.forget(key);
+      return false;
+    }
+    if (this.#closed) return false;
+    this.#parked.set(key, { reason, at: this.#clock.now() });
+    return true;
   }
 
   /** Makes every delayed retry ready: what failed for a reason that is gone. Other delays stay. */
@@ -238,6 +245,7 @@ export class WorkQueue {
     if (!isNew && until >= entry.at) return;
     if (isNew) entry.order = this.#order++;
     else this.#delayed.remove(entry);
+    this.#pace?.calmed(entry.key);
     entry.state = retry ? "retry" : "delayed";
     entry.at = until;
     this.#delayed.add(entry);
@@ -248,9 +256,10 @@ export class WorkQueue {
     const isRestless = pace.isRestless(entry.key);
     const at = pace.calm(entry.key, this.#clock.now());
     if (isNew) entry.order = this.#order++;
-    // A delay of another kind that is over sooner stays; one of this kind moves on.
-    else if (!isRestless && at >= entry.at) return;
-    else this.#delayed.remove(entry);
+    else if (!isRestless && at >= entry.at) {
+      pace.calmed(entry.key); // a delay of another kind that is over sooner stays; one of this kind moves on
+      return;
+    } else this.#delayed.remove(entry);
     entry.state = "delayed";
     entry.at = at;
     this.#delayed.add(entry);
