@@ -5,8 +5,11 @@ interface Depth {
   keys: number;
 }
 
+/** An author may give each key a priority of its own. */
+const MAX_PRIORITIES = 32;
+
 export class Depths {
-  readonly #depths: Depth[] = [];
+  #depths: Depth[] = [];
   #last: Depth = { priority: NaN, keys: 0 };
   /** Of all priorities. */
   total = 0;
@@ -17,7 +20,7 @@ export class Depths {
     this.#last.keys += change;
   }
 
-  /** A priority once seen stays, at 0. */
+  /** A priority once seen stays, at 0, as long as there are few. */
   byPriority(): ReadonlyMap<number, number> {
     return new Map(this.#depths.map(({ priority, keys }) => [priority, keys]));
   }
@@ -29,7 +32,10 @@ export class Depths {
 
   #of(priority: number): Depth {
     let depth = this.#depths.find((one) => one.priority === priority);
-    if (depth === undefined) this.#depths.push((depth = { priority, keys: 0 }));
+    if (depth === undefined) {
+      if (this.#depths.length >= MAX_PRIORITIES) this.#depths = this.#depths.filter(({ keys }) => keys > 0);
+      this.#depths.push((depth = { priority, keys: 0 }));
+    }
     return depth;
   }
 }

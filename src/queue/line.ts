@@ -45,7 +45,7 @@ export class Line<T extends LineItem> {
     }
     this.#items[place] = undefined;
     item.place = -1;
-    this.#left--;
+    if (--this.#left === 0) this.#empty(); // a line from which nothing is ever popped would grow for ever
   }
 
   pop(): T | undefined {
@@ -61,15 +61,18 @@ export class Line<T extends LineItem> {
 
   #first(): T | undefined {
     if (this.#left === 0) {
-      if (this.#items.length > 0) {
-        this.#base += this.#items.length;
-        this.#items = [];
-        this.#head = 0;
-      }
+      if (this.#items.length > 0) this.#empty();
       return undefined;
     }
     while (this.#items[this.#head] === undefined) this.#head++;
     return this.#items[this.#head];
+  }
+
+  /** Nothing is left but places. */
+  #empty(): void {
+    this.#base += this.#items.length;
+    this.#items = [];
+    this.#head = 0;
   }
 
   #giveBack(): void {

@@ -51,3 +51,12 @@ test("bucket spreads keys over time once its burst is used, and fills up again",
   now = 10_000;
   expect(delays(limiter, "b", 3)).toEqual([0, 0, 100]);
 });
+
+test("bucket counts the failures of each key, for a retry limit", () => {
+  const limiter = bucket({ rate: 10, burst: 2, now: () => 0 });
+  delays(limiter, "a", 3);
+  limiter.delay("b");
+  expect([limiter.failures("a"), limiter.failures("b")]).toEqual([3, 1]);
+  limiter.forget("a");
+  expect([limiter.failures("a"), limiter.failures("b")]).toEqual([0, 1]);
+});

@@ -115,30 +115,26 @@ export interface BucketOptions {
   readonly now: () => number;
 }
 
-class Bucket implements RateLimiter {
+class Bucket extends Failures implements RateLimiter {
   readonly #options: BucketOptions;
   /** Below 0 when delays have been promised against tokens to come. */
   #tokens: number;
   #at: number;
 
   constructor(options: BucketOptions) {
+    super();
     this.#options = options;
     this.#tokens = options.burst;
     this.#at = options.now();
   }
 
-  delay(): number {
+  delay(key: string): number {
+    this.count(key);
     const { rate, burst, now } = this.#options;
     const at = now();
     this.#tokens = Math.min(burst, this.#tokens + ((at - this.#at) * rate) / 1000) - 1;
     this.#at = at;
     return this.#tokens >= 0 ? 0 : (-this.#tokens * 1000) / rate;
-  }
-
-  forget(): void {}
-
-  failures(): number {
-    return 0;
   }
 }
 

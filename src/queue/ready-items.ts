@@ -7,6 +7,8 @@ export interface ReadyItem extends LineItem {
 
 /** Of so many takes one serves the lowest priority, so that it never starves. */
 const LOWEST_EVERY = 20;
+/** An author may give each key a priority of its own. */
+const MAX_CLASSES = 32;
 
 class PriorityClass<T extends ReadyItem> {
   readonly priority: number;
@@ -18,8 +20,8 @@ class PriorityClass<T extends ReadyItem> {
 }
 
 export class ReadyItems<T extends ReadyItem> {
-  /** Highest first; a class without items stays, as there are few. */
-  readonly #classes: PriorityClass<T>[] = [];
+  /** Highest first; a class without items stays until there are many. */
+  #classes: PriorityClass<T>[] = [];
   #takes = 0;
 
   push(item: T): void {
@@ -58,6 +60,9 @@ export class ReadyItems<T extends ReadyItem> {
     if (found?.priority === priority) return found;
     const made = new PriorityClass<T>(priority);
     classes.splice(at, 0, made);
+    if (classes.length > MAX_CLASSES) {
+      this.#classes = classes.filter((one) => one === made || one.items.size > 0);
+    }
     return made;
   }
 }

@@ -14,7 +14,8 @@ export class Takers {
     const { promise, resolve, reject } = Promise.withResolvers<QueueItem | undefined>();
     this.#waiting.push(resolve);
     const onAbort = (): void => {
-      this.#waiting.splice(this.#waiting.indexOf(resolve), 1);
+      const place = this.#waiting.indexOf(resolve);
+      if (place >= 0) this.#waiting.splice(place, 1); // else it has just been served
       reject(signal?.reason);
     };
     signal?.addEventListener("abort", onAbort, { once: true });

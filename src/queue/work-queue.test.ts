@@ -301,6 +301,17 @@ describe("WorkQueue", () => {
     expect(taken()).toBe("foo");
   });
 
+  test("get that gives up just after it was served takes nobody else's place", async () => {
+    const { queue } = setUp();
+    const controller = new AbortController();
+    const served = queue.get(controller.signal);
+    const other = queue.get();
+    queue.add("foo");
+    controller.abort(new Error("too late"));
+    queue.add("bar");
+    expect([(await served)?.key, (await other)?.key]).toEqual(["foo", "bar"]);
+  });
+
   test.each([
     [50, 70, 50],
     [50, 30, 30],
@@ -362,7 +373,7 @@ describe("WorkQueue", () => {
     queue.add("foo");
     taken();
     queue.add("foo");
-    queue.park("foo", "terminal");
+    expect(queue.park("foo", "terminal")).toBe(false);
     queue.done("foo");
     expect(queue.parked.size).toBe(0);
     expect(taken()).toBe("foo");
@@ -497,6 +508,32 @@ describe("pace", () => {
     clock.advance(100);
     expect(taken(queue)).toBe("a");
     expect(clock.timers).toBe(0);
+  });
+
+  test("debounce never puts off a delay of another kind, however often the key changes, and whichever came first", () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ name: "calm", clock, debounce: 500 });
+    queue.add("a", { after: 100 });
+    for (let change = 0; change < 5; change++) queue.add("a");
+    queue.add("b");
+    queue.add("b", { after: 100 });
+    for (let change = 0; change < 5; change++) queue.add("b");
+    clock.advance(100);
+    expect([taken(queue), taken(queue)]).toEqual(["a", "b"]);
+    expect(clock.timers).toBe(0);
+  });
+
+  test("priorities that never come again are forgotten", () => {
+    const { queue, depths, taken } = setUp();
+    for (let priority = 0; priority < 1_000; priority++) {
+      queue.add("a", { priority });
+      taken();
+      queue.done("a");
+    }
+    queue.add("b", { priority: 5 });
+    queue.add("c", { priority: 7 });
+    expect([taken(), taken()]).toEqual(["c", "b"]);
+    expect(Object.keys(depths()).length).toBeLessThan(100);
   });
 
   test("with a least interval and a debounce nothing is lost, and no key runs too soon", () => {
