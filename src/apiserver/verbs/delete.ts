@@ -173,6 +173,8 @@ function planOf(resource: Resource, object: KubeObject, around: PlanOptions): Pl
     metadata.deletionTimestamp = timestamp(around.now);
   }
   metadata.deletionGracePeriodSeconds = 0;
+  // Nothing is written when it is going already, held by the same.
+  if (Bun.deepEquals(metadata, object.metadata)) return { kind: "pending" };
   return { kind: "mark", changed: { metadata } };
 }
 
