@@ -1,4 +1,5 @@
 /** `binnacle check` */
+import type { Permissions } from "../client/permissions.ts";
 import { declarationsOf } from "../controller/declarations.ts";
 import type { KindWatch } from "../controller/watch.ts";
 import { isUnreachable } from "../kube/api-error.ts";
@@ -67,8 +68,7 @@ function describeModule({ file, definitions }: LoadedModule): string {
     row("watches", [...watches.map(shown), ...sources.map(shownSource)]);
     row("reads", reads.map(shown));
     row("finalizer", finalizers);
-    const rules = rulesOf([permissions]);
-    rules.forEach((rule, index) => row(index === 0 ? "permissions" : "", [shownRule(rule)]));
+    shownPermissions(permissions).forEach((line, index) => row(index === 0 ? "permissions" : "", [line]));
   }
   return `${lines.join("\n")}\n`;
 }
@@ -92,6 +92,22 @@ function shownNamespaces(namespaces: KindWatch["options"]["namespaces"]): string
 function shownSource(source: KeySource): string {
   if (source.source === "every") return `every ${source.interval / 1000} s`;
   return source.source === "cron" ? `cron ${source.expression}` : "an iterable";
+}
+
+/** What is permitted wherever the process watches, then what is permitted in some namespaces alone. */
+function shownPermissions(permissions: Permissions): readonly string[] {
+  const own = [...permissions].flatMap(({ namespaces }) => (namespaces === "all" ? [] : (namespaces ?? [])));
+  const shown = rulesOf([permissions]).map(shownRule);
+  const where = new Map<string, string[]>();
+  for (const namespace of [...new Set(own)].sort()) {
+    for (const rule of rulesOf([permissions], { namespace }).map(shownRule)) {
+      where.set(rule, [...(where.get(rule) ?? []), namespace]);
+    }
+  }
+  for (const [rule, namespaces] of where) {
+    shown.push(`${rule} in namespace${namespaces.length === 1 ? "" : "s"} ${namespaces.join(" ")}`);
+  }
+  return shown;
 }
 
 function shownRule({ apiGroup, resources, verbs }: Rule): string {

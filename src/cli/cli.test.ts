@@ -31,6 +31,17 @@ beforeAll(() => {
     import { Pod } from "binnacle/resources";
     export default defineController({ for: watch(Pod, { namespaces: ["default"] }), async reconcile() {} });`,
   );
+  mkdirSync(join(folder, "narrow"));
+  writeFileSync(
+    join(folder, "narrow/pods.ts"),
+    `import { defineController, watch } from "binnacle";
+    import { ConfigMap, Pod, Secret } from "binnacle/resources";
+    export default defineController({
+      for: watch(Pod, { namespaces: ["one", "two"] }),
+      reads: [watch(Secret, { namespaces: ["one"] }), ConfigMap],
+      async reconcile() {},
+    });`,
+  );
   writeFileSync(join(folder, "bad/a.ts"), "export const a = 1;");
   writeFileSync(join(folder, "config.yaml"), `controllers: ["${folder}/good"]\n`);
 });
@@ -111,6 +122,24 @@ test("check lists controllers, what they watch, and permissions", async () => {
                     widgets/finalizers.a.b: update
                     widgets/status.a.b: get patch
                     events.events.k8s.io: create patch
+    "
+  `);
+});
+
+test("check lists what is permitted in a controller's own namespaces alone", async () => {
+  const { status, out } = await run("check --no-types --controllers DIR/narrow");
+  expect(status).toBe(0);
+  expect(out.replaceAll(folder, "DIR")).toMatchInlineSnapshot(`
+    "DIR/narrow/pods.ts
+      controller pod
+        for         Pod (v1) [namespaces one two]
+        reads       Secret (v1) [namespaces one], ConfigMap (v1)
+        permissions configmaps: get list watch
+                    pods secrets: get list watch in namespace one
+                    pods/finalizers: update in namespaces one two
+                    pods/status: get patch in namespaces one two
+                    events.events.k8s.io: create patch in namespaces one two
+                    pods: get list watch in namespace two
     "
   `);
 });
