@@ -62,10 +62,7 @@ export async function prune(
   after: { readonly [later: string]: readonly string[] | undefined } = {},
 ): Promise<void> {
   if (surplus.length + release.length === 0) return;
-  for (const kind of run.environment.owned) {
-    const { state } = kind.informer;
-    if (state.kind === "unavailable" || state.kind === "waiting") throw notThere(kind, state.message);
-  }
+  for (const kind of run.environment.owned) refuseUnseen(kind);
   for (const child of release) await releaseChild(run, child);
   let open = surplus;
   while (open.length > 0) {
@@ -82,10 +79,15 @@ export async function prune(
   }
 }
 
-/** Deletes the children that no garbage collector finds: those tracked by a label. */
+/**
+ * Deletes the children that no garbage collector finds: those tracked by a label.
+ *
+ * @throws Error while some kind of theirs cannot be watched: one that is not seen would stay for ever.
+ */
 export async function removeTracked(run: RunOfObject): Promise<void> {
   for (const kind of run.environment.owned) {
     if (kind.track !== "label") continue;
+    refuseUnseen(kind);
     for (const object of existing(run, kind)) {
       const isOurs = controllerOf(object) === undefined && isAppliedBy(object, run.environment.managers);
       if (isOurs && object.metadata.deletionTimestamp === undefined) await deleteChild(run, kind, object);
@@ -145,6 +147,12 @@ async function releaseChild(run: RunOfObject, { kind, object }: Surplus): Promis
   memory.forget(childId(kind.resource, keyString(metadata)));
 }
 
+function refuseUnseen(kind: OwnedKind): void {
+  const { state, hasSynced } = kind.informer;
+  if (!hasSynced) throw notThere(kind);
+  if (state.kind === "unavailable" || state.kind === "waiting") throw notThere(kind, state.message);
+}
+
 function notThere({ resource }: OwnedKind, why = "not synced"): Error {
-  return new Error(`Cannot sync children: the cache of ${resource.kind} is not current (${why})`);
+  return new Error(`Cannot tell which children there are: the cache of ${resource.kind} is not current (${why})`);
 }

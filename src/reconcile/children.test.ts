@@ -470,6 +470,25 @@ describe.skipIf(!available)("children.sync", () => {
     await cluster.gone(`${MAPS}/blind-b`, 60_000);
   }, 90_000);
 
+  test("lets an object go only when its label-tracked children can be seen", async () => {
+    const secret = "/api/v1/namespaces/kube-system/secrets/unseen";
+    const desired = of(Secret, { metadata: { name: "unseen", namespace: "kube-system" } });
+    await box("unseen", async (_, { children }) => void (await children.sync({ secret: desired })));
+    await cluster.exists(secret);
+    const told = operator.log.length;
+    const logged = (text: string): boolean =>
+      operator.log.slice(told).some((line) => JSON.stringify(line).includes(text));
+    proxy.forbidden = /secrets$/;
+    proxy.cut();
+    await until(() => logged("forbidden by the test"), { what: () => operator.text.slice(-3_000) });
+    await cluster.send("DELETE", `${BOXES}/unseen`);
+    await until(() => logged("the cache of Secret is not current"), { what: () => operator.text.slice(-3_000) });
+    expect((await cluster.exists(`${BOXES}/unseen`)).metadata.finalizers).toHaveLength(1);
+    proxy.forbidden = undefined;
+    await cluster.gone(`${BOXES}/unseen`, 60_000);
+    expect(await cluster.get(secret)).toBeUndefined();
+  }, 90_000);
+
   test("releases: what is let go stays, and belongs to nobody", async () => {
     await box(
       "free",
