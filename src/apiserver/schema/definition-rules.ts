@@ -76,7 +76,8 @@ export function compileErrors(rule: CelRule, path: string, place: RulePlace): Fi
   const errors: FieldError[] = [];
   const self = schemaOf(schema);
   const invalid = (name: string, detail: string | undefined): void => {
-    if (detail !== undefined) errors.push({ type: "Invalid", field: `${path}.${name}`, badValue: rule, detail });
+    if (detail !== undefined)
+      errors.push({ type: "Invalid", field: `${path}.${name}`, badValue: shown(rule), detail, isStruct: true });
   };
   const wrong = compileError(rule.rule, { schema: self, root, result: "bool" });
   const sizes = sizesOf(self, root);
@@ -104,4 +105,16 @@ export function compileErrors(rule: CelRule, path: string, place: RulePlace): Fi
     errors.push({ type: "Invalid", field: `${path}.optionalOldSelf`, badValue: rule.optionalOldSelf, detail });
   }
   return errors;
+}
+
+/** As Go has it. */
+function shown(rule: CelRule): object {
+  return {
+    Rule: rule.rule,
+    Message: rule.message ?? "",
+    MessageExpression: rule.messageExpression ?? "",
+    Reason: rule.reason ?? null,
+    FieldPath: rule.fieldPath ?? "",
+    OptionalOldSelf: rule.optionalOldSelf ?? null,
+  };
 }

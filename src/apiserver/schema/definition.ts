@@ -155,7 +155,11 @@ function checkCommon(first: Fields, { common, errors }: Omit<VersionPlace, "path
     checkColumns(first.additionalPrinterColumns, "spec.additionalPrinterColumns", errors);
   }
   if (common("selectableFields")) {
-    checkSelectable(listOf(first.selectableFields), { path: "spec.selectableFields", schema, errors });
+    const path = "spec.selectableFields";
+    const detail = "may only be set when validations.schema is included";
+    if (schema === undefined && listOf(first.selectableFields).length > 0)
+      errors.push({ type: "Invalid", field: path, badValue: "", detail });
+    else checkSelectable(listOf(first.selectableFields), { path, schema, errors });
   }
 }
 
@@ -329,7 +333,7 @@ function checkStoredVersions(crd: KubeObject, errors: FieldError[], isNew: boole
   const versions = listOf(fieldsOf(crd.spec)?.versions);
   const kept = listOf(fieldsOf(crd.status)?.storedVersions) as unknown as string[];
   const storing = versions.filter(({ storage }) => storage === true).map(({ name }) => textOf(name));
-  const stored = isNew ? [...new Set(storing)] : kept;
+  const stored = isNew ? storing.slice(0, 1) : kept;
   const field = "status.storedVersions";
   if (stored.length === 0) {
     errors.push({ type: "Invalid", field, badValue: null, detail: "must have at least one stored version" });

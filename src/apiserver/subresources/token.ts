@@ -63,6 +63,7 @@ export function requestToken({ kernel, target }: Exchange, request: KubeObject):
       ...request.metadata,
       name: target.name,
       namespace: target.namespace,
+      uid: account.metadata.uid ?? "",
       creationTimestamp: timestamp(kernel.now()),
     },
     spec: { audiences, expirationSeconds: seconds, boundObjectRef: bound ?? null },

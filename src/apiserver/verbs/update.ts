@@ -130,6 +130,7 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
       }),
     );
     next = tracked instanceof Promise ? await tracked : tracked;
+    if (target.subresource === "scale") next = withoutScaleTime(next);
   }
   const attributes = {
     context,
@@ -211,6 +212,15 @@ function withSystemFields(next: KubeObject, live: KubeObject): KubeObject {
   if (deletionTimestamp !== undefined) metadata.deletionTimestamp = deletionTimestamp;
   if (deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= deletionGracePeriodSeconds;
   return { ...next, metadata };
+}
+
+/** The server leaves the time out of what is owned through a scale. */
+function withoutScaleTime(object: KubeObject): KubeObject {
+  const managedFields = object.metadata.managedFields?.map((entry) => {
+    const { time: _, ...others } = entry;
+    return entry["subresource"] === "scale" && entry["operation"] === "Update" ? others : entry;
+  });
+  return { ...object, metadata: { ...object.metadata, ...(managedFields && { managedFields }) } };
 }
 
 const toldApart = new Set(["NetworkPolicy", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]);
