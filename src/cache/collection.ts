@@ -1,5 +1,5 @@
 /** One collection at the server: listed by pages or as a stream, and watched, into a sink. */
-import { listPages } from "../kube/list.ts";
+import { listPages, type PartialList } from "../kube/list.ts";
 import { collectionPath } from "../kube/mapper.ts";
 import { watch } from "../kube/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
@@ -12,7 +12,8 @@ const WATCH_SECONDS = 180;
 const WATCH_SPREAD_SECONDS = 40;
 /** A watch that outlives its time by this much is dead. */
 const IDLE_GRACE_MS = 10_000;
-const NONE_WHOLE = (): boolean => false;
+const NONE = (): boolean => false;
+const ALL = (): boolean => true;
 
 export interface StreamEnd {
   /** When the list began, or the watch, where it came so far. */
@@ -39,9 +40,7 @@ export class Collection {
     const { transport, gate, sink, labels, fields, pageSize, onStatus, onList } = this.#options;
     using _turn = await gate.enter(signal);
     onStatus({ kind: "listing" });
-    const { mapper, resource, wants } = this.#options;
     const path = await this.#path(signal);
-    const isWanted = this.#options.metadataOnly === true ? NONE_WHOLE : wants?.();
     onList?.(reason);
     sink.beginList(reason);
     const { resourceVersion } = await listPages<AnyObject>(transport, {
@@ -49,8 +48,7 @@ export class Collection {
       labels,
       fields,
       limit: pageSize,
-      // Most objects of an owned kind are somebody else's: their metadata tells, at a tenth of the bytes.
-      partial: isWanted === undefined ? undefined : { ...mapper.known(resource)!, isWanted },
+      partial: this.#partial(),
       signal,
       fullListIfExpired: true,
       onRestart: () => sink.beginList(reason),
@@ -151,6 +149,21 @@ export class Collection {
     }
   }
 
+  /** Most objects of an owned kind are somebody else's: their metadata tells, at a tenth of the bytes. */
+  #partial(): PartialList<AnyObject> | undefined {
+    const { metadataOnly, mapper, resource, wants } = this.#options;
+    if (metadataOnly !== true && wants?.() === undefined) return undefined;
+    const { apiVersion, kind } = mapper.known(resource)!;
+    return {
+      apiVersion,
+      kind,
+      // Asked for each page: more may be needed than when it was sent for.
+      get isWanted() {
+        return metadataOnly === true ? NONE : (wants?.() ?? ALL);
+      },
+    };
+  }
+
   #metadataOnly(): { readonly apiVersion: string; readonly kind: string } | undefined {
     const { metadataOnly, resource } = this.#options;
     return metadataOnly === true ? { apiVersion: resource.apiVersion, kind: resource.kind } : undefined;
@@ -165,6 +178,7 @@ export class Collection {
     const { mapper, resource, namespace } = this.#options;
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));
     if (namespace !== "" && !mapping.namespaced) {
+      mapper.invalidate(); // its definition may come back with another scope
       throw new Error(`Cannot watch ${resource.kind} in namespace ${namespace}: the kind is cluster-scoped`);
     }
     return collectionPath(mapping, namespace);

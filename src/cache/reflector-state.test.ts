@@ -37,6 +37,23 @@ describe("next", () => {
     expect(next(watching, failed({ kind: "busy", retryAfter: 7 }))).toMatchObject({ delay: 7000, exact: true });
   });
 
+  test("waits no longer than a minute, whatever the server asks", () => {
+    for (const retryAfter of [61, 1e9, Number.MAX_VALUE]) {
+      expect(next(watching, failed({ kind: "busy", retryAfter }))).toMatchObject({ delay: 60_000, exact: true });
+    }
+  });
+
+  test("credentials that are refused do not cost a list: the watch goes on when they are renewed", () => {
+    const failure = failureOf(
+      new ApiError({ method: "GET", path: "/api/v1/pods", watch: true, code: 401, status: {} }),
+    );
+    expect(next(watching, { type: "failed", failure, resourceVersion: "15", elapsed: 10 })).toMatchObject({
+      kind: "pausing",
+      next: { kind: "watching", resourceVersion: "15" },
+      status: { kind: "unavailable", code: 401 },
+    });
+  });
+
   test.each([
     ["busy", [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]],
     ["missing", [1000, 1500, 2250, 3000, 3000]],
@@ -150,7 +167,8 @@ describe("failureOf", () => {
     ["forbidden", api(403)],
     ["busy", api(429)],
     ["busy", api(504)],
-    ["other", api(401)],
+    ["forbidden", api(401)],
+    ["other", api(400)],
     ["unreachable", new UnreachableError("https://x", { code: "ECONNREFUSED", message: "no" })],
     ["other", new Error("not JSON")],
   ] as const)("REFL-04 takes %s for %s", (kind, error) => {

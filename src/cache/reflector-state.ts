@@ -1,5 +1,13 @@
 /** What a reflector does next: its states, and the step from one to another, without effects. */
-import { isApiError, isForbidden, isGone, isNotFound, isTooManyRequests, isUnreachable } from "../kube/api-error.ts";
+import {
+  isApiError,
+  isForbidden,
+  isGone,
+  isNotFound,
+  isTooManyRequests,
+  isUnauthorized,
+  isUnreachable,
+} from "../kube/api-error.ts";
 import type { InformerState } from "./informer-state.ts";
 
 /** Why everything is listed. */
@@ -50,7 +58,7 @@ export type Failure =
   | { readonly kind: "gone"; readonly message: string }
   /** The kind does not exist. */
   | { readonly kind: "missing"; readonly message: string }
-  /** Refused by the server's rules. */
+  /** Refused by the server's rules, or for who we are. */
   | { readonly kind: "forbidden"; readonly message: string; readonly code: number }
   /** 429 and 5xx. */
   | { readonly kind: "busy"; readonly message: string; readonly code: number; readonly retryAfter: number | undefined }
@@ -77,6 +85,8 @@ export const START: ReflectorState = { kind: "listing", reason: "initial", failu
 
 const FIRST_DELAY_MS = 800;
 const MAX_DELAY_MS = 30_000;
+/** A server may ask for more, for years by mistake. */
+const MOST_ASKED_MS = 60_000;
 const HEALTHY_MS = 120_000;
 const QUICK_MS = 1_000;
 const QUICK_CLOSES = 3;
@@ -167,7 +177,8 @@ function afterFailure(
       const status: InformerState = { kind: "unavailable", message, code: failure.code };
       if (failure.retryAfter === undefined) return { ...pause, next: again, status };
       // `Retry-After: 0` again and again must not become a storm of requests.
-      const delay = Math.max(failure.retryAfter * 1000, Math.min(backOff(before) / 4, 1_000));
+      const least = Math.min(backOff(before) / 4, 1_000);
+      const delay = Math.min(Math.max(failure.retryAfter * 1000, least), MOST_ASKED_MS);
       return { kind: "pausing", delay, exact: true, next: again, status };
     }
     case "unreachable":
@@ -198,7 +209,7 @@ export function failureOf(error: unknown): Failure {
   const { code, retryAfter } = error;
   if (isGone(error) || isTooLarge(error)) return { kind: "gone", message };
   if (isNotFound(error)) return { kind: "missing", message };
-  if (isForbidden(error)) return { kind: "forbidden", message, code };
+  if (isForbidden(error) || isUnauthorized(error)) return { kind: "forbidden", message, code };
   if (isTooManyRequests(error) || code >= 500) return { kind: "busy", message, code, retryAfter };
   return { kind: "other", message, code };
 }

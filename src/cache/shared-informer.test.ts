@@ -392,6 +392,26 @@ describe("SharedInformer", () => {
     expect(informer.bytes).toBeGreaterThan(100);
   });
 
+  test("what is needed more while the first page is under way comes whole", async () => {
+    const { server, informer } = await setUp();
+    const first = Promise.withResolvers<void>();
+    informer.setNeeds([{ bodies: () => false, managers: [] }]);
+    const metadataOnly = ({ metadata }: ReturnType<typeof pod>) => ({ metadata });
+    server.onList = async ({ accept }) => {
+      if (!accept.includes("PartialObjectMetadataList")) return { body: listOf([pod("a", 1)], "10") };
+      await first.promise;
+      const list = listOf([metadataOnly(pod("a", 1))], "10");
+      return { body: { ...list, apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadataList" } };
+    };
+    informer.start();
+    await until(() => server.lists.length === 1);
+    informer.setNeeds([{ bodies: "all", managers: [] }]);
+    first.resolve();
+    await until(() => informer.hasSynced);
+    expect(informer.store.get("ns/a")).toHaveProperty("data");
+    expect(server.lists).toHaveLength(2);
+  });
+
   test("keeps an object as it came when its transform throws, and lists once", async () => {
     const transform = (object: AnyObject): AnyObject => {
       if (object.metadata.name !== "a") throw new Error("not this one");

@@ -121,3 +121,12 @@ test("isUnreachable recognises only UnreachableError", () => {
   expect(isUnreachable(new UnreachableError("https://a", { code: "ECONNRESET", message: "lost" }))).toBe(true);
   expect(isUnreachable(failed(503))).toBe(false);
 });
+
+test.each([["soon"], [-1], [{}], ["5"], [null]])(
+  "ApiError takes %p seconds in a body for none",
+  (retryAfterSeconds) => {
+    const details = { retryAfterSeconds } as never;
+    const error = new ApiError({ method: "GET", path: "/api/v1/pods", code: 429, status: { details } });
+    expect(error.retryAfter).toBeUndefined();
+  },
+);

@@ -77,7 +77,7 @@ export class ApiError extends Error {
     this.path = init.path;
     this.target = target;
     this.auditId = init.auditId;
-    this.retryAfter = init.retryAfter ?? init.status.details?.retryAfterSeconds;
+    this.retryAfter = init.retryAfter ?? secondsOf(init.status.details?.retryAfterSeconds);
   }
 }
 
@@ -93,6 +93,11 @@ export class UnreachableError extends Error {
     this.code = options.code;
     this.server = server;
   }
+}
+
+/** The body is the server's, or a proxy's. */
+function secondsOf(value: unknown): number | undefined {
+  return typeof value === "number" && value >= 0 ? value : undefined;
 }
 
 const REASONS: Readonly<Record<number, string>> = {

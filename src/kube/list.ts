@@ -43,7 +43,7 @@ export interface PartialList<T> {
   /** What the items are: metadata alone does not say. */
   readonly apiVersion: string;
   readonly kind: string;
-  /** Told from its metadata: the page with such an item, and all pages after it, are asked for whole. */
+  /** Told from its metadata: the page with such an item, and all pages after it, are asked for whole. Read once for each page. */
   readonly isWanted: (item: T) => boolean;
 }
 
@@ -89,9 +89,12 @@ export async function listPages<T>(
       continue;
     }
     const isPartial = partial !== undefined && list.kind === "PartialObjectMetadataList";
-    if (isPartial && list.items?.some((item) => partial!.isWanted(item))) {
-      partial = undefined;
-      continue; // the token of the page before gives the same page again
+    if (isPartial) {
+      const { isWanted } = partial!;
+      if (list.items?.some((item) => isWanted(item))) {
+        partial = undefined;
+        continue; // the token of the page before gives the same page again
+      }
     }
     pages++;
     first ??= list.metadata.resourceVersion;

@@ -7,6 +7,8 @@ import type { ClusterConfig } from "../kube/cluster-config.ts";
 export interface ScriptedRequest {
   readonly path: string;
   readonly query: URLSearchParams;
+  /** The header of that name. */
+  readonly accept: string;
 }
 
 /** What a list or the opening of a watch is answered with. */
@@ -98,7 +100,7 @@ export class ScriptedServer implements AsyncDisposable {
 
   async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(message.url ?? "/", "http://localhost");
-    const request: ScriptedRequest = { path: url.pathname, query: url.searchParams };
+    const request: ScriptedRequest = { path: url.pathname, query: url.searchParams, accept: message.headers.accept ?? "" };
     if (url.pathname === "/readyz") {
       response.end("ok");
       return;
