@@ -211,6 +211,7 @@ export interface Client<Default extends string | undefined = undefined> extends 
   apply<S extends Shape>(resource: Resource<S>, object: S["write"], options?: ApplyOptions): Promise<S["read"]>;
   /** Succeeds when the object is gone already, unless preconditions are given. */
   delete<S extends Shape>(resource: Resource<S>, key: KeyOf<S, Default>, options?: DeleteOptions): Promise<void>;
+  /** @throws TypeError when what says where holds nothing: an empty namespace or selector would mean everything. */
   deleteAll<S extends Shape>(resource: Resource<S>, what: Everything<S>, options?: DeleteOptions): Promise<void>;
   /** Read, change, write, again when others were faster; no request when `mutate` changes nothing. */
   createOrUpdate<S extends Shape>(
