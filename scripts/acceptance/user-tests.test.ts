@@ -73,6 +73,18 @@ test("binnacle test shows the objects and events of the last second with a failu
   expect(stderr).toMatch(/Objects that changed in it:[^]*kind: ConfigMap[^]*text: Hello, world!/);
 }, 60_000);
 
+test("binnacle test shows where a test's request was refused, and none of the SDK's source", async () => {
+  const text = usersTest("").replace('to: "world"', 'to: ""');
+  await bench.write("controllers/greeting.test.ts", text);
+  const { stderr } = await bench.exec("test", "controllers", "greeting");
+  expect(stderr).toMatch(/ApiError: .*spec\.to in body should be at least 1 chars long/);
+  const line = text.split("\n").findIndex((one) => one.includes("client.create")) + 1;
+  expect(stderr).toMatch(new RegExp(`^ +at .*/greeting\\.test\\.ts:${line}:`, "m"));
+  expect(stderr).toMatch(/Requests and events of the last second:\n.*\n +-\d+ ms {2}POST .* by test: 422/);
+  expect(stderr).not.toContain("Objects that changed in it");
+  expect(Math.max(...stderr.split("\n").map(({ length }) => length))).toBeLessThan(400);
+}, 60_000);
+
 test("binnacle test says what is missing", async () => {
   const { code, stderr } = await bench.exec("test", "controllers", "nothing");
   expect(stderr).toBe(

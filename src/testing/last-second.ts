@@ -59,8 +59,7 @@ function describe(journal: Journal): string {
   return [
     "Requests and events of the last second:",
     ...told,
-    "Objects that changed in it:",
-    shown.join("  ---\n"),
+    ...(shown.length === 0 ? [] : ["Objects that changed in it:", shown.join("  ---\n")]),
     ...(more.length === 0 ? [] : [`  and ${more.join(", ")}`]),
   ].join("\n");
 }
