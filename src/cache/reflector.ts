@@ -1,6 +1,6 @@
 /** Lists and watches one collection, for ever. */
 import { isNotFound } from "../kube/api-error.ts";
-import { sleep, systemClock } from "../platform/clock.ts";
+import { evenly, sleep } from "../platform/clock.ts";
 import { Collection } from "./collection.ts";
 import { ListGate } from "./list-gate.ts";
 import type { CompleteOptions, ReflectorOptions } from "./reflector-options.ts";
@@ -33,9 +33,9 @@ export class Reflector {
   #relist: ListReason | undefined;
 
   constructor(options: ReflectorOptions) {
-    const { clock = systemClock, random = Math.random, gate = new ListGate() } = options;
+    const { random = Math.random, gate = new ListGate() } = options;
     const { streams = new StreamMemory(), onStatus = () => {} } = options;
-    this.#options = { ...options, clock, random, gate, streams, onStatus };
+    this.#options = { ...options, clock: evenly(options.clock), random, gate, streams, onStatus };
     this.#collection = new Collection(this.#options);
   }
 

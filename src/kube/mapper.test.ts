@@ -53,6 +53,24 @@ test("RestMapper finds a kind with one request for its group and version", async
   expect(server.lines).toEqual(["GET /apis/apps/v1"]);
 });
 
+test("RestMapper looks again for a kind that was absent, also when the machine's clock has been set back", async () => {
+  await using server = await startLoopback((_request, reply) => sendStatus(reply, 404));
+  const transport = createTransport(server.config);
+  const mapper = new RestMapper(transport);
+  const thing = resource("a.b/v1", "Thing");
+  const real = Date.now;
+  try {
+    expect(isNotFound(await mapper.resolve(thing).catch((error: unknown) => error))).toBe(true);
+    Date.now = () => real() - 7_200_000;
+    await Bun.sleep(1_001);
+    expect(isNotFound(await mapper.resolve(thing).catch((error: unknown) => error))).toBe(true);
+  } finally {
+    Date.now = real;
+    await transport.close();
+  }
+  expect(server.lines).toHaveLength(2);
+});
+
 test("RestMapper asks nothing for a handle that knows its plural", async () => {
   await using kit = await start();
   const pod: Resource = handle({

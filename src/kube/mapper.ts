@@ -38,7 +38,7 @@ export class RestMapper {
 
   constructor(transport: Pick<Transport, "request">, options: { now?: () => number } = {}) {
     this.#transport = transport;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   /** What is known without asking the server. */

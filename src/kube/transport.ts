@@ -1,6 +1,6 @@
 /** How requests reach the API server: each kind of traffic on connections of its own, so that none waits for another. */
 import { abortable } from "../platform/abortable.ts";
-import { sleep, systemClock, type Clock } from "../platform/clock.ts";
+import { evenly, sleep, type Clock } from "../platform/clock.ts";
 import { AnswerLog } from "./answer-log.ts";
 import { isApiError, isUnauthorized, isUnreachable, UnreachableError } from "./api-error.ts";
 import { Brake } from "./brake.ts";
@@ -112,7 +112,7 @@ class KubeTransport implements Transport {
   #closed = false;
 
   constructor(config: ClusterConfig, options: TransportOptions) {
-    const clock = options.clock ?? systemClock;
+    const clock = evenly(options.clock);
     this.server = config.server;
     this.#config = config;
     this.#clock = clock;

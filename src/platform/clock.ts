@@ -20,6 +20,17 @@ export const systemClock: Clock = {
   setTimeout: (callback, ms) => (ms <= LONGEST_TIMER ? new Timer(callback, ms) : new LongTimer(callback, ms)),
 };
 
+/** Goes on evenly, also when the machine's clock is set. */
+const evenClock: Clock = {
+  now: () => performance.timeOrigin + performance.now(),
+  setTimeout: (callback, ms) => systemClock.setTimeout(callback, ms),
+};
+
+/** For delays alone: the machine's clock as it goes on when nobody sets it; any other clock is taken as it is. */
+export function evenly(clock: Clock = systemClock): Clock {
+  return clock === systemClock ? evenClock : clock;
+}
+
 class Timer implements Disposable {
   readonly #timer: ReturnType<typeof setTimeout>;
 

@@ -434,6 +434,24 @@ describe("WorkQueue", () => {
   });
 });
 
+test("the machine's clock may be set: delays stay as long as they are", async () => {
+  const real = Date.now;
+  const queue = new WorkQueue({ name: "set back" });
+  try {
+    queue.add("a", { after: 20 });
+    queue.add("b", { after: 3_600_000 });
+    Date.now = () => real() - 7_200_000;
+    queue.add("c", { after: 20 });
+    await Bun.sleep(40);
+    expect([queue.take()?.key, queue.take()?.key]).toEqual(["a", "c"]);
+    Date.now = () => real() + 7_200_000;
+    expect(queue.take()).toBeUndefined();
+  } finally {
+    Date.now = real;
+    queue.stop();
+  }
+});
+
 describe("pace", () => {
   const taken = (queue: WorkQueue): string | undefined => {
     const item = queue.take();

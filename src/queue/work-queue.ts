@@ -1,7 +1,7 @@
 /** The work queue: keys, each at most once, in the order in which they are to be worked on. */
 import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { QueueReading } from "../observe/readings.ts";
-import { systemClock, type Clock } from "../platform/clock.ts";
+import { evenly, type Clock } from "../platform/clock.ts";
 import { withCause, type Cause } from "./cause.ts";
 import { DelayedItems } from "./delayed-items.ts";
 import { Depths } from "./depths.ts";
@@ -67,7 +67,7 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.name = options.name;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = evenly(options.clock);
     this.#delayed = new DelayedItems(this.#clock, () => this.#promote());
     this.#limiter = options.limiter ?? exponential();
     this.#metrics = options.metrics;
