@@ -61,6 +61,7 @@ function prettyValue(value: unknown): string {
 }
 
 interface RenderedError {
+  readonly name?: string;
   readonly message: string;
   readonly stack: string;
   readonly cause?: unknown;
@@ -72,6 +73,18 @@ function isRenderedError(value: unknown): value is RenderedError {
 
 function stackOf(value: unknown): string {
   if (!isRenderedError(value)) return "";
-  const own = `    ${value.stack.replaceAll("\n", "\n    ")}\n`;
+  const stack = placesOfInterest(value);
+  const own = stack === "" ? "" : `    ${stack.replaceAll("\n", "\n    ")}\n`;
   return isRenderedError(value.cause) ? `${own}    caused by:\n${stackOf(value.cause)}` : own;
+}
+
+/** A place in the binary: there, its own sources have relative paths, and those of modules absolute ones. */
+const OWN_PLACE = /\n\s+at [^\n]*\((?:src\/[^\n)]*|unknown)\)/;
+const CALLED_FROM = new RegExp(`(?:${OWN_PLACE.source})+\\s*$`);
+
+/** Without what called the module. Of an answer of the API server nothing is left: its message says all. */
+function placesOfInterest({ name, stack }: RenderedError): string {
+  const places = stack.replace(CALLED_FROM, "");
+  if (/\n\s+at /.test(places)) return places;
+  return name === "ApiError" ? "" : stack;
 }

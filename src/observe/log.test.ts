@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ApiError } from "../kube/api-error.ts";
 import { createLog, type LogOptions } from "./log.ts";
 import { loggable } from "./loggable.ts";
 
@@ -149,6 +150,24 @@ describe("pretty", () => {
     const lines: string[] = [];
     logTo(lines, { format: "pretty" }).error("failed", { error: new Error("outer", { cause: new Error("inner") }) });
     expect(lines[0]).toMatch(/failed {2}error="outer"\n {4}Error: outer\n[^]*caused by:\n {4}Error: inner\n {8}at /);
+  });
+
+  test("log shows of a module's error the module's places, and of an answer none", () => {
+    const lines: string[] = [];
+    const log = logTo(lines, { format: "pretty" });
+    const inModule =
+      "Error: bad\n    at reconcile (/home/me/greeting.ts:1:2)\n    at run (unknown)\n    at carry (src/controller/runs.ts:3:4)";
+    log.error("failed", { error: Object.assign(new Error("bad"), { stack: inModule }) });
+    expect(lines[0]).toMatch(
+      /failed {2}error="bad"\n {4}Error: bad\n {8}at reconcile \(\/home\/me\/greeting\.ts:1:2\)\n$/,
+    );
+    const answer = new ApiError({ code: 404, status: {}, method: "GET", path: "/api/v1/nodes/a" });
+    answer.stack = `ApiError: ${answer.message}\n    at refusal (src/kube/answer.ts:21:14)`;
+    log.error("failed", { error: answer });
+    expect(lines[1]).toMatch(/failed {2}error=".*"\n$/);
+    const ownBug = "TypeError: no\n    at carry (src/controller/runs.ts:3:4)";
+    log.error("failed", { error: Object.assign(new TypeError("no"), { stack: ownBug }) });
+    expect(lines[2]).toContain("src/controller/runs.ts:3:4");
   });
 
   test("log colours only when asked or on a terminal", () => {
