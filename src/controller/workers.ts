@@ -182,7 +182,8 @@ export class Workers {
           this.#park(run, outcome.error, `after ${retryLimit + 1} failures in a row`);
           return;
         }
-        run.log.error("Reconcile failed", { error: outcome.error, attempt: item.attempt });
+        const because = causesText(run.causes);
+        run.log.error("Reconcile failed", { because, error: outcome.error, attempt: item.attempt });
         queue.add(key, { rateLimited: true, priority, cause: RETRIED });
         return;
     }

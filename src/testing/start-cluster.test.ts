@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { guestbook, Guestbook } from "../../controllers/guestbook.ts";
+import { watch } from "../controller/watch.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { createTransport } from "../kube/transport.ts";
 import { defineController } from "../module/define.ts";
@@ -79,6 +80,21 @@ test("an undeclared call warns with the line to add", async () => {
   expect(module.log.find(({ level }) => level === "warn")).toMatchObject({
     msg: expect.stringContaining("allow(Namespace"),
   });
+});
+
+test("a run that fails is logged with its cause", async () => {
+  await using cluster = await startCluster({ pods: false });
+  const failing = defineController({
+    name: "failing",
+    for: watch(ConfigMap, { namespaces: [namespace], match: ({ metadata }) => metadata.name === "one" }),
+    reconcile() {
+      throw new Error("no");
+    },
+  });
+  await using module = await runModule(failing, cluster, { show: "none" });
+  await cluster.client.create(ConfigMap, { metadata: { namespace, name: "one" } });
+  const failed = await eventually(() => module.log.find(({ msg }) => msg === "Reconcile failed") ?? false);
+  expect(failed).toMatchObject({ because: "for ConfigMap create default/one", attempt: 1 });
 });
 
 test("pods: false leaves them pending; a behaviour decides how they fare", async () => {
