@@ -428,7 +428,9 @@ describe.each(servers)("client on the %s server", (server) => {
       expect(await client.with({ signal: gone }).live.get(ConfigMap, at("dry")).catch(String)).toContain(
         "no longer wanted",
       );
-      expect(await client.with({ timeout: 1 }).live.list(ConfigMap).catch(String)).toContain("within 0.001 s");
+      const hurried = client.with({ timeout: 1 });
+      const lists = Array.from({ length: 50 }, () => hurried.live.list(ConfigMap).catch(String)); // one alone may be in time
+      expect((await Promise.all(lists)).join()).toContain("within 0.001 s");
     });
   });
   void Box;
