@@ -126,6 +126,11 @@ describe.each(servers)("client on the %s server", (server) => {
         expect(await client.get(resource, key).catch(String)).toContain("the key has no namespace");
       }
       expect(await client.find(ConfigMap, at("")).catch(String)).toContain("the key has no name");
+      // Of a cluster-scoped kind the server leaves it out too.
+      const space = { name: "default", namespace: "x" as never };
+      expect((await client.get(Namespace, space)).metadata.uid).toBe(
+        (await client.live.get(Namespace, space)).metadata.uid,
+      );
       const created = await client.create(ConfigMap, { metadata: key }).catch(String);
       expect(created).toContain(
         "Cannot create ConfigMap 'keyless': it is namespaced, and its metadata has no namespace",

@@ -37,14 +37,15 @@ export class ObjectReader {
   /** The cached object; `null` when the cache knows that there is none; `undefined` when only the server can tell. */
   cached(resource: Resource, key: Key): AnyObject | null | undefined {
     const informers = this.#scope.declared.get(groupKind(resource));
-    if (informers === undefined || !this.#isComplete(resource, key)) return undefined;
-    const name = keyString(key);
-    for (const informer of informers) {
+    const known = informers && this.#keyOf(resource, key);
+    if (known === undefined) return undefined;
+    const name = keyString(known);
+    for (const informer of informers!) {
       if (!informer.hasSynced || informer.resource.apiVersion !== resource.apiVersion) continue;
       const object = informer.store.get(name);
       if (object !== undefined) {
         if (!isStub(object)) return object;
-      } else if (isWhole(informer, key.namespace)) {
+      } else if (isWhole(informer, known.namespace)) {
         return null;
       }
     }
@@ -173,11 +174,14 @@ export class ObjectReader {
     this.#indexes.dispose();
   }
 
-  /** Of a key without its namespace there is nothing in the cache, and that would look like an object that is not there. */
-  #isComplete(resource: Resource, { name, namespace }: Key): boolean {
-    if (!name) return false;
-    if (namespace) return true;
-    return !(this.#scope.mapper.known(resource)?.namespaced ?? resource.scope === "Namespaced");
+  /** The key as the caches have it; without its namespace there is nothing of it, which would look like no object. */
+  #keyOf(resource: Resource, key: Key): Key | undefined {
+    const { name, namespace } = key;
+    if (!name) return undefined;
+    if (namespace && resource.scope === "Namespaced") return key; // the common case
+    const namespaced = this.#scope.mapper.known(resource)?.namespaced ?? resource.scope !== "Cluster";
+    if (namespaced) return namespace ? key : undefined;
+    return namespace ? { name } : key;
   }
 
   #declared(resource: Resource, verb: string, subresource?: string): void {
