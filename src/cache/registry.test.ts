@@ -4,7 +4,7 @@ import { createTransport } from "../kube/transport.ts";
 import { handle } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { listOf, ScriptedServer, until } from "../testing/scripted-server.ts";
-import type { Needs } from "./projection.ts";
+import { isStub, type Needs } from "./projection.ts";
 import { InformerRegistry } from "./registry.ts";
 
 const ConfigMap = handle({ apiVersion: "v1", kind: "ConfigMap", scope: "Namespaced", plural: "configmaps" });
@@ -64,6 +64,34 @@ test("CACHE-08 an unused informer lives on for a while, and stops when nobody co
   expect(registry.informersOf(ConfigMap)).toEqual([]);
   await until(() => server.watch.closed);
   expect(registry.acquire(ConfigMap, { needs, user: "third" }).informer).not.toBe(first.informer);
+});
+
+test("what nobody needs any more is not kept of what comes after a while, and a reload costs no list", async () => {
+  const { server, clock, registry } = await setUp();
+  const stays = registry.acquire(ConfigMap, { needs: { bodies: () => false, managers: [] }, user: "stays" });
+  const leaves = registry.acquire(ConfigMap, { needs, user: "leaves" });
+  const other: Needs = { bodies: () => false, managers: ["other"] };
+  const too = registry.acquire(ConfigMap, { needs: other, user: "leaves too" });
+  await until(() => server.watches.length > 0 && stays.informer.hasSynced);
+  const lists = server.lists.length;
+  leaves.release();
+  too.release();
+  clock.advance(9_000);
+  registry.acquire(ConfigMap, { needs: other, user: "back too" }).release();
+  const back = registry.acquire(ConfigMap, { needs, user: "back" });
+  clock.advance(60_000);
+  server.watch.send(["ADDED", object(20)]);
+  await until(() => stays.informer.store.size === 1);
+  expect(isStub(stays.informer.store.get("ns/a")!)).toBe(false);
+  expect(server.lists).toHaveLength(lists);
+  back.release();
+  clock.advance(10_000);
+  server.watch.send(["ADDED", object(21, "other")]);
+  await until(() => stays.informer.store.size === 2);
+  expect(isStub(stays.informer.store.get("other/a")!)).toBe(true);
+  stays.release();
+  clock.advance(10_000);
+  expect(registry.all()).toEqual([]);
 });
 
 test("at most four lists run at a time", async () => {

@@ -69,7 +69,9 @@ interface Shared {
   readonly users: Map<InformerLease, { readonly name: string; needs: Needs }>;
   /** What tells it of its namespaces, when they are selected. */
   following: Disposable | undefined;
-  /** Runs while nobody uses it. */
+  /** Of users who have just left, and may come back. */
+  readonly leaving: Needs[];
+  /** Runs after a user has left. */
   grace: Disposable | undefined;
 }
 
@@ -103,8 +105,6 @@ export class InformerRegistry {
   acquire(resource: Resource, options: AcquireOptions): InformerLease {
     if (this.#stopped) throw new Error(`Cannot watch ${resource.kind}: the informers have been stopped`);
     const shared = this.#sharedFor(resource, options);
-    shared.grace?.[Symbol.dispose]();
-    shared.grace = undefined;
     const user = { name: options.user, needs: options.needs };
     const lease: InformerLease = {
       informer: shared.informer,
@@ -113,7 +113,7 @@ export class InformerRegistry {
         if (shared.users.has(lease)) this.#need(shared);
       },
       release: () => {
-        if (shared.users.delete(lease) && shared.users.size === 0) this.#unused(shared);
+        if (shared.users.delete(lease)) this.#left(shared, user.needs);
       },
     };
     shared.users.set(lease, user);
@@ -171,7 +171,8 @@ export class InformerRegistry {
     const informer = this.#informer(resource, options);
     const existing = this.#existing(informer);
     if (existing !== undefined) return existing;
-    const shared: Shared = { informer, kind, users: new Map(), following: this.#follow(informer), grace: undefined };
+    const following = this.#follow(informer);
+    const shared: Shared = { informer, kind, users: new Map(), following, leaving: [], grace: undefined };
     this.#shared.set(informer.id, shared);
     kind.informers = [...kind.informers, informer];
     this.#all = [...this.#all, informer];
@@ -223,13 +224,20 @@ export class InformerRegistry {
     });
   }
 
-  #need({ informer, users }: Shared): void {
-    informer.setNeeds(users.values().map(({ needs }) => needs));
+  #need({ informer, users, leaving }: Shared): void {
+    informer.setNeeds([...users.values().map(({ needs }) => needs), ...leaving]);
   }
 
-  #unused(shared: Shared): void {
+  /** Who comes back soon, as after a reload, finds everything as it was. */
+  #left(shared: Shared, needs: Needs): void {
     if (this.#stopped) return;
-    shared.grace = this.#clock.setTimeout(() => this.#remove(shared), this.#options.grace ?? DEFAULT_GRACE_MS);
+    shared.leaving.push(needs);
+    shared.grace?.[Symbol.dispose]();
+    shared.grace = this.#clock.setTimeout(() => {
+      shared.leaving.length = 0;
+      if (shared.users.size === 0) this.#remove(shared);
+      else this.#need(shared);
+    }, this.#options.grace ?? DEFAULT_GRACE_MS);
   }
 
   #remove(shared: Shared): void {

@@ -367,6 +367,27 @@ test("a source that fails is told, and stops nobody", async () => {
   await idle();
 });
 
+test("a source that fails as it is ended disturbs nobody", async () => {
+  const unhandled: unknown[] = [];
+  const onUnhandled = (error: unknown): void => void unhandled.push(error);
+  process.on("unhandledRejection", onUnhandled);
+  const events: AsyncIterable<never> = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise<never>(() => {}),
+      return: () => Promise.reject(new Error("cannot close")),
+    }),
+  };
+  const { clock, controller, idle, lines } = await setUp(async () => {}, { more: { watches: [source.from(events)] } });
+  await idle();
+  const stopped = controller.stop({ grace: 0 });
+  await clock.advanceInTurns(200);
+  await stopped;
+  await Bun.sleep(1);
+  process.off("unhandledRejection", onUnhandled);
+  expect(unhandled).toEqual([]);
+  expect(lines.filter(({ msg }) => msg === "A source failed")).toHaveLength(1);
+});
+
 test("minInterval and debounce of a controller hold back its keys", async () => {
   const ran: number[] = [];
   const { clock, queue, change } = await setUp(async () => void ran.push(clock.now()), {

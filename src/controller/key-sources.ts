@@ -1,5 +1,6 @@
 /** Runs the sources that are not kinds: intervals, cron expressions, async iterables. */
 import { Cron } from "croner";
+import { abortable } from "../platform/abortable.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import type { Cause } from "../resource/cause.ts";
 import { enqueuedKeys } from "./event-mapping.ts";
@@ -50,11 +51,16 @@ async function run(source: KeySource, options: SourceOptions): Promise<void> {
     }
     case "from": {
       const iterator = options.invoke(() => source.events[Symbol.asyncIterator]());
-      const end = (): void => void options.invoke(() => iterator.return?.());
+      const end = (): void =>
+        void options.invoke(async () => iterator.return?.()).catch((error: unknown) => options.onError(error));
       signal.addEventListener("abort", end, { once: true });
       try {
         while (!signal.aborted) {
-          const { value, done } = await options.invoke(() => iterator.next());
+          // One that never answers would hold on to its module for ever.
+          const { value, done } = await abortable(
+            options.invoke(async () => iterator.next()),
+            signal,
+          );
           if (done === true || signal.aborted) return;
           for (const key of enqueuedKeys([value])) options.add(key, { source: "from", type: "generic" });
         }
