@@ -4,7 +4,7 @@ import type { Container, ContainerState, ContainerStatus, Pod } from "../../reso
 import { parseDuration } from "../../resource/duration.ts";
 import { timestamp } from "../workload/time.ts";
 import type { PodTimes } from "./pod-memory.ts";
-import type { ContainerScript } from "./pod-behaviour.ts";
+import type { Script } from "./script.ts";
 
 /** What one look at a container needs. */
 export interface ContainerContext {
@@ -13,7 +13,7 @@ export interface ContainerContext {
   /** Init containers that are not sidecars run to their end, one after the other. */
   readonly isInit: boolean;
   /** What happens to the start of this number, from 0. */
-  readonly script: (restarts: number) => ContainerScript;
+  readonly script: (restarts: number) => Script;
   readonly times: PodTimes;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -21,7 +21,7 @@ export interface ContainerContext {
 
 /** The same, of one start. */
 interface OneStart extends Omit<ContainerContext, "script"> {
-  readonly script: ContainerScript;
+  readonly script: Script;
 }
 
 /** Where a container stands after a look at it. */
@@ -62,8 +62,10 @@ function start(was: ContainerStatus | undefined, context: ContainerContext, rest
   const { container, times, now, isInit } = context;
   const script = context.script(restartCount);
   const lastState = was?.state?.terminated === undefined ? was?.lastState : { terminated: was.state.terminated };
-  if (script.fails !== undefined) {
-    const state = { waiting: { reason: script.fails, message: `container ${container.name} cannot start` } };
+  const fails = script.mistake === undefined ? script.fails : "CreateContainerConfigError";
+  if (fails !== undefined) {
+    const message = script.mistake ?? `container ${container.name} cannot start`;
+    const state = { waiting: { reason: fails, message } };
     return { status: statusOf(container, { state, lastState, ready: false, started: false, restartCount }) };
   }
   times.start(container.name, now);
@@ -77,6 +79,7 @@ function start(was: ContainerStatus | undefined, context: ContainerContext, rest
 function running(was: ContainerStatus, { running }: ContainerState, context: ContainerContext): ContainerStep {
   const { container, times, now } = context;
   const script = context.script(was.restartCount);
+  if (script.mistake !== undefined) return { status: was };
   const elapsed = now - times.started(container.name, running?.startedAt);
   const endsAt = exitsAfter({ ...context, script });
   if (endsAt !== undefined && elapsed >= endsAt) return end(was, context);
@@ -85,7 +88,7 @@ function running(was: ContainerStatus, { running }: ContainerState, context: Con
   return { status: was.ready === ready ? was : { ...was, ready }, again };
 }
 
-function isReadyAfter(elapsed: number, script: ContainerScript, { isInit }: ContainerContext): boolean {
+function isReadyAfter(elapsed: number, script: Script, { isInit }: ContainerContext): boolean {
   const readyAt = isInit ? undefined : milliseconds(script.readyAfter, "ready-after");
   return readyAt !== undefined && elapsed >= readyAt;
 }

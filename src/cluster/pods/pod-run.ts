@@ -5,9 +5,9 @@ import { parseDuration } from "../../resource/duration.ts";
 import { timestamp } from "../workload/time.ts";
 import { type ContainerStep, nextStep, stoppedStatus, waitingStatus } from "./container-run.ts";
 import type { PodTimes } from "./pod-memory.ts";
-import type { ContainerScript, PodBehaviour } from "./pod-behaviour.ts";
+import type { PodBehaviour } from "./pod-behaviour.ts";
 import { conditionsOf, isInitialized, isSidecar, type KubeletStatus, phaseOf } from "./pod-status.ts";
-import { scriptOf } from "./script.ts";
+import { type Script, scriptOf } from "./script.ts";
 
 type Pod_ = ObjectOf<typeof Pod>;
 
@@ -79,7 +79,7 @@ function containerSteps({ pod, behaviour, times, now }: PodContext): Steps {
   const init = initContainers.map((container): ContainerStep => {
     if (!ready) return { status: waitingStatus(container, "PodInitializing") };
     const was = statusOf(pod.status?.initContainerStatuses, container.name);
-    const script = (restarts: number): ContainerScript => scriptOf({ pod, container, restarts, behaviour });
+    const script = (restarts: number): Script => scriptOf({ pod, container, restarts, behaviour });
     const isInit = !isSidecar(container);
     const step = nextStep(begun(was), { pod, container, isInit, script, times, now });
     ready = isInitialized(container, step.status);
@@ -88,7 +88,7 @@ function containerSteps({ pod, behaviour, times, now }: PodContext): Steps {
   const main = containers.map((container): ContainerStep => {
     const was = statusOf(pod.status?.containerStatuses, container.name);
     if (!ready && begun(was) === undefined) return { status: waitingStatus(container, "PodInitializing") };
-    const script = (restarts: number): ContainerScript => scriptOf({ pod, container, restarts, behaviour });
+    const script = (restarts: number): Script => scriptOf({ pod, container, restarts, behaviour });
     return nextStep(begun(was), { pod, container, isInit: false, script, times, now });
   });
   return { init, main };
