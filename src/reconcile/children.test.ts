@@ -471,9 +471,9 @@ describe.skipIf(!available)("children.sync", () => {
   }, 90_000);
 
   test("lets an object go only when its label-tracked children can be seen", async () => {
-    const secret = "/api/v1/namespaces/kube-system/secrets/unseen";
-    const desired = of(Secret, { metadata: { name: "unseen", namespace: "kube-system" } });
-    await box("unseen", async (_, { children }) => void (await children.sync({ secret: desired })));
+    const secret = "/api/v1/namespaces/kube-system/secrets/sightless";
+    const desired = of(Secret, { metadata: { name: "sightless", namespace: "kube-system" } });
+    await box("sightless", async (_, { children }) => void (await children.sync({ secret: desired })));
     await cluster.exists(secret);
     const told = operator.log.length;
     const logged = (text: string): boolean =>
@@ -481,11 +481,11 @@ describe.skipIf(!available)("children.sync", () => {
     proxy.forbidden = /secrets$/;
     proxy.cut();
     await until(() => logged("forbidden by the test"), { what: () => operator.text.slice(-3_000) });
-    await cluster.send("DELETE", `${BOXES}/unseen`);
+    await cluster.send("DELETE", `${BOXES}/sightless`);
     await until(() => logged("the cache of Secret is not current"), { what: () => operator.text.slice(-3_000) });
-    expect((await cluster.exists(`${BOXES}/unseen`)).metadata.finalizers).toHaveLength(1);
+    expect((await cluster.exists(`${BOXES}/sightless`)).metadata.finalizers).toHaveLength(1);
     proxy.forbidden = undefined;
-    await cluster.gone(`${BOXES}/unseen`, 60_000);
+    await cluster.gone(`${BOXES}/sightless`, 60_000);
     expect(await cluster.get(secret)).toBeUndefined();
   }, 90_000);
 
