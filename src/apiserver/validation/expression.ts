@@ -4,8 +4,8 @@ import { type CelNode, checkNames } from "../schema/cel-types.ts";
 import type { Field } from "./field.ts";
 
 /** What expressions of admission may speak of. */
-export const webhookVariables = ["object", "oldObject", "request", "authorizer"];
-export const policyVariables = [...webhookVariables, "namespaceObject", "params", "variables"];
+export const webhookVariables: readonly string[] = ["object", "oldObject", "request", "authorizer"];
+export const policyVariables: readonly string[] = [...webhookVariables, "namespaceObject", "params", "variables"];
 
 export interface Expected {
   readonly variables: readonly string[];

@@ -8,7 +8,7 @@ import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "./formats.ts"
 import { port as portRule } from "./probe-rules.ts";
 import type { RuleContext } from "./rules.ts";
 
-export const serviceTypes = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+export const serviceTypes: readonly string[] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const loadBalancersOnly = "may only be used when `type` is 'LoadBalancer'";
 
 export function serviceCheck(object: Field, { write, old }: RuleContext): void {

@@ -31,7 +31,7 @@ export async function create(exchange: Exchange): Promise<Response> {
 }
 
 /** A new claim is written down before its phase has its default: the first update writes it again, whatever it changes. */
-export const writtenAnew = new WeakSet<Stored>();
+export const writtenAnew: WeakSet<Stored> = new WeakSet();
 
 interface CreateOptions {
   readonly options: WriteOptions;
@@ -168,7 +168,10 @@ export function ensureNamespace({ resource, target }: Exchange, { metadata }: Ku
 }
 
 /** Nothing begins in a namespace that is not there or that ends. */
-export function checkNamespaceOpen({ kernel, resource: { row }, target }: Exchange, name = target.name): void {
+export function checkNamespaceOpen(
+  { kernel, resource: { row }, target }: Exchange,
+  name: string | undefined = target.name,
+): void {
   if (!row.namespaced || row.kind === "LocalSubjectAccessReview") return;
   const namespace = kernel.reader.get({ group: "", plural: "namespaces" }, { name: target.namespace });
   if (namespace === undefined) throw notFound({ group: "", plural: "namespaces" }, target.namespace);
