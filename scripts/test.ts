@@ -17,10 +17,10 @@ const isCi = /^(1|true)$/i.test(process.env.CI ?? "");
 
 const tested = ["src", "scripts", "controllers"].filter((folder) => existsSync(join(root, folder)));
 
-/**
- * In the order in which a mistake is cheapest to find; the binary comes before the tests that run it. Acceptance tests
- * measure time, so each has the machine to itself.
- */
+/** Acceptance tests that measure time: each has the machine to itself. */
+const timed = "faults,generated-children,many-kinds,outage,refusals,scale,soak";
+
+/** In the order in which a mistake is cheapest to find; the binary comes before the tests that run it. */
 const steps: Readonly<Record<string, () => Promise<Counts>>> = {
   format: () => command(bun, ["fmt", "--check", "--no-script"]),
   lint: () => command(bun, [join(root, "node_modules", "oxlint", "bin", "oxlint")]),
@@ -37,7 +37,14 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
       "--path-ignore-patterns=scripts/acceptance/**",
       ...tested,
     ]),
-  acceptance: () => tests(["scripts/acceptance"]),
+  acceptance: () =>
+    tests([
+      "--parallel=2",
+      "--no-isolate",
+      `--path-ignore-patterns=scripts/acceptance/{${timed}}.test.ts`,
+      "scripts/acceptance",
+    ]),
+  timed: () => tests(timed.split(",").map((name) => `scripts/acceptance/${name}.test.ts`)),
 };
 
 const wanted = process.argv.slice(2);
