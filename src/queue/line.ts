@@ -48,6 +48,13 @@ export class Line<T extends LineItem> {
     if (--this.#left === 0) this.#empty(); // a line from which nothing is ever popped would grow for ever
   }
 
+  /** What `pop` would give. */
+  peek(): T | undefined {
+    const first = this.#first();
+    const late = this.#late.peek();
+    return first === undefined || (late !== undefined && late.order < first.order) ? late : first;
+  }
+
   pop(): T | undefined {
     const first = this.#first();
     const late = this.#late.peek();

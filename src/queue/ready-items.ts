@@ -5,8 +5,8 @@ export interface ReadyItem extends LineItem {
   priority: number;
 }
 
-/** Of so many takes one serves the lowest priority, so that it never starves. */
-const LOWEST_EVERY = 20;
+/** Of so many takes one serves what has waited longest below the highest priority, so that nothing starves. */
+const OLDEST_EVERY = 20;
 /** An author may give each key a priority of its own. */
 const MAX_CLASSES = 32;
 
@@ -34,22 +34,38 @@ export class ReadyItems<T extends ReadyItem> {
 
   take(): T | undefined {
     let first: PriorityClass<T> | undefined;
-    let last: PriorityClass<T> | undefined;
+    let isOnly = true;
     for (const candidate of this.#classes) {
       if (candidate.items.size === 0) continue;
-      first ??= candidate;
-      last = candidate;
+      if (first === undefined) first = candidate;
+      else {
+        isOnly = false;
+        break;
+      }
     }
-    if (first === last) {
+    if (isOnly) {
       this.#takes = 0;
       return first?.items.pop();
     }
-    this.#takes = (this.#takes + 1) % LOWEST_EVERY;
-    return (this.#takes === 0 ? last : first)?.items.pop();
+    this.#takes = (this.#takes + 1) % OLDEST_EVERY;
+    return (this.#takes === 0 ? this.#oldestBelow(first!) : first!).items.pop();
   }
 
   clear(): void {
     this.#classes.length = 0;
+  }
+
+  #oldestBelow(highest: PriorityClass<T>): PriorityClass<T> {
+    let oldest = highest;
+    let least = Infinity;
+    for (const candidate of this.#classes) {
+      const order = candidate === highest ? undefined : candidate.items.peek()?.order;
+      if (order !== undefined && order < least) {
+        oldest = candidate;
+        least = order;
+      }
+    }
+    return oldest;
   }
 
   #class(priority: number): PriorityClass<T> {

@@ -144,7 +144,7 @@ describe("WorkQueue", () => {
       of.push(Number(number));
       order.set(item.priority, of);
     }
-    // Each 20th goes to the lowest, so a class does not end before the next begins; within it the order is kept.
+    // Each 20th goes to the oldest below the highest, so a class does not end before the next begins; within it the order is kept.
     for (const priority of priorities) expect(order.get(priority)).toEqual(Array.from({ length: 1000 }, (_, i) => i));
     expect([...order.keys()].filter((priority) => priority !== -10)).toEqual([10, 5, 0, -5]);
   });
@@ -161,6 +161,22 @@ describe("WorkQueue", () => {
     }
     expect(order.indexOf("low")).toBeGreaterThan(5);
     expect(order).toContain("low");
+  });
+
+  test("no priority starves between a higher and a lower one that keep coming", () => {
+    const { queue } = setUp();
+    for (const key of ["low-a", "low-b"]) queue.add(key, { priority: -100 });
+    queue.add("middle");
+    const order: string[] = [];
+    for (let i = 0; i < 100; i++) {
+      queue.add(`high-${i}`, { priority: 10 });
+      const { key } = queue.take()!;
+      order.push(key);
+      queue.done(key);
+      if (key.startsWith("low")) queue.add(key, { priority: -100 });
+    }
+    expect(order).toContain("middle");
+    expect(order.filter((key) => key.startsWith("high")).length).toBeGreaterThan(90);
   });
 
   test("PQ-19 counts an item at its new priority when it is added again without a delay", () => {
