@@ -5,7 +5,7 @@ import { watch } from "../controller/watch.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { createTransport } from "../kube/transport.ts";
 import { defineController } from "../module/define.ts";
-import { ConfigMap, Deployment, Namespace, Pod } from "../resource/builtin/index.ts";
+import { ConfigMap, CoreEvent, Deployment, Namespace, Pod } from "../resource/builtin/index.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { eventually, matchers, runModule, startCluster } from "./index.ts";
 
@@ -111,6 +111,21 @@ test("pods: false leaves them pending; a behaviour decides how they fare", async
   expect(await phase({ pods: false }, /Pending/)).toBe("Pending");
   expect(await phase({}, /Running/)).toBe("Running");
   expect(await phase({ pods: () => ({ fails: "ImagePullBackOff" }) }, /BackOff/)).toBe("Pending ImagePullBackOff");
+});
+
+test("an annotation for a pod that cannot be understood is an Event of the pod", async () => {
+  await using cluster = await startCluster();
+  const { client } = cluster;
+  const annotations = { "pods.binnacle.dev/ready-after": "soon" };
+  const spec = { containers: [{ name: "web", image: "nginx" }] };
+  await client.create(Pod, { metadata: { namespace, name: "a", annotations }, spec });
+  const told = await eventually(
+    async () => (await client.list(CoreEvent)).find(({ reason }) => reason === "Failed") ?? false,
+  );
+  expect(told).toMatchObject({
+    message: expect.stringContaining("\"soon\" as 'pods.binnacle.dev/ready-after'"),
+    involvedObject: { kind: "Pod", name: "a" },
+  });
 });
 
 test("a fake clock is that of the server and of modules", async () => {

@@ -3,6 +3,7 @@ import type { Duration, ObjectOf } from "../../index.ts";
 import type { Container, ContainerState, ContainerStatus, Pod } from "../../resource/builtin/index.ts";
 import { parseDuration } from "../../resource/duration.ts";
 import { timestamp } from "../workload/time.ts";
+import { MISTAKE } from "./mistake-event.ts";
 import type { PodTimes } from "./pod-memory.ts";
 import type { Script } from "./script.ts";
 
@@ -62,7 +63,7 @@ function start(was: ContainerStatus | undefined, context: ContainerContext, rest
   const { container, times, now, isInit } = context;
   const script = context.script(restartCount);
   const lastState = was?.state?.terminated === undefined ? was?.lastState : { terminated: was.state.terminated };
-  const fails = script.mistake === undefined ? script.fails : "CreateContainerConfigError";
+  const fails = script.mistake === undefined ? script.fails : MISTAKE;
   if (fails !== undefined) {
     const message = script.mistake ?? `container ${container.name} cannot start`;
     const state = { waiting: { reason: fails, message } };

@@ -14,10 +14,11 @@ import {
   watch,
 } from "../../index.ts";
 import type { ObjectOf, Result } from "../../index.ts";
-import { Node, Pod, type PodCondition, type PodStatus } from "../../resource/builtin/index.ts";
+import { CoreEvent, Node, Pod, type PodCondition, type PodStatus } from "../../resource/builtin/index.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import { sameJson } from "../../resource/json.ts";
 import { isFinished } from "../workload/pod-state.ts";
+import { reportMistake } from "./mistake-event.ts";
 import { NODE_ADDRESS } from "./node.ts";
 import { PodAddresses } from "./pod-addresses.ts";
 import type { PodBehaviour } from "./pod-behaviour.ts";
@@ -43,7 +44,7 @@ export function kubelet({ clock = systemClock, behaviour }: KubeletOptions = {})
     // Not `for: Pod`: the kubelet also works on pods that are being deleted, and has no finalizer.
     watches: [watch(Pod, { match: ({ spec }) => spec.nodeName !== undefined, enqueue: (pod) => [pod] })],
     reads: [Node],
-    uses: [allow(Pod, "status/patch", "delete")],
+    uses: [allow(Pod, "status/patch", "delete"), allow(CoreEvent, "create")],
     async reconcile({ namespace = "", name }, { client }) {
       const pod = await client.find(Pod, { namespace, name });
       const id = `${namespace}/${name}`;
@@ -69,6 +70,7 @@ async function run(client: Client, context: PodContext): Promise<Result | undefi
     const { status, again } = nextPodStep({ ...context, pod });
     const before = pod;
     pod = await write(client, pod, status);
+    if (pod !== before) await reportMistake(client, pod, { before, now: context.now });
     if (again === undefined) return undefined;
     if (again > 0 || pod === before) return { requeueAfter: again };
   }
