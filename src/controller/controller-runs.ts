@@ -58,7 +58,9 @@ export class ControllerRuns {
     if (this.#reconciler === undefined) return new KeyRun(environment, item);
     const { key, priority } = item;
     if (!kinds.hasListed(key)) {
-      add(key, { after: NEW_NAMESPACE_MS, priority });
+      const { causes } = item;
+      for (const cause of causes.length === 0 ? [undefined] : causes)
+        add(key, { after: NEW_NAMESPACE_MS, priority, cause });
       return undefined;
     }
     const objects = this.#reconciler.environment;

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { ConfigMap } from "../resource/builtin/core.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { WorkQueue } from "../queue/work-queue.ts";
+import { ControllerRuns, type ControllerRunsOptions } from "./controller-runs.ts";
+import { declarationsOf } from "./declarations.ts";
+import type { AnyController } from "./definition.ts";
+
+test("a key that waits for its namespace to be listed keeps its causes and its priority", () => {
+  const clock = new FakeClock();
+  const queue = new WorkQueue({ name: "test", clock });
+  const controller: AnyController = { for: ConfigMap, reconcile: async () => {} };
+  let listed = false;
+  const runs = new ControllerRuns(controller, {
+    declarations: declarationsOf(controller),
+    environment: {},
+    kinds: { hasListed: () => listed, owned: [], primary: undefined },
+    invoke: (call: () => unknown) => call(),
+    add: (key: string, options: object) => queue.add(key, options),
+  } as unknown as ControllerRunsOptions);
+  const causes = ["for", "watches"].map((source) => ({ source, type: "create", kind: "ConfigMap" }));
+  for (const cause of causes) queue.add("ns/a", { cause, priority: 7 });
+  expect(runs.begin(queue.take()!)).toBeUndefined();
+  queue.done("ns/a");
+  listed = true;
+  clock.advance(100);
+  expect(queue.take()).toMatchObject({ key: "ns/a", priority: 7, causes });
+});
