@@ -164,7 +164,7 @@ export const coreCells: Readonly<Record<string, readonly Cell[]>> = {
     name,
     phase,
     at("spec.volumeName"),
-    (claim) => (get(claim, "spec.volumeName") ? (get(claim, "status.capacity.storage") ?? "") : ""),
+    (claim) => (get(claim, "spec.volumeName") ? get(claim, "status.capacity.storage") || "0" : ""),
     (claim) => (get(claim, "spec.volumeName") ? modes("status.accessModes")(claim, 0) : ""),
     storageClass,
     at("spec.volumeAttributesClassName", "<unset>"),

@@ -43,6 +43,9 @@ function renamed(
     const pair = eventFields.find((names) => names[from] === name);
     result[pair === undefined ? name : pair[to]] = value;
   }
+  // The core group always names a controller.
+  if (to === 1)
+    for (const name of ["reportingController", "reportingInstance"]) if (result[name] === "") delete result[name];
   return { ...result, kind: object.kind, apiVersion, metadata: object.metadata };
 }
 
@@ -98,7 +101,7 @@ const autoscalers: Conversion = {
       apiVersion: "autoscaling/v1",
       metadata: withAnnotations(object, annotations),
       spec: { ...rest, ...(cpu === undefined ? {} : { targetCPUUtilizationPercentage: cpu }) },
-      ...(status === undefined ? {} : { status: statusRest }),
+      ...(status === undefined ? {} : { status: { currentReplicas: 0, desiredReplicas: 0, ...statusRest } }),
     };
   },
 };
@@ -110,7 +113,7 @@ function statusToStorage(
   const { currentCPUUtilizationPercentage: _, ...rest } = status;
   return {
     ...rest,
-    ...(current === undefined ? {} : { currentMetrics: parsed(current) }),
+    currentMetrics: current === undefined ? null : parsed(current),
     ...(conditions === undefined ? {} : { conditions: parsed(conditions) }),
   };
 }

@@ -5,7 +5,7 @@ import { internalType } from "../registry/internal-type.ts";
 import { badRequest, StatusError } from "../status.ts";
 import { jsonProblem } from "./json-problem.ts";
 import { duplicateFields } from "./strict-json.ts";
-import { decodeYaml, yamlProblem } from "./yaml.ts";
+import { decodeYaml, repeatedKeys, yamlProblem } from "./yaml.ts";
 
 /** As large as etcd takes it, and then the server's own margin. */
 const largest = 3 * 1024 * 1024;
@@ -129,9 +129,10 @@ export function typed(object: KubeObject, body: BodyText, options: Pick<DecodeOp
   if (error !== undefined) return { object, error, strict: [], hasEmpty };
   const isJson = body.type !== "application/yaml" && body.text !== "";
   const twice = isJson ? duplicateFields(body.text).map((path) => `duplicate field ${JSON.stringify(path)}`) : [];
+  const keys = body.type === "application/yaml" ? repeatedKeys(body.text) : [];
   decoded.metadata ??= {};
   schemas.applyDefaults(schema, decoded);
-  return { object: decoded, error: undefined, strict: [...unknown, ...twice], hasEmpty };
+  return { object: decoded, error: undefined, strict: [...keys, ...unknown, ...twice], hasEmpty };
 }
 
 /** The object itself, or the 400 that says what is wrong with it. */

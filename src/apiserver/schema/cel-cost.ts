@@ -62,7 +62,7 @@ class Estimator {
       case "value":
         return literal(args);
       case "id":
-        return { ...(scope.get(String(args)) ?? unknown), cost: 1 };
+        return { ...(scope.get(String(args)) ?? flat), cost: 1 }; // a type, where it is no variable
       case ".":
       case ".?":
         return this.#select(args as [CelNode, string], scope);
@@ -159,7 +159,7 @@ class Estimator {
     ) {
       return { ...unknown, cost: sum + traversal(first?.size ?? most) };
     }
-    const isFlat = ["size", "int", "uint", "double", "bool", "duration", "timestamp"].includes(name);
+    const isFlat = ["size", "int", "uint", "double", "bool", "duration", "timestamp", "type"].includes(name);
     return { ...(isFlat ? flat : unknown), cost: sum + 1 };
   }
 

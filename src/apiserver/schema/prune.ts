@@ -1,5 +1,5 @@
 /** Unknown fields of custom resources, and nulls where none may be. */
-import { goQuoted } from "../field-error.ts";
+import { goJson, goQuoted } from "../field-error.ts";
 import { objectMetaSchema } from "./custom.ts";
 import { decodeBuiltIn } from "./decode.ts";
 import type { Schema } from "./schema.ts";
@@ -24,10 +24,12 @@ export function prune(schema: Schema, object: unknown): Pruned {
   const fields = object as Fields;
   const metadata = coerceMetadata(fields);
   if (metadata.error !== undefined) return { unknown: [], error: metadata.error };
-  visit(object, { ...schema, embedded: true }, { path: "", paths });
+  const inside: Inside = { errors: [], unknown: [] };
+  visit(object, { ...schema, embedded: true }, { path: "", paths, inside });
+  if (inside.errors[0] !== undefined) return { unknown: [], error: inside.errors[0] };
   dropNulls(object, schema);
   const unknown = paths.toSorted().map((path) => `unknown field ${goQuoted(path)}`);
-  return { unknown: [...metadata.unknown, ...unknown], error: undefined };
+  return { unknown: [...metadata.unknown, ...unknown, ...inside.unknown], error: undefined };
 }
 
 function coerceMetadata(object: Fields): Pruned {
@@ -38,18 +40,39 @@ function coerceMetadata(object: Fields): Pruned {
   return { unknown, error: wrapped.error };
 }
 
+/** What is wrong with the objects inside. */
+interface Inside {
+  readonly errors: string[];
+  readonly unknown: string[];
+}
+
 interface Place {
   readonly path: string;
   readonly paths: string[];
+  readonly inside: Inside;
+}
+
+/** Kind, version and metadata of an object inside another one are those of every object. */
+function coerceEmbedded(fields: Fields, { path, inside }: Place): void {
+  for (const name of ["apiVersion", "kind"]) {
+    const value = fields[name];
+    if (value === undefined || typeof value === "string") continue;
+    inside.errors.push(`${path}.${name}: Invalid value: ${goJson(value)}: must be a string`);
+  }
+  if (fields.metadata === undefined) return;
+  const given = goJson(fields.metadata);
+  const { error, unknown, object } = decodeBuiltIn(objectMetaSchema(), fields.metadata);
+  if (error === undefined) fields.metadata = object;
+  else inside.errors.push(`${path}.metadata: Invalid value: ${given}: ${error}`);
+  inside.unknown.push(...unknown.map((text) => text.replace('"', `"${path}.metadata.`)));
 }
 
 function visit(value: unknown, schema: Schema | undefined, place: Place): void {
   if (schema?.go) return;
   if (typeof value !== "object" || value === null) return;
-  const { path, paths } = place;
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      const inner = { path: `${path}[${index}]`, paths };
+      const inner = { ...place, path: `${place.path}[${index}]` };
       if (schema?.preserveUnknown) visitKept(item, schema.items, inner);
       else visit(item, schema?.items, inner);
     }
@@ -63,12 +86,14 @@ function visitKept(value: unknown, schema: Schema | undefined, place: Place): vo
   if (schema) visit(value, schema.preserveUnknown ? schema : { ...schema, preserveUnknown: true }, place);
 }
 
-function visitFields(fields: Fields, schema: Schema | undefined, { path, paths }: Place): void {
+function visitFields(fields: Fields, schema: Schema | undefined, place: Place): void {
+  const { path, paths } = place;
+  if (schema?.embedded && path !== "") coerceEmbedded(fields, place);
   for (const [name, value] of Object.entries(fields)) {
     if (schema?.embedded && objectFields.has(name)) continue;
     const inner = path === "" ? name : `${path}.${name}`;
     const property = schema?.properties?.get(name) ?? schema?.additional;
-    if (property) visit(value, property, { path: inner, paths });
+    if (property) visit(value, property, { ...place, path: inner });
     else if (!schema?.preserveUnknown) {
       paths.push(inner);
       delete fields[name];

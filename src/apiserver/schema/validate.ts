@@ -4,6 +4,7 @@ import { validateRules } from "./cel-rules.ts";
 import { validateLists } from "./list-validation.ts";
 import type { Schema } from "./schema.ts";
 import { validateValues } from "./value-validation.ts";
+import { validateEmbedded } from "../validation/embedded-objects.ts";
 
 export interface ValidateOptions {
   /** The object that is replaced: what did not change is not checked again, and rules may look at it. */
@@ -24,6 +25,7 @@ export function validate(schema: Schema, object: unknown, { old, only }: Validat
           old: fieldOf(old, only),
           within: only,
         });
+  errors.push(...validateEmbedded(schema, object));
   if (old === undefined || validateLists(schema, old).length === 0) errors.push(...validateLists(schema, object));
   if (errors.some(({ type }) => blocking.has(type))) {
     if (!hasRules(schema)) return errors;

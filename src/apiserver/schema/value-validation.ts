@@ -147,9 +147,15 @@ function checkNumber({ values, format, type }: Schema, value: number, at: At): v
     const detail = `Checked value must be of type integer ${kind} in ${path}`;
     result.errors.push({ type: "Invalid", field: "<nil>", badValue: "", detail });
   }
+  if (type === "number" && format === "float" && Math.abs(value) > largestFloat) {
+    const detail = `Checked value must be of type number with format float in ${path}`;
+    result.errors.push({ type: "Invalid", field: "<nil>", badValue: "", detail });
+  }
   if (values) checkLimits(values, value, at);
   result.matches++;
 }
+
+const largestFloat = 3.4028234663852886e38;
 
 /** The server compares integers with the whole part of a limit. */
 function checkLimits(values: ValueRules, value: number, at: At): void {

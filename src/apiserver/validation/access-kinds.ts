@@ -66,7 +66,7 @@ function subjectRule(subject: Field, isNamespaced: boolean): void {
     case "ServiceAccount":
       if (name.text !== "") name.matches(dnsSubdomain);
       if (apiGroup.text !== "") apiGroup.oneOf([""]);
-      if (!isNamespaced || subject.at("namespace").text === "") subject.at("namespace").require();
+      if (!isNamespaced) subject.at("namespace").require();
       return;
     case "User":
     case "Group":

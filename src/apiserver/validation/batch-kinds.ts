@@ -27,11 +27,11 @@ const cronJob: Rules = {
         schedule.invalid("cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
     }
     for (const name of ["startingDeadlineSeconds"]) spec.at(name).nonNegative();
+    const zone = spec.at("timeZone");
+    if (zone.present) timeZone(zone);
     const policy = spec.at("concurrencyPolicy");
     if (policy.require()) policy.oneOf(["Allow", "Forbid", "Replace"]);
     for (const name of ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"]) spec.at(name).nonNegative();
-    const zone = spec.at("timeZone");
-    if (zone.present) timeZone(zone);
     jobSpec(spec.at("jobTemplate").at("spec"));
     const name = object.at("metadata").at("name");
     if (old === undefined && name.text.length > 52) name.invalid(tooLong(52));

@@ -9,6 +9,7 @@ import { containerResourceName, isQuotaResource, isStandardResource } from "./re
 import type { Rules, RuleTable } from "./rules.ts";
 import { eventKinds } from "./event-rules.ts";
 import { service } from "./service-kind.ts";
+import { jsonProblem } from "../request/json-problem.ts";
 import { isCidr, notAnAddress, notARange } from "./addresses.ts";
 
 const mostBytes = 1024 * 1024;
@@ -49,6 +50,11 @@ const secret: Rules = {
     if (size > mostBytes) data.tooLong(mostBytes);
     for (const key of secretTypes[object.at("type").text] ?? []) {
       if (!Object.hasOwn(data.fields, key)) data.key(key).required();
+      else if (key.startsWith(".docker")) isJson(data.key(key));
+    }
+    if (object.at("type").text === "kubernetes.io/service-account-token") {
+      const name = object.at("metadata").at("annotations").key("kubernetes.io/service-account.name");
+      if (name.text === "") name.required();
     }
     if (object.at("type").text === "kubernetes.io/basic-auth" && !data.fields["username"] && !data.fields["password"]) {
       data.key("username").required();
@@ -61,6 +67,12 @@ const secret: Rules = {
   },
   selectable: { type: (object: KubeObject) => String(object["type"] ?? "") },
 };
+
+function isJson(entry: Field): void {
+  const text = Buffer.from(entry.text, "base64").toString();
+  const problem = jsonProblem(text);
+  if (problem !== undefined) entry.invalid(problem, "<secret contents redacted>");
+}
 
 function frozen(fields: readonly string[]): (object: Field, old: Fields) => void {
   return (object, old) => {

@@ -32,7 +32,7 @@ export const job: Rules = {
     metadata["labels"] = { ...before, ...own };
     // The labels of a Job that has none of its own are those of its template, and stay the same ones.
     const { labels = {} } = object.metadata;
-    if (Object.keys(before).length > 0 && sameJson(labels, before)) object.metadata.labels = { ...labels, ...own };
+    if (sameJson(labels, before)) object.metadata.labels = { ...labels, ...own };
     spec["selector"] ??= {};
     const selector = inner(spec, "selector");
     selector["matchLabels"] = { ...inner(selector, "matchLabels"), "batch.kubernetes.io/controller-uid": uid };

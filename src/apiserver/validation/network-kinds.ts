@@ -1,6 +1,6 @@
 /** Rules of networking and of discovery. */
 import { isIP } from "node:net";
-import { isCidr, notAnAddress, notARange } from "./addresses.ts";
+import { isCidr, isStrictSubset, notAnAddress, notARange } from "./addresses.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import {
@@ -132,7 +132,11 @@ function peer(field: Field): void {
     const cidr = block.at("cidr");
     if (cidr.text === "") cidr.required();
     else if (!isCidr(cidr.text)) cidr.invalid(notARange);
-    for (const except of block.at("except").items) if (!isCidr(except.text)) except.invalid(notARange, except.text);
+    for (const except of block.at("except").items) {
+      if (!isCidr(except.text)) except.invalid(notARange, except.text);
+      else if (isCidr(cidr.text) && !isStrictSubset(except.text, cidr.text))
+        except.invalid("must be a strict subset of `cidr`", except.text);
+    }
   }
   if (parts === 0) field.required("must specify a peer");
   else if (block.present && parts > 1) field.forbidden("may not specify both ipBlock and another peer");

@@ -52,7 +52,22 @@ function prepared(object: KubeObject): void {
   const spec = inner(object, "spec");
   // What is below zero came to mean at once.
   if (Number(spec["terminationGracePeriodSeconds"]) < 0) spec["terminationGracePeriodSeconds"] = 1;
-  object["status"] = { phase: "Pending", qosClass: qualityOfService(inner(object, "spec")) };
+  object["status"] = {
+    phase: "Pending",
+    ...(each(spec, "schedulingGates").length > 0 && { conditions: [gatedCondition()] }),
+    qosClass: qualityOfService(spec),
+  };
+}
+
+function gatedCondition(): Fields {
+  return {
+    type: "PodScheduled",
+    status: "False",
+    lastProbeTime: null,
+    lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z`,
+    reason: "SchedulingGated",
+    message: "Scheduling is blocked due to non-empty scheduling gates",
+  };
 }
 
 /** @see https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/ */
@@ -105,6 +120,14 @@ function podUpdate(object: Field, old: Fields, { write: { row, subresource } }: 
     if (!gates.has(name.text)) name.forbidden(`${gateless} '${name.text}'`);
   }
   const next = munged(spec, before);
+  // Until a pod may be scheduled, where it may go can be narrowed.
+  if (gates.size > 0) {
+    const selector = spec.at("nodeSelector");
+    if (Object.entries(inner(before, "nodeSelector")).some(([key, value]) => selector.fields[key] !== value))
+      selector.invalid("only additions to spec.nodeSelector are allowed (no mutations or deletions)");
+    if (before["nodeSelector"] === undefined) delete next["nodeSelector"];
+    else next["nodeSelector"] = before["nodeSelector"];
+  }
   if (!isSameStored({ row, path: "spec" }, next, before))
     spec.forbidden(`${frozen}\n${internalDiff({ row, path: "spec" }, before, next)}`);
 }

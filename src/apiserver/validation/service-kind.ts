@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import type { Fields, WriteContext } from "../hooks.ts";
 import { each, fillAbsent, inner } from "./fill.ts";
 import type { Rules } from "./rules.ts";
+import { allocationCheck } from "./service-allocation.ts";
 import { serviceCheck, serviceStatus, serviceTypes, serviceUpdate } from "./service-rules.ts";
 
 const [firstNodePort, lastNodePort] = [30000, 32767];
@@ -19,7 +20,10 @@ export const service: Rules = {
     keepAllocated(inner(next, "spec"), inner(old, "spec"));
     allocate(inner(next, "spec"), context);
   },
-  check: serviceCheck,
+  check: (object, context) => {
+    serviceCheck(object, context);
+    if (object.errors.length === 0) allocationCheck(object, context);
+  },
   update: serviceUpdate,
   updateFirst: true,
   status: serviceStatus,
@@ -41,11 +45,14 @@ function allocate(spec: Fields, { reader, dryRun }: WriteContext): void {
   const others = reader.list({ group: "", plural: "services" }).map((other) => inner(other, "spec"));
   const addresses = spec["clusterIPs"];
   const isGiven = Array.isArray(addresses) && addresses.length > 0;
+  if (each(spec, "ipFamilies").length > 0 && (spec["ipFamilies"] as string[]).includes("IPv6")) return;
   if (!spec["clusterIP"] && !isGiven) spec["clusterIP"] = dryRun ? triedAddress : freeAddress(others);
   if (!isGiven) spec["clusterIPs"] = [spec["clusterIP"]];
   if (!Array.isArray(spec["ipFamilies"]) || spec["ipFamilies"].length === 0)
     spec["ipFamilies"] = [isIP(String(spec["clusterIP"])) === 6 ? "IPv6" : "IPv4"];
   fillAbsent(spec, { ipFamilyPolicy: "SingleStack" });
+  if (needsHealthPort(spec) && !spec["healthCheckNodePort"])
+    spec["healthCheckNodePort"] = dryRun ? lastNodePort + 1 : freePort(takenPorts(others));
   if (!needsPorts(spec)) return;
   if (dryRun) for (const [index, port] of each(spec, "ports").entries()) port["nodePort"] ||= lastNodePort + 2 + index;
   else nodePorts(spec, others);
@@ -61,15 +68,30 @@ function freeAddress(others: readonly Fields[]): string {
 
 function nodePorts(spec: Fields, others: readonly Fields[]): void {
   const own = each(spec, "ports");
-  const taken = new Set([...others.flatMap((other) => each(other, "ports")), ...own].map((one) => one["nodePort"]));
+  const taken = takenPorts([...others, spec]);
   for (const one of own) {
-    while (!one["nodePort"]) {
-      const candidate = firstNodePort + Math.floor(Math.random() * (lastNodePort - firstNodePort + 1));
-      if (taken.has(candidate)) continue;
-      taken.add(candidate);
-      one["nodePort"] = candidate;
-    }
+    if (one["nodePort"]) continue;
+    const port = freePort(taken);
+    taken.add(port);
+    one["nodePort"] = port;
   }
+}
+
+function takenPorts(specs: readonly Fields[]): Set<unknown> {
+  const ports = specs.flatMap((spec) => each(spec, "ports").map(({ nodePort }) => nodePort));
+  return new Set([...ports, ...specs.map(({ healthCheckNodePort }) => healthCheckNodePort)]);
+}
+
+function freePort(taken: ReadonlySet<unknown>): number {
+  for (;;) {
+    const candidate = firstNodePort + Math.floor(Math.random() * (lastNodePort - firstNodePort + 1));
+    if (!taken.has(candidate)) return candidate;
+  }
+}
+
+/** The balancer asks each node whether it has a pod. */
+function needsHealthPort(spec: Fields): boolean {
+  return spec["type"] === "LoadBalancer" && spec["externalTrafficPolicy"] === "Local";
 }
 
 /** What was allocated stays, unless the new type has no use for it. */
@@ -97,6 +119,12 @@ function keepAllocated(next: Fields, old: Fields): void {
   // The real server keeps it, and leaves it out where the object itself is read.
   if (next["type"] === "ExternalName") delete next["internalTrafficPolicy"];
   const isSame = (name: string): boolean => next[name] === old[name];
+  if (needsHealthPort(old)) {
+    if (needsHealthPort(next)) next["healthCheckNodePort"] ||= old["healthCheckNodePort"];
+    else if (isSame("healthCheckNodePort")) delete next["healthCheckNodePort"];
+  }
+  if (old["type"] === "LoadBalancer" && next["type"] !== "LoadBalancer" && isSame("loadBalancerClass"))
+    delete next["loadBalancerClass"];
   if (old["type"] === "LoadBalancer" && next["type"] !== "LoadBalancer" && isSame("allocateLoadBalancerNodePorts"))
     delete next["allocateLoadBalancerNodePorts"];
   if (isOutside(old) && !isOutside(next) && isSame("externalTrafficPolicy")) delete next["externalTrafficPolicy"];

@@ -25,7 +25,10 @@ export function serviceCheck(object: Field, { write, old }: RuleContext): void {
   }
   affinity(spec);
   clusterAddresses(spec, isHeadless);
-  for (const ip of spec.at("externalIPs").items) if (!isAddress(ip.text)) ip.invalid(notAnAddress, ip.text);
+  for (const ip of spec.at("externalIPs").items) {
+    if (!isAddress(ip.text)) ip.invalid(notAnAddress, ip.text);
+    else if (/^127\.|^::1$/.test(ip.text)) ip.invalid("may not be in the loopback range (127.0.0.0/8, ::1/128)");
+  }
   if (type.require()) type.oneOf(serviceTypes);
   uniquePorts(spec);
   loadBalancer(spec);

@@ -75,7 +75,7 @@ export async function createObject(
     });
   }
   if (resource.emptyStatus !== undefined) object["status"] ??= structuredClone(resource.emptyStatus);
-  checkNamespaceOpen(exchange, name);
+  checkNamespaceOpen(exchange, name || (object.metadata.generateName ?? ""));
   const attributes = {
     context,
     object: object as KubeObject | undefined,

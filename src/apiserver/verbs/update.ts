@@ -130,7 +130,7 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
       }),
     );
     next = tracked instanceof Promise ? await tracked : tracked;
-    if (target.subresource === "scale") next = withoutScaleTime(next);
+    if (target.subresource === "scale") next = asScaled(next, live);
   }
   const attributes = {
     context,
@@ -214,9 +214,17 @@ function withSystemFields(next: KubeObject, live: KubeObject): KubeObject {
   return { ...next, metadata };
 }
 
-/** The server leaves the time out of what is owned through a scale. */
-function withoutScaleTime(object: KubeObject): KubeObject {
-  const managedFields = object.metadata.managedFields?.map((entry) => {
+/**
+ * The server leaves the time out of what is owned through a scale. None at all is no field of a scale: who scales to it
+ * or from it owns nothing.
+ */
+function asScaled(object: KubeObject, live: KubeObject): KubeObject {
+  const isNone = [object, live].some((one) => (one["spec"] as { replicas?: number } | undefined)?.replicas === 0);
+  const known = new Set(live.metadata.managedFields?.map(({ manager, subresource }) => `${manager}/${subresource}`));
+  const entries = object.metadata.managedFields?.filter(
+    ({ manager, subresource }) => !isNone || subresource !== "scale" || known.has(`${manager}/${subresource}`),
+  );
+  const managedFields = entries?.map((entry) => {
     const { time: _, ...others } = entry;
     return entry["subresource"] === "scale" && entry["operation"] === "Update" ? others : entry;
   });
