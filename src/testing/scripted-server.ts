@@ -100,7 +100,11 @@ export class ScriptedServer implements AsyncDisposable {
 
   async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(message.url ?? "/", "http://localhost");
-    const request: ScriptedRequest = { path: url.pathname, query: url.searchParams, accept: message.headers.accept ?? "" };
+    const request: ScriptedRequest = {
+      path: url.pathname,
+      query: url.searchParams,
+      accept: message.headers.accept ?? "",
+    };
     if (url.pathname === "/readyz") {
       response.end("ok");
       return;
