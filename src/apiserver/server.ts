@@ -234,7 +234,9 @@ function noResource(): StatusError {
 
 function unknown(request: Request, path: string, registry: Registry): Response {
   const [, root, group] = path.split("/");
-  const isKnown = root === "api" || (root === "apis" && registry.groups().some(({ name }) => name === group));
+  // Paths of groups that definitions make are nobody's until there is such a kind.
+  const isKnown =
+    root === "api" || (root === "apis" && registry.rows().some((row) => !row.custom && row.group === group));
   if (isKnown) return answerStatus(request, noResource().status);
   const headers = {
     "content-type": "text/plain; charset=utf-8",

@@ -74,7 +74,7 @@ function customCell(column: Fields): Cell {
     if (value === undefined || value === null) return null;
     switch (type) {
       case "date":
-        return age(value, now);
+        return typeof value === "string" && Number.isNaN(Date.parse(value)) ? "<invalid>" : age(value, now);
       case "integer":
         return typeof value === "number" ? Math.trunc(value) : null;
       case "number":

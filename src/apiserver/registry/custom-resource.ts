@@ -1,6 +1,6 @@
 /** What answers for one version of a custom kind. */
 import type { KubeObject, Reader } from "../hooks.ts";
-import type { Parts } from "../parts.ts";
+import type { Parts, SchemaHandle } from "../parts.ts";
 import { Stored } from "../storage/stored.ts";
 import type { Storage } from "../storage/storage.ts";
 import { compareVersionNames, customRow, type DefinitionVersion, scalePaths, specOf } from "./custom-rows.ts";
@@ -37,6 +37,13 @@ export function customResource(
   const views = new WeakMap<Stored, Stored>();
   const writtenSince = storage.version;
 
+  const written = new Map<string, SchemaHandle | undefined>();
+  const schemaOf = (stored: string): SchemaHandle | undefined =>
+    written.getOrInsertComputed(stored, () => {
+      const found = versions.find(({ name }) => stored === apiVersionOf({ group: row.group, version: name }));
+      return found && parts.schemas.custom(found.schema?.openAPIV3Schema ?? anything, row);
+    });
+
   const view = (stored: readonly Stored[]): readonly Stored[] | Promise<readonly Stored[]> => {
     const others = stored.filter((one) => !isCurrent(one) && !views.has(one));
     const finish = (): readonly Stored[] => stored.map((one) => views.get(one) ?? one);
@@ -46,16 +53,21 @@ export function customResource(
         const read = objects[index];
         if (read === undefined) continue;
         const { object } = parts.schemas.decode(schema, read, "json");
-        parts.schemas.applyDefaults(schema, object);
+        if (one.object.apiVersion === apiVersion) parts.schemas.applyDefaults(schema, object);
         views.set(one, new Stored(one.key, one.version, { object }));
       }
     };
-    const objects = others.map(({ object }) => object);
+    const objects = structuredClone(others.map(({ object }) => object));
     if (objects.every((object) => object.apiVersion === apiVersion)) {
-      keep(structuredClone(objects));
+      keep(objects);
       return finish();
     }
-    return parts.convert(definition, structuredClone(objects), { apiVersion, reader }).then((converted) => {
+    // Defaults are those of the version that is stored, before anything is converted.
+    for (const object of objects) {
+      const written = object.apiVersion === apiVersion ? undefined : schemaOf(object.apiVersion);
+      if (written !== undefined) parts.schemas.applyDefaults(written, object);
+    }
+    return parts.convert(definition, objects, { apiVersion, reader }).then((converted) => {
       keep(converted);
       return finish();
     });

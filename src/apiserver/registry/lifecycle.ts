@@ -1,7 +1,8 @@
 /** Kinds whose life the server itself manages: namespaces and CustomResourceDefinitions. */
 import type { FieldError } from "../field-error.ts";
-import type { Fields, KindBehaviour, KindRow, KubeObject } from "../hooks.ts";
+import type { Fields, KindBehaviour, KindRow, KubeObject, WriteContext } from "../hooks.ts";
 import { validateDefinition } from "../schema/definition.ts";
+import { unknownFormats } from "../schema/formats.ts";
 import { specOf } from "./custom-rows.ts";
 
 /** A kind's behaviour with what the server does of its own before it. */
@@ -12,10 +13,11 @@ export function withLifecycle(row: KindRow, behaviour: KindBehaviour): KindBehav
   return {
     ...behaviour,
     ...(validate && {
-      validateCreate: (object, context) => [
-        ...(behaviour.validateCreate?.(object, context) ?? []),
-        ...validate(object),
-      ],
+      validateCreate: (object, context) => {
+        const errors = [...(behaviour.validateCreate?.(object, context) ?? []), ...validate(object)];
+        if (errors.length === 0) warnOfFormats(object, context);
+        return errors;
+      },
       validateUpdate: (next, old, context) => [
         ...(behaviour.validateUpdate?.(next, old, context) ?? []),
         ...(context.subresource === "" ? validate(next, old) : []),
@@ -34,6 +36,11 @@ export function withLifecycle(row: KindRow, behaviour: KindBehaviour): KindBehav
       behaviour.prepareForUpdate?.(next, old, context);
     },
   };
+}
+
+/** Texts of such a format are not checked. */
+function warnOfFormats(object: KubeObject, { warn }: Pick<WriteContext, "warn">): void {
+  for (const format of unknownFormats(specOf(object).versions)) warn(`unrecognized format ${JSON.stringify(format)}`);
 }
 
 const autoscalerMetrics = "autoscaling.alpha.kubernetes.io/metrics";

@@ -59,7 +59,7 @@ export async function bodyBytes(request: Request): Promise<Uint8Array> {
 }
 
 export function decodeText(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
 export function unsupportedMediaType(types: readonly string[]): StatusError {
@@ -140,20 +140,28 @@ function checkedTyped(result: Typed, { row, fieldValidation, warn }: DecodeOptio
   const cannot = `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}`;
   if (result.error !== undefined) throw badRequest(`${cannot}: ${result.error}`);
   if (fieldValidation === "Ignore") return result.object;
-  if (result.strict.length > 0 && fieldValidation === "Strict")
-    throw badRequest(`${cannot}: strict decoding error: ${result.strict.join(", ")}`);
+  if (result.strict.length > 0 && fieldValidation === "Strict") {
+    const before = result.strict[0]?.startsWith("line ") ? "yaml: unmarshal errors:\n  " : "";
+    throw badRequest(`${cannot}: strict decoding error: ${before}${result.strict.join(", ")}`);
+  }
   for (const problem of result.strict) warn(problem);
   return result.object;
 }
 
 function parsed(body: BodyText, kind: string): unknown {
   try {
-    return body.type === "application/yaml" ? decodeYaml(body.text) : (JSON.parse(body.text) as unknown);
+    return body.type === "application/yaml" ? decodeYaml(body.text) : parsedJson(body.text);
   } catch (error) {
     if (body.type === "application/yaml") throw unrecognized(kind, `yaml: ${yamlProblem(error)}`, body);
     const why = jsonProblem(body.text) ?? "exceeded max depth";
     throw unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, body);
   }
+}
+
+/** Halves of characters are replaced, as Go replaces them. */
+function parsedJson(text: string): unknown {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (_, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value));
 }
 
 function unrecognized(kind: string, why: string, body: Pick<BodyText, "text" | "bytes">): StatusError {

@@ -40,6 +40,17 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
   uuid5: (text) => new RegExp(`^${hex}{8}-?${hex}{4}-?5${hex}{3}-?[89abAB]${hex}{3}-?${hex}{12}$`).test(text),
 };
 
+/** Formats that a schema names for texts and that nobody checks. */
+export function unknownFormats(schema: unknown, found: Set<string> = new Set()): Set<string> {
+  if (typeof schema !== "object" || schema === null) return found;
+  const { type, format } = schema as { type?: unknown; format?: unknown };
+  if (type === "string" && typeof format === "string" && format !== "" && format !== "date-time") {
+    if (knownFormat(format) === undefined) found.add(format);
+  }
+  for (const part of Object.values(schema)) unknownFormats(part, found);
+  return found;
+}
+
 /** Whether a string is of a format; `undefined` for formats that say nothing. */
 export function hasFormat(format: string, text: string): boolean | undefined {
   return knownFormat(format)?.(text);

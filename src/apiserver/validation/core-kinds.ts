@@ -40,7 +40,7 @@ const secretTypes: Readonly<Record<string, readonly string[]>> = {
 };
 
 const secret: Rules = {
-  check: (object) => {
+  check: (object, { write }) => {
     const data = object.at("data");
     let size = 0;
     for (const key of data.keys) {
@@ -60,6 +60,9 @@ const secret: Rules = {
       data.key("username").required();
       data.key("password").required();
     }
+    if (object.errors.length > 0 || object.at("type").text !== "kubernetes.io/tls") return;
+    const certificate = Buffer.from(String(data.fields["tls.crt"]), "base64").toString();
+    if (!certificate.includes("-----BEGIN ")) write.warn("tls: failed to find any PEM data in certificate input");
   },
   update: (object, old) => {
     object.at("type").immutable(old["type"]);

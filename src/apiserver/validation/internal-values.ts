@@ -9,7 +9,7 @@ import { builtInSchema } from "../tables/tables.ts";
 
 export interface Place {
   readonly row: GroupVersionKind;
-  /** From the object down, such as `spec.template`; list items by the list's name. */
+  /** From the object down, such as `spec.template`; list items by the list's name, `[]` at the end. */
   readonly path: string;
   /** The fields that are shown. @default all */
   readonly only?: readonly string[];
@@ -33,9 +33,10 @@ export function isSameStored(place: Place, one: unknown, other: unknown): boolea
 function schemaAt({ row, path }: Place): Schema | undefined {
   let schema: Schema | undefined = builtInSchema(row);
   const steps = path.split(".");
-  for (const [index, name] of steps.entries()) {
+  for (const [index, step] of steps.entries()) {
+    const name = step.replace("[]", "");
     schema = schema?.properties?.get(name) ?? schema?.additional;
-    if (schema?.items && index < steps.length - 1) schema = schema.items;
+    if (schema?.items && (index < steps.length - 1 || name !== step)) schema = schema.items;
   }
   return schema;
 }

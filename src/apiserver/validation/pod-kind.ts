@@ -90,7 +90,7 @@ function qualityOfService(spec: Fields): string {
 const gateless = "only deletion is allowed, but found new scheduling gate";
 
 function podUpdate(object: Field, old: Fields, { write: { row, subresource } }: RuleContext): void {
-  if (subresource === "ephemeralcontainers") return ephemeralUpdate(object, old);
+  if (subresource === "ephemeralcontainers") return ephemeralUpdate(object, old, row);
   if (subresource === "resize") return resizeUpdate(object, old, qualityOfService);
   const [spec, before] = [object.at("spec"), inner(old, "spec")];
   for (const name of ["containers", "initContainers"]) {

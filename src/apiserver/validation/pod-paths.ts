@@ -1,10 +1,11 @@
 /** What may be changed through `pods/ephemeralcontainers` and `pods/resize`. */
-import type { Fields } from "../hooks.ts";
+import type { Fields, GroupVersionKind } from "../hooks.ts";
+import { internalDiff } from "./internal-values.ts";
 import type { Field } from "./field.ts";
 import { each, inner } from "./fill.ts";
 
 /** Containers for debugging come, and neither change nor go. */
-export function ephemeralUpdate(object: Field, old: Fields): void {
+export function ephemeralUpdate(object: Field, old: Fields, row: GroupVersionKind): void {
   const list = object.at("spec").at("ephemeralContainers");
   const next = each(object.at("spec").fields, "ephemeralContainers");
   for (const before of each(inner(old, "spec"), "ephemeralContainers")) {
@@ -12,7 +13,9 @@ export function ephemeralUpdate(object: Field, old: Fields): void {
     const after = next.find((one) => one["name"] === before["name"]);
     if (after === undefined) list.forbidden(`existing ephemeral containers ${name} may not be removed\n`);
     else if (!Bun.deepEquals(after, before)) {
-      list.forbidden(`existing ephemeral containers ${name} may not be changed\n`);
+      const place = { row, path: "spec.ephemeralContainers[]" };
+      const change = `existing ephemeral containers ${name} may not be changed`;
+      list.forbidden(`${change}\n${internalDiff(place, before, after)}`);
     }
   }
 }

@@ -45,7 +45,7 @@ function allocate(spec: Fields, { reader, dryRun }: WriteContext): void {
   const others = reader.list({ group: "", plural: "services" }).map((other) => inner(other, "spec"));
   const addresses = spec["clusterIPs"];
   const isGiven = Array.isArray(addresses) && addresses.length > 0;
-  if (each(spec, "ipFamilies").length > 0 && (spec["ipFamilies"] as string[]).includes("IPv6")) return;
+  if (Array.isArray(spec["ipFamilies"]) && spec["ipFamilies"].includes("IPv6")) return;
   if (!spec["clusterIP"] && !isGiven) spec["clusterIP"] = dryRun ? triedAddress : freeAddress(others);
   if (!isGiven) spec["clusterIPs"] = [spec["clusterIP"]];
   if (!Array.isArray(spec["ipFamilies"]) || spec["ipFamilies"].length === 0)

@@ -228,6 +228,11 @@ export function serviceUpdate(object: Field, old: Fields): void {
   if (isBalanced && before["type"] === "LoadBalancer" && kind.value !== before["loadBalancerClass"])
     kind.invalid("may not change once set", kind.value ?? null);
   balancerClass(kind, isBalanced);
+  const isAsked = ({ type, externalTrafficPolicy }: Fields): boolean =>
+    type === "LoadBalancer" && externalTrafficPolicy === "Local";
+  const health = spec.at("healthCheckNodePort");
+  if (isAsked(before) && isAsked(spec.fields) && health.number !== before["healthCheckNodePort"])
+    health.forbidden("field is immutable");
 }
 
 function keptAddresses(spec: Field, before: Fields): void {

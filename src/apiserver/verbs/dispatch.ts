@@ -4,7 +4,7 @@ import { apiVersionOf } from "../registry/resource.ts";
 import { answerObject } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
-import { StatusError } from "../status.ts";
+import { notFound, StatusError } from "../status.ts";
 import { getScale, patchScale, putScale } from "../subresources/scale.ts";
 import { connect, isConnection } from "../subresources/connections.ts";
 import { bind, evict } from "../subresources/pod-actions.ts";
@@ -23,6 +23,8 @@ export async function dispatch(exchange: Exchange): Promise<Response> {
   const verb = verbOf(request.method, target.name, resource.row.custom);
   if (target.subresource !== "") return subresource(exchange, verb);
   if (!hasPath(exchange)) throw unknownResource();
+  if (verb === "get" && target.namespace === "" && resource.row.namespaced && !resource.row.custom)
+    throw unknownResource();
   if (!resource.row.verbs.includes(verb) || (target.namespace === "" && resource.row.namespaced && !isAcross(verb)))
     throw methodNotAllowed();
   if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
@@ -87,7 +89,7 @@ function unknownResource(): StatusError {
 async function subresource(exchange: Exchange, verb: string): Promise<Response> {
   const { target, resource, request } = exchange;
   const found = resource.row.subresources.find(({ name }) => name === target.subresource);
-  if (found === undefined) throw unknownResource();
+  if (found === undefined) throw resource.row.custom ? notFound(resource.row, target.name) : unknownResource();
   const wanted = verb === "" && request.method === "POST" ? "create" : verb;
   if (!found.verbs.includes(wanted)) throw methodNotAllowed();
   if (target.subresource === "scale") {

@@ -38,7 +38,8 @@ export async function list(exchange: Exchange): Promise<Response> {
   const inside = within(place.objects, resource.row.namespaced ? target.namespace : "");
   const start = place.start === undefined ? 0 : indexAfter(inside, place.start);
   const views = await resource.view(start === 0 ? inside : inside.slice(start));
-  const limit = options.limit > 0 ? options.limit : Infinity;
+  // Any version will do: that is answered from memory, and whole.
+  const limit = options.limit > 0 && options.resourceVersion !== "0" ? options.limit : Infinity;
   const found: Stored[] = [];
   let at = 0;
   if (test === undefined) {

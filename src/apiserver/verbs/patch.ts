@@ -7,7 +7,7 @@ import { answerJson } from "../request/answer.ts";
 import { bodyBytes, decodeText, mediaType, typed, unsupportedMediaType, whyOther } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { checkPatchOptions, type WriteOptions, writeOptions } from "../request/query.ts";
-import { decodeYaml, yamlProblem } from "../request/yaml.ts";
+import { decodeYaml, repeatedKeys, yamlProblem } from "../request/yaml.ts";
 import { badRequest, invalid, StatusError } from "../status.ts";
 import { ensureNamespace } from "./create.ts";
 import { type Exchange, managerOf, timestamp } from "./exchange.ts";

@@ -220,9 +220,8 @@ function withSystemFields(next: KubeObject, live: KubeObject): KubeObject {
  */
 function asScaled(object: KubeObject, live: KubeObject): KubeObject {
   const isNone = [object, live].some((one) => (one["spec"] as { replicas?: number } | undefined)?.replicas === 0);
-  const known = new Set(live.metadata.managedFields?.map(({ manager, subresource }) => `${manager}/${subresource}`));
   const entries = object.metadata.managedFields?.filter(
-    ({ manager, subresource }) => !isNone || subresource !== "scale" || known.has(`${manager}/${subresource}`),
+    ({ operation, subresource }) => !isNone || subresource !== "scale" || operation !== "Update",
   );
   const managedFields = entries?.map((entry) => {
     const { time: _, ...others } = entry;
