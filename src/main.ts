@@ -4,18 +4,18 @@
  * Loaded before tests, it offers them the same packages instead: see `cli/test.ts`.
  */
 import { cli } from "./cli/cli.ts";
+import type { OfferedPackages } from "./platform/module-host.ts";
 import project from "../package.json" with { type: "json" };
 
 /** The version and its commit, put in place by the build. */
 declare const BUILD_VERSION: string | undefined;
 
-/** What modules may import from inside the binary: exact names, each a package's whole namespace. */
-async function offered(): Promise<Readonly<Record<string, object>>> {
-  const [binnacle, cache, resources, testing, zod, hono, jsx, jsxRuntime, jsxDevRuntime] = await Promise.all([
+/** What modules may import from inside the binary, by exact names. */
+async function offered(): Promise<OfferedPackages> {
+  const [binnacle, cache, resources, zod, hono, jsx, jsxRuntime, jsxDevRuntime] = await Promise.all([
     import("./index.ts"),
     import("./cache/index.ts"),
     import("./resource/builtin/index.ts"),
-    import("./testing/index.ts"),
     import("zod"),
     import("hono"),
     import("hono/jsx"),
@@ -26,7 +26,8 @@ async function offered(): Promise<Readonly<Record<string, object>>> {
     binnacle,
     "binnacle/cache": cache,
     "binnacle/resources": resources,
-    "binnacle/testing": testing,
+    // With it come an API server and a cluster, which only tests want: no controller should start them.
+    "binnacle/testing": () => import("./testing/index.ts"),
     zod,
     hono,
     "hono/jsx": jsx,

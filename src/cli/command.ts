@@ -1,11 +1,12 @@
 /** What a command of the binary is. */
+import type { OfferedPackages } from "../platform/module-host.ts";
 import type { Option, ValuesOf } from "./option.ts";
 
 /** What only the binary's entry knows: what is embedded in it. */
 export interface Embedded {
   readonly version: string;
   /** The packages that modules import from inside the binary, by their exact names. */
-  readonly offered: () => Promise<Readonly<Record<string, object>>>;
+  readonly offered: () => Promise<OfferedPackages>;
   /** The SDK's declarations and code: a file of zstd-compressed JSON, `{ path: text }`; `undefined` when not built in. */
   readonly sdk: () => Promise<string | undefined>;
   /** The entry's file when the sources run unbuilt. */

@@ -1,12 +1,12 @@
 /** What runs before a user's tests, in the process that runs them. */
 import { writeSync } from "node:fs";
 import { afterEach } from "bun:test";
-import { offerModules } from "../platform/module-host.ts";
+import { offerModules, type OfferedPackages } from "../platform/module-host.ts";
 import { keepLastSeconds, lastSecond } from "../testing/last-second.ts";
 import { reportLine } from "./test-report.ts";
 
 /** Offers the SDK to the tests and tells the command, after each test, what to show if it failed. */
-export function prepareTests(offered: Readonly<Record<string, object>>): void {
+export function prepareTests(offered: OfferedPackages): void {
   // Inherited, it would make a binnacle that a test starts something else.
   delete process.env["BUN_BE_BUN"];
   offerModules(offered);

@@ -13,7 +13,12 @@ const offered = {
   "binnacle/resources": await import("../resource/builtin/index.ts"),
   zod: await import("zod"),
   hono: await import("hono"),
+  late: async () => {
+    lateLoads++;
+    return { answer: 42 };
+  },
 };
+let lateLoads = 0;
 
 let folder: string;
 beforeEach(() => {
@@ -84,6 +89,17 @@ describe("scanFolders", () => {
 });
 
 describe("loadModule", () => {
+  test("a package that is offered late is loaded by the first import of it", async () => {
+    lateLoads = 0;
+    write({ "m.ts": controller("m") });
+    await load();
+    expect(lateLoads).toBe(0);
+    write({ "n.ts": `import { answer } from "late"; ${controller("n").replace('"n"', "`n${answer}`")}` });
+    expect(await load("n.ts")).toMatchObject({ definitions: { controllers: [{ name: "n42" }] } });
+    write({ "o.ts": 'import { anser } from "late"; export default anser;' });
+    expect(await load("o.ts")).toContain("'late' does not export it, did you mean 'answer'?");
+  });
+
   test("gives the definitions, with the SDK of this process", async () => {
     write({ "m.ts": `${controller("x")}\nexport { kind } from "./_kind.ts";`, "_kind.ts": "export const kind = 1;" });
     const module = await load();

@@ -2,14 +2,14 @@
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { definitionsOf } from "../module/module-definitions.ts";
 import type { Clock } from "../platform/clock.ts";
-import { type LoadedGraph, loadGraph } from "../platform/module-host.ts";
+import { allLoaded, type LoadedGraph, loadGraph, type OfferedPackages } from "../platform/module-host.ts";
 import { closureOf } from "./closure.ts";
 import { explain } from "./explain.ts";
 import type { FoundModule } from "./scan.ts";
 
 export interface LoadOptions {
   /** What modules import from inside the binary, by exact name. */
-  readonly offered: Readonly<Record<string, object>>;
+  readonly offered: OfferedPackages;
   /** Told what a module's code threw outside of a call, or rejected without a handler. */
   readonly onError: (module: string, error: unknown) => void;
   /** Milliseconds until a module that has not finished loading is given up. @default 10_000 */
@@ -33,6 +33,6 @@ export async function loadModule(found: FoundModule, options: LoadOptions): Prom
     return { module: { name, file, definitions, invoke: run, dispose }, hash };
   } catch (error) {
     graph?.dispose();
-    return { broken: explain(error, { file, sources, offered: options.offered }), hash };
+    return { broken: explain(error, { file, sources, offered: await allLoaded(options.offered) }), hash };
   }
 }

@@ -24,16 +24,31 @@ class LoadTimeout extends Error {
   override readonly name = "LoadTimeout" as const;
 }
 
+/** What modules may import from inside the binary: each package's namespace, or what loads it when it is first imported. */
+export type OfferedPackages = Readonly<Record<string, object | (() => Promise<object>)>>;
+
 /** Makes packages of the binary importable for modules, under exactly these names, before any `node_modules`. */
-export function offerModules(packages: Readonly<Record<string, object>>): void {
+export function offerModules(packages: OfferedPackages): void {
   Bun.plugin({
     name: "binnacle",
     setup(build) {
-      for (const [name, exports] of Object.entries(packages)) {
-        build.module(name, () => ({ exports: exports as Record<string, unknown>, loader: "object" }));
+      for (const [name, offer] of Object.entries(packages)) {
+        const loaded = (exports: object) => ({
+          exports: exports as Record<string, unknown>,
+          loader: "object" as const,
+        });
+        build.module(name, typeof offer === "function" ? async () => loaded(await offer()) : () => loaded(offer));
       }
     },
   });
+}
+
+/** The packages with the namespaces of all of them. */
+export async function allLoaded(packages: OfferedPackages): Promise<Readonly<Record<string, object>>> {
+  const loading = Object.entries(packages).map(async ([name, offer]) => {
+    return [name, typeof offer === "function" ? await offer() : offer] as const;
+  });
+  return Object.fromEntries(await Promise.all(loading));
 }
 
 /**
