@@ -166,6 +166,12 @@ describe.skipIf(!available)("modules", () => {
 
   test("/readyz is 500 before the caches have synced, and 200 after", async () => {
     const seen: number[] = [];
+    // Loads so slowly that a probe comes before it.
+    const slow = `await new Promise((resolve) => setTimeout(resolve, 500));
+import { defineController } from "binnacle";
+import { Namespace } from "binnacle/resources";
+export const slow = defineController({ name: "slow", for: Namespace, async reconcile() {} });`;
+    await bench.write("controllers/slow.ts", slow);
     await using operator = await bench.run({ kubeconfig: cluster.kubeconfig });
     await until(
       async () => {
