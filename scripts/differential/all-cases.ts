@@ -4,6 +4,8 @@ import type { Served } from "./discovery.ts";
 import { fieldCases } from "./fields/cases.ts";
 import { generatedCases } from "./generated/cases.ts";
 import { admission } from "./sequences/admission.ts";
+import { allocation } from "./sequences/allocation.ts";
+import { embedded } from "./sequences/embedded.ts";
 import { custom } from "./sequences/custom.ts";
 import { listing } from "./sequences/listing.ts";
 import { deletion } from "./sequences/deletion.ts";
@@ -37,6 +39,8 @@ export function allCases(served: readonly Served[], share: number): Case[] {
     ...versions,
     ...costs,
     ...conversion,
+    ...allocation,
+    ...embedded,
     ...fieldCases(served, share),
   ];
 }

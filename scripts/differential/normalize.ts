@@ -11,6 +11,7 @@ const token = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
 const clusterIp = /\b10\.96\.\d{1,3}\.\d{1,3}(?!\d)/g;
 const versionInText =
   /(resource ?version(?: in precondition| in object meta)?:? ?"?|resourceVersion\\?":\\?"|ResourceVersion in precondition: |ResourceVersion in object meta: |RV=|too old resource version: |current: |\()(\d{2,})\b/gi;
+const ports: ReadonlySet<string> = new Set(["nodePort", "healthCheckNodePort"]);
 const day = 24 * 60 * 60 * 1000;
 
 /** Managed fields are in the order of the seconds in which they were written, rules in that of a map. */
@@ -47,7 +48,7 @@ function normalizeValue(value: unknown, key: string, names: Names): unknown {
     if (key === "continue") return value === "" ? "" : "<continue>";
     return names.text(value);
   }
-  if (typeof value === "number") return key === "nodePort" && value >= 30000 ? names.of("port", String(value)) : value;
+  if (typeof value === "number") return ports.has(key) && value >= 30000 ? names.of("port", String(value)) : value;
   if (Array.isArray(value)) {
     const items = value.map((item) => normalizeValue(item, "", names));
     return unordered.has(key) ? items.toSorted(byText) : items;

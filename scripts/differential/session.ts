@@ -115,7 +115,7 @@ export class Session {
               if (options.until?.(events.at(-1), events.length - 1)) return;
             }
           }
-          events.push("<end>");
+          if (!stop.signal.aborted) events.push("<end>"); // else it was ended here
         })();
         await Promise.all([
           Promise.race([

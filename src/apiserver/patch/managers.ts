@@ -42,6 +42,7 @@ export function decodeManagers(entries: readonly (Fields | null)[] | undefined):
     const { manager = "", operation, apiVersion, fieldsType, fieldsV1, subresource = "", time } = entry ?? {};
     if (operation !== "Apply" && operation !== "Update") return undefined;
     if (typeof apiVersion !== "string" || apiVersion === "" || fieldsType !== "FieldsV1") return undefined;
+    if (!isWellFormed(fieldsV1 ?? {})) return undefined;
     const key = managerKey({ manager: String(manager), operation, apiVersion, subresource: String(subresource) });
     managers.set(key, {
       set: FieldSet.fromFieldsV1((fieldsV1 ?? {}) as FieldsV1),
@@ -51,6 +52,12 @@ export function decodeManagers(entries: readonly (Fields | null)[] | undefined):
     });
   }
   return managers;
+}
+
+/** Each path is that of a field, of an item by its keys, value or index, or of the whole. */
+function isWellFormed(fields: unknown): boolean {
+  if (typeof fields !== "object" || fields === null) return false;
+  return Object.entries(fields).every(([key, inner]) => (key === "." || /^[fkvi]:/.test(key)) && isWellFormed(inner));
 }
 
 /** Appliers first, then by time, name, version and subresource; `undefined` when there are none. */

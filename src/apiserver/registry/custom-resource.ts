@@ -44,6 +44,15 @@ export function customResource(
       return found && parts.schemas.custom(found.schema?.openAPIV3Schema ?? anything, row);
     });
 
+  /** What the version that is stored does not know is not stored; then nobody knows any more who owns what. */
+  const asStored = (object: KubeObject): KubeObject => {
+    const known = schemaOf(storageVersion);
+    if (known === undefined) return object;
+    const { object: pruned, unknown } = parts.schemas.decode(known, object, "json");
+    if (unknown.length > 0) delete pruned.metadata.managedFields;
+    return pruned;
+  };
+
   const view = (stored: readonly Stored[]): readonly Stored[] | Promise<readonly Stored[]> => {
     const others = stored.filter((one) => !isCurrent(one) && !views.has(one));
     const finish = (): readonly Stored[] => stored.map((one) => views.get(one) ?? one);
@@ -94,7 +103,7 @@ export function customResource(
       if (versions.length === 1) return { ...object, apiVersion: storageVersion };
       return parts
         .convert(definition, [object], { apiVersion: storageVersion, reader })
-        .then(([converted]) => converted ?? object);
+        .then(([converted]) => asStored(structuredClone(converted ?? object)));
     },
   };
 }

@@ -47,11 +47,9 @@ function terms(selector: string): Term[] {
     const operator = /!=|==|=/.exec(part);
     if (operator === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${part}'`);
     const field = part.slice(0, operator.index);
-    found.push({
-      field,
-      equal: operator[0] !== "!=",
-      value: unescaped(part.slice(operator.index + operator[0].length)),
-    });
+    const value = unescaped(part.slice(operator.index + operator[0].length));
+    if (field === "" && value === "") continue; // means everything
+    found.push({ field, equal: operator[0] !== "!=", value });
   }
   return found;
 }

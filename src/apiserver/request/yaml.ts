@@ -57,7 +57,8 @@ export function repeatedKeys(text: string): string[] {
 export function yamlProblem(error: unknown): string {
   const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
   const line = /at line (\d+),/.exec(message)?.[1];
-  const at = line === undefined ? "" : `line ${line}: `;
+  // The first line has the number 0 there, which is not said.
+  const at = line === undefined || line === "1" ? "" : `line ${line}: `;
   if (message.startsWith("Nested mappings are not allowed"))
     return `${at}mapping values are not allowed in this context`;
   if (message.startsWith("Tabs are not allowed")) return `${at}found character that cannot start any token`;

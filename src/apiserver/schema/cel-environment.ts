@@ -2,6 +2,7 @@
 import type { Environment } from "@marcbachmann/cel-js";
 import { celLibrary } from "./cel-library.ts";
 import { registerLists } from "./cel-lists.ts";
+import { registerLoops } from "./cel-loops.ts";
 import { registerNetwork } from "./cel-network.ts";
 import { registerQuantities } from "./cel-quantities.ts";
 import { registerVersions } from "./cel-semver.ts";
@@ -28,6 +29,7 @@ export function celEnvironment(): Environment {
     .registerVariable("self", "dyn")
     .registerVariable("oldSelf", "dyn");
   registerLists(environment);
+  registerLoops(environment);
   registerStrings(environment);
   registerQuantities(environment);
   registerNetwork(environment);

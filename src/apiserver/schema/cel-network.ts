@@ -155,7 +155,21 @@ function registerUrls(environment: Environment): void {
     });
 }
 
-function checked(text: string, right: boolean, what: string): string {
-  if (!right) throw new Error(`${what} '${text}' parse error during conversion from string`);
+function checked(text: string, right: boolean, what: keyof typeof problems): string {
+  if (!right) throw new Error(problems[what](JSON.stringify(text)));
   return text;
 }
+
+const failed = "parse error during conversion from string";
+
+/** What Go's parsers say of a text that is none, as far as it can be told. */
+const problems = {
+  "IP Address": (text: string) => `IP Address ${text} ${failed}: ParseAddr(${text}): unable to parse IP`,
+  "network address": (text: string) => {
+    const why = text.includes("/")
+      ? `ParseAddr(${JSON.stringify(text.slice(1, text.indexOf("/")))}): unable to parse IP`
+      : "no '/'";
+    return `network address ${failed}: network address ${failed}: netip.ParsePrefix(${text}): ${why}`;
+  },
+  URL: (text: string) => `URL ${failed}: parse ${text}: invalid URI for request`,
+};

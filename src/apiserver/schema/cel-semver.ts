@@ -38,8 +38,33 @@ export function registerVersions(environment: Environment): void {
 
 function parsed(text: string, lenient = false): Version {
   const version = parse(text, lenient);
-  if (!version) throw new Error("Invalid character(s) found in version");
+  if (!version) throw new Error(problem(text));
   return version;
+}
+
+/** As the server's library words it. */
+function problem(text: string): string {
+  const parts = text.split(".");
+  if (text === "") return "Version string empty";
+  if (parts.length < 3) return "No Major.Minor.Patch elements found";
+  for (const [index, name] of ["major", "minor", "patch"].entries()) {
+    const number =
+      index < 2
+        ? parts[index]!
+        : parts
+            .slice(2)
+            .join(".")
+            .replace(/[-+].*$/, "");
+    const quoted = JSON.stringify(number);
+    if (!/^\d+$/.test(number)) {
+      return `Invalid character(s) found in ${name} number ${quoted}`;
+    }
+    if (number.length > 1 && number.startsWith("0")) {
+      const what = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+      return `${what} number must not contain leading zeroes ${quoted}`;
+    }
+  }
+  return "Invalid character(s) found in version";
 }
 
 function parse(text: string, lenient = false): Version | undefined {

@@ -1,5 +1,6 @@
 /** Types of expressions as far as the schema tells them: mistakes that are found before a rule ever runs. */
 import { escapeName } from "./cel-values.ts";
+import { goRegExpError } from "./go-regexp.ts";
 import type { Schema } from "./schema.ts";
 
 /** A node of the parsed expression. */
@@ -113,13 +114,25 @@ const symbols: Readonly<Record<string, string>> = {
   ">=": "_>=_",
 };
 const numbers = ["int", "double", "uint"];
-const loops = new Set(["all", "exists", "exists_one", "map", "filter"]);
+const loops = new Set("all exists exists_one existsOne map filter transformList transformMap sortBy".split(" "));
 /** Types and namespaces that are written like variables. */
 const globals = new Set(
   "sets format optional ip int uint double string bool bytes list map type null_type duration timestamp google".split(
     " ",
   ),
 );
+
+const functions = new Set(
+  `has size int uint double string bool bytes dyn type duration timestamp matches quantity isQuantity url isURL ip isIP
+  cidr isCIDR semver isSemver`.split(/\s+/),
+);
+
+/** Texts that are looked at before anything is evaluated. */
+function isWrong(name: string, text: string): boolean {
+  if (name === "timestamp") return Number.isNaN(Date.parse(text));
+  if (name === "duration") return !/^[+-]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/.test(text);
+  return name === "matches" && goRegExpError(text) !== undefined;
+}
 
 class Walker {
   readonly errors: string[] = [];
@@ -138,12 +151,39 @@ class Walker {
     if (op === "rcall") return this.#method(node, scope);
     if (op === "call") return this.#call(node, scope);
     if (Object.hasOwn(symbols, op)) return this.#operator(node, scope);
-    if (op === "&&" || op === "||" || op === "in" || op === "!_") {
+    if (op === "in") return this.#membership(args as [CelNode, CelNode], scope);
+    if (op === "!_") return this.#negation(node, scope);
+    if (op === "list") return this.#list(args as CelNode[], scope);
+    if (op === "&&" || op === "||") {
       this.#rest(args, scope);
       return simple("bool");
     }
     if (op === "?:") return this.#choice(args as CelNode[], scope);
     return this.#rest(args, scope);
+  }
+
+  #membership([item, list]: [CelNode, CelNode], scope: Scope): CelType {
+    const [a, b] = [this.visit(item, scope), this.visit(list, scope)];
+    if (isClear(a) && isClear(b)) {
+      const at = this.#expression.indexOf("in", item.end);
+      this.#report(at, `found no matching overload for '@in' applied to '(${a.name}, ${b.name})'`);
+    }
+    return simple("bool");
+  }
+
+  #negation({ args, pos }: CelNode, scope: Scope): CelType {
+    const type = this.visit(args as CelNode, scope);
+    if (isClear(type) && type.name !== "bool")
+      this.#report(pos, `found no matching overload for '!_' applied to '(${type.name})'`);
+    return simple("bool");
+  }
+
+  #list(items: readonly CelNode[], scope: Scope): CelType {
+    const types = items.map((item) => this.visit(item, scope));
+    const [first] = types;
+    const odd = types.findIndex((type) => first && isClear(first) && isClear(type) && type.name !== first.name);
+    if (odd > 0) this.#report(items[odd]!.start, `expected type '${first!.name}' but found '${types[odd]!.name}'`);
+    return dyn;
   }
 
   #rest(args: unknown, scope: Scope): CelType {
@@ -155,6 +195,10 @@ class Walker {
   #choice([condition, left, right]: CelNode[], scope: Scope): CelType {
     if (condition) this.visit(condition, scope);
     const [a, b] = [left ? this.visit(left, scope) : dyn, right ? this.visit(right, scope) : dyn];
+    if (condition && isClear(a) && isClear(b) && a.name !== b.name) {
+      const at = this.#expression.indexOf("?", condition.end);
+      this.#report(at, `found no matching overload for '_?_:_' applied to '(bool, ${a.name}, ${b.name})'`);
+    }
     return a.name === b.name ? a : dyn;
   }
 
@@ -170,7 +214,8 @@ class Walker {
     const [inner, name] = args as [CelNode, string];
     const { schema } = this.visit(inner, scope);
     if (!schema?.properties) return this.#mapValue(inner, scope);
-    for (const [field, property] of schema.properties) if (escapeName(field) === name) return typeOfSchema(property);
+    for (const [field, property] of schema.properties)
+      if (escapeName(field) === name || (name === "namespace" && field === name)) return typeOfSchema(property);
     this.#report(pos - 1, `undefined field '${name}'`);
     return dyn;
   }
@@ -192,16 +237,28 @@ class Walker {
       const second = bodies.length > 1 && bodies[0]!.op === "id" && name !== "map" ? bodies.shift() : undefined;
       if (second) inner.set(String(second.args), dyn).set(String(variable.args), dyn);
       for (const body of bodies) this.visit(body, inner);
-      return name === "map" || name === "filter" ? dyn : simple("bool");
+      return name.startsWith("all") || name.startsWith("exists") ? simple("bool") : dyn;
     }
     this.#rest(list, scope);
+    const [pattern] = list;
+    if (name === "matches" && pattern?.op === "value" && isWrong(name, String(pattern.args)))
+      this.#report(pattern.start, "invalid matches argument");
     if (name === "size") return simple("int");
     return ["startsWith", "endsWith", "contains", "matches"].includes(name) ? simple("bool") : dyn;
   }
 
-  #call({ args }: CelNode, scope: Scope): CelType {
+  #call({ args, start }: CelNode, scope: Scope): CelType {
     const [name, list] = args as [string, CelNode[]];
+    if (name === "has" && list.length === 1 && list[0]!.op !== "." && list[0]!.op !== ".?") {
+      this.#report(list[0]!.start, "invalid argument to has() macro");
+      return simple("bool");
+    }
+    if (!functions.has(name))
+      this.#report(this.#expression.indexOf("(", start), `undeclared reference to '${name}' (in container '')`);
     this.#rest(list, scope);
+    const [literal] = list;
+    if (literal?.op === "value" && typeof literal.args === "string" && isWrong(name, literal.args))
+      this.#report(literal.start, `invalid ${name} argument`);
     if (name === "has") return simple("bool");
     if (name === "size") return simple("int");
     return ["int", "double", "string", "bool"].includes(name) ? simple(name) : dyn;

@@ -29,8 +29,11 @@ export function toCel(value: unknown, schema: Schema | undefined): unknown {
   const fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const [name, field] of Object.entries(value)) {
     const property = schema?.properties?.get(name);
-    if (property) fields[escapeName(name)] = toCel(field, property);
-    else if (schema?.additional) fields[name] = toCel(field, schema.additional);
+    if (property) {
+      fields[escapeName(name)] = toCel(field, property);
+      // That one word may stand for itself too.
+      if (name === "namespace") fields[name] = fields[escapeName(name)];
+    } else if (schema?.additional) fields[name] = toCel(field, schema.additional);
     // What only is kept has no type: rules do not see it, unless nothing else is there.
     else if (!schema?.properties) fields[name] = toCel(field, undefined);
   }
@@ -51,6 +54,7 @@ export function toCelRoot(object: Readonly<Record<string, unknown>>, schema: Sch
 
 function textValue(value: string, format: string | undefined): unknown {
   if (format === "date-time" || format === "datetime" || format === "date") return new Date(value);
+  if (format === "byte") return new Uint8Array(Buffer.from(value, "base64"));
   if (format === "duration") return celEnvironment().evaluate("duration(self)", { self: value }) as unknown;
   return value;
 }

@@ -225,6 +225,8 @@ function applied(exchange: Exchange, body: PatchBody): Change["produce"] {
   return (live) => {
     if (schema === undefined) throw unsupportedMediaType(types.slice(0, 3));
     const given = appliedObject(exchange, body);
+    if (!body.text.trimStart().startsWith("{") && body.options.fieldValidation === "Warn")
+      exchange.warnings.push(...repeatedKeys(body.text).filter((each) => !exchange.warnings.includes(each)));
     // What it leaves empty is seen by the rules, and dropped when it is stored.
     if (/\[\s*\]|\{\s*\}/.test(body.text)) exchange.hasEmpty = true;
     const reset = resetApplied(exchange, given);

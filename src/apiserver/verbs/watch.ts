@@ -2,7 +2,7 @@
 import type { ListOptions } from "../request/query.ts";
 import { versionNumber } from "../request/query.ts";
 import { selection } from "../request/selectors.ts";
-import { expired } from "../status.ts";
+import { expired, StatusError } from "../status.ts";
 import { type EventType, Stored, type StoreEvent } from "../storage/stored.ts";
 import type { Exchange } from "./exchange.ts";
 import { bookmark, type Form, formOf } from "./forms.ts";
@@ -18,7 +18,7 @@ export async function watch(exchange: Exchange, options: ListOptions): Promise<R
   const { test } = selection(resource, options);
   const form = formOf(exchange);
   await storage.committed();
-  const asked = versionNumber(options.resourceVersion) ?? 0;
+  const asked = watchedFrom(options.resourceVersion);
   const namespace = resource.row.namespaced ? target.namespace : "";
   const prefix = namespace === "" ? "" : `${namespace}/`;
   const isInside = ({ key }: Stored): boolean => {
@@ -66,6 +66,16 @@ export async function watch(exchange: Exchange, options: ListOptions): Promise<R
   });
   resource.retired?.addEventListener("abort", () => stream.end(), { once: true });
   return answer;
+}
+
+/** What a list refuses with 400 ends a watch with 500, as in kube-apiserver, whose storage is the first to read it. */
+function watchedFrom(version: string): number {
+  try {
+    return versionNumber(version) ?? 0;
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw new StatusError(500, "", { message: error.status.message.replace("invalid resource version: ", "") });
+  }
 }
 
 function line(type: EventType | "BOOKMARK", object: string): string {

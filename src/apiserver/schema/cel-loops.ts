@@ -1,0 +1,121 @@
+/** Loops over a key and a value at once, and sorting by what an expression gives. */
+import type { Environment } from "@marcbachmann/cel-js";
+
+/** The parts of the interpreter that a macro works with. */
+interface Node {
+  readonly op: string;
+  readonly args: unknown;
+}
+interface Scope {
+  forkWithVariable(name: string, type: unknown): Scope;
+  reuse(outer: unknown): Scope;
+  setIterValue(value: unknown, evaluator: unknown): Scope;
+}
+interface Checker {
+  check(node: Node, scope: Scope): unknown;
+  getType(name: string): unknown;
+}
+interface Evaluator {
+  run(node: Node, scope: unknown): unknown;
+}
+interface Loop {
+  readonly receiver: Node;
+  readonly variables: readonly string[];
+  readonly bodies: readonly Node[];
+  inner: Scope[];
+}
+interface Found {
+  readonly args: readonly Node[];
+  readonly receiver: Node;
+}
+/** Of one entry: what the bodies give for it, asked for one by one. */
+type Entry = readonly [key: unknown, value: unknown, give: (body: number) => unknown];
+
+function variableName({ op, args }: Node): string {
+  if (op !== "id") throw new Error("argument must be a simple name");
+  return String(args);
+}
+
+function macro(
+  count: 1 | 2,
+  result: string,
+  finish: (entries: readonly Entry[], bodies: number, isMap: boolean) => unknown,
+) {
+  return ({ args, receiver }: Found) => ({
+    receiver,
+    variables: args.slice(0, count).map(variableName),
+    bodies: args.slice(count),
+    inner: [] as Scope[],
+    async: false,
+    typeCheck(checker: Checker, loop: Loop, scope: Scope): unknown {
+      checker.check(loop.receiver, scope);
+      let inner = scope;
+      for (const name of loop.variables)
+        loop.inner.push((inner = inner.forkWithVariable(name, checker.getType("dyn"))));
+      for (const body of loop.bodies) checker.check(body, inner);
+      return checker.getType(result);
+    },
+    evaluate(evaluator: Evaluator, loop: Loop, scope: unknown): unknown {
+      const over = evaluator.run(loop.receiver, scope);
+      const isMap = !Array.isArray(over);
+      const pairs: [unknown, unknown][] = isMap
+        ? over instanceof Map
+          ? [...over]
+          : Object.entries(over as object)
+        : over.map((item, index) => [BigInt(index), item]);
+      const entries = pairs.map(([key, value]): Entry => {
+        const give = (body: number): unknown => {
+          let inner = scope;
+          for (const [index, each] of loop.inner.entries())
+            inner = each.reuse(inner).setIterValue(count === 1 ? value : index === 0 ? key : value, evaluator);
+          return evaluator.run(loop.bodies[body]!, inner);
+        };
+        return [key, value, give];
+      });
+      return finish(entries, loop.bodies.length, isMap);
+    },
+  });
+}
+
+/** Only what a filter before the last body lets through. */
+function chosen(entries: readonly Entry[], bodies: number): readonly Entry[] {
+  return bodies > 1 ? entries.filter(([, , give]) => give(0) === true) : entries;
+}
+
+export function registerLoops(environment: Environment): void {
+  const register = environment.registerFunction.bind(environment) as unknown as (text: string, macro: unknown) => void;
+  for (const over of ["list", "map"]) {
+    register(
+      `${over}.all(ast, ast, ast): bool`,
+      macro(2, "bool", (all) => all.every(([, , give]) => give(0) === true)),
+    );
+    register(
+      `${over}.exists(ast, ast, ast): bool`,
+      macro(2, "bool", (all) => all.some(([, , give]) => give(0) === true)),
+    );
+    for (const name of ["exists_one", "existsOne"])
+      register(
+        `${over}.${name}(ast, ast, ast): bool`,
+        macro(2, "bool", (all) => all.filter(([, , give]) => give(0) === true).length === 1),
+      );
+    for (const bodies of ["ast", "ast, ast"]) {
+      register(
+        `${over}.transformList(ast, ast, ${bodies}): dyn`,
+        macro(2, "dyn", (all, count) => chosen(all, count).map(([, , give]) => give(count - 1))),
+      );
+      register(
+        `${over}.transformMap(ast, ast, ${bodies}): dyn`,
+        macro(2, "dyn", (all, count) => new Map(chosen(all, count).map(([key, , give]) => [key, give(count - 1)]))),
+      );
+    }
+  }
+  register(
+    "list.sortBy(ast, ast): dyn",
+    macro(1, "dyn", (all) =>
+      all
+        .map(([, value, give]) => [give(0) as number, value] as const)
+        .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+        .map(([, value]) => value),
+    ),
+  );
+}
