@@ -201,4 +201,36 @@ export const webhooks: readonly Case[] = [
       }
     },
   },
+  {
+    name: "webhooks whose patches are broken",
+    run: async (session) => {
+      const path = await place(session);
+      await using server = webhookServer();
+      const encoded = Buffer.from("{").toString("base64");
+      server.answer("/typed", (review) => patched(review, [{ op: "add", path: "/data/n", value: 5 }]));
+      server.answer("/cut", (review) => verdict(review, { allowed: true, patchType: "JSONPatch", patch: encoded }));
+      for (const hook of ["/typed", "/cut"]) {
+        const remove = await configure(session, server, "mutating", [{ path: hook }]);
+        await session.send(`create ${hook}`, "POST", path, { body: map("broken") });
+        await remove();
+      }
+      const rules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["*"], resources: ["*/*", "a/b", "*/b"] }];
+      await session.send("overlapping rules", "POST", `${group}/validatingwebhookconfigurations?dryRun=All`, {
+        body: {
+          apiVersion: "admissionregistration.k8s.io/v1",
+          kind: "ValidatingWebhookConfiguration",
+          metadata: { name: session.slug },
+          webhooks: [
+            {
+              name: "a.hooks.example.test",
+              clientConfig: { url: server.url },
+              rules,
+              sideEffects: "None",
+              admissionReviewVersions: ["v1"],
+            },
+          ],
+        },
+      });
+    },
+  },
 ];

@@ -1,4 +1,5 @@
 /** AdmissionReview: what a webhook is sent and what it may answer. */
+import { jsonProblem } from "../request/json-problem.ts";
 import type { AdmissionAttributes, Fields, KubeObject } from "../hooks.ts";
 
 export interface ReviewOptions {
@@ -120,9 +121,10 @@ export class UndecodableAnswer extends Error {}
 export class UndecodablePatch extends Error {}
 
 function parsedPatch(text: string): unknown {
+  const patch = Buffer.from(text, "base64").toString();
   try {
-    return JSON.parse(Buffer.from(text, "base64").toString()) as unknown;
+    return JSON.parse(patch) as unknown;
   } catch (error) {
-    throw new UndecodablePatch(error instanceof Error ? error.message : String(error));
+    throw new UndecodablePatch(jsonProblem(patch) ?? (error instanceof Error ? error.message : String(error)));
   }
 }

@@ -1,4 +1,5 @@
 /** Sending a review to a webhook. */
+import { jsonProblem } from "../request/json-problem.ts";
 import type { Fields, Reader } from "../hooks.ts";
 import type { ClientConfig } from "./webhook.ts";
 
@@ -37,7 +38,7 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
   try {
     return JSON.parse(answer) as unknown;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = jsonProblem(answer) ?? (error instanceof Error ? error.message : String(error));
     throw new Error(`couldn't get version/kind; json parse error: ${why}`, { cause: error });
   }
 }

@@ -25,13 +25,35 @@ function rule(field: Field): void {
   }
   const resources = field.at("resources");
   if (resources.empty) resources.required();
-  for (const item of resources.items) if (item.text === "") item.required();
-  const plain = resources.items.filter(({ text }) => !text.includes("/"));
-  if (plain.length > 1 && plain.some(({ text }) => text === "*")) {
-    resources.invalid("if '*' is present, must not specify other resources without subresources");
-  }
+  ruleResources(resources);
   const scope = field.at("scope");
   if (scope.present) scope.oneOf(["*", "Cluster", "Namespaced"]);
+}
+
+function ruleResources(resources: Field): void {
+  const [wholes, everywhere] = [new Set<string>(), new Set<string>()];
+  let isPlain = false;
+  for (const item of resources.items) {
+    if (item.text === "") {
+      item.required();
+      continue;
+    }
+    const slash = item.text.indexOf("/");
+    if (slash < 0) {
+      isPlain = item.text !== "*";
+      continue;
+    }
+    const [resource, part] = [item.text.slice(0, slash), item.text.slice(slash + 1)];
+    if (wholes.has(resource)) item.invalid(`if '${resource}/*' is present, must not specify ${item.text}`);
+    if (everywhere.has(part)) item.invalid(`if '*/${part}' is present, must not specify ${item.text}`);
+    if (part === "*") wholes.add(resource);
+    if (resource === "*") everywhere.add(part);
+  }
+  const texts = resources.items.map(({ text }) => text);
+  if (texts.length > 1 && texts.includes("*/*"))
+    resources.invalid("if '*/*' is present, must not specify other resources");
+  if (texts.includes("*") && isPlain)
+    resources.invalid("if '*' is present, must not specify other resources without subresources");
 }
 
 function clientConfig(config: Field): void {

@@ -12,6 +12,7 @@ import { formOf } from "./forms.ts";
 import { firstGeneration } from "./generation.ts";
 import { checkOwners } from "./owners.ts";
 import { resetFields, resetNew } from "./reset.ts";
+import { decodedAgain } from "./mutated.ts";
 
 export async function create(exchange: Exchange): Promise<Response> {
   const { kernel, resource, query, request, accept, warnings } = exchange;
@@ -86,10 +87,7 @@ export async function createObject(
   if (mutation !== undefined) await mutation;
   object = attributes.object ?? object;
   if (mutation !== undefined) {
-    if (schema !== undefined) {
-      object = parts.schemas.decode(schema, object, "json").object;
-      parts.schemas.applyDefaults(schema, object);
-    }
+    if (schema !== undefined) object = decodedAgain(parts.schemas, schema, object);
     behaviour.default?.(object, context);
   }
   const { metadata } = object;

@@ -15,6 +15,7 @@ import { nextGeneration } from "./generation.ts";
 import { acrossVersions } from "./other-versions.ts";
 import { checkOwners } from "./owners.ts";
 import { resetChanged, resetFields } from "./reset.ts";
+import { decodedAgain } from "./mutated.ts";
 
 export async function update(exchange: Exchange): Promise<Response> {
   const { kernel, resource, query, request, target, accept, warnings } = exchange;
@@ -142,10 +143,7 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   if (mutation !== undefined) await mutation;
   next = attributes.object ?? next;
   if (mutation !== undefined) {
-    if (schema !== undefined) {
-      next = parts.schemas.decode(schema, next, "json").object;
-      parts.schemas.applyDefaults(schema, next);
-    }
+    if (schema !== undefined) next = decodedAgain(parts.schemas, schema, next);
     behaviour.default?.(next, context);
     next = resetChanged({ resource, subresource: target.subresource }, next, live);
   }

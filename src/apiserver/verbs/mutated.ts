@@ -1,0 +1,15 @@
+/** What admission made of an object, typed and with its defaults again. */
+import type { KubeObject } from "../hooks.ts";
+import type { SchemaHandle, Schemas } from "../parts.ts";
+import { StatusError } from "../status.ts";
+
+/** @throws StatusError 500 when it is no object of the kind any more */
+export function decodedAgain(schemas: Schemas, schema: SchemaHandle, changed: KubeObject): KubeObject {
+  const { object, error } = schemas.decode(schema, changed, "json");
+  if (error !== undefined) {
+    const message = `Internal error occurred: ${error}`;
+    throw new StatusError(500, "InternalError", { message, details: { causes: [{ message: error }] } });
+  }
+  schemas.applyDefaults(schema, object);
+  return object;
+}
