@@ -13,7 +13,10 @@ export async function embeddedTarget(): Promise<Started> {
   const server = await createApiServer();
   return {
     name: "embedded",
-    fetch: async (request) => await server.fetch(request, { certificate }),
+    fetch: async (request) => {
+      await new Promise(setImmediate); // as a socket would: what the server does a moment later gets its turn
+      return await server.fetch(request, { certificate });
+    },
     [Symbol.asyncDispose]: async () => await server.stop(),
   };
 }

@@ -11,6 +11,7 @@ import type {
   Printer,
   Reader,
 } from "./hooks.ts";
+import type { ScaleFields } from "./schema/scale-values.ts";
 
 /** Owned by the part that resolves schemas; the core only passes it on. */
 export type SchemaHandle = object;
@@ -67,6 +68,7 @@ export interface Decoded {
 interface ValidateOptions {
   readonly old: KubeObject | undefined;
   readonly only?: "status" | undefined;
+  readonly scale?: ScaleFields | undefined;
 }
 
 export interface Schemas {

@@ -52,8 +52,7 @@ export const wiredParts: Parts = {
       return schema.go === undefined ? object : (decodeBuiltIn(schema, object).object as KubeObject);
     },
     applyDefaults: (schema, object) => applyDefaults(schema as Schema, object),
-    validate: (schema, object, { old, only }) =>
-      validate(schema as Schema, object, { old, ...(only === undefined ? {} : { only }) }),
+    validate: (schema, object, options) => validate(schema as Schema, object, options),
     openApiV3,
     openApiV3Paths,
     openApiV3Hash,

@@ -50,6 +50,9 @@ export class Subject {
 
   async prepare(): Promise<void> {
     if (this.sample.settled) this.session.settleWith(this.path, this.sample.settled);
+    // The definition of an earlier case goes a moment after its deletion.
+    if (this.served.kind === "CustomResourceDefinition")
+      await this.session.waitFor(this.path, (found) => found?.code === 404);
     if (!this.served.namespaced) return;
     const metadata = { name: this.namespace };
     await this.session.quietly("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata });

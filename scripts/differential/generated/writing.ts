@@ -139,6 +139,7 @@ export async function apply(subject: Subject): Promise<void> {
     await session.send(label, "PATCH", `${path}${query}`, { headers: applyPatch, body });
   const body = (metadata: object, fields?: object) =>
     subject.object({ name, ...metadata }, fields as Record<string, unknown>);
+  if (subject.sample.settled) session.settleWith(path, subject.sample.settled);
   await send("apply without a manager", body({}), "");
   await send("apply what is not YAML", "a: b: c", "?fieldManager=one");
   await send("apply another name", body({ name: "other" }), "?fieldManager=one");
@@ -153,4 +154,5 @@ export async function apply(subject: Subject): Promise<void> {
   if (subject.sample.full && subject.freelyNamed)
     await send("apply the full one", body({}, subject.sample.full), "?fieldManager=three&force=true");
   if (subject.freelyNamed) await subject.remove(name);
+  if (subject.sample.settled) session.settleWith(subject.path, subject.sample.settled);
 }

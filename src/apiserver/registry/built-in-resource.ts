@@ -1,5 +1,5 @@
 /** What answers for one version of a built-in kind. */
-import type { KindRow } from "../hooks.ts";
+import type { Fields, KindRow, KubeObject } from "../hooks.ts";
 import type { Parts } from "../parts.ts";
 import { Stored } from "../storage/stored.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -15,6 +15,12 @@ const deprecations: Readonly<Record<string, string>> = {
 
 export function builtInResource(row: KindRow, { parts, storage }: { parts: Parts; storage: Storage }): Resource {
   const conversion = conversionOf(row);
+  const readsLess = row.group === "" && row.kind === "Service";
+  const shown = conversion
+    ? (object: KubeObject) => conversion.fromStorage(object)
+    : readsLess
+      ? readService
+      : undefined;
   const views = new WeakMap<Stored, Stored>();
   const apiVersion = apiVersionOf(row);
   let schema: object | undefined;
@@ -44,16 +50,26 @@ export function builtInResource(row: KindRow, { parts, storage }: { parts: Parts
       status ??= { value: parts.schemas.decode(this.schema, bare, "json").object["status"] };
       return status.value;
     },
+    readsLess,
     view(stored) {
-      if (conversion === undefined) return stored;
+      if (shown === undefined) return stored;
       return stored.map((one) => {
         const known = views.get(one);
         if (known !== undefined) return known;
-        const view = new Stored(one.key, one.version, { object: conversion.fromStorage(one.object) });
+        const object = shown(one.object);
+        const view = object === one.object ? one : new Stored(one.key, one.version, { object });
         views.set(one, view);
         return view;
       });
     },
     toStorage: (object) => conversion?.toStorage(object) ?? object,
   };
+}
+
+/** Such a service was once given this field without need; it is stored, and left out where the object is read. */
+function readService(service: KubeObject): KubeObject {
+  const spec = service["spec"] as Fields;
+  if (spec["type"] !== "ExternalName" || spec["internalTrafficPolicy"] === undefined) return service;
+  const { internalTrafficPolicy: _, ...rest } = spec;
+  return { ...service, spec: rest };
 }

@@ -97,6 +97,7 @@ export function customResource(
     deprecationWarning: version.deprecated === true ? (version.deprecationWarning ?? deprecation) : undefined,
     retired,
     emptyStatus: undefined,
+    readsLess: false,
     view,
     toStorage(object) {
       if (apiVersion === storageVersion) return object;

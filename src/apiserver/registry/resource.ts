@@ -32,12 +32,22 @@ export interface Resource {
   readonly retired: AbortSignal | undefined;
   /** Stored objects as this version shows them; the same ones when nothing differs. */
   view(stored: readonly Stored[]): readonly Stored[] | Promise<readonly Stored[]>;
+  /** Whether reading the object itself shows less than is stored, which its subresources and its going show whole. */
+  readonly readsLess: boolean;
   /** An object of this version as it is stored. */
   toStorage(object: KubeObject): KubeObject | Promise<KubeObject>;
 }
 
 export function apiVersionOf({ group, version }: { readonly group: string; readonly version: string }): string {
   return group === "" ? version : `${group}/${version}`;
+}
+
+/** One stored object as a request for the object itself or for this subresource shows it. */
+export function viewOf(resource: Resource, stored: Stored, subresource: string): Stored | Promise<Stored> {
+  if (resource.readsLess && subresource !== "") return stored;
+  const views = resource.view([stored]);
+  if (views instanceof Promise) return views.then(([view = stored]) => view);
+  return views[0] ?? stored;
 }
 
 /** `namespace/name`, or the name alone where the kind has no namespaces. */

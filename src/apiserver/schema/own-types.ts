@@ -36,8 +36,7 @@ export function canonical(own: OwnType, value: unknown, context: OwnContext): un
     case "microTime":
       return orThrow(canonicalMicroTime(text(value)));
     case "quantity": {
-      const parsed = orThrow(parseQuantity(typeof value === "string" ? value.trim() : JSON.stringify(value)));
-      return formatQuantity(parsed);
+      return rewrittenQuantity(typeof value === "string" ? value.trim() : JSON.stringify(value));
     }
     case "intOrString":
       return intOrString(value);
@@ -52,6 +51,16 @@ export function canonical(own: OwnType, value: unknown, context: OwnContext): un
     default:
       return value;
   }
+}
+
+/** As Go writes it, which keeps a text whose digits are already as short as may be: `01Ki`, `+1`, `1E3`. */
+function rewrittenQuantity(text: string): string {
+  const written = formatQuantity(orThrow(parseQuantity(text)));
+  if (written === text) return text;
+  const [, digits, binary] = /^[+-]?0*([1-9]\d{0,17})(?:([KMGTPE])i|[a-zA-Z]?|[eE][+-]?\d+)$/.exec(text) ?? [];
+  if (digits === undefined || /\d+/.exec(written)?.[0] !== digits) return written;
+  const isExact = binary === undefined || digits.length + 3 * ("KMGTPE".indexOf(binary) + 1) <= 14;
+  return isExact ? text : written;
 }
 
 function text(value: unknown): string {

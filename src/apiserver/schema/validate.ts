@@ -2,6 +2,7 @@
 import type { FieldError } from "../field-error.ts";
 import { validateRules } from "./cel-rules.ts";
 import { validateLists } from "./list-validation.ts";
+import { type ScaleFields, validateScale } from "./scale-values.ts";
 import type { Schema } from "./schema.ts";
 import { validateValues } from "./value-validation.ts";
 import { validateEmbedded } from "../validation/embedded-objects.ts";
@@ -10,13 +11,15 @@ export interface ValidateOptions {
   /** The object that is replaced: what did not change is not checked again, and rules may look at it. */
   readonly old?: unknown;
   /** Only this field is checked, as on an update through the status subresource. */
-  readonly only?: "status";
+  readonly only?: "status" | undefined;
+  /** Where the scale of an object is, if it has one. */
+  readonly scale?: ScaleFields | undefined;
 }
 
 const blocking: ReadonlySet<string> = new Set(["NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"]);
 
 /** The errors of types, values, lists and rules, in the server's order and words. Built-in kinds have none. */
-export function validate(schema: Schema, object: unknown, { old, only }: ValidateOptions = {}): FieldError[] {
+export function validate(schema: Schema, object: unknown, { old, only, scale }: ValidateOptions = {}): FieldError[] {
   if (schema.go) return [];
   const errors =
     only === undefined
@@ -25,6 +28,7 @@ export function validate(schema: Schema, object: unknown, { old, only }: Validat
           old: fieldOf(old, only),
           within: only,
         });
+  if (scale !== undefined) errors.push(...validateScale(scale, object, only));
   errors.push(...validateEmbedded(schema, object));
   if (old === undefined || validateLists(schema, old).length === 0) errors.push(...validateLists(schema, object));
   if (errors.some(({ type }) => blocking.has(type))) {

@@ -116,8 +116,6 @@ function keepAllocated(next: Fields, old: Fields): void {
       if (!one["nodePort"] && before) one["nodePort"] = before;
     } else if (one["nodePort"] === before) delete one["nodePort"];
   }
-  // The real server keeps it, and leaves it out where the object itself is read.
-  if (next["type"] === "ExternalName") delete next["internalTrafficPolicy"];
   const isSame = (name: string): boolean => next[name] === old[name];
   if (needsHealthPort(old)) {
     if (needsHealthPort(next)) next["healthCheckNodePort"] ||= old["healthCheckNodePort"];

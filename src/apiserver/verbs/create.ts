@@ -1,7 +1,7 @@
 /** POST: a new object. */
 import { randomUUID } from "node:crypto";
 import type { KubeObject, ObjectMetadata, WriteContext } from "../hooks.ts";
-import { keyOf } from "../registry/resource.ts";
+import { keyOf, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
@@ -115,7 +115,8 @@ export async function createObject(
   if (exchange.hasEmpty === true && schema !== undefined) object = parts.schemas.stored(schema, object);
   const inStorage = await resource.toStorage(object);
   if (options.dryRun) {
-    return new Stored(key, 0, { object: ordered(object) });
+    const made = new Stored(key, 0, { object: ordered(object) });
+    return resource.readsLess ? await viewOf(resource, made, "") : made;
   }
   if (resource.collection.get(key) !== undefined) throw alreadyExists(row, metadata.name ?? "");
   // The storage says the version; here it gets its place.
@@ -199,7 +200,9 @@ function validateNew({ kernel, resource }: Exchange, object: KubeObject, context
   const { behaviour, schema } = resource;
   const errors = [
     ...(behaviour.validateCreate?.(object, context) ?? []),
-    ...(schema === undefined ? [] : kernel.parts.schemas.validate(schema, object, { old: undefined })),
+    ...(schema === undefined
+      ? []
+      : kernel.parts.schemas.validate(schema, object, { old: undefined, scale: resource.scale })),
   ];
   if (errors.length > 0) {
     throw invalid(invalidKind(resource.row, object.kind), object.metadata.name ?? "", { errors });

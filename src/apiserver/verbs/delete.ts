@@ -1,7 +1,7 @@
 /** DELETE of one object and of many. */
 import type { KubeObject, ObjectMetadata } from "../hooks.ts";
 import { cleanup } from "../registry/definitions.ts";
-import { keyOf, type Resource } from "../registry/resource.ts";
+import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
 import { answerJson, answerObject } from "../request/answer.ts";
 import { listOptions } from "../request/query.ts";
 import { selection } from "../request/selectors.ts";
@@ -17,7 +17,7 @@ export async function deleteOne(exchange: Exchange): Promise<Response> {
   const form = formOf(exchange);
   const options = await deleteOptions(exchange);
   const { stored, isDeleted } = await deleteObject(exchange, { name: target.name, options });
-  const [view = stored] = await resource.view([stored]);
+  const view = resource.readsLess && !isDeleted ? stored : await viewOf(resource, stored, "");
   if (isDeleted && !resource.traits.returnsDeleted) {
     const { row } = resource;
     const details = {

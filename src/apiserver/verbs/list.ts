@@ -1,7 +1,7 @@
 /** GET of one object and of many. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fields } from "../hooks.ts";
-import { keyOf } from "../registry/resource.ts";
+import { keyOf, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { listOptions, type ListOptions, versionNumber } from "../request/query.ts";
@@ -21,7 +21,7 @@ export async function get(exchange: Exchange): Promise<Response> {
   const form = formOf(exchange);
   const stored = resource.collection.get(keyOf(resource, target.namespace, target.name));
   if (stored === undefined) throw notFound(resource.row, target.name);
-  const [view = stored] = await resource.view([stored]);
+  const view = await viewOf(resource, stored, target.subresource);
   return answerJson(request, form.one(view), { warnings, yaml: accept.yaml });
 }
 

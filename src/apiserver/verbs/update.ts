@@ -2,7 +2,7 @@
 import { sameJson } from "../../resource/json.ts";
 import { goQuoted } from "../field-error.ts";
 import type { KubeObject, WriteContext } from "../hooks.ts";
-import { keyOf } from "../registry/resource.ts";
+import { keyOf, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
@@ -102,7 +102,7 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   const { parts, storage, admission } = kernel;
   const { behaviour, schema, row, collection } = resource;
   const { options } = change;
-  const views = resource.view([stored]);
+  const views = resource.readsLess ? [stored] : resource.view([stored]);
   const live = ((views instanceof Promise ? await views : views)[0] ?? stored).object;
   const produced = change.produce(live);
   let next = produced instanceof Promise ? await produced : produced;
@@ -167,7 +167,11 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
     if (change.isRepeatable === true || collection.get(stored.key) === undefined) return undefined;
     throw conflict(row, target.name, { why: modified });
   }
-  if (options.dryRun) return new Stored(stored.key, stored.version, { object: ordered(isUnchanged ? live : next) });
+  const { subresource } = target;
+  if (options.dryRun) {
+    const made = new Stored(stored.key, stored.version, { object: ordered(isUnchanged ? live : next) });
+    return resource.readsLess ? await viewOf(resource, made, subresource) : made;
+  }
   if (isEmptied(next, live, resource.row.kind)) {
     storage.remove(collection, stored.key);
     await storage.committed();
@@ -178,8 +182,7 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
     : storage.put(collection, stored.key, ordered({ ...written, metadata: { ...written.metadata } }));
   const commit = storage.committed();
   if (commit !== undefined) await commit;
-  const shown = resource.view([result]);
-  return (shown instanceof Promise ? await shown : shown)[0] ?? result;
+  return await viewOf(resource, result, subresource);
 }
 
 function checkVersion({ resource, target }: Exchange, next: KubeObject, live: KubeObject): void {
@@ -249,6 +252,7 @@ function validateChanged(
       : kernel.parts.schemas.validate(schema, next, {
           old: live,
           only: context.subresource === "status" ? "status" : undefined,
+          scale: resource.scale,
         })),
   ];
   if (errors.length > 0) throw invalid(invalidKind(row, next.kind), next.metadata.name ?? "", { errors });

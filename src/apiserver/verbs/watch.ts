@@ -74,7 +74,7 @@ function watchedFrom(version: string): number {
     return versionNumber(version) ?? 0;
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    throw new StatusError(500, "", { message: error.status.message.replace("invalid resource version: ", "") });
+    throw new StatusError(500, "", { message: error.message.replace("invalid resource version: ", "") });
   }
 }
 

@@ -1,0 +1,71 @@
+/** The fields that the scale of a custom object is read from. */
+import type { FieldError } from "../field-error.ts";
+import { goPlain } from "./go-format.ts";
+
+/** Paths as a definition gives them: `.spec.replicas`. */
+export interface ScaleFields {
+  readonly specReplicas: string;
+  readonly statusReplicas: string;
+  readonly labelSelector: string | undefined;
+}
+
+/** What is wrong with them, in the server's order and words; of an update of the status only that of the status. */
+export function validateScale(scale: ScaleFields, object: unknown, only: "status" | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const path of only === "status" ? [scale.statusReplicas] : [scale.specReplicas, scale.statusReplicas]) {
+    const found = nested(object, path, Number.isInteger, "int64");
+    const count = found.value === undefined ? 0 : Number(found.value);
+    const detail =
+      found.problem ??
+      (count < 0
+        ? "should be a non-negative integer"
+        : count > 2 ** 31 - 1
+          ? `should be less than or equal to ${2 ** 31 - 1}`
+          : undefined);
+    if (detail !== undefined) errors.push({ type: "Invalid", field: path, badValue: count, detail });
+  }
+  if (scale.labelSelector) {
+    const found = nested(object, scale.labelSelector, (value) => typeof value === "string", "string");
+    if (found.problem !== undefined)
+      errors.push({ type: "Invalid", field: scale.labelSelector, badValue: "", detail: found.problem });
+  }
+  return errors;
+}
+
+interface Found {
+  readonly value?: unknown;
+  readonly problem?: string;
+}
+
+function nested(object: unknown, path: string, fits: (value: unknown) => boolean, wanted: string): Found {
+  const steps = path.replace(/^\./, "").split(".");
+  let value = object;
+  for (const [index, step] of steps.entries()) {
+    if (value === null) return {};
+    if (typeof value !== "object" || Array.isArray(value))
+      return { problem: accessor(steps.slice(0, index + 1), value, "map[string]interface{}") };
+    if (!Object.hasOwn(value, step)) return {};
+    value = (value as Readonly<Record<string, unknown>>)[step];
+  }
+  return fits(value) ? { value } : { problem: accessor(steps, value, wanted) };
+}
+
+function accessor(steps: readonly string[], value: unknown, wanted: string): string {
+  const shown = value === null ? "<nil>" : goPlain(value);
+  return `.${steps.join(".")} accessor error: ${shown} is of the type ${goType(value)}, expected ${wanted}`;
+}
+
+function goType(value: unknown): string {
+  if (value === null || value === undefined) return "<nil>";
+  if (Array.isArray(value)) return "[]interface {}";
+  switch (typeof value) {
+    case "string":
+      return "string";
+    case "boolean":
+      return "bool";
+    case "number":
+      return Number.isInteger(value) ? "int64" : "float64";
+    default:
+      return "map[string]interface {}";
+  }
+}
