@@ -19,13 +19,20 @@ import { costs } from "./sequences/costs.ts";
 import { watching } from "./sequences/watching.ts";
 import { webhooks } from "./sequences/webhooks.ts";
 
-/** The share that `npm test` takes. */
-export const usualShare = 0.02;
+/** How many of very many exchanges are made, always the same ones: 1 for all of them. */
+export interface Selected {
+  /** Of those that vary each field of each kind. */
+  readonly share: number;
+  /** Of those that make one field of a sample wrong. */
+  readonly wrong: number;
+}
 
-/** @param share of the cases that vary each field: 1 for all of them */
-export function allCases(served: readonly Served[], share: number): Case[] {
+/** What `npm test` takes. */
+export const usual: Selected = { share: 0.02, wrong: 0.125 };
+
+export function allCases(served: readonly Served[], { share, wrong }: Selected): Case[] {
   return [
-    ...generatedCases(served),
+    ...generatedCases(served, wrong),
     ...watching,
     ...listing,
     ...protocol,

@@ -2,7 +2,7 @@
  * Sends the same requests to the real kube-apiserver and to the embedded one, and prints where the answers differ.
  *
  *     bun scripts/differential/run.ts [--only PATTERN] [--first N] [--server real|embedded] [--against FILE] [--save FILE]
- *         [--share PART]
+ *         [--share PART] [--wrong PART]
  *
  * `--save` keeps the answers of the server and compares nothing; `--against` compares with such a file instead of a real
  * server. Exits 1 when a difference is left.
@@ -11,7 +11,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
-import { allCases, usualShare } from "./all-cases.ts";
+import { allCases, usual } from "./all-cases.ts";
 import { parseAllowed, withoutAllowed } from "./allowed.ts";
 import { runCases } from "./case.ts";
 import { compareCases } from "./compare.ts";
@@ -30,7 +30,8 @@ const options = await yargs(hideBin(process.argv))
     default: "embedded",
     describe: "the server under test",
   })
-  .option("share", { type: "number", default: usualShare, describe: "how many of the cases that vary each field" })
+  .option("share", { type: "number", default: usual.share, describe: "how many of the cases that vary each field" })
+  .option("wrong", { type: "number", default: 1, describe: "how many of the creates with one wrong field" })
   .option("against", { type: "string", describe: "a recording of the real server, instead of starting one" })
   .option("save", { type: "string", describe: "write the answers of the server under test to this file" })
   .strict()
@@ -42,7 +43,7 @@ const pattern = new RegExp(options.only ?? "");
 async function recorded(server: "real" | "embedded", from: readonly Served[] | undefined): Promise<Recording> {
   await using target = await (server === "real" ? realTarget() : embeddedTarget());
   const served = from ?? (await discover(target));
-  const cases = allCases(served, options.share).filter(({ name }) => pattern.test(name));
+  const cases = allCases(served, options).filter(({ name }) => pattern.test(name));
   return { served, records: await runCases(target, cases) };
 }
 

@@ -9,7 +9,8 @@ import { Subject } from "./subject.ts";
 import { subresources } from "./subresources.ts";
 import { apply, createInvalid, createValid, patch, update, writeAbsent } from "./writing.ts";
 
-export function generatedCases(served: readonly Served[]): Case[] {
+/** @param wrong how many of the exchanges with one wrong field are made, 1 for each of them */
+export function generatedCases(served: readonly Served[], wrong: number): Case[] {
   const cases: Case[] = [];
   for (const kind of served) {
     const sample = sampleOf(kind);
@@ -29,7 +30,7 @@ export function generatedCases(served: readonly Served[]): Case[] {
       run: async (session) => {
         const subject = new Subject(kind, sample, session);
         await subject.prepare();
-        await mutations(subject);
+        await mutations(subject, wrong);
       },
     });
   }

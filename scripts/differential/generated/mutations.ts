@@ -1,7 +1,8 @@
 /** A valid object with one field wrong, for every field it has: what a server refuses and in which words. */
+import { isChosen } from "../fields/sampling.ts";
 import type { Subject } from "./subject.ts";
 
-export async function mutations(subject: Subject): Promise<void> {
+export async function mutations(subject: Subject, share: number): Promise<void> {
   const { session, collection } = subject;
   const kinds = [subject.sample.minimal, ...(subject.sample.full ? [subject.sample.full] : [])];
   const done = new Set<string>();
@@ -12,6 +13,7 @@ export async function mutations(subject: Subject): Promise<void> {
         const name = `create with ${path.join(".")} ${label}`;
         if (done.has(name)) continue;
         done.add(name);
+        if (!isChosen(session.name, name, share)) continue;
         const body = subject.object({}, changed(fields, path, value));
         await session.send(name, "POST", `${collection}?dryRun=All`, { body });
       }

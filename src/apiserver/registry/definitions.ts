@@ -1,4 +1,5 @@
 /** What becomes of a CustomResourceDefinition after it is stored: names accepted, served, and cleaned up after. */
+import { sameJson } from "../../resource/json.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Parts } from "../parts.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -70,7 +71,7 @@ function accept(definition: KubeObject, around: Around): void {
   const status = definition["status"] as { acceptedNames?: DefinitionNames; storedVersions?: string[] };
   const acceptedNames = taken === undefined ? names : (status.acceptedNames ?? { plural: "", kind: "" });
   next["status"] = { ...status, conditions, acceptedNames };
-  if (JSON.stringify(next) === JSON.stringify(definition)) return;
+  if (sameJson(next, definition)) return;
   write(definition, next, around);
 }
 

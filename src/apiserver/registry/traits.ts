@@ -11,8 +11,11 @@ export interface Traits {
   readonly collectsGarbage: boolean;
   /** Dependents stay unless a deletion asks for more, as these versions always had it. */
   readonly orphansByDefault: boolean;
-  /** Which part of the object a new generation stands for; `first` counts no further, `later` begins with the first change. */
-  readonly generation: "none" | "spec" | "all" | "first" | "later";
+  /**
+   * Which part of the object a new generation stands for; `first` counts no further, `later` begins with the first change,
+   * `asked` counts the spec before what is off is dropped.
+   */
+  readonly generation: "none" | "spec" | "all" | "first" | "later" | "asked";
   /** What a new object says in its status is kept. */
   readonly keepsNewStatus: boolean;
 }
@@ -76,7 +79,7 @@ const generations: Readonly<Record<string, Traits["generation"]>> = {
   "networking.k8s.io/ingresses": "spec",
   "policy/poddisruptionbudgets": "spec",
   "discovery.k8s.io/endpointslices": "all",
-  "resource.k8s.io/resourceslices": "spec",
+  "resource.k8s.io/resourceslices": "asked",
   "resource.k8s.io/deviceclasses": "spec",
   "storage.k8s.io/csidrivers": "later",
   "flowcontrol.apiserver.k8s.io/flowschemas": "spec",

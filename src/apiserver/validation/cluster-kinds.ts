@@ -192,6 +192,12 @@ function deviceRequests(spec: Field): void {
     if (deviceClass.text === "") deviceClass.required();
     else deviceClass.matches(dnsSubdomain);
   }
+  for (const constraint of spec.at("devices").at("constraints").items) {
+    if (!constraint.at("matchAttribute").present && !constraint.at("distinctAttribute").present)
+      constraint.required(
+        'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set',
+      );
+  }
 }
 
 const templateFields = new Set(["annotations", "labels", "creationTimestamp"]);

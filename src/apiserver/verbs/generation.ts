@@ -13,6 +13,7 @@ export function nextGeneration(resource: Resource, next: KubeObject, live: KubeO
   const { generation } = live.metadata;
   switch (resource.traits.generation) {
     case "spec":
+    case "asked":
     case "later":
       return isSameSpec(resource, next, live) ? generation : (generation ?? 0) + 1;
     case "all":

@@ -149,10 +149,12 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   }
   checkVersion(exchange, next, live);
   next = withSystemFields(next, live);
+  const isAsked = resource.traits.generation === "asked";
+  if (isAsked) setGeneration(exchange, next, live);
   behaviour.prepareForUpdate?.(next, live, context);
   const plain = exchange.hasEmpty === true && schema !== undefined ? parts.schemas.stored(schema, next) : next;
   // Some kinds tell what is empty from what is absent.
-  setGeneration(exchange, toldApart.has(live.kind) ? next : plain, live);
+  if (!isAsked) setGeneration(exchange, toldApart.has(live.kind) ? next : plain, live);
   const { generation } = toldApart.has(live.kind) ? next.metadata : plain.metadata;
   if (generation !== undefined) next.metadata.generation = plain.metadata.generation = generation;
   validateChanged(exchange, { next, live }, context);
