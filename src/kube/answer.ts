@@ -1,5 +1,6 @@
 /** What every path of requests makes of an answer. */
 import { ApiError, type Status } from "./api-error.ts";
+import type { KubeRequest } from "./kube-request.ts";
 import { retryAfterOf } from "./retry.ts";
 
 /** The longest part of a body that is no `Status` that an error repeats. */
@@ -42,9 +43,9 @@ function statusOf(body: string): Status {
 }
 
 /** @throws Error that names the request when the text is not JSON. */
-export function parseJson(text: string, request: { method: string; path: string }): unknown {
+export function parseJson(text: string, request: Pick<KubeRequest, "method" | "path" | "parse">): unknown {
   try {
-    return JSON.parse(text);
+    return request.parse === undefined ? JSON.parse(text) : request.parse(text);
   } catch (error) {
     throw notJson(request, error);
   }

@@ -16,6 +16,8 @@ export interface KubeRequest {
   /** Besides those of every request, such as `Impersonate-User`. */
   readonly headers?: HeaderValues | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Makes the answer of its text, for a caller that may know the text already. @default JSON.parse */
+  readonly parse?: ((text: string) => unknown) | undefined;
   /** Milliseconds for one attempt. @default 60_000 */
   readonly timeout?: number | undefined;
   /** `lease` has a connection to itself. @default "request" */

@@ -25,7 +25,10 @@ export async function sendByFetch(
   try {
     const response = await by.path.send({ method, path: pathOf(request), headers, body: bodyOf(request), signal });
     by.log.answered(method, response.status, response.headers.get("warning"));
-    if (response.ok) return await (sending.json ? response.json() : response.text());
+    if (response.ok) {
+      if (!sending.json) return await response.text();
+      return request.parse === undefined ? await response.json() : request.parse(await response.text());
+    }
     const retryAfter = response.headers.get("retry-after");
     const auditId = response.headers.get("audit-id");
     const body = await response.text();
