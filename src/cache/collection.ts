@@ -101,8 +101,9 @@ export class Collection {
         sendInitialEvents: true,
         metadataOnly: this.#metadataOnly(),
         signal: AbortSignal.any([signal, late.signal]),
-        onEvent: (type, object) => {
-          if (initial === undefined) return sink.event(type, object);
+        isKnown: (line) => initial === undefined && sink.echo?.(line) === true,
+        onEvent: (type, object, line) => {
+          if (initial === undefined) return sink.event(type, object, line);
           const end = initial.take(type, object);
           if (end !== undefined) complete(end, initial.objects);
         },
@@ -136,11 +137,12 @@ export class Collection {
         ...this.#duration(),
         metadataOnly: this.#metadataOnly(),
         signal,
+        isKnown: (line) => sink.echo?.(line) === true,
         onOpen: () => {
           onOpen();
           onStatus({ kind: "watching" });
         },
-        onEvent: (type, object) => sink.event(type, object),
+        onEvent: (type, object, line) => sink.event(type, object, line),
         onBatch: () => sink.flush(),
       });
     } finally {

@@ -1,6 +1,7 @@
 /** What has happened to objects, in order, until it is applied to the store. */
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
+import { isEventOf } from "./answer-texts.ts";
 import { Arrivals } from "./arrivals.ts";
 
 export type DeltaType = "Added" | "Updated" | "Deleted" | "Replaced" | "Sync";
@@ -25,6 +26,10 @@ export class Delta {
   readonly object: AnyObject;
   /** The list that showed the object, or that no longer showed it. */
   readonly list: ListMark | undefined;
+  /** The line of the watch, where the object is still as it was parsed from it. */
+  line: string | undefined = undefined;
+  /** Somebody else holds the object too. */
+  shared = false;
   next: Delta | undefined = undefined;
 
   constructor(type: DeltaType, object: AnyObject, list?: ListMark) {
@@ -43,10 +48,12 @@ export interface KnownObjects {
 export interface DeltaFifoOptions {
   /** What a list is compared with besides the queue. @default nothing */
   readonly known?: KnownObjects | undefined;
-  /** Applied once to each object on its way in; not to last known states. */
+  /** Applied once to each object on its way in; not to last known states, nor to what is kept back with its line. */
   readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
   /** Keys whose watch events are kept back until `release`. */
   readonly held?: { readonly size: number; has(key: string): boolean } | undefined;
+  /** Takes an event at once when nothing is queued before it. @default it is queued */
+  readonly apply?: ((key: string, delta: Delta) => void) | undefined;
 }
 
 /** What `pop` hands over. */
@@ -98,15 +105,34 @@ export class DeltaFifo {
   }
 
   add(object: AnyObject): void {
-    this.#event(new Delta("Added", this.#transformed(object)));
+    this.event("Added", object);
   }
 
   update(object: AnyObject): void {
-    this.#event(new Delta("Updated", this.#transformed(object)));
+    this.event("Updated", object);
   }
 
   delete(object: AnyObject): void {
-    this.#event(new Delta("Deleted", this.#transformed(object)));
+    this.event("Deleted", object);
+  }
+
+  /** @param line of the watch: an object that is kept back stays as it was parsed, for `keptAs`. */
+  event(type: DeltaType, object: AnyObject, line?: string): void {
+    const key = keyString(object.metadata);
+    const { held, apply } = this.#options;
+    if (held !== undefined && held.size > 0 && held.has(key)) {
+      const delta = new Delta(type, line === undefined ? this.#transformed(object) : object);
+      delta.line = line;
+      append(this.#kept, key, delta);
+      return;
+    }
+    const delta = new Delta(type, this.#transformed(object));
+    if (apply !== undefined && this.#queue.size === 0) {
+      apply(key, delta);
+      return;
+    }
+    append(this.#queue, key, delta);
+    this.#arrivals.tell();
   }
 
   /** Begins a list; what an unfinished one gave before is forgotten. */
@@ -225,6 +251,23 @@ export class DeltaFifo {
     return delta !== undefined;
   }
 
+  /** The object of an event that is kept back and shows what an answer shows, as it was parsed; it is shared from now on. */
+  keptAs(key: string, answer: string): AnyObject | undefined {
+    let delta = this.#kept.get(key);
+    while (delta !== undefined && (delta.line === undefined || !isEventOf(delta.line, answer))) delta = delta.next;
+    if (delta === undefined) return undefined;
+    delta.shared = true;
+    return delta.object;
+  }
+
+  /** Keeps back what is known already, behind what is kept back of its key; `false` when the key is not held. */
+  keep(key: string, object: AnyObject): boolean {
+    const { held } = this.#options;
+    if (held === undefined || held.size === 0 || !held.has(key)) return false;
+    append(this.#kept, key, new Delta("Updated", object));
+    return true;
+  }
+
   /** Hands over what was kept back of one key. */
   release(key: string, apply: (key: string, delta: Delta) => void): void {
     const first = this.#kept.get(key);
@@ -247,14 +290,6 @@ export class DeltaFifo {
   #transformed(object: AnyObject): AnyObject {
     const { transform } = this.#options;
     return transform === undefined ? object : transform(object);
-  }
-
-  #event(delta: Delta): void {
-    const key = keyString(delta.object.metadata);
-    const { held } = this.#options;
-    const keep = held !== undefined && held.size > 0 && held.has(key);
-    append(keep ? this.#kept : this.#queue, key, delta);
-    if (!keep) this.#arrivals.tell();
   }
 
   /** Lists are not kept back, or an informer could be synced without an object; unless events before them are. */

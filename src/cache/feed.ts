@@ -2,7 +2,8 @@
 import type { WatchType } from "../kube/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { compareVersions } from "../resource/meta.ts";
-import { DeltaFifo, type Delta, type ListMark } from "./delta-fifo.ts";
+import { AnswerTexts, type KnownAnswer } from "./answer-texts.ts";
+import { Delta, DeltaFifo, type ListMark } from "./delta-fifo.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Indexer } from "./indexer.ts";
 import type { AddEvent, DeleteEvent, UpdateEvent } from "./informer-handler.ts";
@@ -14,6 +15,8 @@ import { isStub } from "./projection.ts";
 export interface WriteResult {
   /** The object as it is now. */
   readonly object?: AnyObject | undefined;
+  /** What the object was parsed from. */
+  readonly text?: string | undefined;
   /** The object that is gone. */
   readonly deleted?: { readonly uid: string } | undefined;
   /** Who wrote; handlers are told. */
@@ -41,6 +44,7 @@ const INITIAL: AddEvent = Object.freeze({ isInInitialList: true });
 const UPDATED: UpdateEvent = Object.freeze({});
 const DELETED: DeleteEvent = Object.freeze({ stateUnknown: false });
 const VANISHED: DeleteEvent = Object.freeze({ stateUnknown: true });
+const DELTAS = { ADDED: "Added", MODIFIED: "Updated", DELETED: "Deleted" } as const;
 
 export class Feed {
   readonly #options: FeedOptions;
@@ -48,7 +52,9 @@ export class Feed {
   readonly #handlers: Handlers;
   readonly #fifo: DeltaFifo;
   readonly #own = new OwnWrites();
+  readonly #answers = new AnswerTexts();
   readonly #apply = (key: string, delta: Delta): void => this.#applyDelta(key, delta);
+  readonly #applyKept = (key: string, delta: Delta): void => this.#applyKeptDelta(key, delta);
   #sequence = 0;
   #reason: ListReason = "initial";
   #list: ListMark | undefined;
@@ -70,6 +76,7 @@ export class Feed {
       known: { keys: () => this.#keys(), get: (key) => this.#store.get(key) },
       held: options.held,
       transform: (object) => options.take(object, false),
+      apply: this.#apply,
     });
   }
 
@@ -104,17 +111,23 @@ export class Feed {
     this.#options.onSynced();
   }
 
-  /** Takes an event; it reaches the store with `flush`. */
-  event(type: WatchType, object: AnyObject): void {
-    if (type === "ADDED") this.#fifo.add(object);
-    else if (type === "MODIFIED") this.#fifo.update(object);
-    else if (type === "DELETED") this.#fifo.delete(object);
-    else this.#bookmarked = true;
+  /** Takes an event; it reaches the store at once, unless its key is held. */
+  event(type: WatchType, object: AnyObject, line?: string): void {
+    if (type === "BOOKMARK") this.#bookmarked = true;
+    else this.#fifo.event(DELTAS[type], object, line);
     this.resourceVersion = object.metadata.resourceVersion;
   }
 
+  /** Takes a line that repeats an answer; `false` when it is something else. */
+  echo(line: string): boolean {
+    const known = this.#answers.take(line);
+    if (known === undefined) return false;
+    if (!this.#fifo.keep(known.key, known.object)) this.#echoed(known);
+    this.resourceVersion = known.object.metadata.resourceVersion;
+    return true;
+  }
+
   flush(): void {
-    this.#fifo.drain(this.#apply);
     if (this.#bookmarked || this.#own.isCrowded) this.#sweep();
     this.#options.onHeard();
   }
@@ -132,6 +145,7 @@ export class Feed {
     this.resourceVersion = "";
     this.#fifo.clear();
     this.#own.clear();
+    this.#answers.clear();
     for (const key of this.#keys()) this.#remove(key, this.#store.get(key)!, VANISHED);
     this.#options.onSynced();
   }
@@ -139,7 +153,7 @@ export class Feed {
   /** The answer to a write of this process. */
   wrote(key: string, result: WriteResult): void {
     const { object, deleted, origin } = result;
-    if (object !== undefined) this.#wroteObject(key, object, origin);
+    if (object !== undefined) this.#wroteObject(key, object, result);
     else if (deleted !== undefined) {
       const stored = this.#store.get(key);
       const version = stored?.metadata.uid === deleted.uid ? stored.metadata.resourceVersion : "";
@@ -148,12 +162,17 @@ export class Feed {
     }
   }
 
-  /** No write of the key is under way any more. */
-  release(key: string): void {
-    this.#fifo.release(key, this.#apply);
+  /** What an answer to a write shows, where an event came before it and has been parsed already. */
+  answered(key: string, text: string): AnyObject | undefined {
+    return this.#fifo.keptAs(key, text);
   }
 
-  #wroteObject(key: string, object: AnyObject, origin: string): void {
+  /** No write of the key is under way any more. */
+  release(key: string): void {
+    this.#fifo.release(key, this.#applyKept);
+  }
+
+  #wroteObject(key: string, object: AnyObject, { origin, text }: WriteResult): void {
     const stored = this.#store.get(key);
     const version = object.metadata.resourceVersion;
     const order = stored === undefined ? 1 : compareVersions(version, stored.metadata.resourceVersion);
@@ -175,12 +194,29 @@ export class Feed {
     this.#own.wrote(key, taken, about);
     if (about.outside) {
       if (stored !== undefined) this.#remove(key, stored, { stateUnknown: false, origin });
-    } else if (stored === undefined) this.#add(key, taken, { isInInitialList: false, origin });
+      return;
+    }
+    if (text !== undefined) this.#answers.add({ key, object: taken, text });
+    if (stored === undefined) this.#add(key, taken, { isInInitialList: false, origin });
     else if (stored.metadata.uid === uid) this.#update(key, taken, { old: stored, event: { origin } });
     else {
       this.#remove(key, stored, VANISHED);
       this.#add(key, taken, { isInInitialList: false, origin });
     }
+  }
+
+  #applyKeptDelta(key: string, delta: Delta): void {
+    const { type, object, line, shared } = delta;
+    if (line === undefined) return this.#applyDelta(key, delta);
+    const known = this.#answers.take(line);
+    if (known === undefined) this.#applyDelta(key, new Delta(type, this.#options.take(object, shared)));
+    else this.#echoed(known);
+  }
+
+  /** The stream has shown what an answer has. */
+  #echoed({ key, object }: KnownAnswer): void {
+    if (this.#store.get(key) === object && this.#own.settle(key, object.metadata.resourceVersion)) return;
+    this.#applyDelta(key, new Delta("Updated", object));
   }
 
   #applyDelta(key: string, delta: Delta): void {
@@ -246,6 +282,9 @@ export class Feed {
 
   #sweep(): void {
     this.#bookmarked = false;
+    if (this.#answers.size > 0) {
+      this.#answers.passed((version) => compareVersions(version, this.resourceVersion) <= 0);
+    }
     if (this.#own.size > 0) {
       const { held } = this.#options;
       this.#own.passed(this.resourceVersion, (key) => held.has(key) || this.#fifo.isKept(key));
@@ -255,7 +294,10 @@ export class Feed {
   #mark(resourceVersion: string): ListMark {
     if (this.#list === undefined) {
       const reset = this.resourceVersion !== "" && compareVersions(resourceVersion, this.resourceVersion) < 0;
-      if (reset) this.#own.clear();
+      if (reset) {
+        this.#own.clear();
+        this.#answers.clear();
+      }
       this.#list = {
         resourceVersion,
         sequence: this.#sequence,

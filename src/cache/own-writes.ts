@@ -122,6 +122,15 @@ export class OwnWrites {
     return this.#compared(key, written, { delta, stored });
   }
 
+  /** Forgets the only write of a key that is remembered, when its echo has come; `false` when there is more to it. */
+  settle(key: string, version: string): boolean {
+    const written = this.#written.get(key);
+    if (written === undefined || written.deletions.length > 0) return false;
+    if (written.versions.length !== 1 || written.versions[0] !== version) return false;
+    this.#written.delete(key);
+    return true;
+  }
+
   /** The stream has come to this version: writes up to it will not be shown any more. */
   passed(version: string, isHeld: (key: string) => boolean): void {
     for (const [key, written] of this.#written) {

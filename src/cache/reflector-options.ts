@@ -17,7 +17,10 @@ export interface ReflectorSink {
   beginList(reason: ListReason): void;
   page(objects: readonly AnyObject[], resourceVersion: string): void;
   endList(resourceVersion: string): void;
-  event(type: WatchType, object: AnyObject): void;
+  /** @param line of the watch, as it came. */
+  event(type: WatchType, object: AnyObject, line?: string): void;
+  /** Takes a line of the watch that needs no parsing; `false` when it has to be parsed. */
+  echo?(line: string): boolean;
   /** Events have been told, and the next ones are not there yet. */
   flush(): void;
   /** The kind does not exist any more. */

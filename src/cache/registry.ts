@@ -142,6 +142,15 @@ export class InformerRegistry {
     held.set(key, (held.get(key) ?? 0) + 1);
   }
 
+  /** Parses the answer to a write, unless an event that is held has been parsed from the same text. */
+  parseAnswer(resource: GroupKind, key: string, text: string): unknown {
+    for (const informer of this.#kind(resource).informers) {
+      const known = informer.answered(key, text);
+      if (known !== undefined) return known;
+    }
+    return JSON.parse(text);
+  }
+
   /**
    * The answer to a write: it goes into every informer of the kind whose set it belongs to, at once, and handlers are
    * told with `origin`. A write that was refused, `undefined`, leaves no trace.

@@ -311,15 +311,24 @@ export class SharedInformer {
     if (this.#intake.setNeeds(users)) this.#parts.relist();
   }
 
+  /** What the answer to a write shows, where an event that is held shows the same and has been parsed. */
+  answered(key: string, text: string): AnyObject | undefined {
+    return this.#feedOf(key)?.answered(key, text);
+  }
+
   /** A write of this process was answered; `undefined` when it was refused. Events are let go when `isLast`. */
   endWrite(key: string, result: WriteResult | undefined, isLast: boolean): void {
-    const feed = this.#parts.feed("") ?? this.#parts.feed(key.slice(0, Math.max(0, key.indexOf("/"))));
+    const feed = this.#feedOf(key);
     if (feed === undefined) return;
     const { object } = result ?? {};
     // The answer in another version of the API has another shape; the event comes in ours.
     const isOurs = object === undefined || object.apiVersion === this.resource.apiVersion;
     if (result !== undefined && isOurs) feed.wrote(key, result);
     if (isLast) feed.release(key);
+  }
+
+  #feedOf(key: string): Feed | undefined {
+    return this.#parts.feed("") ?? this.#parts.feed(key.slice(0, Math.max(0, key.indexOf("/"))));
   }
 
   #heard(): void {

@@ -240,9 +240,9 @@ export class ObjectWriter {
     // Subresources other than status answer with another kind.
     const own = subresource === undefined || subresource === "status";
     const { origin } = run;
-    return this.#send<AnyObject>(resource, run, call, (object) => {
+    return this.#send<AnyObject>(resource, run, call, (object, text) => {
       if (!own) return undefined;
-      return isGone(object) ? { deleted: { uid: object.metadata.uid }, origin } : { object, origin };
+      return isGone(object) ? { deleted: { uid: object.metadata.uid }, origin } : { object, text, origin };
     });
   }
 
@@ -250,7 +250,7 @@ export class ObjectWriter {
     resource: Resource,
     run: RunScope,
     call: Call,
-    result: (answer: T) => WriteResult | undefined,
+    result: (answer: T, text: string | undefined) => WriteResult | undefined,
   ): Promise<T> {
     const { informers, transport, permissions, onUndeclared } = this.#scope;
     const { gate } = run;
@@ -261,6 +261,7 @@ export class ObjectWriter {
     const held = call.key === undefined || call.dryRun === true ? undefined : keyString(call.key);
     if (held !== undefined) informers.beginWrite(resource, held);
     let answer: T;
+    let text: string | undefined;
     try {
       answer = await transport.request<T>({
         method: call.method,
@@ -271,6 +272,7 @@ export class ObjectWriter {
         signal: signalOf(call, run),
         timeout: call.timeout,
         headers: run.headers,
+        parse: held === undefined ? undefined : (body) => informers.parseAnswer(resource, held, (text = body)),
       });
     } catch (error) {
       if (held !== undefined) {
@@ -280,7 +282,7 @@ export class ObjectWriter {
       throw isForbidden(error) ? undeclared(error, this.#scope, resource, call) : error;
     }
     if (call.dryRun !== true) {
-      const written = result(answer);
+      const written = result(answer, text);
       if (held !== undefined) informers.endWrite(resource, held, written);
       else if (written?.object !== undefined) this.learn(resource, keyString(written.object.metadata), written);
     }

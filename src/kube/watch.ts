@@ -28,7 +28,9 @@ export interface WatchOptions {
   readonly headers?: HeaderValues | undefined;
   readonly signal: AbortSignal;
   /** Called synchronously; what it throws ends the watch. A bookmark has nothing but its resource version. */
-  onEvent(type: WatchType, object: AnyObject): void;
+  onEvent(type: WatchType, object: AnyObject, line: string): void;
+  /** Asked of each line: one that is known need not be parsed. */
+  isKnown?(line: string): boolean;
   /** The server has accepted the watch. */
   onOpen?(): void;
   /** The events of one piece of the stream have been told. */
@@ -72,12 +74,13 @@ export function watch(transport: Pick<Transport, "stream">, options: WatchOption
 function tell(line: string, options: WatchOptions): void {
   // After an abort in the middle of a piece nothing more is told.
   if (options.signal.aborted) return;
+  if (options.isKnown?.(line) === true) return;
   const event = parse(line, options.path);
   if (event.type === "ERROR") {
     throw new ApiError({ method: "GET", path: options.path, watch: true, status: event.object as unknown as Status });
   }
   if (options.metadataOnly !== undefined) Object.assign(event.object, options.metadataOnly);
-  options.onEvent(event.type, event.object);
+  options.onEvent(event.type, event.object, line);
 }
 
 function parse(line: string, path: string): WatchEvent {

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import type { AnyObject } from "../resource/handle.ts";
+import { AnswerTexts, isEventOf } from "./answer-texts.ts";
+
+function object(version: number, more: object = {}): AnyObject {
+  const metadata = { name: "a", uid: "u", resourceVersion: String(version), creationTimestamp: "" };
+  return { apiVersion: "v1", kind: "ConfigMap", ...more, metadata };
+}
+
+const line = (type: string, text: string) => `{"type":"${type}","object":${text}}`;
+
+function known(version: number, more?: object) {
+  const taken = object(version, more);
+  const text = JSON.stringify(taken);
+  return { answer: { key: "ns/a", object: taken, text: `${text}\n` }, text };
+}
+
+test("isEventOf takes equal texts alone, with and without the line break of an answer", () => {
+  const { answer, text } = known(7);
+  expect(isEventOf(line("MODIFIED", text), answer.text)).toBe(true);
+  expect(isEventOf(line("ADDED", text), text)).toBe(true);
+  const others = [
+    line("DELETED", text),
+    line("BOOKMARK", text),
+    line("ERROR", text),
+    line("MODIFIED", text.replace('"u"', '"v"')),
+    line("MODIFIED", text.slice(0, -1)),
+    line("MODIFIED", `${text} `),
+    `${line("MODIFIED", text).slice(0, -1)}]`,
+    `{"object":${text},"type":"ADDED"}`,
+    text,
+    "",
+  ];
+  for (const other of others) expect([other, isEventOf(other, answer.text)]).toEqual([other, false]);
+});
+
+test("AnswerTexts recognises an echo once, whatever came before it", () => {
+  const answers = new AnswerTexts();
+  const [first, second] = [known(7), known(8)];
+  answers.add(first.answer);
+  answers.add(second.answer);
+  expect(answers.take(line("MODIFIED", known(9).text))).toBeUndefined();
+  expect(answers.take(line("MODIFIED", second.text))).toBe(second.answer);
+  expect(answers.take(line("MODIFIED", second.text))).toBeUndefined();
+  expect(answers.take(line("ADDED", first.text))).toBe(first.answer);
+  expect(answers.size).toBe(0);
+});
+
+test("AnswerTexts leaves to the parser what it cannot find, and what has another text", () => {
+  const answers = new AnswerTexts();
+  answers.add(known(7).answer);
+  expect(answers.take("")).toBeUndefined();
+  expect(answers.take('{"type":"MODIFIED","object":{"metadata":{"resourceVersion":"7')).toBeUndefined();
+  // A version that stands in the data, before that of the object.
+  const hiding = known(8, { data: { resourceVersion: "5" } });
+  answers.add(hiding.answer);
+  expect(answers.take(line("MODIFIED", hiding.text))).toBeUndefined();
+  expect(answers.take(line("DELETED", known(7).text))).toBeUndefined();
+});
+
+test("AnswerTexts forgets the oldest of too many, and what the stream has passed", () => {
+  const answers = new AnswerTexts();
+  const text = "x".repeat(1_000_000);
+  for (let version = 10; version < 20; version++) answers.add({ key: "a", object: object(version), text });
+  expect(answers.size).toBe(4);
+  const small = known(30);
+  answers.add(small.answer);
+  expect(answers.size).toBe(4);
+  answers.passed((version) => Number(version) < 20);
+  expect(answers.size).toBe(1);
+  for (let version = 40; version < 43; version++) answers.add({ key: "a", object: object(version), text });
+  expect(answers.size).toBe(4);
+  answers.clear();
+  expect(answers.take(line("MODIFIED", small.text))).toBeUndefined();
+});
