@@ -43,3 +43,25 @@ test("Indexer refuses another function under a name, and names a missing index",
   expect(indexer.hasIndex("app")).toBe(false);
   expect(() => indexer.byIndex("app", "x")).toThrow('index "app"');
 });
+
+test("Indexer finds one, several and none under a value, as keys come and go", () => {
+  const store = new Indexer();
+  store.addIndex("app", ({ metadata }) => metadata.labels?.["app"]);
+  const found = () => store.byIndex("app", "web").map(({ metadata }) => metadata.name);
+  const put = (name: string, app?: string) => {
+    const labels = app === undefined ? {} : { app };
+    const metadata = { name, uid: name, resourceVersion: "1", creationTimestamp: "", labels };
+    store.add({ apiVersion: "v1", kind: "Pod", metadata });
+  };
+  put("a", "web");
+  put("a", "web");
+  expect(found()).toEqual(["a"]);
+  put("b", "web");
+  put("c", "web");
+  expect(found()).toEqual(["a", "b", "c"]);
+  put("a", "db");
+  store.delete("c");
+  expect(found()).toEqual(["b"]);
+  put("b");
+  expect([found(), [...store.indexValues("app")]]).toEqual([[], ["db"]]);
+});

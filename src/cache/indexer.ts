@@ -8,8 +8,8 @@ export type IndexFunction = (object: AnyObject) => string | readonly string[] | 
 
 interface Index {
   readonly of: IndexFunction;
-  /** Value → keys; a value without keys is removed. */
-  readonly keys: Map<string, Set<string>>;
+  /** Value → keys, or the one key that most values have; a value without keys is removed. */
+  readonly keys: Map<string, string | Set<string>>;
 }
 
 const NONE: readonly AnyObject[] = Object.freeze([]);
@@ -24,7 +24,7 @@ export class Indexer extends Store {
     if (existing?.of === of) return;
     if (existing !== undefined) throw new Error(`Cannot add index "${name}": another function has that name`);
     const index: Index = { of, keys: new Map() };
-    for (const [key, object] of this.entries()) enter(index, key, object);
+    for (const [key, object] of this.entries()) enter(index, key, of(object));
     this.#indexes.set(name, index);
   }
 
@@ -40,6 +40,7 @@ export class Indexer extends Store {
   byIndex(name: string, value: string): readonly AnyObject[] {
     const keys = this.#index(name).keys.get(value);
     if (keys === undefined) return NONE;
+    if (typeof keys === "string") return [this.get(keys)!];
     const objects: AnyObject[] = [];
     for (const key of keys) objects.push(this.get(key)!);
     return objects;
@@ -54,8 +55,11 @@ export class Indexer extends Store {
     if (this.#indexes.size > 0) {
       const old = this.get(key);
       for (const index of this.#indexes.values()) {
-        if (old !== undefined) leave(index, key, old);
-        enter(index, key, object);
+        const before = old === undefined ? undefined : index.of(old);
+        const after = index.of(object);
+        if (before === after) continue;
+        leave(index, key, before);
+        enter(index, key, after);
       }
     }
     super.set(key, object);
@@ -65,7 +69,7 @@ export class Indexer extends Store {
     const key = typeof target === "string" ? target : keyString(target.metadata);
     if (this.#indexes.size > 0) {
       const old = this.get(key);
-      if (old !== undefined) for (const index of this.#indexes.values()) leave(index, key, old);
+      if (old !== undefined) for (const index of this.#indexes.values()) leave(index, key, index.of(old));
     }
     return super.delete(key);
   }
@@ -82,8 +86,9 @@ export class Indexer extends Store {
   }
 }
 
-function enter(index: Index, key: string, object: AnyObject): void {
-  const values = index.of(object);
+type Values = ReturnType<IndexFunction>;
+
+function enter(index: Index, key: string, values: Values): void {
   if (values === undefined) return;
   if (typeof values === "string") enterUnder(index, values, key);
   else for (const value of values) enterUnder(index, value, key);
@@ -91,12 +96,12 @@ function enter(index: Index, key: string, object: AnyObject): void {
 
 function enterUnder(index: Index, value: string, key: string): void {
   const keys = index.keys.get(value);
-  if (keys === undefined) index.keys.set(value, new Set([key]));
-  else keys.add(key);
+  if (keys === undefined) index.keys.set(value, key);
+  else if (typeof keys !== "string") keys.add(key);
+  else if (keys !== key) index.keys.set(value, new Set([keys, key]));
 }
 
-function leave(index: Index, key: string, object: AnyObject): void {
-  const values = index.of(object);
+function leave(index: Index, key: string, values: Values): void {
   if (values === undefined) return;
   if (typeof values === "string") leaveFrom(index, values, key);
   else for (const value of values) leaveFrom(index, value, key);
@@ -105,6 +110,10 @@ function leave(index: Index, key: string, object: AnyObject): void {
 function leaveFrom(index: Index, value: string, key: string): void {
   const keys = index.keys.get(value);
   if (keys === undefined) return;
+  if (typeof keys === "string") {
+    if (keys === key) index.keys.delete(value);
+    return;
+  }
   keys.delete(key);
   if (keys.size === 0) index.keys.delete(value);
 }

@@ -65,11 +65,12 @@ export class OwnWrites {
   wrote(key: string, object: AnyObject, about: { before: AnyObject | undefined; outside: boolean }): void {
     const written = this.#of(key, about.before);
     const { resourceVersion } = object.metadata;
-    if (written.versions.includes(resourceVersion)) return;
+    const { versions } = written;
+    if (versions.includes(resourceVersion)) return;
     for (const deletion of written.deletions) deletion.before ||= resourceVersion;
-    written.versions.push(resourceVersion);
-    written.versions.sort(compareVersions);
-    if (written.versions.at(-1) === resourceVersion) written.outside = about.outside;
+    versions.push(resourceVersion);
+    if (versions.length > 1) versions.sort(compareVersions);
+    if (versions.at(-1) === resourceVersion) written.outside = about.outside;
   }
 
   /** A write was answered after a later one of the same object. */
@@ -220,7 +221,11 @@ export class OwnWrites {
 
   /** The stream has come to this version. */
   #shown(key: string, written: Written, version: string): void {
-    written.versions = written.versions.filter((own) => compareVersions(own, version) > 0);
+    const last = written.versions.at(-1);
+    if (last !== undefined && compareVersions(last, version) <= 0) written.versions = [];
+    else if (written.versions.length > 0) {
+      written.versions = written.versions.filter((own) => compareVersions(own, version) > 0);
+    }
     if (written.deletions.length > 0) {
       written.deletions = written.deletions.filter(
         ({ before }) => before === "" || compareVersions(before, version) > 0,

@@ -71,10 +71,14 @@ export class Projection {
   /** As `take`, for an object that others hold too: it is left as it is. */
   takeCopy(object: AnyObject): AnyObject {
     if (!this.#wants(object)) return toStub(object);
-    const { managedFields, ...metadata } = object.metadata;
+    const { managedFields } = object.metadata;
     if (managedFields === undefined) return object;
     const kept = this.#kept(managedFields);
-    return { ...object, metadata: kept === undefined ? metadata : { ...metadata, managedFields: kept } };
+    if (kept === managedFields) return object;
+    // A plain copy is several times as fast as one that leaves a field out.
+    if (kept !== undefined) return { ...object, metadata: { ...object.metadata, managedFields: kept } };
+    const { managedFields: _dropped, ...metadata } = object.metadata;
+    return { ...object, metadata };
   }
 
   /** Whether an object is kept whole; `undefined` when all are. */
@@ -90,7 +94,12 @@ export class Projection {
 
   #kept(entries: readonly ManagedFieldsEntry[]): readonly ManagedFieldsEntry[] | undefined {
     if (this.#managers.size === 0) return undefined;
-    const kept = entries.filter(({ manager }) => manager !== undefined && this.#managers.has(manager));
-    return kept.length === 0 ? undefined : kept;
+    let kept: ManagedFieldsEntry[] | undefined;
+    for (const entry of entries) {
+      if (entry.manager === undefined || !this.#managers.has(entry.manager)) continue;
+      if (kept === undefined) kept = [entry];
+      else kept.push(entry);
+    }
+    return kept?.length === entries.length ? entries : kept;
   }
 }
