@@ -116,7 +116,13 @@ export class ObjectReader {
       if (labels) params.set("labelSelector", labels);
       if (fields) params.set("fieldSelector", fields);
       if (next !== undefined) params.set("continue", next);
-      const page = await transport.request<ListPage>({ method: "GET", path, query: params, ...sendingOf(query) });
+      const page = await transport.request<ListPage>({
+        method: "GET",
+        path,
+        query: params,
+        traffic: "list",
+        ...sendingOf(query),
+      });
       const { apiVersion, kind } = mapping;
       const items = (page.items ?? []) as { apiVersion?: string; kind?: string }[];
       for (const item of items) {

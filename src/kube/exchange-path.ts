@@ -1,22 +1,18 @@
-/** Long answers and the Lease: HTTP/2 sessions with pings, or HTTP/1.1 connections where there is no other way. */
+/** One kind of traffic: HTTP/2 sessions with pings, or what stands in where there is no HTTP/2. */
 import type { Clock } from "../platform/clock.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
-import { openH1 } from "./h1-exchange.ts";
 import { H2Sessions } from "./h2-sessions.ts";
 import { openInProcess } from "./in-process-exchange.ts";
-import { openProxied } from "./proxied-exchange.ts";
 
 export interface ExchangePathOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
   readonly streamsPerSession: number;
-}
-
-export interface CollectedAnswer {
-  readonly status: number;
-  readonly header: (name: string) => string | undefined;
-  readonly body: string;
+  /** Milliseconds that a session without streams stays. */
+  readonly idleMs: number;
+  /** Carries a request to a server that does not speak HTTP/2. */
+  readonly http1: (config: ClusterConfig, exchange: Exchange, handlers: ExchangeHandlers) => OpenExchange;
 }
 
 export class ExchangePath {
@@ -24,82 +20,58 @@ export class ExchangePath {
   readonly #sessions: H2Sessions;
   /** Remembered: asking again would cost a handshake each time. */
   #http2: boolean;
-  /** Open exchanges that have a connection each, or none. */
-  #alone = 0;
+  /** Open exchanges that no session carries. */
+  #others = 0;
 
   constructor(options: ExchangePathOptions) {
     this.#options = options;
-    this.#sessions = new H2Sessions(options);
+    const elsewhere = (exchange: Exchange, handlers: ExchangeHandlers): OpenExchange => {
+      this.#http2 = false;
+      return this.#openOther(exchange, handlers);
+    };
+    this.#sessions = new H2Sessions({ ...options, elsewhere });
     this.#http2 = this.#mayHttp2();
   }
 
   get sessions(): number {
-    return this.#sessions.size + this.#alone;
+    return this.#sessions.size + this.#others;
   }
 
   get streams(): number {
-    return this.#sessions.streams + this.#alone;
+    return this.#sessions.streams + this.#others;
   }
 
-  /** @throws UnreachableError when no connection can be made. */
-  async open(exchange: Exchange, handlers: ExchangeHandlers): Promise<OpenExchange> {
-    if (this.#http2) {
-      const opened = await this.#sessions.open(exchange, handlers);
-      if (opened) return opened;
-      this.#http2 = false;
-    }
-    return this.#openAlone(exchange, handlers);
+  get protocol(): "h2" | "http/1.1" {
+    return this.#http2 ? "h2" : "http/1.1";
   }
 
-  /** Sends a short request and reads its whole answer. @throws UnreachableError, or the signal's reason. */
-  async collect(exchange: Exchange, signal: AbortSignal): Promise<CollectedAnswer> {
-    signal.throwIfAborted();
-    let onAbort: (() => void) | undefined;
-    try {
-      return await new Promise((resolve, reject) => {
-        const chunks: Uint8Array[] = [];
-        let status = 0;
-        let header: CollectedAnswer["header"] = () => undefined;
-        let opened: OpenExchange | undefined;
-        onAbort = () => {
-          opened?.cancel();
-          reject(signal.reason);
-        };
-        signal.addEventListener("abort", onAbort, { once: true });
-        const handlers: ExchangeHandlers = {
-          onResponse: (code, read) => {
-            status = code;
-            header = read;
-          },
-          onChunk: (chunk) => void chunks.push(chunk),
-          onEnd: () => resolve({ status, header, body: Buffer.concat(chunks).toString("utf8") }),
-          onError: reject,
-        };
-        this.open(exchange, handlers).then((made) => {
-          opened = made;
-          if (signal.aborted) made.cancel();
-        }, reject);
-      });
-    } finally {
-      if (onAbort) signal.removeEventListener("abort", onAbort);
-    }
+  /** Starts a request; every failure goes to the handlers. @throws TypeError when it cannot be sent as it is. */
+  open(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
+    return this.#http2 ? this.#sessions.open(exchange, handlers) : this.#openOther(exchange, handlers);
   }
 
+  /** Forgets what the server cannot do. */
   renew(): void {
     this.#http2 = this.#mayHttp2();
+  }
+
+  /** As `renew`, and leaves the connections behind, which may lead nowhere. */
+  reconnect(): void {
+    this.#sessions.renew();
+    this.renew();
   }
 
   close(): void {
     this.#sessions.close();
   }
 
-  #openAlone(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
-    const { config } = this.#options;
-    const start = config.answer !== undefined ? openInProcess : config.proxy === undefined ? openH1 : openProxied;
-    this.#alone++;
+  #openOther(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
+    const { config, http1 } = this.#options;
+    const start = config.answer !== undefined ? openInProcess : http1;
+    this.#others++;
     let counted = true;
     const leave = () => {
-      if (counted) this.#alone--;
+      if (counted) this.#others--;
       counted = false;
     };
     const opened = start(config, exchange, {

@@ -1,6 +1,11 @@
-/** Short requests: `fetch` over HTTP/2, or HTTP/1.1 where there is no other way. */
+/**
+ * `fetch`, over HTTP/2 or HTTP/1.1: for lists, which it parses without a text in between, and for servers that do not
+ * speak HTTP/2.
+ */
 import { openFetchSession, type FetchSession } from "../platform/fetch-session.ts";
 import type { ClusterConfig, HeaderValues, TlsSettings } from "./cluster-config.ts";
+import { unreachable } from "./connection-failure.ts";
+import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
 import { requestOf } from "./in-process-exchange.ts";
 
 export interface FetchRequest {
@@ -45,6 +50,15 @@ export class FetchPath {
     return this.#fetch(request, this.#session, "http1.1");
   }
 
+  /** Starts a request; every failure goes to the handlers. */
+  open(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
+    const controller = new AbortController();
+    this.#carry(exchange, handlers, controller.signal).catch((error: unknown) => {
+      if (!controller.signal.aborted) handlers.onError(unreachable(this.#config.server, error));
+    });
+    return { cancel: () => controller.abort() };
+  }
+
   /** Sends on a connection that nothing else uses: it tells whether a new connection works. */
   async sendAlone(request: FetchRequest): Promise<Response> {
     const session = open(this.#config.tls);
@@ -63,6 +77,15 @@ export class FetchPath {
 
   close(): void {
     this.#session.close();
+  }
+
+  async #carry(exchange: Exchange, handlers: ExchangeHandlers, signal: AbortSignal): Promise<void> {
+    const response = await this.send({ ...exchange, signal });
+    const body = await response.bytes();
+    if (signal.aborted) return;
+    handlers.onResponse(response.status, (name) => response.headers.get(name) ?? undefined);
+    if (body.length > 0) handlers.onChunk(body);
+    handlers.onEnd();
   }
 
   #reopen(): void {

@@ -1,11 +1,11 @@
-/** One HTTP/2 connection: counts its streams and finds out by ping when nobody is there any more. */
-import http2, { type ClientHttp2Session } from "node:http2";
-import type { TLSSocket } from "node:tls";
+/** One HTTP/2 connection: opens it, counts its streams, and finds out by ping when nobody is there any more. */
+import type { SecureSocket, SecureSocketHandlers } from "../platform/secure-socket.ts";
 import type { Clock } from "../platform/clock.ts";
 import { UnreachableError } from "./api-error.ts";
 import type { TlsSettings } from "./cluster-config.ts";
 import { unreachable } from "./connection-failure.ts";
 import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
+import { H2Connection, type H2Stream } from "./h2-connection.ts";
 
 /**
  * A ping goes out at every tick that finds the connection silent; unanswered for three ticks, the connection is given
@@ -13,198 +13,200 @@ import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
  */
 const TICK_MS = 2_000;
 const MOST_MISSED = 3;
-/** A session without streams stays this long: a watch that ended is usually opened again. */
-const IDLE_MS = 10_000;
 
 export interface H2SessionOptions {
-  readonly server: string;
+  readonly server: URL;
   readonly tls: TlsSettings;
   readonly clock: Clock;
-  /** Opens the connection; undefined when the server does not speak HTTP/2. */
-  readonly connect: () => Promise<TLSSocket | undefined>;
+  /** Milliseconds that a session without streams stays. */
+  readonly idleMs: number;
+  /** Opens the connection. @returns what gives it up. */
+  readonly connect: (to: Connecting) => () => void;
+  /** Takes over the requests of a session whose server does not speak HTTP/2. */
+  readonly elsewhere: (exchange: Exchange, handlers: ExchangeHandlers) => OpenExchange;
   readonly onClose: (session: H2Session) => void;
+}
+
+export interface Connecting {
+  readonly open: (socket: SecureSocket) => SecureSocketHandlers;
+  readonly failed: (error: Error) => void;
 }
 
 export class H2Session {
   readonly tls: TlsSettings;
   /** Streams open or about to be. */
-  streams = 0;
+  #streams = 0;
   readonly #options: H2SessionOptions;
-  readonly #ready: Promise<ClientHttp2Session | undefined>;
-  #session: ClientHttp2Session | undefined;
-  /** Why the connection ended; the streams tell it. */
-  #failure: UnreachableError | undefined;
-  /** The server said goodbye: streams may finish, new ones go elsewhere. */
+  readonly #giveUp: () => void;
+  /** Requests from before the connection. */
+  readonly #early = new Set<Stream>();
+  #connection: H2Connection | undefined;
+  /** The server said goodbye, or speaks something else: streams may finish, new ones go elsewhere. */
   #draining = false;
+  #closed = false;
   /** Something arrived since the last tick. */
   #alive = true;
   #missed = 0;
+  /** Ticks without streams. */
+  #idle = 0;
   #timer: Disposable | undefined;
 
   constructor(options: H2SessionOptions) {
     this.#options = options;
     this.tls = options.tls;
-    this.#ready = this.#connect();
-    this.#ready.catch(() => {});
+    this.#giveUp = options.connect({
+      open: (socket) => this.#open(socket),
+      failed: (error) => this.#end(unreachable(options.server.origin, error)),
+    });
+  }
+
+  get streams(): number {
+    return this.#streams;
   }
 
   /** Whether another stream fits; the server's own limit counts when it is lower. */
   hasRoom(limit: number): boolean {
-    if (this.#draining || this.#failure) return false;
-    const most = this.#session?.remoteSettings?.maxConcurrentStreams;
-    return this.streams < (most === undefined ? limit : Math.min(limit, most));
+    if (this.#draining || this.#closed) return false;
+    const most = this.#connection?.maxStreams;
+    return this.#streams < (most === undefined ? limit : Math.min(limit, most));
   }
 
-  /**
-   * Sends a request. The caller has counted it in `streams`; its end is counted here.
-   *
-   * @returns undefined when the server does not speak HTTP/2.
-   * @throws UnreachableError when there is no connection.
-   */
-  async open(exchange: Exchange, handlers: ExchangeHandlers): Promise<OpenExchange | undefined> {
-    let session: ClientHttp2Session | undefined;
-    try {
-      session = await this.#ready;
-      if (this.#failure) throw this.#failure;
-      if (session === undefined) {
-        this.#release();
-        return undefined;
-      }
-      this.#watchOver();
-      return this.#request(session, exchange, handlers);
-    } catch (error) {
-      this.#release();
-      throw unreachable(this.#options.server, error);
-    }
+  /** Sends a request, when there is a connection. */
+  open(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
+    const stream = new Stream(this, exchange, handlers);
+    this.#streams++;
+    if (this.#connection === undefined) this.#early.add(stream);
+    else this.#connection.send(stream);
+    return stream;
+  }
+
+  /** Of a stream that was not told its end. */
+  cancel(stream: Stream): void {
+    if (!this.#early.delete(stream)) this.#connection?.cancel(stream);
+    this.release();
+  }
+
+  /** A stream is gone. */
+  release(): void {
+    this.#streams--;
+  }
+
+  /** Takes no more streams, and ends with the last one. */
+  leave(): void {
+    this.#draining = true;
+    if (this.#connection === undefined) {
+      if (this.#streams === 0) this.close();
+    } else this.#connection.close();
   }
 
   close(): void {
-    this.#end(
-      new UnreachableError(this.#options.server, { code: "ECONNABORTED", message: "the transport was closed" }),
-    );
+    const message = "the transport was closed";
+    this.#end(new UnreachableError(this.#options.server.origin, { code: "ECONNABORTED", message }));
   }
 
-  async #connect(): Promise<ClientHttp2Session | undefined> {
-    const { server, connect, onClose } = this.#options;
-    try {
-      const socket = await connect();
-      if (this.#failure) {
-        socket?.destroy();
-        throw this.#failure;
-      }
-      if (!socket) {
-        onClose(this);
-        return undefined;
-      }
-      const session = http2.connect(server, { createConnection: () => socket });
-      session.on("error", (error) => this.#end(unreachable(server, error)));
-      session.on("close", () => this.#end(new UnreachableError(server, LOST)));
-      session.on("goaway", () => {
-        this.#draining = true;
-      });
-      this.#session = session;
-      return session;
-    } catch (error) {
-      const failure = unreachable(server, error);
-      this.#end(failure);
-      throw failure;
+  #open(socket: SecureSocket): SecureSocketHandlers {
+    const { server, onClose, elsewhere } = this.#options;
+    const early = [...this.#early];
+    this.#early.clear();
+    if (socket.protocol !== "h2") {
+      this.#draining = true;
+      this.#closed = true;
+      onClose(this);
+      socket.close();
+      for (const stream of early) stream.go(elsewhere);
+      return DEAF;
     }
-  }
-
-  #request(session: ClientHttp2Session, exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
-    const stream = session.request(
-      { ":method": exchange.method, ":path": exchange.path, ...(exchange.headers as Record<string, string>) },
-      { endStream: exchange.body === undefined },
-    );
-    let open = true;
-    let ended = false;
-    const finish = (error?: UnreachableError): void => {
-      if (!open) return;
-      open = false;
-      this.#release();
-      if (error) handlers.onError(error);
-      else handlers.onEnd();
-    };
-    stream.on("response", (headers) => {
-      this.#alive = true;
-      if (!open) return;
-      handlers.onResponse(Number(headers[":status"]), (name) => {
-        const value = headers[name];
-        return Array.isArray(value) ? value.join(", ") : value;
-      });
-    });
-    stream.on("data", (chunk: Uint8Array) => {
-      this.#alive = true;
-      if (open) handlers.onChunk(chunk);
-    });
-    stream.on("end", () => {
-      ended = true;
-    });
-    const { server } = this.#options;
-    stream.on("error", (error) => finish(this.#failure ?? unreachable(server, error)));
-    // `end` also comes when the connection breaks: only an orderly close of the stream makes it a complete answer.
-    stream.on("close", () => {
-      const whole = !this.#failure || this.#draining;
-      const orderly = ended && whole && stream.rstCode === http2.constants.NGHTTP2_NO_ERROR;
-      finish(orderly ? undefined : (this.#failure ?? new UnreachableError(server, LOST)));
-    });
-    if (exchange.body !== undefined) stream.end(exchange.body);
-    return {
-      cancel: () => {
-        if (!open) return;
-        open = false;
-        this.#release();
-        stream.close(http2.constants.NGHTTP2_CANCEL);
+    const connection = new H2Connection(socket, {
+      server,
+      onAlive: () => {
+        this.#alive = true;
       },
-    };
-  }
-
-  #release(): void {
-    this.streams--;
-    if (this.streams > 0) return;
-    if (this.#draining) this.#session?.close();
+      onGoAway: () => {
+        this.#draining = true;
+      },
+      onClose: (error) => this.#end(error),
+    });
+    this.#connection = connection;
     this.#watchOver();
+    for (const stream of early) connection.send(stream);
+    return connection;
   }
 
-  /** Ticks while streams are open, then waits for the session to be wanted again. */
   #watchOver(): void {
-    this.#timer?.[Symbol.dispose]();
-    this.#timer = undefined;
-    if (this.#failure || !this.#session) return;
-    const { clock } = this.#options;
-    if (this.streams > 0) this.#timer = clock.setTimeout(() => this.#tick(), TICK_MS);
-    else this.#timer = clock.setTimeout(() => this.close(), IDLE_MS);
+    this.#timer = this.#options.clock.setTimeout(() => this.#tick(), TICK_MS);
   }
 
   #tick(): void {
-    const { server } = this.#options;
-    if (this.#alive) this.#missed = 0;
-    else if (++this.#missed >= MOST_MISSED) {
-      const message = `a ping was not answered for ${(TICK_MS * MOST_MISSED) / 1_000} s`;
-      return this.#end(new UnreachableError(server, { code: "ETIMEDOUT", message }));
+    const { server, idleMs } = this.#options;
+    if (this.#streams === 0) {
+      if (++this.#idle * TICK_MS >= idleMs) return this.close();
+    } else {
+      this.#idle = 0;
+      if (this.#alive) this.#missed = 0;
+      else if (++this.#missed >= MOST_MISSED) {
+        const message = `a ping was not answered for ${(TICK_MS * MOST_MISSED) / 1_000} s`;
+        return this.#end(new UnreachableError(server.origin, { code: "ENETRESET", message }));
+      }
+      this.#alive = false;
+      if (this.#missed === 0) this.#connection?.ping();
     }
-    this.#alive = false;
-    if (this.#missed === 0) this.#ping();
     this.#watchOver();
   }
 
-  #ping(): void {
-    try {
-      this.#session?.ping((error: Error | null) => {
-        if (!error) this.#alive = true;
-      });
-    } catch (error) {
-      this.#end(unreachable(this.#options.server, error));
-    }
-  }
-
   #end(failure: UnreachableError): void {
-    if (this.#failure) return;
-    this.#failure = failure;
+    if (this.#closed) return;
+    this.#closed = true;
     this.#timer?.[Symbol.dispose]();
     this.#options.onClose(this);
-    this.#session?.destroy();
+    if (this.#connection === undefined) this.#giveUp();
+    else this.#connection.destroy(failure);
+    const early = [...this.#early];
+    this.#early.clear();
+    for (const stream of early) stream.fail(failure);
   }
 }
 
-const LOST = { code: "ECONNRESET", message: "the connection was lost" };
+/** Of a connection that is of no use. */
+const DEAF: SecureSocketHandlers = { onData() {}, onDrain() {}, onClose() {} };
+
+class Stream implements H2Stream, OpenExchange {
+  id = 0;
+  window = 0;
+  unsent: Uint8Array | undefined = undefined;
+  answered = false;
+  received = 0;
+  readonly exchange: Exchange;
+  readonly handlers: ExchangeHandlers;
+  readonly #session: H2Session;
+  #isOpen = true;
+  /** Who carries it instead of the session. */
+  #other: OpenExchange | undefined;
+
+  constructor(session: H2Session, exchange: Exchange, handlers: ExchangeHandlers) {
+    this.#session = session;
+    this.exchange = exchange;
+    this.handlers = handlers;
+  }
+
+  ended(): void {
+    this.#isOpen = false;
+    this.#session.release();
+  }
+
+  fail(error: UnreachableError): void {
+    this.ended();
+    this.handlers.onError(error);
+  }
+
+  go(elsewhere: (exchange: Exchange, handlers: ExchangeHandlers) => OpenExchange): void {
+    this.ended();
+    this.#other = elsewhere(this.exchange, this.handlers);
+  }
+
+  cancel(): void {
+    this.#other?.cancel();
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#session.cancel(this);
+  }
+}

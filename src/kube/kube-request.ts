@@ -20,8 +20,8 @@ export interface KubeRequest {
   readonly parse?: ((text: string) => unknown) | undefined;
   /** Milliseconds for one attempt. @default 60_000 */
   readonly timeout?: number | undefined;
-  /** `lease` has a connection to itself. @default "request" */
-  readonly traffic?: "request" | "lease" | undefined;
+  /** A `lease` has a connection to itself, and so have lists, whose answers are long. @default "request" */
+  readonly traffic?: "request" | "list" | "lease" | undefined;
 }
 
 export interface StreamRequest extends KubeRequest {

@@ -79,7 +79,7 @@ export async function listPages<T>(
       const query = queryOf(options, limit, next);
       const { path, signal } = options;
       const accept = partial === undefined ? undefined : METADATA_ONLY;
-      list = await transport.request<List<T>>({ method: "GET", path, query, accept, signal });
+      list = await transport.request<List<T>>({ method: "GET", path, query, accept, signal, traffic: "list" });
     } catch (error) {
       if (next === undefined || !options.fullListIfExpired || !isGone(error)) throw error;
       limit = 0;

@@ -56,13 +56,8 @@ class LongStream implements ExchangeHandlers {
     this.#lastByte = this.#options.clock.now();
     const { idleTimeout } = this.#request;
     if (idleTimeout !== undefined) this.#armIdle(idleTimeout, idleTimeout);
-    path.open(exchange, this).then(
-      (opened) => {
-        if (this.#over) opened.cancel();
-        else this.#opened = opened;
-      },
-      (error: unknown) => this.#fail(error),
-    );
+    this.#opened = path.open(exchange, this);
+    if (this.#over) this.#opened.cancel();
     await this.#done.promise;
   }
 

@@ -84,8 +84,8 @@ test.each([
     onChunk: (chunk) => void chunks.push(Buffer.from(chunk).toString()),
   });
   expect(chunks.join("")).toBe("one two");
-  expect(transport.stats).toMatchObject({ streams: 0, protocol: "http/1.1" });
-  expect(server.requests.map(({ httpVersion }) => httpVersion)).toEqual(["1.1", version]);
+  expect(transport.stats).toMatchObject({ streams: 0, protocol: protocol === "h2" ? "h2" : "http/1.1" });
+  expect(server.requests.map(({ httpVersion }) => httpVersion)).toEqual([version, version]);
   const host = new URL(server.config.server).host;
   expect(proxy.seen[0]).toBe(protocol === "plain" ? `PUT http://${host}/x` : `CONNECT ${host}`);
   expect(proxy.authorizations).toEqual(new Set([`Basic ${btoa("user:pass")}`]));

@@ -7,6 +7,8 @@ const MOST_RETRIES = 10;
 const MOST_RESETS = 3;
 /** A server may ask for more; a caller with a deadline of its own should not wait that long unseen. */
 const LONGEST_DELAY_MS = 60_000;
+/** Cut off, or found dead by a ping that was not answered. */
+const LOST = new Set(["ECONNRESET", "EPIPE", "ENETRESET"]);
 const RESET_DELAYS_MS = [0, 100, 1_000];
 
 export interface Attempts {
@@ -41,7 +43,7 @@ export function retryDelay(error: unknown, options: { method: string; attempts: 
 }
 
 function mayRepeat(error: UnreachableError, method: string): boolean {
-  return wasNotBegun(error) || (method === "GET" && (error.code === "ECONNRESET" || error.code === "EPIPE"));
+  return wasNotBegun(error) || (method === "GET" && LOST.has(error.code));
 }
 
 /** Reads a `Retry-After` header of whole seconds. */

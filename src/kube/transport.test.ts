@@ -128,8 +128,8 @@ test("REST-01 REST-05 transport waits as long as Retry-After says, not less", as
     { transport: { clock } },
   );
   const answer = transport.request<unknown>({ method: "POST", path: "/x", body: {} });
-  // The deadline's timer goes and the retry's comes.
-  await until(() => server.requests.length === 1 && clock.timers === 1 && transport.stats.inFlight === 0);
+  // The connection's timer and that of the deadlines are there, and the retry's comes.
+  await until(() => server.requests.length === 1 && clock.timers === 3 && transport.stats.inFlight === 0);
   await clock.advanceInTurns(1_999);
   expect(server.requests).toHaveLength(1);
   await clock.advanceInTurns(1);
@@ -325,10 +325,10 @@ test("transport fails a watch when pings stay unanswered, and not before", async
   expect(failed).toBe(false);
   link.stall();
   await clock.advanceInTurns(8_000);
-  expect(await failure).toMatchObject({ name: "UnreachableError", code: "ETIMEDOUT" });
+  expect(await failure).toMatchObject({ name: "UnreachableError", code: "ENETRESET" });
 });
 
-test("transport sends a GET again that waits on a dead connection while the server answers on others", async () => {
+test("transport sends a GET again whose connection is dead, and a write not", async () => {
   const clock = new FakeClock();
   const { server } = await start((request, reply) => {
     if (request.query.has("watch")) reply.writeHead(200).write("x");
@@ -343,16 +343,20 @@ test("transport sends a GET again that waits on a dead connection while the serv
     .catch((error: unknown) => error);
   await transport.request(get);
   await until(() => open);
+  await transport.request({ ...get, traffic: "list" });
   link.stall();
   const read = transport.request<unknown>(get);
+  const list = transport.request<unknown>({ ...get, traffic: "list" });
   const write = transport.request({ ...get, method: "PUT", body: {} }).catch((error: unknown) => error);
   await clock.advanceInTurns(8_000);
-  expect(await failure).toMatchObject({ code: "ETIMEDOUT" });
+  expect(await failure).toMatchObject({ code: "ENETRESET" });
+  expect(await write).toMatchObject({ name: "UnreachableError", code: "ENETRESET" });
   await transport.reachability.wait(AbortSignal.timeout(2_000));
-  expect(transport.stats.inFlight).toBe(2);
-  await clock.advanceInTurns(5_000);
   expect(await read).toEqual({ via: "new" });
-  expect(await write).toMatchObject({ name: "UnreachableError", code: "ECONNRESET" });
+  // A list has no pings: it waits for what the server says to others.
+  expect(transport.stats.inFlight).toBe(1);
+  await clock.advanceInTurns(5_000);
+  expect(await list).toEqual({ via: "new" });
 });
 
 test("transport fails a stream that is silent for its idle timeout", async () => {

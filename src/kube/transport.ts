@@ -4,11 +4,13 @@ import { evenly, sleep, type Clock } from "../platform/clock.ts";
 import { AnswerLog } from "./answer-log.ts";
 import { isApiError, isUnauthorized, isUnreachable, UnreachableError } from "./api-error.ts";
 import { Brake } from "./brake.ts";
-import { openChannels, type Channels, type ChannelsRequest } from "./channels.ts";
-import type { ClusterConfig } from "./cluster-config.ts";
+import type { Channels, ChannelsRequest } from "./channels.ts";
+import type { ClusterConfig, HeaderValues } from "./cluster-config.ts";
 import { isTlsFailure, wasNotBegun } from "./connection-failure.ts";
+import { Deadlines } from "./deadlines.ts";
 import { ExchangePath } from "./exchange-path.ts";
 import { FetchPath } from "./fetch-path.ts";
+import { openHttp1 } from "./http1-exchange.ts";
 import { bodyOf, pathOf, type KubeRequest, type StreamRequest } from "./kube-request.ts";
 import { runStream } from "./long-stream.ts";
 import { probeServer } from "./probe.ts";
@@ -17,7 +19,7 @@ import { ReloadOnce } from "./reload-once.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import { RequestRate, type RateLimit } from "./request-rate.ts";
 import { retryDelay, type Attempts } from "./retry.ts";
-import { sendByExchange, sendByFetch } from "./short-requests.ts";
+import { REQUEST_MS, ShortRequest } from "./short-request.ts";
 
 export type { KubeRequest, StreamRequest } from "./kube-request.ts";
 export type { Reachability } from "./reachability.ts";
@@ -85,7 +87,8 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
 
 /** kube-apiserver allows 100 streams per connection; some room is left for what is just being closed. */
 const STREAMS_PER_SESSION = 90;
-const REQUEST_MS = 60_000;
+/** A watch that ended is usually opened again, and requests come in bursts, with a handshake before the first. */
+const IDLE_MS = { watches: 10_000, requests: 90_000 };
 /** How long requests from before an outage may still take after it. */
 const GRACE_MS = 5_000;
 
@@ -94,6 +97,7 @@ class KubeTransport implements Transport {
   readonly #config: ClusterConfig;
   readonly #clock: Clock;
   readonly #fetches: FetchPath;
+  readonly #requests: ExchangePath;
   readonly #watches: ExchangePath;
   readonly #leases: ExchangePath;
   readonly #reachability: ReachabilityProbe;
@@ -102,10 +106,11 @@ class KubeTransport implements Transport {
   readonly #reload: ReloadOnce;
   readonly #headers: RequestHeaders;
   readonly #log: AnswerLog;
-  /** One for each attempt in flight, streams included; close() aborts them. */
+  readonly #deadlines: Deadlines;
+  /** Streams open or about to be. */
   readonly #open = new Set<AbortController>();
-  /** Those of them that are short requests. */
-  readonly #short = new Set<AbortController>();
+  /** Requests in flight. */
+  readonly #short = new Set<ShortRequest>();
   /** A connection stayed silent: others may be as dead, and requests on them would wait for their deadline. */
   #stalled = false;
   #grace: Disposable | undefined;
@@ -117,8 +122,16 @@ class KubeTransport implements Transport {
     this.#config = config;
     this.#clock = clock;
     this.#fetches = new FetchPath(config);
-    this.#watches = new ExchangePath({ config, clock, streamsPerSession: STREAMS_PER_SESSION });
-    this.#leases = new ExchangePath({ config, clock, streamsPerSession: STREAMS_PER_SESSION });
+    const fetches = this.#fetches;
+    const path = { config, clock, streamsPerSession: STREAMS_PER_SESSION };
+    this.#requests = new ExchangePath({
+      ...path,
+      idleMs: IDLE_MS.requests,
+      http1: (_, exchange, handlers) => fetches.open(exchange, handlers),
+    });
+    this.#watches = new ExchangePath({ ...path, idleMs: IDLE_MS.watches, http1: openHttp1 });
+    this.#leases = new ExchangePath({ ...path, idleMs: IDLE_MS.requests, http1: openHttp1 });
+    this.#deadlines = new Deadlines(clock);
     this.#reachability = new ReachabilityProbe({ clock, probe: (signal) => this.#probe(signal) });
     this.#brake = new Brake(clock);
     this.#rate = options.rate && new RequestRate(options.rate, clock);
@@ -137,7 +150,7 @@ class KubeTransport implements Transport {
       streams: this.#watches.streams,
       inFlight: this.#short.size,
       answers: this.#log.answers,
-      protocol: this.#fetches.protocol,
+      protocol: this.#requests.protocol,
     };
   }
 
@@ -167,7 +180,10 @@ class KubeTransport implements Transport {
     this.#rate?.[Symbol.dispose]();
     const reason = this.#closedError();
     for (const controller of this.#open) controller.abort(reason);
+    for (const request of this.#short) request.abort(reason);
+    this.#deadlines.close();
     this.#fetches.close();
+    this.#requests.close();
     this.#watches.close();
     this.#leases.close();
   }
@@ -208,31 +224,40 @@ class KubeTransport implements Transport {
 
   /** One attempt of a short request, with its deadline. */
   async #attempt(request: KubeRequest, json: boolean): Promise<unknown> {
-    const { controller, leave } = this.#enter(request.signal);
-    const { signal } = controller;
-    const { timeout = REQUEST_MS } = request;
-    const timer = this.#clock.setTimeout(() => {
-      const message = `no answer to ${request.method} ${request.path} within ${timeout / 1_000} s`;
-      controller.abort(new UnreachableError(this.server, { code: "ETIMEDOUT", message }));
-    }, timeout);
-    this.#short.add(controller);
-    const log = this.#log;
+    const { signal, timeout = REQUEST_MS } = request;
+    if (this.#closed) throw this.#closedError();
+    signal?.throwIfAborted();
+    const short = new ShortRequest(request, { json, server: this.server, log: this.#log });
+    const onAbort = signal && (() => short.abort(signal.reason));
+    signal?.addEventListener("abort", onAbort!, { once: true });
+    this.#short.add(short);
+    this.#deadlines.add(short, timeout);
     try {
       const credentials = this.#config.headers();
-      const known = credentials instanceof Promise ? await abortable(credentials, signal) : credentials;
-      const headers = this.#headers.of(request, known);
-      const sending = { headers, json, signal };
-      if (request.traffic === "lease") return await sendByExchange(request, sending, { path: this.#leases, log });
-      if (this.#headers.hasSeveralValues(request))
-        return await sendByExchange(request, sending, { path: this.#watches, log });
-      return await sendByFetch(request, sending, { path: this.#fetches, log, server: this.server });
+      if (credentials instanceof Promise) {
+        credentials.then(
+          (known) => this.#send(request, short, known),
+          (error: unknown) => short.abort(error),
+        );
+      } else this.#send(request, short, credentials);
+      return await short.answer;
     } catch (error) {
-      throw this.#failure(request, error, signal);
+      throw this.#failure(request, error);
     } finally {
-      this.#short.delete(controller);
-      timer[Symbol.dispose]();
-      leave();
+      this.#short.delete(short);
+      this.#deadlines.delete(short, timeout);
+      signal?.removeEventListener("abort", onAbort!);
     }
+  }
+
+  #send(request: KubeRequest, short: ShortRequest, credentials: HeaderValues): void {
+    const headers = this.#headers.of(request, credentials);
+    if (request.traffic === "lease") short.send(this.#leases, headers);
+    else if (request.traffic === "list" || this.#config.answer !== undefined) short.sendByFetch(this.#fetches, headers);
+    // Over HTTP/1.1 these go by `fetch`, which would join the values.
+    else if (this.#requests.protocol !== "h2" && this.#headers.hasSeveralValues(request))
+      short.send(this.#watches, headers);
+    else short.send(this.#requests, headers);
   }
 
   async #streamOnce(request: StreamRequest): Promise<void> {
@@ -260,7 +285,7 @@ class KubeTransport implements Transport {
         log: this.#log,
       });
     } catch (error) {
-      throw this.#failure(request, error, signal);
+      throw this.#failure(request, signal.aborted && !isApiError(error) ? signal.reason : error);
     } finally {
       leave();
     }
@@ -272,12 +297,14 @@ class KubeTransport implements Transport {
     try {
       const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
       const headers = this.#headers.of({ headers: request.headers, accept: "*/*" }, credentials);
+      const { openChannels } = await import("./channels.ts");
       const channels = await openChannels(request, { config: this.#config, clock: this.#clock, headers, signal });
       channels.closed.then(leave, leave);
       return channels;
     } catch (error) {
       leave();
-      throw this.#failure({ method: "GET", path: request.path }, error, signal);
+      const failure = signal.aborted && !isApiError(error) ? signal.reason : error;
+      throw this.#failure({ method: "GET", path: request.path }, failure);
     }
   }
 
@@ -298,9 +325,7 @@ class KubeTransport implements Transport {
     };
   }
 
-  /** The reason of an abort counts for more than what the platform made of it. */
-  #failure(request: KubeRequest, error: unknown, signal: AbortSignal): unknown {
-    const failure = signal.aborted && !isApiError(error) ? signal.reason : error;
+  #failure(request: KubeRequest, failure: unknown): unknown {
     if (isUnreachable(failure)) this.#log.failed(request.method);
     // The server names whom it forbids something, but not whom it does not know.
     if (isUnauthorized(failure)) failure.message += ` (user '${this.#config.user}', context '${this.#config.context}')`;
@@ -317,23 +342,24 @@ class KubeTransport implements Transport {
       signal,
     });
     // Connections from before may lead nowhere although the server answers.
+    this.#requests.reconnect();
     for (const path of [this.#fetches, this.#watches, this.#leases]) path.renew();
     if (this.#stalled || !this.#reachability.reachable) this.#giveUpSoon([...this.#short]);
     this.#stalled = false;
   }
 
   #suspect(error: UnreachableError): void {
-    if (error.code === "ETIMEDOUT") this.#stalled = true;
+    if (error.code === "ETIMEDOUT" || error.code === "ENETRESET") this.#stalled = true;
     this.#reachability.suspect();
   }
 
   /** The server answers again: what it was asked before is answered soon, or was lost on the way. */
-  #giveUpSoon(requests: readonly AbortController[]): void {
+  #giveUpSoon(requests: readonly ShortRequest[]): void {
     this.#grace?.[Symbol.dispose]();
     this.#grace = this.#clock.setTimeout(() => {
       const message = "the connection was lost while the server was out of reach";
       const reason = new UnreachableError(this.server, { code: "ECONNRESET", message });
-      for (const controller of requests) if (this.#short.has(controller)) controller.abort(reason);
+      for (const request of requests) request.abort(reason);
     }, GRACE_MS);
   }
 

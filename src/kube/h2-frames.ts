@@ -1,0 +1,220 @@
+/** Frames of HTTP/2. @see https://www.rfc-editor.org/rfc/rfc9113#section-6 */
+
+export const DATA = 0;
+export const HEADERS = 1;
+export const RST_STREAM = 3;
+export const SETTINGS = 4;
+export const PUSH_PROMISE = 5;
+export const PING = 6;
+export const GOAWAY = 7;
+export const WINDOW_UPDATE = 8;
+export const CONTINUATION = 9;
+
+// Flags; ACK is of settings and pings alone.
+export const END_STREAM = 0x1;
+export const ACK = 0x1;
+export const END_HEADERS = 0x4;
+const PADDED = 0x8;
+export const PRIORITY = 0x20;
+
+// Settings.
+export const HEADER_TABLE_SIZE = 1;
+export const ENABLE_PUSH = 2;
+export const MAX_CONCURRENT_STREAMS = 3;
+export const INITIAL_WINDOW_SIZE = 4;
+export const MAX_FRAME_SIZE = 5;
+
+// Why a stream ends.
+export const REFUSED_STREAM = 7;
+export const CANCEL = 8;
+
+const HEADER_BYTES = 9;
+/** The high bit of a stream's number and of a window's is reserved. */
+export const LARGEST = 0x7fffffff;
+
+const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const START_BYTES = 16_384;
+/** A buffer that a large body has made larger is not kept. */
+const KEPT_BYTES = 262_144;
+const utf8 = new TextEncoder();
+
+/** Frames one after the other in one buffer, which is used again once they are written. */
+export class FrameWriter {
+  #buffer = new Uint8Array(START_BYTES);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** What has been written since the last call; valid until the next frame. */
+  take(): Uint8Array {
+    const bytes = this.#buffer.subarray(0, this.#length);
+    this.#length = 0;
+    if (this.#buffer.length > KEPT_BYTES) this.#buffer = new Uint8Array(START_BYTES);
+    return bytes;
+  }
+
+  preface(): void {
+    this.#reserve(PREFACE.length);
+    this.#put(utf8.encode(PREFACE));
+  }
+
+  frame(type: number, flags: number, stream: number, payload: Uint8Array): void {
+    this.#head(payload.length, type, flags, stream);
+    this.#put(payload);
+  }
+
+  settings(values: readonly (readonly [setting: number, value: number])[]): void {
+    this.#head(values.length * 6, SETTINGS, 0, 0);
+    for (const [setting, value] of values) {
+      this.#buffer[this.#length++] = setting >>> 8;
+      this.#buffer[this.#length++] = setting;
+      this.#number(value);
+    }
+  }
+
+  /** `WINDOW_UPDATE` and `RST_STREAM` have nothing but a number. */
+  numbered(type: number, stream: number, value: number): void {
+    this.#head(4, type, 0, stream);
+    this.#number(value);
+  }
+
+  /** A block of headers in parts, which fit into one frame. */
+  headers(stream: number, flags: number, parts: readonly Uint8Array[]): void {
+    let length = 0;
+    for (const part of parts) length += part.length;
+    this.#head(length, HEADERS, flags, stream);
+    for (const part of parts) this.#put(part);
+  }
+
+  /** A body that fits into one frame, the last of its stream. It may take three bytes a character. */
+  body(stream: number, text: string): number {
+    const most = text.length * 3;
+    const start = this.#head(most, DATA, END_STREAM, stream);
+    const { written } = utf8.encodeInto(text, this.#buffer.subarray(this.#length, this.#length + most));
+    this.#length += written;
+    this.#buffer[start] = written >>> 16;
+    this.#buffer[start + 1] = written >>> 8;
+    this.#buffer[start + 2] = written;
+    return written;
+  }
+
+  /** @returns where the frame begins. There is room for the payload after it. */
+  #head(length: number, type: number, flags: number, stream: number): number {
+    this.#reserve(HEADER_BYTES + length);
+    const buffer = this.#buffer;
+    const start = this.#length;
+    buffer[start] = length >>> 16;
+    buffer[start + 1] = length >>> 8;
+    buffer[start + 2] = length;
+    buffer[start + 3] = type;
+    buffer[start + 4] = flags;
+    this.#length = start + 5;
+    this.#number(stream);
+    return start;
+  }
+
+  #number(value: number): void {
+    const buffer = this.#buffer;
+    buffer[this.#length++] = value >>> 24;
+    buffer[this.#length++] = value >>> 16;
+    buffer[this.#length++] = value >>> 8;
+    buffer[this.#length++] = value;
+  }
+
+  #put(bytes: Uint8Array): void {
+    this.#buffer.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  #reserve(bytes: number): void {
+    const wanted = this.#length + bytes;
+    if (wanted <= this.#buffer.length) return;
+    const larger = new Uint8Array(Math.max(wanted, this.#buffer.length * 2));
+    larger.set(this.#buffer.subarray(0, this.#length));
+    this.#buffer = larger;
+  }
+}
+
+/** Told of frames in their order; what it throws is thrown by `take`. */
+export interface FrameListener {
+  /** A piece of a body; the last one, which may be empty, ends its stream when the frame says so. */
+  onPiece(stream: number, piece: Uint8Array, isEnd: boolean): void;
+  /** Every other frame, as a whole. */
+  onFrame(type: number, flags: number, stream: number, payload: Uint8Array): void;
+}
+
+/** Cuts what arrives into frames. Bodies are handed on as they come, without waiting for the end of their frame. */
+export class FrameReader {
+  readonly #listener: FrameListener;
+  readonly #largest: number;
+  /** The beginning of a frame. */
+  #rest: Uint8Array | undefined;
+  // The body under way.
+  #left = 0;
+  #stream = 0;
+  #isEnd = false;
+
+  /** @param largest the most bytes of a frame that our settings allow. */
+  constructor(largest: number, listener: FrameListener) {
+    this.#largest = largest;
+    this.#listener = listener;
+  }
+
+  /** @throws Error when the server does not keep to the protocol. */
+  take(arrived: Uint8Array): void {
+    const bytes = this.#rest === undefined ? arrived : concat(this.#rest, arrived);
+    this.#rest = undefined;
+    const end = bytes.length;
+    let at = 0;
+    while (at < end) {
+      if (this.#left > 0) {
+        const size = Math.min(this.#left, end - at);
+        this.#left -= size;
+        this.#listener.onPiece(this.#stream, bytes.subarray(at, at + size), this.#isEnd && this.#left === 0);
+        at += size;
+        continue;
+      }
+      if (end - at < HEADER_BYTES) break;
+      const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
+      const type = bytes[at + 3]!;
+      const flags = bytes[at + 4]!;
+      const stream = readNumber(bytes, at + 5) & LARGEST;
+      if (length > this.#largest) throw new Error(`a frame of ${length} bytes`);
+      if (type === DATA && (flags & PADDED) === 0 && length > 0) {
+        at += HEADER_BYTES;
+        this.#left = length;
+        this.#stream = stream;
+        this.#isEnd = (flags & END_STREAM) !== 0;
+        continue;
+      }
+      if (end - at < HEADER_BYTES + length) break;
+      at += HEADER_BYTES;
+      const payload = bytes.subarray(at, at + length);
+      at += length;
+      if (type === DATA) this.#listener.onPiece(stream, unpadded(flags, payload), (flags & END_STREAM) !== 0);
+      else this.#listener.onFrame(type, flags, stream, payload);
+    }
+    if (at < end) this.#rest = at === 0 ? bytes : bytes.slice(at);
+  }
+}
+
+/** @throws Error when there is more padding than payload. */
+export function unpadded(flags: number, payload: Uint8Array): Uint8Array {
+  if ((flags & PADDED) === 0) return payload;
+  const end = payload.length - (payload[0] ?? 0);
+  if (end < 1) throw new Error("more padding than payload");
+  return payload.subarray(1, end);
+}
+
+export function readNumber(bytes: Uint8Array, at: number): number {
+  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+}
+
+export function concat(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}

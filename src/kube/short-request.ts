@@ -1,0 +1,146 @@
+/** One attempt of a request whose answer is read as a whole, whatever carries it. */
+import { notJson, parseJson, refusal } from "./answer.ts";
+import type { AnswerLog } from "./answer-log.ts";
+import { isApiError, UnreachableError } from "./api-error.ts";
+import type { HeaderValues } from "./cluster-config.ts";
+import { unreachable } from "./connection-failure.ts";
+import type { Expiring } from "./deadlines.ts";
+import type { ExchangePath } from "./exchange-path.ts";
+import type { ExchangeHandlers, OpenExchange } from "./exchange.ts";
+import type { FetchPath } from "./fetch-path.ts";
+import { bodyOf, pathOf, type KubeRequest } from "./kube-request.ts";
+
+export interface ShortRequestOptions {
+  /** Whether the answer is to be parsed. */
+  readonly json: boolean;
+  readonly server: string;
+  readonly log: AnswerLog;
+}
+
+const utf8 = new TextDecoder();
+
+export class ShortRequest implements ExchangeHandlers, Expiring {
+  readonly #request: KubeRequest;
+  readonly #options: ShortRequestOptions;
+  readonly #answer: PromiseWithResolvers<unknown> = Promise.withResolvers();
+  #exchange: OpenExchange | undefined;
+  #isOver = false;
+  #status = 0;
+  #header: (name: string) => string | undefined = none;
+  /** Nearly every answer comes in one piece. */
+  #piece: Uint8Array | undefined;
+  #more: Uint8Array[] | undefined;
+
+  constructor(request: KubeRequest, options: ShortRequestOptions) {
+    this.#request = request;
+    this.#options = options;
+  }
+
+  /** @throws ApiError, UnreachableError, or what it was aborted with. */
+  get answer(): Promise<unknown> {
+    return this.#answer.promise;
+  }
+
+  send(path: ExchangePath, headers: HeaderValues): void {
+    if (this.#isOver) return;
+    const request = this.#request;
+    try {
+      const exchange = { method: request.method, path: pathOf(request), headers, body: bodyOf(request) };
+      this.#exchange = path.open(exchange, this);
+    } catch (error) {
+      this.abort(error);
+    }
+  }
+
+  /** By `fetch`, which makes objects of the bytes of a long answer without a text in between. */
+  sendByFetch(path: FetchPath, headers: HeaderValues): void {
+    if (this.#isOver) return;
+    const controller = new AbortController();
+    this.#exchange = { cancel: () => controller.abort() };
+    this.#fetch(path, headers, controller.signal).then(
+      (answer) => {
+        this.#isOver = true;
+        this.#answer.resolve(answer);
+      },
+      (error: unknown) => this.abort(error),
+    );
+  }
+
+  /** Ends it with an error, unless it has ended. */
+  abort(reason: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#exchange?.cancel();
+    this.#answer.reject(reason);
+  }
+
+  expire(): void {
+    const { method, path, timeout = REQUEST_MS } = this.#request;
+    const message = `no answer to ${method} ${path} within ${timeout / 1_000} s`;
+    this.abort(new UnreachableError(this.#options.server, { code: "ETIMEDOUT", message }));
+  }
+
+  onResponse(status: number, header: (name: string) => string | undefined): void {
+    this.#status = status;
+    this.#header = header;
+    this.#options.log.answered(this.#request.method, status, header("warning"));
+  }
+
+  onChunk(chunk: Uint8Array): void {
+    if (this.#piece === undefined) this.#piece = chunk;
+    else if (this.#more === undefined) this.#more = [this.#piece, chunk];
+    else this.#more.push(chunk);
+  }
+
+  onEnd(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    try {
+      this.#answer.resolve(this.#read());
+    } catch (error) {
+      this.#answer.reject(error);
+    }
+  }
+
+  onError(error: UnreachableError): void {
+    this.abort(error);
+  }
+
+  #read(): unknown {
+    const piece = this.#more === undefined ? this.#piece : Buffer.concat(this.#more);
+    const body = piece === undefined ? "" : utf8.decode(piece);
+    const { method, path } = this.#request;
+    const code = this.#status;
+    if (code < 200 || code > 299) {
+      const retryAfter = this.#header("retry-after");
+      throw refusal({ method, path, code, body, retryAfter, auditId: this.#header("audit-id") });
+    }
+    return this.#options.json ? parseJson(body, this.#request) : body;
+  }
+
+  async #fetch(path: FetchPath, headers: HeaderValues, signal: AbortSignal): Promise<unknown> {
+    const request = this.#request;
+    const { json, log, server } = this.#options;
+    const { method } = request;
+    try {
+      const response = await path.send({ method, path: pathOf(request), headers, body: bodyOf(request), signal });
+      const { status, headers: received } = response;
+      log.answered(method, status, received.get("warning"));
+      if (!response.ok) {
+        const told = { retryAfter: received.get("retry-after"), auditId: received.get("audit-id") };
+        throw refusal({ method, path: request.path, code: status, body: await response.text(), ...told });
+      }
+      if (json && request.parse === undefined) return await response.json();
+      const body = await response.text();
+      return json ? parseJson(body, request) : body;
+    } catch (error) {
+      if (isApiError(error)) throw error;
+      throw error instanceof SyntaxError ? notJson(request, error) : unreachable(server, error);
+    }
+  }
+}
+
+function none(): undefined {}
+
+/** Milliseconds that a request may take that says nothing else. */
+export const REQUEST_MS = 60_000;

@@ -1,0 +1,41 @@
+/** A TLS connection through a proxy, in the form of one without. */
+import type { TLSSocket } from "node:tls";
+import type { ConnectOptions } from "./connector.ts";
+import type { Connecting } from "./h2-session.ts";
+
+/** Connects; the proxy's part is loaded when somebody has one. @returns what gives the connection up, at any time. */
+export function connectTunnelled(options: ConnectOptions, to: Connecting): () => void {
+  let over = false;
+  let socket: TLSSocket | undefined;
+  const connect = async (): Promise<void> => {
+    const { connectTls } = await import("./connector.ts");
+    socket = await connectTls(options);
+    if (over) return void socket.destroy();
+    carry(socket, to);
+  };
+  connect().catch((error: unknown) => {
+    if (!over) to.failed(error as Error);
+  });
+  return () => {
+    over = true;
+    socket?.destroy();
+  };
+}
+
+function carry(socket: TLSSocket, to: Connecting): void {
+  let failure: Error | undefined;
+  const handlers = to.open({
+    protocol: socket.alpnProtocol || undefined,
+    write: (bytes) => {
+      // It keeps what it cannot send at once, and the bytes are about to be used again.
+      socket.write(bytes.slice());
+      return bytes.length;
+    },
+    close: () => void socket.end(),
+  });
+  socket.on("data", (bytes: Uint8Array) => handlers.onData(bytes));
+  socket.on("error", (error) => {
+    failure = error;
+  });
+  socket.on("close", () => handlers.onClose(failure));
+}
