@@ -29,13 +29,14 @@ export function encodeTarget(method: string, authority: string): Uint8Array {
 }
 
 /**
- * Fields of names in lower case; several values of one name become several fields.
+ * Several values of one name become several fields.
  *
  * @throws TypeError when a value holds what no header may.
  */
 export function encodeHeaders(headers: HeaderValues): Uint8Array {
   const parts: ArrayLike<number>[] = [];
-  for (const [name, values] of Object.entries(headers)) {
+  for (const [given, values] of Object.entries(headers)) {
+    const name = given.toLowerCase();
     for (const value of typeof values === "string" ? [values] : values) {
       if (/[\0\r\n]/.test(value)) throw new TypeError(`The header '${name}' must not hold a line break`);
       parts.push([name === "authorization" ? NEVER_INDEXED : LITERAL], text(name), text(value));
