@@ -31,10 +31,10 @@ export interface FeedOptions {
   /** Keys with a write of this process under way. */
   readonly held: ReadonlyMap<string, number>;
   /** Reduces an object on its way in; `shared` when others hold it too. */
-  readonly take: (object: AnyObject, shared: boolean) => AnyObject;
+  readonly intake: { take(object: AnyObject, shared: boolean): AnyObject };
   readonly covers: (object: AnyObject) => boolean;
-  /** The server has shown something, and it is in the store. */
-  readonly onHeard: () => void;
+  /** The server has shown something, up to this version, and it is in the store. */
+  readonly onHeard: (resourceVersion: string) => void;
   /** `synced` may have changed. */
   readonly onSynced: () => void;
 }
@@ -75,7 +75,7 @@ export class Feed {
     this.#fifo = new DeltaFifo({
       known: { keys: () => this.#keys(), get: (key) => this.#store.get(key) },
       held: options.held,
-      transform: (object) => options.take(object, false),
+      transform: (object) => options.intake.take(object, false),
       apply: this.#apply,
     });
   }
@@ -107,7 +107,7 @@ export class Feed {
     this.synced = true;
     this.resourceVersion = resourceVersion;
     this.#sweep();
-    this.#options.onHeard();
+    this.#options.onHeard(this.resourceVersion);
     this.#options.onSynced();
   }
 
@@ -129,7 +129,7 @@ export class Feed {
 
   flush(): void {
     if (this.#bookmarked || this.#own.isCrowded) this.#sweep();
-    this.#options.onHeard();
+    this.#options.onHeard(this.resourceVersion);
   }
 
   /** Sends every object again to the handlers whose resync is due. */
@@ -190,7 +190,7 @@ export class Feed {
       if (stored !== undefined) this.#remove(key, stored, VANISHED);
       return;
     }
-    const taken = this.#options.take(object, true);
+    const taken = this.#options.intake.take(object, true);
     this.#own.wrote(key, taken, about);
     if (about.outside) {
       if (stored !== undefined) this.#remove(key, stored, { stateUnknown: false, origin });
@@ -209,7 +209,7 @@ export class Feed {
     const { type, object, line, shared } = delta;
     if (line === undefined) return this.#applyDelta(key, delta);
     const known = this.#answers.take(line);
-    if (known === undefined) this.#applyDelta(key, new Delta(type, this.#options.take(object, shared)));
+    if (known === undefined) this.#applyDelta(key, new Delta(type, this.#options.intake.take(object, shared)));
     else this.#echoed(known);
   }
 

@@ -46,8 +46,10 @@ export class Intake {
   take(given: AnyObject, shared: boolean): AnyObject {
     const { keep, transform, freeze } = this.#options;
     const object = transform === undefined ? given : this.#transformed(given, transform);
-    const taken = keep?.take(object) ?? this.#project(object, shared);
-    if (!isStub(taken)) this.#size.take(taken);
+    let taken: AnyObject;
+    if (keep !== undefined) taken = keep.take(object);
+    else taken = shared ? this.#projection.takeCopy(object) : this.#projection.take(object);
+    this.#size.take(taken);
     return freeze ? deepFreeze(taken) : taken;
   }
 
@@ -56,10 +58,6 @@ export class Intake {
     let stubs = 0;
     for (const object of objects.values()) if (isStub(object)) stubs++;
     return Math.round((objects.size - stubs) * this.#size.average + stubs * STUB_BYTES);
-  }
-
-  #project(object: AnyObject, shared: boolean): AnyObject {
-    return shared ? this.#projection.takeCopy(object) : this.#projection.take(object);
   }
 
   #transformed(given: AnyObject, transform: (object: AnyObject) => AnyObject): AnyObject {

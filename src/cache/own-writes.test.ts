@@ -43,7 +43,7 @@ function setUp(options: Options = {}) {
     handlers,
     held,
     namespace: options.namespace ?? "",
-    take: (one, shared) => (shared ? { ...one } : one),
+    intake: { take: (one, shared) => (shared ? { ...one } : one) },
     covers: options.covers ?? (() => true),
     onHeard: () => {},
     onSynced: () => {},

@@ -105,9 +105,9 @@ export class SharedInformer {
           handlers: this.#handlers,
           namespace,
           held,
-          take: (object, shared) => this.#intake.take(object, shared),
+          intake: this.#intake,
           covers: (object) => this.covers(object),
-          onHeard: () => this.#heard(),
+          onHeard: (resourceVersion) => this.#heard(resourceVersion),
           onSynced: () => this.#synced(),
         });
         const reflector = new Reflector({
@@ -331,9 +331,9 @@ export class SharedInformer {
     return this.#parts.feed("") ?? this.#parts.feed(key.slice(0, Math.max(0, key.indexOf("/"))));
   }
 
-  #heard(): void {
+  #heard(resourceVersion: string): void {
     this.#lastEventAt = this.#clock.now();
-    this.store.resourceVersion = this.#parts.resourceVersion;
+    this.store.resourceVersion = this.#parts.size === 1 ? resourceVersion : this.#parts.resourceVersion;
   }
 
   #synced(): void {

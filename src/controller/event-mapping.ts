@@ -11,7 +11,7 @@ import { controllerOf, labelledOwner } from "../reconcile/owner.ts";
 import { originOf } from "../reconcile/run.ts";
 import type { AddOptions } from "../queue/work-queue.ts";
 import { type AnyObject, groupOf, type Resource } from "../resource/handle.ts";
-import { type Key, keyString } from "../resource/meta.ts";
+import { type Key, keyString, type OwnerReference } from "../resource/meta.ts";
 import type { Change } from "./predicate.ts";
 import type { Enqueued, KindWatch } from "./watch.ts";
 
@@ -60,11 +60,14 @@ function matches(sink: EventSink, watch: KindWatch, object: AnyObject): boolean 
   return match === undefined || sink.call("match", () => match(object)) === true;
 }
 
-function enqueue(
-  sink: EventSink,
-  key: string,
-  event: { type: Type; object: AnyObject; source: string; told: Told },
-): void {
+interface Enqueueing {
+  readonly type: Type;
+  readonly object: AnyObject;
+  readonly source: string;
+  readonly told: Told;
+}
+
+function enqueue(sink: EventSink, key: string, event: Enqueueing): void {
   const { type, object, source, told } = event;
   const { kind, metadata } = object;
   const { name, namespace, resourceVersion } = metadata;
@@ -74,26 +77,25 @@ function enqueue(
 
 /** Members of `for`, and former members that still carry our finalizer. */
 export function primaryHandler(sink: EventSink, watch: KindWatch): InformerHandler {
-  const changed = (type: "create" | "update", object: AnyObject, context: { old?: AnyObject; told: Told }): void => {
+  const changed = (given: Change<AnyObject>, told: Told): void => {
+    const { object, old } = given;
     const key = keyString(object.metadata);
-    const { old, told } = context;
     if (isEcho(sink, told, key)) {
       // An echo of the run's own write needs no other run, unless it changed what reconcile works from.
       if (old === undefined || old.metadata.generation === object.metadata.generation) return;
     }
     const leaving = object.metadata.deletionTimestamp !== undefined;
     if (leaving || !matches(sink, watch, object)) {
-      if (hasFinalizer(object, sink.finalizers)) enqueue(sink, key, { type, object, source: "for", told });
+      if (hasFinalizer(object, sink.finalizers)) enqueue(sink, key, { type: given.type, object, source: "for", told });
       return;
     }
-    const joined =
-      type === "create" || (old !== undefined && watch.options.match !== undefined && !matches(sink, watch, old));
-    const change: Change<AnyObject> = joined ? { type: "create", object } : { type: "update", object, old };
+    const joined = old !== undefined && watch.options.match !== undefined && !matches(sink, watch, old);
+    const change: Change<AnyObject> = joined ? { type: "create", object } : given;
     if (passes(sink, watch, change)) enqueue(sink, key, { type: change.type, object, source: "for", told });
   };
   return {
-    onAdd: (object, told) => changed("create", object, { told }),
-    onUpdate: (object, old, told) => changed("update", object, { old, told }),
+    onAdd: (object, told) => changed({ type: "create", object }, told),
+    onUpdate: (object, old, told) => changed({ type: "update", object, old }, told),
     onDelete: (object) => {
       const key = keyString(object.metadata);
       sink.gone(key);
@@ -110,8 +112,7 @@ export function primaryHandler(sink: EventSink, watch: KindWatch): InformerHandl
 
 /** Owners of children, by the controller reference's group, kind and UID, or by label. */
 export function ownedHandler(sink: EventSink, watch: KindWatch, owner: Resource): InformerHandler {
-  const ownerKey = (child: AnyObject): string | undefined => {
-    const reference = controllerOf(child);
+  const ownerKey = (child: AnyObject, reference: OwnerReference | undefined): string | undefined => {
     if (reference === undefined) {
       const labelled = watch.options.track === "label" ? labelledOwner(child) : undefined;
       return labelled === undefined ? undefined : keyString(labelled);
@@ -123,24 +124,30 @@ export function ownedHandler(sink: EventSink, watch: KindWatch, owner: Resource)
     const known = sink.primary(key);
     return known !== undefined && known.metadata.uid !== reference.uid ? undefined : key;
   };
-  const tell = (type: Type, object: AnyObject, context: { old?: AnyObject; told: Told }): void => {
-    const { old, told } = context;
-    const key = ownerKey(object);
-    const before = old === undefined ? undefined : ownerKey(old);
-    if (key === undefined && before === undefined) return; // foreign
-    if (!matches(sink, watch, object) || !passes(sink, watch, { type, object, old })) return;
-    for (const one of before === key ? [key] : [before, key]) {
-      if (one === undefined) continue;
-      if (isEcho(sink, told, one)) continue;
-      enqueue(sink, one, { type, object, source: "owns", told });
+  const tell = (change: Change<AnyObject>, told: Told): void => {
+    const { type, object, old } = change;
+    const reference = controllerOf(object);
+    const key = ownerKey(object, reference);
+    let before = key;
+    if (old !== undefined) {
+      const earlier = controllerOf(old);
+      const isSame = reference !== undefined && earlier?.uid === reference.uid && earlier.name === reference.name;
+      if (!isSame) before = ownerKey(old, earlier);
     }
+    if (key === undefined && before === undefined) return; // foreign
+    if (!matches(sink, watch, object) || !passes(sink, watch, change)) return;
+    if (before !== key) offer(before, { type, object, source: "owns", told });
+    offer(key, { type, object, source: "owns", told });
+  };
+  const offer = (key: string | undefined, event: Enqueueing): void => {
+    if (key !== undefined && !isEcho(sink, event.told, key)) enqueue(sink, key, event);
   };
   return {
-    onAdd: (object, told) => tell("create", object, { told }),
-    onUpdate: (object, old, told) => tell("update", object, { old, told }),
+    onAdd: (object, told) => tell({ type: "create", object }, told),
+    onUpdate: (object, old, told) => tell({ type: "update", object, old }, told),
     onDelete: (object, told) => {
       sink.childGone(watch.resource, keyString(object.metadata));
-      tell("delete", object, { told });
+      tell({ type: "delete", object }, told);
     },
   };
 }

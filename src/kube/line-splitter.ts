@@ -13,27 +13,30 @@ export class LineSplitter {
   }
 
   push(chunk: Uint8Array): void {
-    const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    let start = 0;
-    let end = buffer.indexOf(NEWLINE);
+    let end = chunk.indexOf(NEWLINE);
     if (end < 0) {
       this.#open.push(chunk);
       return;
     }
+    let start = 0;
     if (this.#open.length > 0) {
-      this.#open.push(buffer.subarray(0, end));
-      const line = Buffer.concat(this.#open).toString("utf8");
+      this.#open.push(chunk.subarray(0, end));
+      const line = Buffer.concat(this.#open);
       this.#open = [];
-      if (line.length > 0) this.#onLine(line);
+      if (line.length > 0) this.#onLine(line.toString());
       start = end + 1;
-      end = buffer.indexOf(NEWLINE, start);
+      end = chunk.indexOf(NEWLINE, start);
     }
-    while (end >= 0) {
-      if (end > start) this.#onLine(buffer.toString("utf8", start, end));
-      start = end + 1;
-      end = buffer.indexOf(NEWLINE, start);
+    if (end >= 0) {
+      // What a socket gives is a buffer already.
+      const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      do {
+        if (end > start) this.#onLine(bytes.toString("utf8", start, end));
+        start = end + 1;
+        end = chunk.indexOf(NEWLINE, start);
+      } while (end >= 0);
     }
-    if (start < buffer.length) this.#open.push(buffer.subarray(start));
+    if (start < chunk.length) this.#open.push(chunk.subarray(start));
   }
 
   /** Whether a line has begun and not ended. */
