@@ -9,6 +9,8 @@ export interface ExchangePathOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
   readonly streamsPerSession: number;
+  /** The most sessions that take streams. @default as many as it takes */
+  readonly mostSessions?: number | undefined;
   /** Milliseconds that a session without streams stays. */
   readonly idleMs: number;
   /** Carries a request to a server that does not speak HTTP/2. */

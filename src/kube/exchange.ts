@@ -11,7 +11,10 @@ export interface Exchange {
   readonly body?: string | undefined;
 }
 
-/** Called in the order `onResponse, onChunk*, (onEnd | onError)`; `onError` may come at any time, once. */
+/**
+ * Called in the order `onResponse, onChunk*, (onEnd | onError)`; `onError` may come at any time, once. They share their
+ * connection with others: none may throw.
+ */
 export interface ExchangeHandlers {
   onResponse(status: number, header: (name: string) => string | undefined): void;
   onChunk(chunk: Uint8Array): void;

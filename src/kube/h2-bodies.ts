@@ -1,9 +1,10 @@
 /** Sends the bodies of requests, no more of them than the server takes. @see https://www.rfc-editor.org/rfc/rfc9113#section-5.2 */
-import { DATA, END_STREAM, type FrameWriter } from "./h2-frames.ts";
+import { DATA, END_STREAM, type FrameWriter, LARGEST } from "./h2-frames.ts";
 
 /** What the standard says as long as the server says nothing else. */
 const WINDOW = 65_535;
 const FRAME_BYTES = 16_384;
+const MOST_FRAME_BYTES = 2 ** 24 - 1;
 
 /** A request, as far as its body is concerned. */
 export interface Outgoing {
@@ -47,20 +48,28 @@ export class BodySender {
     this.#go(outgoing);
   }
 
-  /** The server takes more of this body, or of all when there is none. @returns whether something was sent. */
+  /**
+   * The server takes more of this body, or of all when there is none.
+   *
+   * @returns whether something was sent.
+   * @throws Error when it takes more than a window may hold.
+   */
   open(outgoing: Outgoing | undefined, bytes: number): boolean {
+    const window = (outgoing?.window ?? this.#window) + bytes;
+    if (window > LARGEST) throw new Error(`a window of ${window} bytes`);
     if (outgoing !== undefined) {
-      outgoing.window += bytes;
+      outgoing.window = window;
       return this.#go(outgoing);
     }
-    this.#window += bytes;
+    this.#window = window;
     let sent = false;
     for (const waiting of this.#waiting) sent = this.#go(waiting) || sent;
     return sent;
   }
 
-  /** Of new bodies; the windows of those under way change with it. */
+  /** Of new bodies; the windows of those under way change with it, below zero if need be. */
   setInitial(window: number): void {
+    if (window > LARGEST) throw new Error(`a window of ${window} bytes`);
     const change = window - this.#initial;
     this.#initial = window;
     for (const waiting of this.#waiting) {
@@ -70,6 +79,7 @@ export class BodySender {
   }
 
   setFrameBytes(bytes: number): void {
+    if (bytes < FRAME_BYTES || bytes > MOST_FRAME_BYTES) throw new Error(`frames of ${bytes} bytes`);
     this.#frameBytes = bytes;
   }
 
@@ -84,8 +94,8 @@ export class BodySender {
     if (unsent === undefined) return false;
     const before = unsent;
     for (;;) {
-      const size = Math.min(unsent.length, this.#window, outgoing.window, this.#frameBytes);
-      if (size <= 0 && unsent.length > 0) break;
+      const size = Math.max(Math.min(unsent.length, this.#window, outgoing.window, this.#frameBytes), 0);
+      if (size === 0 && unsent.length > 0) break;
       const isEnd = size === unsent.length;
       this.#frames.frame(DATA, isEnd ? END_STREAM : 0, outgoing.id, unsent.subarray(0, size));
       this.#window -= size;

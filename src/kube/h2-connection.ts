@@ -7,11 +7,9 @@
  * @see https://www.rfc-editor.org/rfc/rfc9113
  */
 import type { SecureSocket, SecureSocketHandlers } from "../platform/secure-socket.ts";
-import { UnreachableError } from "./api-error.ts";
-import type { HeaderValues } from "./cluster-config.ts";
-import { unreachable } from "./connection-failure.ts";
-import type { Exchange, ExchangeHandlers } from "./exchange.ts";
-import { BodySender, type Outgoing } from "./h2-bodies.ts";
+import type { UnreachableError } from "./api-error.ts";
+import { BodySender } from "./h2-bodies.ts";
+import { broken, closed, cut, refused } from "./h2-failures.ts";
 import {
   ACK,
   CANCEL,
@@ -32,6 +30,7 @@ import {
   MAX_FRAME_SIZE,
   PING,
   PRIORITY,
+  PROTOCOL_ERROR,
   PUSH_PROMISE,
   readNumber,
   REFUSED_STREAM,
@@ -40,29 +39,19 @@ import {
   unpadded,
   WINDOW_UPDATE,
 } from "./h2-frames.ts";
-import { encodeHeaders, encodePath, encodeTarget, HeaderReader } from "./hpack.ts";
+import type { H2Stream } from "./h2-stream.ts";
+import { encodeTarget, HeaderReader, NO_TABLE } from "./hpack.ts";
 
 export interface H2ConnectionOptions {
   readonly server: URL;
   /** Something has arrived, whatever it is. */
   readonly onAlive: () => void;
+  /** The server has said how many streams it allows. */
+  readonly onSettings: () => void;
   /** The server takes no more requests; those under way go on. */
   readonly onGoAway: () => void;
   /** Nothing will come any more. Told once, before the streams are. */
   readonly onClose: (error: UnreachableError) => void;
-}
-
-/** A request and its answer. */
-export interface H2Stream extends Outgoing {
-  /** 0 as long as nothing was sent. */
-  id: number;
-  readonly exchange: Exchange;
-  readonly handlers: ExchangeHandlers;
-  answered: boolean;
-  /** Bytes received since its window was opened. */
-  received: number;
-  /** It ended, in whatever way; told before its handlers. */
-  ended(): void;
 }
 
 /** Of a stream: a list that comes as a stream is not to wait for us. */
@@ -70,6 +59,7 @@ const WINDOW = 1 << 24;
 const CONNECTION_WINDOW = 1 << 30;
 const DEFAULT_WINDOW = 65_535;
 const FRAME_BYTES = 65_536;
+const MOST_HEADER_BYTES = 1 << 20;
 const OPAQUE = new Uint8Array(8);
 const NOTHING = new Uint8Array(0);
 
@@ -83,9 +73,8 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   readonly #headers = new HeaderReader();
   readonly #frames = new FrameWriter();
   readonly #bodies = new BodySender(this.#frames);
-  /** What requests have in common, encoded: by method, and by their headers, which are made once for many. */
+  /** What requests of one method have in common, encoded. */
   readonly #targets = new Map<string, Uint8Array>();
-  readonly #fields = new WeakMap<HeaderValues, Uint8Array>();
   readonly #writeLater = (): void => {
     this.#isLate = false;
     this.#write();
@@ -114,27 +103,24 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     this.#write();
   }
 
-  /** Sends a request; the caller has seen that there is room. Failures go to its handlers, in a later turn at the earliest. */
+  /** Sends a request; the caller has seen that there is room. It fails in a later turn at the earliest. */
   send(stream: H2Stream): void {
-    if (this.#closed || this.#leaving || this.#next > LARGEST) {
+    if (this.#closed || this.#leaving) {
       const error = refused(this.#options.server);
-      queueMicrotask(() => fail(stream, error));
+      queueMicrotask(() => stream.fail(error));
       return;
     }
-    const { exchange } = stream;
-    const { body } = exchange;
+    const { method, body } = stream.exchange;
+    const isFirst = this.#next === 1;
     stream.id = this.#next;
     this.#next += 2;
     this.#streams.set(stream.id, stream);
-    const path = encodePath(exchange.path);
-    this.#sendHeaders(stream.id, {
-      flags: body === undefined ? END_STREAM : 0,
-      target: this.#targetOf(exchange.method),
-      path,
-      fields: this.#fieldsOf(exchange.headers),
-    });
+    const target = this.#targetOf(method);
+    this.#sendHeaders(stream, body === undefined ? END_STREAM : 0, isFirst ? concat(NO_TABLE, target) : target);
     if (body !== undefined) this.#bodies.send(stream, body);
     this.#writeSoon();
+    // Numbers are not used twice.
+    if (this.#next > LARGEST) this.#leave();
   }
 
   /** Ends a stream without another call of its handlers. */
@@ -164,14 +150,15 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     this.#closed = true;
     this.#socket.close();
     this.#options.onClose(error);
-    const streams = [...this.#streams.values()];
-    this.#streams.clear();
-    for (const stream of streams) fail(stream, error);
+    for (const [id, stream] of this.#streams) {
+      this.#streams.delete(id);
+      stream.fail(error);
+    }
   }
 
   onClose(error: Error | undefined): void {
     const { server } = this.#options;
-    this.destroy(error === undefined ? lost(server) : unreachable(server.origin, error));
+    this.destroy(closed(server, error));
   }
 
   onDrain(): void {
@@ -188,29 +175,21 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     try {
       this.#reader.take(bytes);
     } catch (error) {
+      this.#goodbye(PROTOCOL_ERROR);
       this.destroy(broken(this.#options.server, error));
     }
   }
 
   onPiece(id: number, piece: Uint8Array, isEnd: boolean): void {
-    if (this.#block !== undefined) throw new Error("headers end in the middle");
-    this.#received += piece.length;
-    if (this.#received >= CONNECTION_WINDOW / 2) {
-      this.#frames.numbered(WINDOW_UPDATE, 0, this.#received);
-      this.#received = 0;
-      this.#writeSoon();
-    }
-    const stream = this.#streams.get(id);
+    const stream = this.#take(id, piece.length);
     if (stream === undefined) return;
-    stream.received += piece.length;
-    if (stream.received >= WINDOW / 2 && !isEnd) {
-      this.#frames.numbered(WINDOW_UPDATE, id, stream.received);
-      stream.received = 0;
-      this.#writeSoon();
-    }
     if (!stream.answered) throw new Error("a body without headers");
     if (piece.length > 0) stream.handlers.onChunk(piece);
     if (isEnd) this.#end(id);
+  }
+
+  onPadding(id: number, bytes: number): void {
+    this.#take(id, bytes);
   }
 
   onFrame(type: number, flags: number, id: number, payload: Uint8Array): void {
@@ -228,14 +207,15 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
         const block = this.#block;
         if (block?.stream !== id) throw new Error("headers without a beginning");
         block.bytes = concat(block.bytes, payload);
-        if (block.bytes.length > CONNECTION_WINDOW >> 10) throw new Error("headers without an end");
+        if (block.bytes.length > MOST_HEADER_BYTES) throw new Error("headers without an end");
         if ((flags & END_HEADERS) === 0) return;
         this.#block = undefined;
         return this.#onHeaders(id, block.bytes, block.isEnd);
       }
       case RST_STREAM: {
         const { server } = this.#options;
-        return this.#end(id, readNumber(payload, 0) === REFUSED_STREAM ? refused(server) : lost(server));
+        const code = readNumber(payload, 0);
+        return this.#end(id, code === REFUSED_STREAM ? refused(server) : cut(server, code));
       }
       case SETTINGS:
         if ((flags & ACK) === 0) this.#onSettings(payload);
@@ -258,17 +238,37 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     }
   }
 
+  /** Opens the windows again for what has come. @returns the stream, unless it has ended. */
+  #take(id: number, bytes: number): H2Stream | undefined {
+    if (this.#block !== undefined) throw new Error("headers end in the middle");
+    const stream = this.#streamOf(id);
+    this.#received += bytes;
+    if (this.#received >= CONNECTION_WINDOW / 2) {
+      this.#frames.numbered(WINDOW_UPDATE, 0, this.#received);
+      this.#received = 0;
+      this.#writeSoon();
+    }
+    if (stream === undefined) return undefined;
+    stream.received += bytes;
+    if (stream.received >= WINDOW / 2) {
+      this.#frames.numbered(WINDOW_UPDATE, id, stream.received);
+      stream.received = 0;
+      this.#writeSoon();
+    }
+    return stream;
+  }
+
   #onHeaders(id: number, bytes: Uint8Array, isEnd: boolean): void {
     // Also of a stream that is gone: later blocks may refer to this one.
     const block = this.#headers.read(bytes);
-    const stream = this.#streams.get(id);
+    const stream = this.#streamOf(id);
     if (stream === undefined) return;
     if (!stream.answered) {
       const { status } = block;
       if (status >= 200) {
         stream.answered = true;
         stream.handlers.onResponse(status, (name) => block.get(name));
-      } else if (status < 100 || isEnd) throw new Error("an answer without a status");
+      } else if (!(status >= 100) || isEnd) throw new Error("an answer without a status");
     }
     if (isEnd) this.#end(id);
   }
@@ -283,15 +283,27 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     }
     this.#frames.frame(SETTINGS, ACK, 0, NOTHING);
     this.#writeSoon();
+    this.#options.onSettings();
   }
 
   /** What the server has not begun may be sent elsewhere. */
   #onGoAway(last: number): void {
-    this.#leaving = true;
-    this.#options.onGoAway();
     const error = refused(this.#options.server);
+    this.#leave();
     for (const id of this.#streams.keys()) if (id > last) this.#end(id, error);
     this.#leaveWhenDone();
+  }
+
+  #leave(): void {
+    this.#leaving = true;
+    this.#options.onGoAway();
+  }
+
+  /** @returns undefined for one that has ended. */
+  #streamOf(id: number): H2Stream | undefined {
+    const stream = this.#streams.get(id);
+    if (stream === undefined && (id >= this.#next || id % 2 === 0)) throw new Error(`nobody opened stream ${id}`);
+    return stream;
   }
 
   #end(id: number, error?: UnreachableError): void {
@@ -303,18 +315,21 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
       this.#frames.numbered(RST_STREAM, id, CANCEL);
       this.#writeSoon();
     }
-    if (error === undefined) {
-      stream.ended();
-      stream.handlers.onEnd();
-    } else fail(stream, error);
+    if (error === undefined) stream.end();
+    else stream.fail(error);
     this.#leaveWhenDone();
   }
 
   #leaveWhenDone(): void {
     if (!this.#leaving || this.#closed || this.#streams.size > 0) return;
-    this.#frames.frame(GOAWAY, 0, 0, OPAQUE);
+    this.#goodbye(0);
+    this.destroy(closed(this.#options.server));
+  }
+
+  /** No stream of the server was begun, there are none. */
+  #goodbye(code: number): void {
+    this.#frames.frame(GOAWAY, 0, 0, new Uint8Array([0, 0, 0, 0, 0, 0, 0, code]));
     this.#write();
-    this.destroy(lost(this.#options.server));
   }
 
   #targetOf(method: string): Uint8Array {
@@ -326,18 +341,8 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     return target;
   }
 
-  #fieldsOf(headers: HeaderValues): Uint8Array {
-    let fields = this.#fields.get(headers);
-    if (fields === undefined) {
-      fields = encodeHeaders(headers);
-      this.#fields.set(headers, fields);
-    }
-    return fields;
-  }
-
   /** Long ones, such as those with a large token, go on in other frames. */
-  #sendHeaders(id: number, block: { flags: number; target: Uint8Array; path: Uint8Array; fields: Uint8Array }): void {
-    const { flags, target, path, fields } = block;
+  #sendHeaders({ id, path, fields }: H2Stream, flags: number, target: Uint8Array): void {
     const most = this.#bodies.frameBytes;
     if (target.length + path.length + fields.length <= most) {
       return this.#frames.headers(id, flags | END_HEADERS, [target, path, fields]);
@@ -363,24 +368,4 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     // The buffer is about to be used again.
     if (taken < bytes.length) this.#unwritten = bytes.slice(taken);
   }
-}
-
-function fail(stream: H2Stream, error: UnreachableError): void {
-  stream.ended();
-  stream.handlers.onError(error);
-}
-
-function lost({ origin }: URL): UnreachableError {
-  return new UnreachableError(origin, { code: "ECONNRESET", message: "the connection was lost" });
-}
-
-/** In the platform's words: the request was not begun. */
-function refused({ origin }: URL): UnreachableError {
-  return unreachable(origin, Object.assign(new Error("not begun"), { code: "HTTP2RefusedStream" }));
-}
-
-function broken({ origin }: URL, cause: unknown): UnreachableError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const message = `the server does not keep to HTTP/2: ${reason}`;
-  return new UnreachableError(origin, { code: "ECONNRESET", message, cause });
 }

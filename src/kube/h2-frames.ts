@@ -24,9 +24,15 @@ export const MAX_CONCURRENT_STREAMS = 3;
 export const INITIAL_WINDOW_SIZE = 4;
 export const MAX_FRAME_SIZE = 5;
 
-// Why a stream ends.
+// Why a stream or a connection ends.
+export const PROTOCOL_ERROR = 1;
 export const REFUSED_STREAM = 7;
 export const CANCEL = 8;
+/** All of them, by their number. @see https://www.rfc-editor.org/rfc/rfc9113#section-7 */
+export const REASONS: readonly string[] =
+  "NO_ERROR PROTOCOL_ERROR INTERNAL_ERROR FLOW_CONTROL_ERROR SETTINGS_TIMEOUT STREAM_CLOSED FRAME_SIZE_ERROR REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_YOUR_CALM INADEQUATE_SECURITY HTTP_1_1_REQUIRED".split(
+    " ",
+  );
 
 const HEADER_BYTES = 9;
 /** The high bit of a stream's number and of a window's is reserved. */
@@ -141,6 +147,8 @@ export class FrameWriter {
 export interface FrameListener {
   /** A piece of a body; the last one, which may be empty, ends its stream when the frame says so. */
   onPiece(stream: number, piece: Uint8Array, isEnd: boolean): void;
+  /** Bytes of a body's frame that are not the body's, and count all the same. */
+  onPadding(stream: number, bytes: number): void;
   /** Every other frame, as a whole. */
   onFrame(type: number, flags: number, stream: number, payload: Uint8Array): void;
 }
@@ -182,6 +190,7 @@ export class FrameReader {
       const flags = bytes[at + 4]!;
       const stream = readNumber(bytes, at + 5) & LARGEST;
       if (length > this.#largest) throw new Error(`a frame of ${length} bytes`);
+      checkFrame(type, length, stream);
       if (type === DATA && (flags & PADDED) === 0 && length > 0) {
         at += HEADER_BYTES;
         this.#left = length;
@@ -193,11 +202,40 @@ export class FrameReader {
       at += HEADER_BYTES;
       const payload = bytes.subarray(at, at + length);
       at += length;
-      if (type === DATA) this.#listener.onPiece(stream, unpadded(flags, payload), (flags & END_STREAM) !== 0);
-      else this.#listener.onFrame(type, flags, stream, payload);
+      if (type === DATA) {
+        const piece = unpadded(flags, payload);
+        if (piece.length < length) this.#listener.onPadding(stream, length - piece.length);
+        this.#listener.onPiece(stream, piece, (flags & END_STREAM) !== 0);
+      } else this.#listener.onFrame(type, flags, stream, payload);
     }
     if (at < end) this.#rest = at === 0 ? bytes : bytes.slice(at);
   }
+}
+
+/** Frames of the connection have the number 0, others not; some have a length that is known. */
+function checkFrame(type: number, length: number, stream: number): void {
+  switch (type) {
+    case SETTINGS:
+    case PING:
+    case GOAWAY:
+      if (stream !== 0) throw new Error(`a frame ${type} of stream ${stream}`);
+      break;
+    case DATA:
+    case HEADERS:
+    case RST_STREAM:
+    case CONTINUATION:
+      if (stream === 0) throw new Error(`a frame ${type} without a stream`);
+      break;
+  }
+  const isRight =
+    type === RST_STREAM || type === WINDOW_UPDATE
+      ? length === 4
+      : type === PING
+        ? length === 8
+        : type === SETTINGS
+          ? length % 6 === 0
+          : type !== GOAWAY || length >= 8;
+  if (!isRight) throw new Error(`a frame ${type} of ${length} bytes`);
 }
 
 /** @throws Error when there is more padding than payload. */

@@ -4,8 +4,8 @@ import type { Clock } from "../platform/clock.ts";
 import { UnreachableError } from "./api-error.ts";
 import type { TlsSettings } from "./cluster-config.ts";
 import { unreachable } from "./connection-failure.ts";
-import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
-import { H2Connection, type H2Stream } from "./h2-connection.ts";
+import { H2Connection } from "./h2-connection.ts";
+import type { Carrier, H2Stream } from "./h2-stream.ts";
 
 /**
  * A ping goes out at every tick that finds the connection silent; unanswered for three ticks, the connection is given
@@ -22,9 +22,12 @@ export interface H2SessionOptions {
   readonly idleMs: number;
   /** Opens the connection. @returns what gives it up. */
   readonly connect: (to: Connecting) => () => void;
-  /** Takes over the requests of a session whose server does not speak HTTP/2. */
-  readonly elsewhere: (exchange: Exchange, handlers: ExchangeHandlers) => OpenExchange;
-  readonly onClose: (session: H2Session) => void;
+  /** There may be room for another stream, here or on a new session. */
+  readonly onRoom: () => void;
+  /** The server does not speak HTTP/2: who takes these over? The session is closed. */
+  readonly onOtherProtocol: (session: H2Session, streams: readonly H2Stream[]) => void;
+  /** Told before the streams are. */
+  readonly onClose: (session: H2Session, failure: UnreachableError) => void;
 }
 
 export interface Connecting {
@@ -32,16 +35,16 @@ export interface Connecting {
   readonly failed: (error: Error) => void;
 }
 
-export class H2Session {
+export class H2Session implements Carrier {
   readonly tls: TlsSettings;
   /** Streams open or about to be. */
   #streams = 0;
   readonly #options: H2SessionOptions;
   readonly #giveUp: () => void;
   /** Requests from before the connection. */
-  readonly #early = new Set<Stream>();
+  readonly #early = new Set<H2Stream>();
   #connection: H2Connection | undefined;
-  /** The server said goodbye, or speaks something else: streams may finish, new ones go elsewhere. */
+  /** The server said goodbye, or we did: streams may finish, new ones go elsewhere. */
   #draining = false;
   #closed = false;
   /** Something arrived since the last tick. */
@@ -64,39 +67,46 @@ export class H2Session {
     return this.#streams;
   }
 
+  get isConnected(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  /** Whether it will take another stream now or when others have ended. */
+  get isOpen(): boolean {
+    return !this.#draining && !this.#closed;
+  }
+
   /** Whether another stream fits; the server's own limit counts when it is lower. */
   hasRoom(limit: number): boolean {
-    if (this.#draining || this.#closed) return false;
+    if (!this.isOpen) return false;
     const most = this.#connection?.maxStreams;
     return this.#streams < (most === undefined ? limit : Math.min(limit, most));
   }
 
   /** Sends a request, when there is a connection. */
-  open(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
-    const stream = new Stream(this, exchange, handlers);
+  carry(stream: H2Stream): void {
+    stream.moveTo(this);
     this.#streams++;
+    this.#idle = 0;
     if (this.#connection === undefined) this.#early.add(stream);
     else this.#connection.send(stream);
-    return stream;
   }
 
-  /** Of a stream that was not told its end. */
-  cancel(stream: Stream): void {
+  cancel(stream: H2Stream): void {
     if (!this.#early.delete(stream)) this.#connection?.cancel(stream);
     this.release();
   }
 
-  /** A stream is gone. */
   release(): void {
     this.#streams--;
+    if (!this.#closed) this.#options.onRoom();
   }
 
   /** Takes no more streams, and ends with the last one. */
   leave(): void {
     this.#draining = true;
-    if (this.#connection === undefined) {
-      if (this.#streams === 0) this.close();
-    } else this.#connection.close();
+    if (this.#connection !== undefined) this.#connection.close();
+    else if (this.#streams === 0) this.close();
   }
 
   close(): void {
@@ -105,15 +115,13 @@ export class H2Session {
   }
 
   #open(socket: SecureSocket): SecureSocketHandlers {
-    const { server, onClose, elsewhere } = this.#options;
-    const early = [...this.#early];
-    this.#early.clear();
+    const { server, onRoom, onOtherProtocol } = this.#options;
     if (socket.protocol !== "h2") {
-      this.#draining = true;
       this.#closed = true;
-      onClose(this);
       socket.close();
-      for (const stream of early) stream.go(elsewhere);
+      const early = [...this.#early];
+      this.#early.clear();
+      onOtherProtocol(this, early);
       return DEAF;
     }
     const connection = new H2Connection(socket, {
@@ -121,14 +129,18 @@ export class H2Session {
       onAlive: () => {
         this.#alive = true;
       },
+      onSettings: onRoom,
       onGoAway: () => {
         this.#draining = true;
+        onRoom();
       },
       onClose: (error) => this.#end(error),
     });
     this.#connection = connection;
     this.#watchOver();
-    for (const stream of early) connection.send(stream);
+    for (const stream of this.#early) connection.send(stream);
+    this.#early.clear();
+    if (this.#draining) connection.close();
     return connection;
   }
 
@@ -140,8 +152,9 @@ export class H2Session {
     const { server, idleMs } = this.#options;
     if (this.#streams === 0) {
       if (++this.#idle * TICK_MS >= idleMs) return this.close();
+      this.#alive = true;
+      this.#missed = 0;
     } else {
-      this.#idle = 0;
       if (this.#alive) this.#missed = 0;
       else if (++this.#missed >= MOST_MISSED) {
         const message = `a ping was not answered for ${(TICK_MS * MOST_MISSED) / 1_000} s`;
@@ -157,56 +170,15 @@ export class H2Session {
     if (this.#closed) return;
     this.#closed = true;
     this.#timer?.[Symbol.dispose]();
-    this.#options.onClose(this);
+    this.#options.onClose(this, failure);
     if (this.#connection === undefined) this.#giveUp();
     else this.#connection.destroy(failure);
-    const early = [...this.#early];
-    this.#early.clear();
-    for (const stream of early) stream.fail(failure);
+    for (const stream of this.#early) {
+      this.#early.delete(stream);
+      stream.fail(failure);
+    }
   }
 }
 
 /** Of a connection that is of no use. */
 const DEAF: SecureSocketHandlers = { onData() {}, onDrain() {}, onClose() {} };
-
-class Stream implements H2Stream, OpenExchange {
-  id = 0;
-  window = 0;
-  unsent: Uint8Array | undefined = undefined;
-  answered = false;
-  received = 0;
-  readonly exchange: Exchange;
-  readonly handlers: ExchangeHandlers;
-  readonly #session: H2Session;
-  #isOpen = true;
-  /** Who carries it instead of the session. */
-  #other: OpenExchange | undefined;
-
-  constructor(session: H2Session, exchange: Exchange, handlers: ExchangeHandlers) {
-    this.#session = session;
-    this.exchange = exchange;
-    this.handlers = handlers;
-  }
-
-  ended(): void {
-    this.#isOpen = false;
-    this.#session.release();
-  }
-
-  fail(error: UnreachableError): void {
-    this.ended();
-    this.handlers.onError(error);
-  }
-
-  go(elsewhere: (exchange: Exchange, handlers: ExchangeHandlers) => OpenExchange): void {
-    this.ended();
-    this.#other = elsewhere(this.exchange, this.handlers);
-  }
-
-  cancel(): void {
-    this.#other?.cancel();
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    this.#session.cancel(this);
-  }
-}

@@ -5,6 +5,7 @@ import type { ClusterConfig } from "./cluster-config.ts";
 import { UnreachableError } from "./api-error.ts";
 import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
 import { type Connecting, H2Session } from "./h2-session.ts";
+import { type Carrier, H2Stream } from "./h2-stream.ts";
 import { connectTunnelled } from "./tunnel.ts";
 
 /** How long connecting may take. */
@@ -17,6 +18,8 @@ export interface H2SessionsOptions {
   readonly clock: Clock;
   /** The most streams on one session. kube-apiserver allows 100, and queues the rest without a word. */
   readonly streamsPerSession: number;
+  /** The most sessions that take streams; what finds no room waits in order. @default as many as it takes */
+  readonly mostSessions?: number | undefined;
   /** Milliseconds that a session without streams stays. */
   readonly idleMs: number;
   /** Takes over the requests of a server that does not speak HTTP/2. */
@@ -24,14 +27,27 @@ export interface H2SessionsOptions {
 }
 
 /** Opens sessions as they are needed; a session that died or said goodbye is left out at once. */
-export class H2Sessions {
+export class H2Sessions implements Carrier {
   readonly #options: H2SessionsOptions;
   readonly #server: URL;
+  /** Of every path: clusters behind a gateway have one. */
+  readonly #prefix: string;
   readonly #sessions = new Set<H2Session>();
+  /** What found no room, in the order it came. */
+  readonly #waiting = new Set<H2Stream>();
+  readonly #fill = (): void => {
+    for (const stream of this.#waiting) {
+      const session = this.#withRoom();
+      if (session === undefined) return;
+      this.#waiting.delete(stream);
+      session.carry(stream);
+    }
+  };
 
   constructor(options: H2SessionsOptions) {
     this.#options = options;
     this.#server = new URL(options.config.server);
+    this.#prefix = this.#server.pathname.replace(/\/$/, "");
   }
 
   get size(): number {
@@ -39,45 +55,85 @@ export class H2Sessions {
   }
 
   get streams(): number {
-    let sum = 0;
+    let sum = this.#waiting.size;
     for (const session of this.#sessions) sum += session.streams;
     return sum;
   }
 
+  /** @throws TypeError or URIError when it cannot be sent as it is. */
   open(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
-    return (this.#find() ?? this.#add()).open(exchange, handlers);
+    const stream = new H2Stream(exchange, handlers, this.#prefix);
+    const session = this.#waiting.size > 0 ? undefined : this.#withRoom();
+    if (session === undefined) {
+      stream.moveTo(this);
+      this.#waiting.add(stream);
+    } else session.carry(stream);
+    return stream;
+  }
+
+  /** Of a stream that waits. */
+  cancel(stream: H2Stream): void {
+    this.#waiting.delete(stream);
+  }
+
+  release(stream: H2Stream): void {
+    this.#waiting.delete(stream);
   }
 
   /** Leaves the sessions behind, which may lead nowhere: their streams go on, new ones get new connections. */
   renew(): void {
     for (const session of this.#sessions) session.leave();
+    this.#fill();
   }
 
   close(): void {
+    const message = "the transport was closed";
+    this.#failWaiting(new UnreachableError(this.#server.origin, { code: "ECONNABORTED", message }));
     for (const session of this.#sessions) session.close();
   }
 
-  #find(): H2Session | undefined {
-    const { config, streamsPerSession } = this.#options;
+  #withRoom(): H2Session | undefined {
+    const { config, streamsPerSession, mostSessions = Infinity } = this.#options;
+    let open = 0;
     for (const session of this.#sessions) {
-      if (session.tls === config.tls && session.hasRoom(streamsPerSession)) return session;
+      if (session.tls !== config.tls || !session.isOpen) continue;
+      if (session.hasRoom(streamsPerSession)) return session;
+      open++;
     }
-    return undefined;
+    return open < mostSessions ? this.#add() : undefined;
   }
 
   #add(): H2Session {
-    const { config, clock, idleMs, elsewhere } = this.#options;
+    const { config, clock, idleMs } = this.#options;
     const session = new H2Session({
       server: this.#server,
       tls: config.tls,
       clock,
       idleMs,
       connect: (to) => this.#connect(to),
-      elsewhere,
-      onClose: (gone) => void this.#sessions.delete(gone),
+      onRoom: this.#fill,
+      onOtherProtocol: (gone, streams) => this.#leaveHttp2(gone, streams),
+      onClose: (gone, failure) => this.#onClose(gone, failure),
     });
     this.#sessions.add(session);
     return session;
+  }
+
+  #onClose(session: H2Session, failure: UnreachableError): void {
+    this.#sessions.delete(session);
+    if (session.isConnected) this.#fill();
+    // Who waits is not to find out one session after the other that there is no connection to be had.
+    else if (this.#sessions.size === 0) this.#failWaiting(failure);
+  }
+
+  #failWaiting(failure: UnreachableError): void {
+    for (const stream of this.#waiting) stream.fail(failure);
+  }
+
+  #leaveHttp2(session: H2Session, streams: readonly H2Stream[]): void {
+    this.#sessions.delete(session);
+    for (const stream of streams) stream.go(this.#options.elsewhere);
+    for (const stream of this.#waiting) stream.go(this.#options.elsewhere);
   }
 
   #connect(to: Connecting): () => void {

@@ -17,6 +17,9 @@ const METHOD = 2;
 const INDEXED_METHODS: Readonly<Record<string, number>> = { GET: 0x82, POST: 0x83 };
 const SCHEME_HTTPS = 0x87;
 
+/** Before the first block: we use no table, so that a server that wants it small need not be told again. */
+export const NO_TABLE: Uint8Array = Uint8Array.of(0x20);
+
 /** The fields that say what is asked, up to the text of the path. */
 export function encodeTarget(method: string, authority: string): Uint8Array {
   const known = INDEXED_METHODS[method];
@@ -126,7 +129,7 @@ class HeaderBlock {
   /** 0 when the block does not begin with a status: it is a trailer. */
   get status(): number {
     this.#begin();
-    return this.#next() && this.#entry?.[0] === ":status" ? Number(this.#text()) : 0;
+    return this.#next() && this.#isNamed(":status") ? Number(this.#text()) : 0;
   }
 
   /** Several values of one name are joined. */

@@ -71,7 +71,8 @@ class LongStream implements ExchangeHandlers {
     if (this.#over) return;
     this.#status = status;
     this.#lastByte = this.#options.clock.now();
-    this.#options.log.answered(this.#request.method, status, header("warning"));
+    this.#guarded(() => this.#options.log.answered(this.#request.method, status, header("warning")));
+    if (this.#over) return;
     if (status >= 200 && status <= 299) return this.#guarded(() => this.#request.onHeaders?.());
     this.#retryAfter = header("retry-after");
     this.#refused = [];

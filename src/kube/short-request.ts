@@ -83,7 +83,12 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
   onResponse(status: number, header: (name: string) => string | undefined): void {
     this.#status = status;
     this.#header = header;
-    this.#options.log.answered(this.#request.method, status, header("warning"));
+    try {
+      this.#options.log.answered(this.#request.method, status, header("warning"));
+    } catch (error) {
+      // Of the caller's: others on the connection have nothing to do with it.
+      this.abort(error);
+    }
   }
 
   onChunk(chunk: Uint8Array): void {

@@ -87,8 +87,16 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
 
 /** kube-apiserver allows 100 streams per connection; some room is left for what is just being closed. */
 const STREAMS_PER_SESSION = 90;
-/** A watch that ended is usually opened again, and requests come in bursts, with a handshake before the first. */
-const IDLE_MS = { watches: 10_000, requests: 90_000 };
+/**
+ * Of short requests: kube-apiserver works on 400 reads and 200 writes at a time, for all its clients, and each session
+ * costs a handshake. A burst of thousands waits for its turn.
+ */
+const REQUEST_SESSIONS = 4;
+/**
+ * A watch that ended is usually opened again, and requests come in bursts, with a handshake before the first.
+ * kube-apiserver itself says goodbye after 90 s.
+ */
+const IDLE_MS = { watches: 10_000, requests: 60_000 };
 /** How long requests from before an outage may still take after it. */
 const GRACE_MS = 5_000;
 
@@ -126,6 +134,7 @@ class KubeTransport implements Transport {
     const path = { config, clock, streamsPerSession: STREAMS_PER_SESSION };
     this.#requests = new ExchangePath({
       ...path,
+      mostSessions: REQUEST_SESSIONS,
       idleMs: IDLE_MS.requests,
       http1: (_, exchange, handlers) => fetches.open(exchange, handlers),
     });
@@ -343,7 +352,8 @@ class KubeTransport implements Transport {
     });
     // Connections from before may lead nowhere although the server answers.
     this.#requests.reconnect();
-    for (const path of [this.#fetches, this.#watches, this.#leases]) path.renew();
+    this.#leases.reconnect();
+    for (const path of [this.#fetches, this.#watches]) path.renew();
     if (this.#stalled || !this.#reachability.reachable) this.#giveUpSoon([...this.#short]);
     this.#stalled = false;
   }

@@ -82,7 +82,8 @@ export function connectSecurely(
           handlers = to.open({
             protocol: chosen || undefined,
             write: (bytes) => Math.max(socket.write(bytes), 0),
-            close: () => void socket.end(),
+            // `end` would wait for the other side, which may be dead, and could not be cut short any more.
+            close: () => socket.shutdown(true),
           });
         },
         data: (_, bytes) => handlers?.onData(bytes),
