@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { array, assert, constant, constantFrom, oneof, property, record } from "fast-check";
 import type { AnyObject } from "../resource/handle.ts";
-import { DeltaFifo, type ListMark, type Popped } from "./delta-fifo.ts";
+import { DeltaFifo, type DeltaFifoOptions, type ListMark, type Popped } from "./delta-fifo.ts";
 
 function object(name: string, version: number): AnyObject {
   const metadata = { name, uid: name, resourceVersion: String(version), creationTimestamp: "" };
@@ -10,7 +10,7 @@ function object(name: string, version: number): AnyObject {
 
 const list: ListMark = { resourceVersion: "100", sequence: 1 };
 
-function setUp(known: readonly AnyObject[] = [], options: { transform?: (one: AnyObject) => AnyObject } = {}) {
+function setUp(known: readonly AnyObject[] = [], options: Pick<DeltaFifoOptions, "transform" | "apply"> = {}) {
   const objects = new Map(known.map((one) => [one.metadata.name, one]));
   const held = new Set<string>();
   const fifo = new DeltaFifo({ known: objects, held, ...options });
@@ -202,4 +202,50 @@ test("any order of changes and lists: each object's last delta tells its final s
     }),
     { numRuns: 300 },
   );
+});
+
+test("an event goes straight through, unless something is queued before it or its key is held", () => {
+  const applied: string[] = [];
+  const { fifo, held, drained } = setUp([object("c", 1)], {
+    apply: (key, { type }) => void applied.push(`${type} ${key}`),
+  });
+  fifo.update(object("a", 1));
+  expect([applied.splice(0), fifo.size]).toEqual([["Updated a"], 0]);
+  held.add("a");
+  fifo.update(object("a", 2));
+  fifo.delete(object("b", 3));
+  expect([applied.splice(0), fifo.size]).toEqual([["Deleted b"], 1]);
+  fifo.clear();
+  fifo.replace([object("c", 5)], "5");
+  fifo.update(object("c", 6));
+  expect([applied, drained()]).toEqual([[], ["Replaced c@5", "Updated c@6"]]);
+});
+
+test("a first list goes straight through, and has synced at its end", () => {
+  const applied: string[] = [];
+  const { fifo } = setUp([], { apply: (key, { type }) => void applied.push(`${type} ${key}`) });
+  fifo.replace([object("c", 4)], "4");
+  expect([applied, fifo.hasSynced, fifo.size]).toEqual([["Replaced c"], true, 0]);
+});
+
+test("what is kept back with its line stays as it was parsed, and is found by an answer's text", () => {
+  const copied = (one: AnyObject) => ({ ...one });
+  const { fifo, held } = setUp([], { transform: copied });
+  held.add("a");
+  const [first, second] = [object("a", 1), object("a", 2)];
+  fifo.event("Added", first, JSON.stringify({ type: "ADDED", object: first }));
+  fifo.event("Updated", second, JSON.stringify({ type: "MODIFIED", object: second }));
+  expect(fifo.keptAs("a", JSON.stringify(object("a", 3)))).toBeUndefined();
+  expect(fifo.keptAs("a", `${JSON.stringify(second)}\n`)).toBe(second);
+  const taken = copied(second);
+  expect([fifo.exchange("a", object("a", 2), taken), fifo.exchange("a", second, taken)]).toEqual([false, true]);
+  expect([fifo.keep("a", taken), fifo.keep("b", taken)]).toEqual([true, false]);
+  const released: [AnyObject, boolean, boolean][] = [];
+  fifo.release("a", (_key, { object: one, line, shared }) => void released.push([one, line === undefined, shared]));
+  expect(released.map(([one]) => one === first || one === taken)).toEqual([true, true, true]);
+  expect(released.map(([, isTaken, shared]) => [isTaken, shared])).toEqual([
+    [false, false],
+    [true, true],
+    [true, false],
+  ]);
 });

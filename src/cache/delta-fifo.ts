@@ -23,7 +23,7 @@ export interface ListMark {
 export class Delta {
   readonly type: DeltaType;
   /** For a deletion that was not seen, the last known state. */
-  readonly object: AnyObject;
+  object: AnyObject;
   /** The list that showed the object, or that no longer showed it. */
   readonly list: ListMark | undefined;
   /** The line of the watch, where the object is still as it was parsed from it. */
@@ -52,7 +52,7 @@ export interface DeltaFifoOptions {
   readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
   /** Keys whose watch events are kept back until `release`. */
   readonly held?: { readonly size: number; has(key: string): boolean } | undefined;
-  /** Takes an event at once when nothing is queued before it. @default it is queued */
+  /** Takes an event, or an object of a first list, at once when nothing is queued before it. @default it is queued */
   readonly apply?: ((key: string, delta: Delta) => void) | undefined;
 }
 
@@ -144,9 +144,13 @@ export class DeltaFifo {
 
   replacePage(objects: readonly AnyObject[], list: ListMark): void {
     if (this.#fresh) {
+      const { apply } = this.#options;
       for (const object of objects) {
         const taken = this.#transformed(object);
-        this.#listed(keyString(taken.metadata), new Delta("Replaced", taken, list));
+        const key = keyString(taken.metadata);
+        const delta = new Delta("Replaced", taken, list);
+        if (apply !== undefined && this.#queue.size === 0 && this.#kept.size === 0) apply(key, delta);
+        else this.#listed(key, delta);
       }
       return;
     }
@@ -258,6 +262,16 @@ export class DeltaFifo {
     if (delta === undefined) return undefined;
     delta.shared = true;
     return delta.object;
+  }
+
+  /** An object from `keptAs` has been taken in: what is kept back shows that from now on; `false` when there is none. */
+  exchange(key: string, parsed: AnyObject, taken: AnyObject): boolean {
+    let delta = this.#kept.get(key);
+    while (delta !== undefined && delta.object !== parsed) delta = delta.next;
+    if (delta === undefined) return false;
+    delta.object = taken;
+    delta.line = undefined;
+    return true;
   }
 
   /** Keeps back what is known already, behind what is kept back of its key; `false` when the key is not held. */

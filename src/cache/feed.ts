@@ -2,7 +2,7 @@
 import type { WatchType } from "../kube/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { compareVersions } from "../resource/meta.ts";
-import { AnswerTexts, type KnownAnswer } from "./answer-texts.ts";
+import { AnswerTexts } from "./answer-texts.ts";
 import { Delta, DeltaFifo, type ListMark } from "./delta-fifo.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Indexer } from "./indexer.ts";
@@ -122,8 +122,11 @@ export class Feed {
   echo(line: string): boolean {
     const known = this.#answers.take(line);
     if (known === undefined) return false;
-    if (!this.#fifo.keep(known.key, known.object)) this.#echoed(known);
-    this.resourceVersion = known.object.metadata.resourceVersion;
+    const { key, object } = known;
+    if (!this.#fifo.keep(key, object) && !this.#isSettled(key, object)) {
+      this.#applyDelta(key, new Delta("Updated", object));
+    }
+    this.resourceVersion = object.metadata.resourceVersion;
     return true;
   }
 
@@ -196,7 +199,9 @@ export class Feed {
       if (stored !== undefined) this.#remove(key, stored, { stateUnknown: false, origin });
       return;
     }
-    if (text !== undefined) this.#answers.add({ key, object: taken, text });
+    if (text !== undefined && !this.#fifo.exchange(key, object, taken)) {
+      this.#answers.add({ key, object: taken, text });
+    }
     if (stored === undefined) this.#add(key, taken, { isInInitialList: false, origin });
     else if (stored.metadata.uid === uid) this.#update(key, taken, { old: stored, event: { origin } });
     else {
@@ -206,17 +211,18 @@ export class Feed {
   }
 
   #applyKeptDelta(key: string, delta: Delta): void {
-    const { type, object, line, shared } = delta;
-    if (line === undefined) return this.#applyDelta(key, delta);
-    const known = this.#answers.take(line);
-    if (known === undefined) this.#applyDelta(key, new Delta(type, this.#options.intake.take(object, shared)));
-    else this.#echoed(known);
+    const { object, line, shared } = delta;
+    if (line !== undefined) {
+      delta.line = undefined;
+      delta.object = this.#answers.take(line)?.object ?? this.#options.intake.take(object, shared);
+    }
+    // A deletion that a list shows carries the last known state, which may be the answer.
+    if (delta.type === "Deleted" || !this.#isSettled(key, delta.object)) this.#applyDelta(key, delta);
   }
 
-  /** The stream has shown what an answer has. */
-  #echoed({ key, object }: KnownAnswer): void {
-    if (this.#store.get(key) === object && this.#own.settle(key, object.metadata.resourceVersion)) return;
-    this.#applyDelta(key, new Delta("Updated", object));
+  /** Whether the stream shows what is in the store, the only write of the key that it has not shown yet. */
+  #isSettled(key: string, object: AnyObject): boolean {
+    return this.#store.get(key) === object && this.#own.settle(key, object.metadata.resourceVersion);
   }
 
   #applyDelta(key: string, delta: Delta): void {

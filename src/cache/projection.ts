@@ -58,8 +58,9 @@ export class Projection {
 
   /** Reduces a freshly parsed object, in place, or replaces it by a stub. */
   take(object: AnyObject): AnyObject {
-    shareStrings(object);
-    if (!this.#wants(object)) return toStub(object);
+    const isWanted = this.#wants(object);
+    shareStrings(object, isWanted);
+    if (!isWanted) return toStub(object);
     const metadata = object.metadata as Metadata;
     if (metadata.managedFields === undefined) return object;
     const kept = this.#kept(metadata.managedFields);
