@@ -6,7 +6,7 @@ export class Takers {
 
   /** Whoever has waited longest, and waits no more. */
   next(): ((item: QueueItem | undefined) => void) | undefined {
-    return this.#waiting.shift();
+    return this.#waiting.length === 0 ? undefined : this.#waiting.shift();
   }
 
   /** @returns `undefined` when the queue is over. @throws the signal's reason. */
