@@ -99,6 +99,11 @@ export class DeltaFifo {
     return this.#initial === 0;
   }
 
+  /** A list is under way, and nothing was known when it began. */
+  get isFresh(): boolean {
+    return this.#fresh;
+  }
+
   /** Keys with deltas, those kept back included. */
   get size(): number {
     return this.#queue.size + this.#kept.size;

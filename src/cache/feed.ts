@@ -7,6 +7,7 @@ import { Delta, DeltaFifo, type ListMark } from "./delta-fifo.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Indexer } from "./indexer.ts";
 import type { AddEvent, DeleteEvent, UpdateEvent } from "./informer-handler.ts";
+import type { Intake } from "./intake.ts";
 import type { ListReason } from "./reflector-state.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { isStub } from "./projection.ts";
@@ -31,7 +32,7 @@ export interface FeedOptions {
   /** Keys with a write of this process under way. */
   readonly held: ReadonlyMap<string, number>;
   /** Reduces an object on its way in; `shared` when others hold it too. */
-  readonly intake: { take(object: AnyObject, shared: boolean): AnyObject };
+  readonly intake: Pick<Intake, "take" | "split">;
   readonly covers: (object: AnyObject) => boolean;
   /** The server has shown something, up to this version, and it is in the store. */
   readonly onHeard: (resourceVersion: string) => void;
@@ -96,8 +97,15 @@ export class Feed {
   page(objects: readonly AnyObject[], resourceVersion: string): void {
     const list = this.#mark(resourceVersion);
     this.hasTaken = true;
-    this.#fifo.replacePage(objects, list);
+    this.#fifo.replacePage(this.#fifo.isFresh && this.#own.size === 0 ? this.#keepStubs(objects) : objects, list);
     this.#fifo.drain(this.#apply);
+  }
+
+  /** Nobody waits for stubs, so those of a first list go into the store as they are. @returns the other objects. */
+  #keepStubs(objects: readonly AnyObject[]): readonly AnyObject[] {
+    const { stubs, others } = this.#options.intake.split(objects);
+    this.#store.addNew(stubs);
+    return others;
   }
 
   endList(resourceVersion: string): void {
@@ -273,7 +281,7 @@ export class Feed {
 
   #add(key: string, object: AnyObject, event: AddEvent): void {
     this.#store.set(key, object);
-    this.#handlers.added(object, event);
+    if (!isStub(object)) this.#handlers.added(object, event);
   }
 
   #update(key: string, object: AnyObject, about: { old: AnyObject; event: UpdateEvent }): void {

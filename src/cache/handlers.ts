@@ -2,6 +2,7 @@
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
+import { isStub } from "./projection.ts";
 import type { AddEvent, DeleteEvent, HandlerOptions, InformerHandler, UpdateEvent } from "./informer-handler.ts";
 
 /** A handler that was added. */
@@ -41,6 +42,7 @@ export class Handlers {
   add(handler: InformerHandler, at: { options: HandlerOptions; objects: Iterable<AnyObject> }): Listener {
     const listener: Listener = { handler, options: at.options, active: true, resyncing: false, timer: undefined };
     for (const object of at.objects) {
+      if (isStub(object)) continue;
       try {
         handler.onAdd(object, INITIAL);
       } catch (error) {

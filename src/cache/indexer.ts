@@ -65,6 +65,12 @@ export class Indexer extends Store {
     super.set(key, object);
   }
 
+  /** Adds objects of which none is here yet. */
+  addNew(objects: readonly AnyObject[]): void {
+    for (const object of objects) super.set(keyString(object.metadata), object);
+    for (const index of this.#indexes.values()) enterAll(index, objects);
+  }
+
   override delete(target: string | AnyObject): boolean {
     const key = typeof target === "string" ? target : keyString(target.metadata);
     if (this.#indexes.size > 0) {
@@ -87,6 +93,13 @@ export class Indexer extends Store {
 }
 
 type Values = ReturnType<IndexFunction>;
+
+function enterAll(index: Index, objects: readonly AnyObject[]): void {
+  for (const object of objects) {
+    const values = index.of(object);
+    if (values !== undefined) enter(index, keyString(object.metadata), values);
+  }
+}
 
 function enter(index: Index, key: string, values: Values): void {
   if (values === undefined) return;

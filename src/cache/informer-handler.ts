@@ -20,6 +20,7 @@ export interface DeleteEvent {
 
 /** Called synchronously, in order, after the store has changed. What it throws is logged and counted. */
 export interface InformerHandler {
+  /** Not called for an object of which no user needs more than its key. */
   onAdd(object: AnyObject, event: AddEvent): void;
   /** Also called for a resync, with one object as both. */
   onUpdate(object: AnyObject, old: AnyObject, event: UpdateEvent): void;

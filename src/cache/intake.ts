@@ -3,7 +3,7 @@ import type { Log } from "../observe/log.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { deepFreeze } from "./freeze.ts";
 import type { KeptPaths } from "./kept-paths.ts";
-import { isStub, Projection, type Needs } from "./projection.ts";
+import { isStub, Projection, toStub, type Needs } from "./projection.ts";
 import { SizeEstimate } from "./size-estimate.ts";
 
 export interface IntakeOptions {
@@ -53,6 +53,18 @@ export class Intake {
     return freeze ? deepFreeze(taken) : taken;
   }
 
+  /** Parts the objects of a page into stubs of what nobody needs and the others, which are to be taken. */
+  split(objects: readonly AnyObject[]): {
+    readonly stubs: readonly AnyObject[];
+    readonly others: readonly AnyObject[];
+  } {
+    const { keep, transform, freeze } = this.#options;
+    const { wants } = this;
+    if (wants === undefined || keep !== undefined || transform !== undefined || freeze)
+      return { stubs: [], others: objects };
+    return splitBy(objects, wants);
+  }
+
   /** Of these objects as JSON, estimated from some that were taken. */
   bytesOf(objects: { readonly size: number; values(): Iterable<AnyObject> }): number {
     let stubs = 0;
@@ -73,4 +85,15 @@ export class Intake {
       return given;
     }
   }
+}
+
+/** Short: at the start it runs for every object of the cluster, and most are nobody's. */
+function splitBy(objects: readonly AnyObject[], wants: (object: AnyObject) => boolean): ReturnType<Intake["split"]> {
+  const stubs: AnyObject[] = [];
+  const others: AnyObject[] = [];
+  for (const object of objects) {
+    if (wants(object)) others.push(object);
+    else stubs.push(toStub(object));
+  }
+  return { stubs, others };
 }

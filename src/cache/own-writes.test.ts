@@ -43,7 +43,10 @@ function setUp(options: Options = {}) {
     handlers,
     held,
     namespace: options.namespace ?? "",
-    intake: { take: (one, shared) => (shared ? { ...one } : one) },
+    intake: {
+      take: (one, shared) => (shared ? { ...one } : one),
+      split: (objects) => ({ stubs: [], others: objects }),
+    },
     covers: options.covers ?? (() => true),
     onHeard: () => {},
     onSynced: () => {},

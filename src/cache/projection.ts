@@ -1,6 +1,6 @@
 /** What of an object is kept: whole or a stub, and whose managed fields. Decided once, on its way in. */
 import type { AnyObject } from "../resource/handle.ts";
-import type { ManagedFieldsEntry } from "../resource/meta.ts";
+import type { ManagedFieldsEntry, ObjectMeta } from "../resource/meta.ts";
 import { shareStrings } from "./shared-strings.ts";
 
 /** What the users of an informer need of its objects. */
@@ -11,18 +11,33 @@ export interface Needs {
   readonly managers: readonly string[];
 }
 
-const stub = Symbol("stub");
+/** What is left of an object that no user needs whole. */
+class Stub {
+  // `declare`, or each would be set twice: at the start there is a stub for nearly every object of the cluster.
+  declare readonly apiVersion: string;
+  declare readonly kind: string;
+  declare readonly metadata: StubMetadata;
+
+  constructor(object: AnyObject) {
+    this.apiVersion = object.apiVersion;
+    this.kind = object.kind;
+    this.metadata = stubMetadata(object.metadata);
+  }
+}
+
+type StubMetadata = Pick<ObjectMeta, "name" | "namespace" | "uid" | "resourceVersion">;
+
+function stubMetadata({ name, namespace, uid, resourceVersion }: ObjectMeta): StubMetadata {
+  return { name, namespace, uid, resourceVersion };
+}
 
 /** True when only key, uid and resourceVersion of the object are kept; read the rest from the server. */
 export function isStub(object: AnyObject): boolean {
-  return (object as { [stub]?: true })[stub] === true;
+  return object instanceof Stub;
 }
 
-/** What is left of an object that no user needs whole. */
-function toStub(object: AnyObject): AnyObject {
-  const { name, namespace, uid, resourceVersion } = object.metadata;
-  const metadata = namespace === undefined ? { name, uid, resourceVersion } : { name, namespace, uid, resourceVersion };
-  return { apiVersion: object.apiVersion, kind: object.kind, metadata, [stub]: true } as unknown as AnyObject;
+export function toStub(object: AnyObject): AnyObject {
+  return new Stub(object) as unknown as AnyObject;
 }
 
 interface Metadata {
@@ -31,7 +46,8 @@ interface Metadata {
 
 /** The union of what the users of one informer need. */
 export class Projection {
-  readonly #all: boolean;
+  /** Whether an object is kept whole, told from its metadata; `undefined` when all are. */
+  readonly wants: ((object: AnyObject) => boolean) | undefined;
   readonly #wanted: readonly ((object: AnyObject) => boolean)[];
   readonly #managers: ReadonlySet<string>;
 
@@ -44,23 +60,22 @@ export class Projection {
       else wanted.add(bodies);
       for (const manager of own) managers.add(manager);
     }
-    this.#all = all;
     this.#wanted = [...wanted];
+    this.wants = all ? undefined : anyOf(this.#wanted);
     this.#managers = managers;
   }
 
   /** True when objects taken in under `earlier` may lack what is needed now. */
   widens(earlier: Projection): boolean {
     for (const manager of this.#managers) if (!earlier.#managers.has(manager)) return true;
-    if (earlier.#all) return false;
-    return this.#all || this.#wanted.some((wants) => !earlier.#wanted.includes(wants));
+    if (earlier.wants === undefined) return false;
+    return this.wants === undefined || this.#wanted.some((wants) => !earlier.#wanted.includes(wants));
   }
 
   /** Reduces a freshly parsed object, in place, or replaces it by a stub. */
   take(object: AnyObject): AnyObject {
-    const isWanted = this.#wants(object);
-    shareStrings(object, isWanted);
-    if (!isWanted) return toStub(object);
+    if (this.wants?.(object) === false) return toStub(object);
+    shareStrings(object);
     const metadata = object.metadata as Metadata;
     if (metadata.managedFields === undefined) return object;
     const kept = this.#kept(metadata.managedFields);
@@ -71,7 +86,7 @@ export class Projection {
 
   /** As `take`, for an object that others hold too: it is left as it is. */
   takeCopy(object: AnyObject): AnyObject {
-    if (!this.#wants(object)) return toStub(object);
+    if (this.wants?.(object) === false) return toStub(object);
     const { managedFields } = object.metadata;
     if (managedFields === undefined) return object;
     const kept = this.#kept(managedFields);
@@ -80,17 +95,6 @@ export class Projection {
     if (kept !== undefined) return { ...object, metadata: { ...object.metadata, managedFields: kept } };
     const { managedFields: _dropped, ...metadata } = object.metadata;
     return { ...object, metadata };
-  }
-
-  /** Whether an object is kept whole; `undefined` when all are. */
-  get wants(): ((object: AnyObject) => boolean) | undefined {
-    return this.#all ? undefined : (object) => this.#wants(object);
-  }
-
-  #wants(object: AnyObject): boolean {
-    if (this.#all) return true;
-    for (const wants of this.#wanted) if (wants(object)) return true;
-    return false;
   }
 
   #kept(entries: readonly ManagedFieldsEntry[]): readonly ManagedFieldsEntry[] | undefined {
@@ -103,4 +107,9 @@ export class Projection {
     }
     return kept?.length === entries.length ? entries : kept;
   }
+}
+
+function anyOf(wanted: readonly ((object: AnyObject) => boolean)[]): (object: AnyObject) => boolean {
+  const [only] = wanted;
+  return only !== undefined && wanted.length === 1 ? only : (object) => wanted.some((wants) => wants(object));
 }

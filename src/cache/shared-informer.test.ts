@@ -382,7 +382,7 @@ describe("SharedInformer", () => {
     expect(informer.store.get("ns/a")?.metadata.managedFields).toEqual([{ manager: "mine" }]);
     expect(isStub(informer.store.get("ns/b")!)).toBe(true);
     expect(informer.store.get("ns/b")).not.toHaveProperty("data");
-    take();
+    expect(take()).toEqual(["initial a@1"]);
     informer.setNeeds([{ bodies: "all", managers: ["mine"] }]);
     await until(() => server.watches.length === 2);
     expect(informer.store.get("ns/b")).toHaveProperty("data");

@@ -19,13 +19,13 @@ interface Draft {
   metadata: { namespace?: string; labels?: Record<string, string> };
 }
 
-/** Replaces kind, namespace and labels, if asked, of a freshly parsed object by those of others, where they are equal. */
-export function shareStrings(object: AnyObject, withLabels: boolean): void {
+/** Replaces kind, namespace and labels of a freshly parsed object by those of others, where they are equal. */
+export function shareStrings(object: AnyObject): void {
   const draft = object as unknown as Draft;
   draft.apiVersion = shared(draft.apiVersion);
   draft.kind = shared(draft.kind);
   const { metadata } = draft;
   if (metadata.namespace !== undefined) metadata.namespace = shared(metadata.namespace);
   const { labels } = metadata;
-  if (withLabels && labels !== undefined) for (const name in labels) labels[name] = shared(labels[name]!);
+  if (labels !== undefined) for (const name in labels) labels[name] = shared(labels[name]!);
 }

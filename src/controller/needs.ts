@@ -20,10 +20,12 @@ export function bodiesOwnedBy(owner: Resource, watch: KindWatch): (object: AnyOb
 }
 
 function ownedBy({ group, kind }: Resource, labelled: boolean): (object: AnyObject) => boolean {
-  return (object) => {
+  const isOwned = (object: AnyObject): boolean => {
     const controller = controllerOf(object);
     if (controller !== undefined) return controller.kind === kind && groupOf(controller.apiVersion) === group;
     const { labels } = object.metadata;
     return labelled && labels !== undefined && Object.hasOwn(labels, OWNER_UID_LABEL);
   };
+  // Most objects have no owner at all: what is asked of each of them is kept short.
+  return (object) => (labelled || object.metadata.ownerReferences !== undefined) && isOwned(object);
 }

@@ -27,6 +27,12 @@ export function controllerOf(object: AnyObject): OwnerReference | undefined {
 
 /** The UID of the object that a child belongs to, by owner reference or by label. */
 export function ownerUid(child: AnyObject): string | undefined {
+  const { ownerReferences, labels } = child.metadata;
+  // Asked of every object of the cluster, of which most have neither.
+  return ownerReferences === undefined && labels === undefined ? undefined : ownerOf(child);
+}
+
+function ownerOf(child: AnyObject): string | undefined {
   const controller = controllerOf(child);
   if (controller !== undefined) return controller.uid;
   const { labels } = child.metadata;
