@@ -43,6 +43,9 @@ export const loopbackTls: TlsSettings = {
   rejectUnauthorized: true,
 };
 
+/** For servers of one's own that `loopbackTls` trusts. */
+export const loopbackServerTls: { readonly cert: string; readonly key: string } = serverCert;
+
 /** The authority of loopback servers, to issue other certificates with. */
 export const loopbackAuthority = ca;
 
