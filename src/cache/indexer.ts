@@ -13,6 +13,7 @@ interface Index {
 }
 
 const NONE: readonly AnyObject[] = Object.freeze([]);
+const NO_KEYS: readonly string[] = Object.freeze([]);
 
 /** Objects by key and by index. Indexes may be added and removed at any time. */
 export class Indexer extends Store {
@@ -44,6 +45,11 @@ export class Indexer extends Store {
     const objects: AnyObject[] = [];
     for (const key of keys) objects.push(this.get(key)!);
     return objects;
+  }
+
+  /** The keys of the objects under a value, as they are now. @throws when there is no index of that name. */
+  keysOf(name: string, value: string): Iterable<string> {
+    return this.#index(name).keys.get(value) ?? NO_KEYS;
   }
 
   /** The values that have objects. @throws when there is no index of that name. */

@@ -53,13 +53,12 @@ export class AppliedMemory {
     this.#applied.delete(oldest!);
   }
 
-  /** Whether the same desire, about to be applied again, has been undone often of late; said once a minute. */
-  isFight(id: string, desired: unknown, now: number): boolean {
-    const text = JSON.stringify(desired);
+  /** Whether the same desire, as JSON, has been applied again and undone often of late; said once a minute. */
+  isFight(id: string, desired: string, now: number): boolean {
     const known = this.#repeated.get(id);
-    if (known === undefined || known.desired !== text || now - known.since > WHILE_MS) {
+    if (known === undefined || known.desired !== desired || now - known.since > WHILE_MS) {
       this.#repeated.delete(id);
-      this.#repeated.set(id, { desired: text, since: now, times: 1 });
+      this.#repeated.set(id, { desired, since: now, times: 1 });
       if (this.#repeated.size > MOST) this.#repeated.delete(this.#repeated.keys().next().value!);
       return false;
     }

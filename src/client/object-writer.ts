@@ -31,18 +31,28 @@ interface Body {
   };
 }
 
-interface Call extends WriteOptions {
+interface Call {
   readonly verb: string;
   readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly path: string;
-  readonly key: Key | undefined;
+  readonly target: Key;
+  /** The request goes to the collection in the target's namespace. */
+  readonly collection?: boolean;
+  /** The object's key in the caches; `undefined` when it has none yet, or several objects are meant. */
+  readonly key: string | undefined;
   readonly subresource?: string | undefined;
   readonly body?: unknown;
+  /** In place of `body`: it is given its types when it has none. */
+  readonly object?: object | undefined;
   readonly contentType?: string | undefined;
   readonly query?: string | undefined;
   readonly manager?: string | undefined;
+  readonly options: WriteOptions;
   /** What a refusal tells of the object. */
   readonly refused?: ((error: unknown) => readonly WriteResult[]) | undefined;
+}
+
+interface DeletedCollection {
+  readonly items?: readonly AnyObject[] | null;
 }
 
 interface DeleteAnswer {
@@ -57,133 +67,113 @@ export class ObjectWriter {
 
   constructor(scope: ClientScope) {
     this.#scope = scope;
-    this.#manager = `fieldManager=${encodeURIComponent(scope.manager)}`;
+    this.#manager = managerQuery(scope.manager);
   }
 
   async create(resource: Resource, object: Body, run: RunScope, options: WriteOptions = {}): Promise<AnyObject> {
-    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
+    const { mapper } = this.#scope;
+    const { namespaced } = mapper.known(resource) ?? (await mapper.resolve(resource));
     const { name, namespace } = object.metadata;
-    if (mapping.namespaced && !namespace) {
+    if (namespaced && !namespace) {
       const what = `${resource.kind} '${name ?? object.metadata.generateName ?? ""}'`;
       throw new TypeError(`Cannot create ${what}: it is namespaced, and its metadata has no namespace`);
     }
-    return this.#object(resource, run, {
-      ...options,
-      verb: "create",
-      method: "POST",
-      path: collectionPath(mapping, namespace),
-      key: name === undefined ? undefined : { name, namespace },
-      body: identified(mapping, object),
-    });
+    const key = name === undefined ? undefined : keyString({ name, namespace });
+    const target: Key = { name: "", namespace };
+    const call: Call = { verb: "create", method: "POST", target, collection: true, key, object, options };
+    return this.#send(resource, run, call, written);
   }
 
-  async update(resource: Resource, object: AnyObject, run: RunScope, options: UpdateOptions = {}): Promise<AnyObject> {
-    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
+  update(resource: Resource, object: AnyObject, run: RunScope, options: UpdateOptions = {}): Promise<AnyObject> {
     const { subresource } = options;
-    return this.#object(resource, run, {
-      ...options,
+    const call: Call = {
       verb: "update",
       method: "PUT",
-      path: objectPath(mapping, object.metadata, subresource),
-      key: object.metadata,
-      body: identified(mapping, withoutManagedFields(object)),
-    });
+      target: object.metadata,
+      key: keyString(object.metadata),
+      subresource,
+      object: withoutManagedFields(object),
+      options,
+    };
+    return this.#send(resource, run, call, resultOf(subresource));
   }
 
-  async patch(
-    resource: Resource,
-    key: Key,
-    patch: Patch,
-    run: RunScope,
-    options: UpdateOptions = {},
-  ): Promise<AnyObject> {
-    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
-    return this.#object(resource, run, {
-      ...options,
+  patch(resource: Resource, key: Key, patch: Patch, run: RunScope, options: UpdateOptions = {}): Promise<AnyObject> {
+    const { subresource } = options;
+    const call: Call = {
       verb: "patch",
       method: "PATCH",
-      path: objectPath(mapping, key, options.subresource),
-      key,
+      target: key,
+      key: keyString(key),
+      subresource,
       body: patchBody(patch),
       contentType: PATCH_TYPES[patch.type],
-    });
+      options,
+    };
+    return this.#send(resource, run, call, resultOf(subresource));
   }
 
   /** Server-side apply; with `force` it takes over fields of other managers. */
-  async apply(
+  apply(
     resource: Resource,
     object: Body & { readonly metadata: { readonly name: string } },
     run: RunScope,
     options: ApplyCall = {},
   ): Promise<AnyObject> {
-    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
-    return this.#object(resource, run, {
-      ...options,
+    const { subresource, manager, body, key = keyString(object.metadata) } = options;
+    const call: Call = {
       verb: "patch",
       method: "PATCH",
-      path: objectPath(mapping, object.metadata, options.subresource),
-      key: object.metadata,
-      body: identified(mapping, object),
+      target: object.metadata,
+      key,
+      subresource,
+      body,
+      object: body === undefined ? object : undefined,
       contentType: APPLY,
-      query: options.force ? "force=true" : "",
-    });
+      query: options.force === true ? "force=true" : undefined,
+      manager,
+      options,
+    };
+    return this.#send(resource, run, call, resultOf(subresource));
   }
 
   /** Posts to a subresource, such as `eviction` or `token`. */
-  async createSubresource(
+  createSubresource(
     resource: Resource,
     key: Key,
     content: { readonly name: string; readonly body: object },
-    call: { readonly run: RunScope; readonly options?: WriteOptions | undefined },
+    { run, options = {} }: { readonly run: RunScope; readonly options?: WriteOptions | undefined },
   ): Promise<AnyObject> {
-    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
-    return this.#object(resource, call.run, {
-      ...call.options,
+    const { name: subresource, body } = content;
+    const call: Call = {
       verb: "create",
       method: "POST",
-      path: objectPath(mapping, key, content.name),
-      key,
-      subresource: content.name,
-      body: content.body,
-    });
+      target: key,
+      key: keyString(key),
+      subresource,
+      body,
+      options,
+    };
+    return this.#send(resource, run, call, resultOf(subresource));
   }
 
   /** @throws ApiError 404 when there is no such object, 409 when a precondition does not hold. */
-  async delete(resource: Resource, key: Key, run: RunScope, options: DeleteOptions = {}): Promise<void> {
-    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
+  async delete(resource: Resource, target: Key, run: RunScope, options: DeleteOptions = {}): Promise<void> {
     const { propagation, gracePeriodSeconds, preconditions } = options;
-    const body = { propagationPolicy: propagation, gracePeriodSeconds, preconditions, ...dryRun(options) };
     const { origin } = run;
+    const key = keyString(target);
     // Who is told that there is no such object has been told that those he has seen are gone.
-    const seen = this.#uids(resource, keyString(key));
-    await this.#send<DeleteAnswer>(
-      resource,
-      run,
-      {
-        ...options,
-        verb: "delete",
-        method: "DELETE",
-        path: objectPath(mapping, key),
-        key,
-        body,
-        refused: (error) =>
-          isNotFound(error)
-            ? seen.map((uid) => ({
-                deleted: { uid },
-                origin,
-              }))
-            : [],
-      },
-      (answer) => {
-        // The object itself comes back while finalizers or a grace period keep it, but also when it is gone: without a
-        // version when somebody else was faster.
-        if (answer.kind !== "Status" && answer.metadata?.deletionTimestamp && answer.metadata.resourceVersion) {
-          return { object: answer as AnyObject, origin };
-        }
-        const uid = answer.details?.uid ?? answer.metadata?.uid;
-        return uid === undefined ? undefined : { deleted: { uid }, origin };
-      },
-    );
+    const seen = this.#uids(resource, key);
+    const call: Call = {
+      verb: "delete",
+      method: "DELETE",
+      target,
+      key,
+      body: { propagationPolicy: propagation, gracePeriodSeconds, preconditions, ...dryRun(options) },
+      options,
+      refused: (error) => (isNotFound(error) ? seen.map((uid) => ({ deleted: { uid }, origin })) : []),
+    };
+    await this.#send(resource, run, call, deleted);
   }
 
   /**
@@ -196,22 +186,18 @@ export class ObjectWriter {
     where: DeleteCollection,
     run: RunScope,
   ): Promise<readonly AnyObject[] | undefined> {
-    const mapping = this.#known(resource) ?? (await this.#scope.mapper.resolve(resource));
-    const { propagation, gracePeriodSeconds } = where;
-    const answer = await this.#send<{ readonly items?: readonly AnyObject[] | null }>(
-      resource,
-      run,
-      {
-        ...where,
-        verb: "deletecollection",
-        method: "DELETE",
-        path: collectionPath(mapping, where.namespace),
-        key: undefined,
-        query: where.labels === undefined ? "" : `labelSelector=${encodeURIComponent(where.labels)}`,
-        body: { propagationPolicy: propagation, gracePeriodSeconds, ...dryRun(where) },
-      },
-      () => undefined,
-    );
+    const { propagation, gracePeriodSeconds, namespace, labels } = where;
+    const call: Call = {
+      verb: "deletecollection",
+      method: "DELETE",
+      target: { name: "", namespace },
+      collection: true,
+      key: undefined,
+      query: labels === undefined ? undefined : `labelSelector=${encodeURIComponent(labels)}`,
+      body: { propagationPolicy: propagation, gracePeriodSeconds, ...dryRun(where) },
+      options: where,
+    };
+    const answer = await this.#send<DeletedCollection>(resource, run, call, unknown);
     return answer.items ?? undefined;
   }
 
@@ -231,46 +217,36 @@ export class ObjectWriter {
     return [...uids];
   }
 
-  #known(resource: Resource): Mapping | undefined {
-    return this.#scope.mapper.known(resource);
-  }
-
-  #object(resource: Resource, run: RunScope, call: Call): Promise<AnyObject> {
-    const { subresource } = call;
-    // Subresources other than status answer with another kind.
-    const own = subresource === undefined || subresource === "status";
-    const { origin } = run;
-    return this.#send<AnyObject>(resource, run, call, (object, text) => {
-      if (!own) return undefined;
-      return isGone(object) ? { deleted: { uid: object.metadata.uid }, origin } : { object, text, origin };
-    });
-  }
-
   async #send<T>(
     resource: Resource,
     run: RunScope,
     call: Call,
-    result: (answer: T, text: string | undefined) => WriteResult | undefined,
+    resultOf: (answer: T, about: AboutAnswer) => WriteResult | undefined,
   ): Promise<T> {
-    const { informers, transport, permissions, onUndeclared } = this.#scope;
+    const { informers, mapper, transport, permissions, onUndeclared } = this.#scope;
+    const mapping = mapper.known(resource) ?? (await mapper.resolve(resource));
+    const { target, subresource, options } = call;
+    const path =
+      call.collection === true ? collectionPath(mapping, target.namespace) : objectPath(mapping, target, subresource);
+    const body = call.object === undefined ? call.body : identified(mapping, call.object);
     const { gate } = run;
     if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
-    if (onUndeclared !== undefined && !permissions.allows(resource, call.verb, call.subresource)) {
-      onUndeclared(resource, call.verb, call.subresource);
+    if (onUndeclared !== undefined && !permissions.allows(resource, call.verb, subresource)) {
+      onUndeclared(resource, call.verb, subresource);
     }
-    const held = call.key === undefined || call.dryRun === true ? undefined : keyString(call.key);
+    const held = options.dryRun === true ? undefined : call.key;
     if (held !== undefined) informers.beginWrite(resource, held);
     let answer: T;
     let text: string | undefined;
     try {
       answer = await transport.request<T>({
         method: call.method,
-        path: call.path,
+        path,
         query: this.#query(call, run),
-        body: call.body,
+        body,
         contentType: call.contentType,
-        signal: signalOf(call, run),
-        timeout: call.timeout,
+        signal: signalOf(options, run),
+        timeout: options.timeout,
         headers: run.headers,
         parse: held === undefined ? undefined : (body) => informers.parseAnswer(resource, held, (text = body)),
       });
@@ -281,21 +257,21 @@ export class ObjectWriter {
       }
       throw isForbidden(error) ? undeclared(error, this.#scope, resource, call) : error;
     }
-    if (call.dryRun !== true) {
-      const written = result(answer, text);
-      if (held !== undefined) informers.endWrite(resource, held, written);
-      else if (written?.object !== undefined) this.learn(resource, keyString(written.object.metadata), written);
+    if (options.dryRun !== true) {
+      const result = resultOf(answer, { origin: run.origin, text });
+      if (held !== undefined) informers.endWrite(resource, held, result);
+      else if (result?.object !== undefined) this.learn(resource, keyString(result.object.metadata), result);
     }
     return answer;
   }
 
-  #query(call: Call, run: RunScope): string {
-    const { manager = run.manager } = call;
-    let query = call.method === "DELETE" ? "" : this.#manager;
-    if (manager !== undefined && call.method !== "DELETE") query = `fieldManager=${encodeURIComponent(manager)}`;
-    if (call.query) query += query === "" ? call.query : `&${call.query}`;
-    if (call.dryRun === true) query += query === "" ? "dryRun=All" : "&dryRun=All";
-    return query;
+  #query({ method, manager, query, options }: Call, run: RunScope): string {
+    const parts: string[] = [];
+    const other = manager ?? run.manager;
+    if (method !== "DELETE") parts.push(other === undefined ? this.#manager : managerQuery(other));
+    if (query !== undefined) parts.push(query);
+    if (options.dryRun === true) parts.push("dryRun=All");
+    return parts.join("&");
   }
 }
 
@@ -304,6 +280,10 @@ export interface ApplyCall extends UpdateOptions {
   readonly force?: boolean | undefined;
   /** @default the controller's name */
   readonly manager?: string | undefined;
+  /** The object as JSON, of a caller who has it. @default made of the object */
+  readonly body?: string | undefined;
+  /** Of the object in the caches, of a caller who has it. @default made of the object */
+  readonly key?: string | undefined;
 }
 
 /** Options of a write that may go to a subresource. */
@@ -317,9 +297,40 @@ export interface DeleteCollection extends DeleteOptions {
   readonly labels?: string | undefined;
 }
 
-function signalOf(call: Call, run: RunScope): AbortSignal | undefined {
-  if (call.signal === undefined) return run.requestSignal;
-  return run.requestSignal === undefined ? call.signal : AbortSignal.any([call.signal, run.requestSignal]);
+function managerQuery(manager: string): string {
+  return `fieldManager=${encodeURIComponent(manager)}`;
+}
+
+function signalOf({ signal }: WriteOptions, { requestSignal }: RunScope): AbortSignal | undefined {
+  if (signal === undefined || requestSignal === undefined) return signal ?? requestSignal;
+  return AbortSignal.any([signal, requestSignal]);
+}
+
+// What an answer says of the object, for the informers.
+
+type AboutAnswer = Pick<WriteResult, "origin" | "text">;
+
+function resultOf(subresource: string | undefined): (answer: AnyObject, about: AboutAnswer) => WriteResult | undefined {
+  // Subresources other than status answer with another kind.
+  return subresource === undefined || subresource === "status" ? written : unknown;
+}
+
+function written(object: AnyObject, { origin, text }: AboutAnswer): WriteResult {
+  return isGone(object) ? { deleted: { uid: object.metadata.uid }, origin } : { object, text, origin };
+}
+
+function deleted(answer: DeleteAnswer, { origin }: AboutAnswer): WriteResult | undefined {
+  // The object itself comes back while finalizers or a grace period keep it, but also when it is gone: without a
+  // version when somebody else was faster.
+  if (answer.kind !== "Status" && answer.metadata?.deletionTimestamp && answer.metadata.resourceVersion) {
+    return { object: answer as AnyObject, origin };
+  }
+  const uid = answer.details?.uid ?? answer.metadata?.uid;
+  return uid === undefined ? undefined : { deleted: { uid }, origin };
+}
+
+function unknown(): undefined {
+  return undefined;
 }
 
 /** A write that takes the last finalizer away deletes the object, and is answered with the version before. */
@@ -339,7 +350,7 @@ function withoutManagedFields(object: AnyObject): AnyObject {
   return { ...object, metadata: { ...object.metadata, managedFields: undefined } };
 }
 
-function identified(mapping: Mapping, object: Body): object {
+function identified(mapping: Mapping, object: object): object {
   return "kind" in object && "apiVersion" in object
     ? object
     : { apiVersion: mapping.apiVersion, kind: mapping.kind, ...object };

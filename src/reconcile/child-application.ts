@@ -15,67 +15,78 @@ const ATTEMPTS = 5;
 const MARK = `f:${APPLIED_ANNOTATION}`;
 
 /**
- * The object of the child's name as the cache has it, when it is this owner's child or may be adopted.
+ * The object of the child's name, when it is this owner's child or may be adopted: as the cache has it, and as the
+ * server has it where the cache cannot tell.
  *
  * @throws NotOwned, AlreadyOwned when it is not.
  */
-export async function knownChild(run: RunOfObject, child: PlannedChild): Promise<AnyObject | undefined> {
+export function knownChild(run: RunOfObject, child: PlannedChild): Known | Promise<Known> {
   const { informer } = child.kind;
-  const object = informer.store.get(keyString(child.key));
+  const object = informer.store.get(child.key);
   // A selector hides foreign objects of the name, and a stub their owner.
-  const hidden = object === undefined && (informer.labels !== undefined || informer.fields !== undefined);
-  if (hidden || (object !== undefined && isStub(object))) return found(run, child);
-  return ours(run, child, object);
+  const hidden = object === undefined ? informer.labels !== undefined || informer.fields !== undefined : isStub(object);
+  return hidden ? found(run, child) : ours(run, child, object);
 }
 
-/** Makes the child what it should be; no request when it is that already. */
-export async function applyChild(run: RunOfObject, child: PlannedChild): Promise<void> {
-  const { memory, controller, managers, parts, log, clock } = run.environment;
+type Known = AnyObject | undefined;
+
+/** Whether the child is not what it should be; without a request. */
+export function isDue(run: RunOfObject, child: PlannedChild): boolean {
+  const { memory, controller, log } = run.environment;
   const { live, content, id } = child;
-  if (live?.metadata.deletionTimestamp !== undefined) return; // its deletion is an event, and then it is made anew
-  // The mark is compared by itself: another controller of the same object may have put its own there.
-  child.mark(undefined);
-  const state = { desired: content, live, fields: live && ownFields(live, controller) };
-  if (live !== undefined) {
-    if (memory.isApplied(id, live, state)) return;
-    // What this process has never applied, one before it may have: the mark says so, and the fields that nobody has
-    // changed it since, because a change takes the ownership.
-    const mark = live.metadata.annotations?.[APPLIED_ANNOTATION];
-    if (mark !== undefined && mark === child.digest() && state.fields && isOwned(content, state.fields)) {
-      return memory.remember(id, live, state);
-    }
-    if (log.enabled("debug"))
-      run.log.debug("Applying a child that differs", { child: child.what, ...differing(state) });
+  if (live === undefined) return true;
+  if (live.metadata.deletionTimestamp !== undefined) return false; // its deletion is an event, and then it is made anew
+  const state = { desired: content, live, fields: ownFields(live, controller) };
+  if (memory.isApplied(id, live, state)) return false;
+  // What this process has never applied, one before it may have: the mark says so, and the fields that nobody has
+  // changed it since, because a change takes the ownership.
+  const mark = live.metadata.annotations?.[APPLIED_ANNOTATION];
+  if (mark !== undefined && mark === child.digest && state.fields && isOwned(content, state.fields)) {
+    memory.remember(id, live, state);
+    return false;
   }
-  child.mark(child.digest());
-  const answer = await send(run, child);
-  child.mark(undefined);
+  if (log.enabled("debug")) run.log.debug("Applying a child that differs", { child: child.what, ...differing(state) });
+  return true;
+}
+
+/** Makes a child that is due what it should be. */
+export async function applyChild(run: RunOfObject, child: PlannedChild): Promise<void> {
+  const { memory, controller, managers, parts, clock } = run.environment;
+  const { content, id, key } = child;
+  const { resource } = child.kind;
+  const before = child.live;
+  let body: string;
+  let answer: AnyObject;
+  // The cache may lag: the body says which object is meant, or that there is none, and otherwise nothing is written.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const object = child.body();
+      body = JSON.stringify(object);
+      answer = await parts.writer.apply(resource, object, run, { force: true, key, body });
+      break;
+    } catch (error) {
+      if (attempt === ATTEMPTS || !(isConflict(error) || isAlreadyExists(error) || isOther(error))) throw error;
+      child.live = await found(run, child);
+      if (child.live?.metadata.deletionTimestamp !== undefined) return;
+    }
+  }
   child.live = answer;
-  if (live !== undefined && memory.isFight(id, content, clock.now())) {
+  if (before !== undefined && memory.isFight(id, body, clock.now())) {
+    const state = { desired: content, live: before, fields: ownFields(before, controller) };
     const about = { child: child.what, ...differing(state) };
     run.log.warn("A child keeps changing back: somebody else writes fields that this controller sets", about);
   }
   if (answer.metadata.deletionTimestamp !== undefined) return;
   memory.remember(id, answer, { desired: content, live: answer, fields: ownFields(answer, controller) });
-  for (const former of managers) {
-    if (former === controller || appliedFields(answer, former) === undefined) continue;
-    // What an earlier name of this controller applied, and the new one does not want, goes with its last claim.
-    const body = child.identity();
-    child.live = await parts.writer.apply(child.kind.resource, body, run, { force: true, manager: former });
-  }
+  if (managers.length > 1) await releaseFormer(run, child, answer);
 }
 
-/** The cache may lag: the body says which object is meant, or that there is none, and otherwise nothing is written. */
-async function send(run: RunOfObject, child: PlannedChild): Promise<AnyObject> {
-  const { writer } = run.environment.parts;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await writer.apply(child.kind.resource, child.body(), run, { force: true });
-    } catch (error) {
-      if (attempt === ATTEMPTS || !(isConflict(error) || isAlreadyExists(error) || isOther(error))) throw error;
-      child.live = await found(run, child);
-      if (child.live?.metadata.deletionTimestamp !== undefined) return child.live;
-    }
+/** What an earlier name of this controller applied, and the new one does not want, goes with its last claim. */
+async function releaseFormer(run: RunOfObject, child: PlannedChild, answer: AnyObject): Promise<void> {
+  const { controller, managers, parts } = run.environment;
+  for (const manager of managers) {
+    if (manager === controller || appliedFields(answer, manager) === undefined) continue;
+    child.live = await parts.writer.apply(child.kind.resource, child.emptyBody(), run, { force: true, manager });
   }
 }
 
@@ -95,12 +106,13 @@ function isOther(error: unknown): boolean {
 }
 
 /** As the server has it. */
-async function found(run: RunOfObject, child: PlannedChild): Promise<AnyObject | undefined> {
-  return ours(run, child, await run.environment.parts.reader.findLive(child.kind.resource, child.key));
+async function found(run: RunOfObject, child: PlannedChild): Promise<Known> {
+  return ours(run, child, await run.environment.parts.reader.findLive(child.kind.resource, child.identity));
 }
 
-function ours(run: RunOfObject, { what, adopt }: PlannedChild, object: AnyObject | undefined): AnyObject | undefined {
+function ours(run: RunOfObject, child: PlannedChild, object: Known): Known {
   if (object === undefined || ownerUid(object) === run.object.metadata.uid) return object;
+  const { what, adopt } = child;
   const controller = controllerOf(object);
   if (controller !== undefined) {
     const { kind, metadata } = run.object;

@@ -15,88 +15,114 @@ import {
 import type { RunOfObject } from "./run.ts";
 
 /** A child of the desired set, ready to be applied, with what is known of it at the server. */
-export interface PlannedChild {
+export class PlannedChild {
   readonly kind: OwnedKind;
-  readonly key: Key;
+  /** In the set. */
+  readonly name: string;
+  /** As the caches have it. */
+  readonly key: string;
   readonly id: string;
-  /** For messages: `Deployment web/frontend`. */
-  readonly what: string;
-  /** What is applied, without what identifies the object. */
-  readonly content: object;
+  /** What is applied, without what identifies the object: that is `undefined`, and counts as absent. */
+  readonly content: Content;
   /** An object that nobody controls is taken over. */
-  adopt: boolean;
+  adopt = false;
   /** The object as the server has it, once known. */
-  live: AnyObject | undefined;
-  /** Hash of the content, while it has no mark; `undefined` for kinds that need none. */
-  digest(): string | undefined;
-  /** Puts a digest into the content, or takes it out. */
-  mark(digest: string | undefined): void;
+  live: AnyObject | undefined = undefined;
+  readonly #desired: DesiredObject;
+  readonly #namespace: string | undefined;
+  #digest: string | undefined = undefined;
+
+  /** @throws TypeError when the child is not of an owned kind, has no namespace, or can neither be referenced nor tracked. */
+  constructor(run: RunOfObject, name: string, desired: DesiredObject) {
+    const kind = ownedKind(run, desired);
+    const namespace = namespaceOf(run, kind, desired);
+    this.kind = kind;
+    this.name = name;
+    this.#desired = desired;
+    this.#namespace = namespace;
+    this.key = keyString({ name: desired.metadata.name, namespace });
+    this.id = childId(kind.resource, this.key);
+    const ownership = ownershipOf(run, this);
+    this.content = {
+      ...(desired.kind === "Secret" && desired.apiVersion === "v1" ? encoded(desired as Secret) : desired),
+      apiVersion: undefined,
+      kind: undefined,
+      metadata: { ...desired.metadata, name: undefined, namespace: undefined, ...ownership },
+    };
+    this.#refuseUnseen();
+  }
+
+  /** For messages: `Deployment web/frontend`. */
+  get what(): string {
+    return `${this.#desired.kind} ${this.key}`;
+  }
+
+  get identity(): Key {
+    return { name: this.#desired.metadata.name, namespace: this.#namespace };
+  }
+
+  get metadata(): MetaInput {
+    return this.#desired.metadata;
+  }
+
+  /** Hash of the content; `undefined` for kinds that need none. */
+  get digest(): string | undefined {
+    return isExact(this.#desired) ? undefined : (this.#digest ??= digestOf(this.content));
+  }
+
   /** What goes to the server, and there only to the object that is known, or to none that exists. */
-  body(): AppliedBody;
-  /** The identity of the object that is known, and nothing else. */
-  identity(): AppliedBody;
+  body(): AppliedBody {
+    const { apiVersion, kind } = this.#desired;
+    const { digest, content, live } = this;
+    const { name, namespace } = this.identity;
+    const { metadata } = content;
+    const annotations =
+      digest === undefined ? metadata.annotations : { ...metadata.annotations, [APPLIED_ANNOTATION]: digest };
+    const precondition = live === undefined ? ABSENT : { uid: live.metadata.uid };
+    const identified = { ...metadata, name, namespace, annotations, ...precondition };
+    return { ...content, apiVersion, kind, metadata: identified };
+  }
+
+  /** Nothing but the object that is known: an apply of this gives up all fields. */
+  emptyBody(): AppliedBody {
+    const { apiVersion, kind } = this.#desired;
+    return { apiVersion, kind, metadata: { ...this.identity, uid: this.live?.metadata.uid } };
+  }
+
+  /** What the informer cannot see could be somebody else's, and would never be pruned. */
+  #refuseUnseen(): void {
+    const { informer } = this.kind;
+    const { kind } = this.#desired;
+    if (this.#namespace !== undefined && !informer.sees(this.#namespace)) {
+      const { namespaces, namespaceLabels } = informer;
+      throw new TypeError(
+        `Cannot sync children: ${this.what} is outside the namespaces that are watched for ${kind}, ` +
+          `${namespaceLabels === undefined ? namespaces.join(", ") : `those with the labels '${namespaceLabels}'`}; ` +
+          "add its namespace to `--namespace`, or to `namespaces` of its `owns` entry",
+      );
+    }
+    if (informer.labels === undefined || informer.covers(this.body() as AppliedBody as unknown as AnyObject)) return;
+    throw new TypeError(
+      `Cannot sync children: ${this.what} is outside the selector '${informer.labels}' of its \`owns\` entry; give it those labels, or widen the selector`,
+    );
+  }
+}
+
+/** A desired object without its identity. */
+interface Content {
+  readonly apiVersion: undefined;
+  readonly kind: undefined;
+  readonly metadata: Omit<MetaInput, "name" | "annotations"> & Annotated & { readonly name: undefined };
+}
+
+interface Annotated {
+  readonly annotations: Readonly<Record<string, string | undefined>>;
 }
 
 interface AppliedBody {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: MetaInput;
-}
-
-/** @throws TypeError when the child is not of an owned kind, has no namespace, or can neither be referenced nor tracked. */
-export function planChild(run: RunOfObject, name: string, desired: DesiredObject): PlannedChild {
-  const { apiVersion, kind, metadata, ...given } = desired;
-  const rest = kind === "Secret" && apiVersion === "v1" ? encoded(given) : given;
-  const owned = ownedKind(run, desired);
-  const namespace = namespaceOf(run, owned, desired);
-  const what = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${metadata.name}`;
-  const { name: childName, namespace: _, ...meta } = metadata;
-  const key: Key = { name: childName, namespace };
-  const ownership = ownershipOf(run, owned, { name, namespace, what, metadata });
-  const content = { ...rest, metadata: { ...meta, ...ownership } };
-  const identity = namespace === undefined ? { name: childName } : { name: childName, namespace };
-  const { informer } = owned;
-  // What the informer cannot see could be somebody else's, and would never be pruned.
-  if (namespace !== undefined && !informer.sees(namespace)) {
-    const { namespaces, namespaceLabels } = informer;
-    throw new TypeError(
-      `Cannot sync children: ${what} is outside the namespaces that are watched for ${kind}, ` +
-        `${namespaceLabels === undefined ? namespaces.join(", ") : `those with the labels '${namespaceLabels}'`}; ` +
-        "add its namespace to `--namespace`, or to `namespaces` of its `owns` entry",
-    );
-  }
-  if (
-    informer.labels !== undefined &&
-    !informer.covers({ ...desired, metadata: { ...content.metadata, ...identity } } as unknown as AnyObject)
-  ) {
-    throw new TypeError(
-      `Cannot sync children: ${what} is outside the selector '${informer.labels}' of its \`owns\` entry; give it those labels, or widen the selector`,
-    );
-  }
-  return {
-    kind: owned,
-    key,
-    id: childId(owned.resource, keyString(key)),
-    what,
-    content,
-    adopt: false,
-    live: undefined,
-    digest() {
-      if (isExact(desired)) return undefined;
-      return digestOf(content);
-    },
-    mark(digest) {
-      if (digest === undefined) delete ownership.annotations[APPLIED_ANNOTATION];
-      else ownership.annotations[APPLIED_ANNOTATION] = digest;
-    },
-    body() {
-      const precondition = this.live === undefined ? ABSENT : { uid: this.live.metadata.uid };
-      return { apiVersion, kind, ...content, metadata: { ...identity, ...content.metadata, ...precondition } };
-    },
-    identity() {
-      return { apiVersion, kind, metadata: { ...identity, uid: this.live?.metadata.uid } };
-    },
-  };
+  readonly metadata: Key & { readonly uid?: string | undefined };
 }
 
 /** No object has the version of an empty store: an apply that names it makes an object, and never changes one. */
@@ -108,7 +134,7 @@ function isExact({ apiVersion, kind }: DesiredObject): boolean {
 }
 
 /** Independent of the order in which fields are written. */
-function digestOf(content: object): string {
+function digestOf(content: Content): string {
   const json = JSON.stringify(content, (_, value: unknown) =>
     typeof value !== "object" || value === null || Array.isArray(value)
       ? value
@@ -117,8 +143,13 @@ function digestOf(content: object): string {
   return createHash("sha256").update(json).digest("base64url").slice(0, 22);
 }
 
+interface Secret extends DesiredObject {
+  readonly stringData?: Readonly<Record<string, string>>;
+  readonly data?: object;
+}
+
 /** The server turns `stringData` into `data` and forgets who set it: a change by others would go unseen. */
-function encoded(secret: { readonly stringData?: Readonly<Record<string, string>>; readonly data?: object }): object {
+function encoded(secret: Secret): object {
   const { stringData, ...rest } = secret;
   if (stringData === undefined) return rest;
   const data: Record<string, unknown> = { ...rest.data };
@@ -149,33 +180,29 @@ function namespaceOf(run: RunOfObject, kind: OwnedKind, desired: DesiredObject):
   );
 }
 
-interface Ownership {
-  readonly name: string;
-  readonly namespace: string | undefined;
-  readonly what: string;
-  readonly metadata: MetaInput;
-}
-
 /** The metadata that makes an object a child: an owner reference, or where that cannot reach a label. */
-function ownershipOf(
-  run: RunOfObject,
-  kind: OwnedKind,
-  child: Ownership,
-): Pick<MetaInput, "labels" | "ownerReferences"> & { readonly annotations: Record<string, string> } {
+function ownershipOf(run: RunOfObject, child: PlannedChild): Pick<MetaInput, "labels" | "ownerReferences"> & Annotated {
   const owner = run.object;
-  const { labels, ownerReferences = [] } = child.metadata;
-  const annotations = { ...child.metadata.annotations, [CHILD_ANNOTATION]: child.name };
-  const other = ownerReferences.find(({ controller, uid }) => controller === true && uid !== owner.metadata.uid);
+  const { labels, ownerReferences } = child.metadata;
+  // The mark is compared by itself: an author's copy of it would say what was applied before.
+  const annotations = {
+    ...child.metadata.annotations,
+    [CHILD_ANNOTATION]: child.name,
+    [APPLIED_ANNOTATION]: undefined,
+  };
+  const other = ownerReferences?.find(({ controller, uid }) => controller === true && uid !== owner.metadata.uid);
   if (other !== undefined) {
     throw new TypeError(
       `Cannot sync children: ${child.what} names ${other.kind} ${other.name} as its controller, and that is ${owner.kind} ${owner.metadata.name}`,
     );
   }
-  if (canReference(owner, child.namespace)) {
+  if (canReference(owner, child.identity.namespace)) {
+    const reference = controllerReference(owner);
+    if (ownerReferences === undefined) return { annotations, ownerReferences: [reference] };
     const others = ownerReferences.filter(({ uid }) => uid !== owner.metadata.uid);
-    return { annotations, ownerReferences: [...others, controllerReference(owner)] };
+    return { annotations, ownerReferences: [...others, reference] };
   }
-  if (kind.track === "label") {
+  if (child.kind.track === "label") {
     return {
       labels: { ...labels, [OWNER_UID_LABEL]: owner.metadata.uid },
       annotations: { ...annotations, [OWNER_ANNOTATION]: keyString(owner.metadata) },
@@ -183,6 +210,6 @@ function ownershipOf(
   }
   throw new TypeError(
     `Cannot sync children: ${child.what} cannot carry an owner reference to ${owner.kind} ${keyString(owner.metadata)}, ` +
-      `because an owner must be in the same namespace or cluster-scoped; declare \`watch(${kind.resource.kind}, { track: "label" })\` in \`owns\``,
+      `because an owner must be in the same namespace or cluster-scoped; declare \`watch(${child.kind.resource.kind}, { track: "label" })\` in \`owns\``,
   );
 }

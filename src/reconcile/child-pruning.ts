@@ -33,14 +33,20 @@ export interface Pruning {
 }
 
 /** The children that this controller made and the set no longer names. */
-export function surplusOf(run: RunOfObject, wanted: ReadonlySet<string>, options: SyncOptions<string>): Pruning {
+export function surplusOf(
+  run: RunOfObject,
+  wanted: ReadonlyMap<string, unknown>,
+  options: SyncOptions<string>,
+): Pruning {
   const prune: Surplus[] = [];
   const release: Surplus[] = [];
   let kept = 0;
   for (const kind of run.environment.owned) {
     if (!kind.informer.hasSynced) throw notThere(kind);
-    for (const object of existing(run, kind)) {
-      if (wanted.has(childId(kind.resource, keyString(object.metadata)))) continue;
+    const { store } = kind.informer;
+    for (const key of store.keysOf(OWNER_INDEX, run.object.metadata.uid)) {
+      if (wanted.has(childId(kind.resource, key))) continue;
+      const object = store.get(key)!;
       if (!isAppliedBy(object, run.environment.managers)) continue;
       const name = object.metadata.annotations?.[CHILD_ANNOTATION] ?? "";
       if (options.keep?.includes(name)) kept++;
@@ -61,7 +67,6 @@ export async function prune(
   { prune: surplus, release }: Pruning,
   after: { readonly [later: string]: readonly string[] | undefined } = {},
 ): Promise<void> {
-  if (surplus.length + release.length === 0) return;
   for (const kind of run.environment.owned) refuseUnseen(kind);
   for (const child of release) await releaseChild(run, child);
   let open = surplus;

@@ -1,6 +1,6 @@
 /** `children.sync`: makes what the cluster has of an object's children the set that its reconciler wants. */
-import { applyChild, knownChild } from "./child-application.ts";
-import { planChild, type PlannedChild } from "./child-plan.ts";
+import { applyChild, isDue, knownChild } from "./child-application.ts";
+import { PlannedChild } from "./child-plan.ts";
 import { prune, removeTracked, surplusOf } from "./child-pruning.ts";
 import type { SyncOptions } from "./children.ts";
 import { checkSet, type DesiredSet, objectsOf } from "./desired-object.ts";
@@ -19,33 +19,34 @@ export class ChildSet {
   async sync(desired: DesiredSet, options: SyncOptions<string> = {}): Promise<unknown> {
     this.#admit();
     checkSet(desired, options);
-    const plans = new Map<string, PlannedChild[]>();
-    const wanted = new Set<string>();
-    for (const [name, given] of Object.entries(desired)) {
-      const planned = objectsOf(name, given).map((object) => planChild(this.#run, name, object));
-      for (const child of planned) {
-        if (wanted.has(child.id)) throw new TypeError(`Cannot sync children: ${child.what} is in the set twice`);
-        wanted.add(child.id);
+    const plans = new Map<string, PlannedChild>();
+    for (const name of Object.keys(desired)) {
+      for (const object of objectsOf(name, desired[name])) {
+        const child = new PlannedChild(this.#run, name, object);
+        if (plans.has(child.id)) throw new TypeError(`Cannot sync children: ${child.what} is in the set twice`);
+        plans.set(child.id, child);
       }
-      plans.set(name, planned);
     }
-    const surplus = surplusOf(this.#run, wanted, options);
-    if (wanted.size === 0 && surplus.prune.length > 0 && surplus.kept === 0 && options.allowEmpty !== true) {
+    const surplus = surplusOf(this.#run, plans, options);
+    if (plans.size === 0 && surplus.prune.length > 0 && surplus.kept === 0 && options.allowEmpty !== true) {
       throw new TypeError(
         `Cannot sync children: the set is empty and would delete ${surplus.prune.map(({ object }) => `${object.kind} ${object.metadata.name}`).join(", ")}; ` +
           "pass `{ allowEmpty: true }` when that is meant",
       );
     }
+    const children = [...plans.values()];
     // Every refusal comes before the first write.
-    for (const [name, planned] of plans) {
-      for (const child of planned) {
-        child.adopt = adopts(options, name);
-        child.live = await knownChild(this.#run, child);
-      }
+    for (const child of children) {
+      child.adopt = adopts(options, child.name);
+      const known = knownChild(this.#run, child);
+      child.live = known instanceof Promise ? await known : known;
     }
-    const complete = await this.#applyAll(plans, options.after ?? {});
-    if (complete) await prune(this.#run, surplus, options.after);
-    return this.#result(desired, plans);
+    let complete = true;
+    if (options.after === undefined) await this.#apply(children);
+    else complete = await this.#applyInOrder(Object.keys(desired), children, options.after);
+    const isSurplus = surplus.prune.length > 0 || surplus.release.length > 0;
+    if (complete && isSurplus) await prune(this.#run, surplus, options.after);
+    return resultOf(desired, children);
   }
 
   /** Deletes the children that no garbage collector finds: those tracked by a label. */
@@ -66,11 +67,11 @@ export class ChildSet {
   }
 
   /** Applies what is not waiting for others; false when something was. */
-  async #applyAll(
-    plans: ReadonlyMap<string, readonly PlannedChild[]>,
-    after: { readonly [name: string]: readonly string[] | undefined },
-  ): Promise<boolean> {
-    const open = new Set(plans.keys());
+  async #applyInOrder(names: readonly string[], children: readonly PlannedChild[], after: Order): Promise<boolean> {
+    const open = new Set(names);
+    const byName = Map.groupBy(children, ({ name }) => name);
+    const isMissing = (name: string): boolean =>
+      byName.get(name)?.some(({ live }) => live === undefined || !isReady(live)) === true;
     let waiting = false;
     while (open.size > 0) {
       const ready = [...open].filter((name) => !after[name]?.some((earlier) => open.has(earlier)));
@@ -78,35 +79,41 @@ export class ChildSet {
       const wave: PlannedChild[] = [];
       for (const name of ready) {
         open.delete(name);
-        const waits = after[name]?.some((earlier) =>
-          plans.get(earlier)?.some(({ live }) => live === undefined || !isReady(live)),
-        );
-        if (waits) waiting = true;
-        else wave.push(...plans.get(name)!);
+        if (after[name]?.some(isMissing)) waiting = true;
+        else wave.push(...(byName.get(name) ?? []));
       }
-      await this.#applyWave(wave);
+      await this.#apply(wave);
     }
     return !waiting;
   }
 
-  async #applyWave(wave: readonly PlannedChild[]): Promise<void> {
-    if (wave.length === 1) return applyChild(this.#run, wave[0]!); // the common case, without the promises of the other
-    const results = await Promise.allSettled(wave.map((child) => applyChild(this.#run, child)));
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
+  /** All at once; no request for what is as it should be. */
+  #apply(children: readonly PlannedChild[]): Promise<void> | undefined {
+    const due = children.filter((child) => isDue(this.#run, child));
+    if (due.length === 0) return undefined;
+    return due.length === 1 ? applyChild(this.#run, due[0]!) : applySeveral(this.#run, due);
   }
+}
 
-  #result(desired: DesiredSet, plans: ReadonlyMap<string, readonly PlannedChild[]>): Record<string, unknown> {
-    const result: Record<string, unknown> = {};
-    for (const [name, planned] of plans) {
-      const objects = planned.map(({ live, what }) => {
-        if (live === undefined) throw new WaitingForChildren(`${what} waits for the children before it`);
-        return live;
-      });
-      result[name] = Array.isArray(desired[name]) ? objects : objects[0];
-    }
-    return result;
+async function applySeveral(run: RunOfObject, children: readonly PlannedChild[]): Promise<void> {
+  const results = await Promise.allSettled(children.map((child) => applyChild(run, child)));
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+type Order = NonNullable<SyncOptions<string>["after"]>;
+
+/** What the server has, under the names of the set. */
+function resultOf(desired: DesiredSet, children: readonly PlannedChild[]): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const name of Object.keys(desired)) result[name] = Array.isArray(desired[name]) ? [] : undefined;
+  for (const { name, live, what } of children) {
+    if (live === undefined) throw new WaitingForChildren(`${what} waits for the children before it`);
+    const several = result[name];
+    if (Array.isArray(several)) several.push(live);
+    else result[name] = live;
   }
+  return result;
 }
 
 function adopts(options: SyncOptions<string>, name: string): boolean {

@@ -5,7 +5,6 @@
  * first use.
  */
 import type { AnyObject, Shape } from "../resource/handle.ts";
-import { keyString } from "../resource/meta.ts";
 import { ChildSet } from "./child-set.ts";
 import type { Children } from "./children.ts";
 import type { ObjectContext, RunEvents } from "./context.ts";
@@ -57,7 +56,7 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ru
   }
 
   latest(): AnyObject {
-    const latest = this.environment.latest(keyString(this.object.metadata));
+    const latest = this.environment.latest(this.cause.key);
     return latest !== undefined && latest.metadata.uid === this.object.metadata.uid ? latest : this.object;
   }
 

@@ -1,7 +1,7 @@
 /** Writes the status of a run's object: merged over what this controller wrote before, once, and only when it differs. */
 import { isNotFound } from "../kube/api-error.ts";
 import { definitionOf } from "../resource/define.ts";
-import type { Shape } from "../resource/handle.ts";
+import type { AnyObject, Shape } from "../resource/handle.ts";
 import type { Condition, FieldsV1 } from "../resource/meta.ts";
 import { appliedFields, extract } from "../client/managed-fields.ts";
 import type { StatusWriter } from "./status.ts";
@@ -56,27 +56,26 @@ export class ObjectStatus implements StatusWriter<Shape> {
     if (resource.subresources !== undefined && !resource.subresources.includes("status")) {
       throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
     }
-    const object = run.latest();
+    const { key } = run.cause;
+    const object = run.environment.latest(key) ?? run.object;
     // What this run found is not true of a later object of the name, and the server compares no uid here.
-    const present = run.environment.latest(run.cause.key);
-    if (present !== undefined && present.metadata.uid !== object.metadata.uid) return;
+    if (object.metadata.uid !== run.object.metadata.uid) return;
     const live = (object as { readonly status?: Fields }).status ?? {};
     const fields = appliedFields(object, controller, "status")?.["f:status"];
-    const status = this.#merged(live, this.#ownedBefore(live, fields));
-    const id = `status:${run.cause.key}`;
+    const desired = this.#merged(live, this.#ownedBefore(object, fields));
+    const id = `status:${key}`;
     this.#dirty = false;
-    if (memory.isApplied(id, object, { desired: status, live, fields })) return;
+    if (memory.isApplied(id, object, { desired, live, fields })) return;
     const { name, namespace } = object.metadata;
-    const body = { apiVersion: resource.apiVersion, kind: resource.kind, metadata: { name, namespace }, status };
+    const { apiVersion, kind } = resource;
+    const body = { apiVersion, kind, metadata: { name, namespace }, status: desired };
     try {
-      const answer = await parts.writer.apply(resource, body, run, { subresource: "status", force: true });
+      const answer = await parts.writer.apply(resource, body, run, { subresource: "status", force: true, key });
       const now = (answer as { readonly status?: Fields }).status ?? {};
       const written = appliedFields(answer, controller, "status")?.["f:status"];
-      memory.remember(id, answer, { desired: status, live: now, fields: written });
+      memory.remember(id, answer, { desired, live: now, fields: written });
       run.object = answer;
-      for (const former of managers) {
-        if (former !== controller && appliedFields(answer, former, "status") !== undefined) await this.#release(former);
-      }
+      if (managers.length > 1) await this.#releaseFormer(answer);
     } catch (error) {
       this.#dirty = true;
       if (!(await this.#isGone(error))) throw error; // gone in the meantime: nobody is left to tell
@@ -93,32 +92,34 @@ export class ObjectStatus implements StatusWriter<Shape> {
     throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
   }
 
-  /** What this controller wrote, under its own name or an earlier one: an apply that leaves a field out removes it. */
-  #ownedBefore(live: Fields, fields: FieldsV1 | undefined): Fields {
+  /** A copy of what this controller wrote, under its own name or an earlier one: an apply that leaves a field out removes it. */
+  #ownedBefore(object: AnyObject, fields: FieldsV1 | undefined): Fields {
+    const { status: live = {} } = object as { readonly status?: Fields };
     const { controller, managers } = this.#run.environment;
     const owned: Fields = {};
     for (const former of managers) {
       if (former === controller) continue;
-      const earlier = appliedFields(this.#run.latest(), former, "status")?.["f:status"];
+      const earlier = appliedFields(object, former, "status")?.["f:status"];
       if (earlier !== undefined) Object.assign(owned, extract(live, earlier));
     }
     if (fields !== undefined) Object.assign(owned, extract(live, fields));
     return owned;
   }
 
-  #merged(live: Fields, before: Fields): Fields {
+  /** Changes `status` from what was written before to what is to be written. */
+  #merged(live: Fields, status: Fields): Fields {
     const { object, environment } = this.#run;
     const { generation } = object.metadata;
-    const status: Fields = { ...before };
     if (generation !== undefined && definitionOf(environment.resource) !== undefined) {
       status["observedGeneration"] = generation;
     }
-    for (const [field, value] of Object.entries(this.#fields)) {
+    for (const field in this.#fields) {
+      const value = this.#fields[field];
       if (value === undefined) delete status[field];
       else status[field] = value;
     }
     if (this.#conditions.size > 0) {
-      const kept = ((before["conditions"] ?? []) as Condition[]).filter(({ type }) => !this.#conditions.has(type));
+      const kept = ((status["conditions"] ?? []) as Condition[]).filter(({ type }) => !this.#conditions.has(type));
       const present = (live["conditions"] ?? []) as readonly Condition[];
       const wanted = [...this.#conditions.values()].map((condition) => this.#condition(condition, present));
       status["conditions"] = [...kept, ...wanted];
@@ -139,6 +140,13 @@ export class ObjectStatus implements StatusWriter<Shape> {
       lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(environment.clock.now()),
       ...(object.metadata.generation === undefined ? {} : { observedGeneration: object.metadata.generation }),
     };
+  }
+
+  async #releaseFormer(answer: AnyObject): Promise<void> {
+    const { controller, managers } = this.#run.environment;
+    for (const former of managers) {
+      if (former !== controller && appliedFields(answer, former, "status") !== undefined) await this.#release(former);
+    }
   }
 
   /** An empty apply gives up what the earlier name still holds; shared fields stay. */
