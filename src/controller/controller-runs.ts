@@ -73,14 +73,21 @@ export class ControllerRuns {
     return departed && new ObjectRun(objects, item, { object: departed, departed: true });
   }
 
-  async carry(run: KeyRun): Promise<void | Result> {
-    const { invoke } = this.#options;
-    if (!(run instanceof ObjectRun)) {
-      return invoke(() => (this.#controller as KeyController).reconcile(run.key, run));
+  carry(run: KeyRun): Promise<void | Result> {
+    if (run instanceof ObjectRun) {
+      return run.departed ? this.#carryDeparted(run) : reconcileObject(this.#reconciler!, run);
     }
+    return this.#carryKey(run);
+  }
+
+  async #carryKey(run: KeyRun): Promise<void | Result> {
+    return this.#options.invoke(() => (this.#controller as KeyController).reconcile(run.key, run));
+  }
+
+  async #carryDeparted(run: ObjectRun): Promise<void | Result> {
     const { object } = run; // as it was when it left
     const result = await reconcileObject(this.#reconciler!, run);
-    if (run.departed && result?.requeueAfter === undefined) this.departed.finalized(run.cause.key, object);
+    if (result?.requeueAfter === undefined) this.departed.finalized(run.cause.key, object);
     return result;
   }
 

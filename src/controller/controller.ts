@@ -152,12 +152,9 @@ class ControllerEngine implements RunningController, EventSink {
       metrics: controllerMetrics,
       tellRunsAt: runtime.tellRuns === true ? "info" : "debug",
       retryLimit: controller.retry?.limit ?? Infinity,
-      limit: runLimit(
-        controller.timeout === undefined ? undefined : parseDuration(controller.timeout, "timeout"),
-        clock,
-      ),
-      begin: (item) => this.#runs.begin(item),
-      carry: (run) => this.#runs.carry(run),
+      limit:
+        controller.timeout === undefined ? undefined : runLimit(parseDuration(controller.timeout, "timeout"), clock),
+      runs: this.#runs,
       onParked: (run, reason) => {
         if (run instanceof ObjectRun) run.events.warning("ReconcileParked", reason);
       },

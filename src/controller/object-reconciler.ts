@@ -34,7 +34,15 @@ export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectR
     if (!(await addFinalizer(run, finalizer))) return undefined;
     if (finalizers.length > 1) await removeFinalizers(run, finalizers.slice(1)); // taken over from an earlier name
   }
-  return settled(run, () => invoke(() => controller.reconcile(run.object, run)));
+  let result: void | Result;
+  try {
+    result = await invoke(() => controller.reconcile(run.object, run));
+  } catch (error) {
+    await settleFailed(run);
+    throw error;
+  }
+  await run.settle();
+  return result;
 }
 
 /** Runs `finalize` and lets the object go; as long as that fails the finalizer stays, and the object says why. */
@@ -42,24 +50,23 @@ async function finalizeObject(reconciler: ObjectReconciler, run: ObjectRun): Pro
   const { declarations, controller, invoke } = reconciler;
   const { finalizers } = declarations;
   const [finalizer = ""] = finalizers;
-  return settled(run, async () => {
-    try {
-      const result = await invoke(() => controller.finalize?.(run.object, run));
-      if (result?.requeueAfter !== undefined) {
-        takeBackFailure(run, finalizer, "Finalizing");
-        return result; // not finished: the finalizer stays
-      }
+  let result: void | Result;
+  try {
+    result = await invoke(() => controller.finalize?.(run.object, run));
+    if (result?.requeueAfter === undefined) {
       await run.childSet.removeTracked();
       if (!run.deleting) takeBackFailure(run, finalizer, "Finalized");
       await run.settle(); // afterwards the object may be gone
       await removeFinalizers(run, finalizers);
-      return result;
-    } catch (error) {
-      const { kind } = outcomeOfError(error, run.refused !== undefined);
-      if (kind === "fail" || kind === "retry" || kind === "park") tellFailure(run, finalizer, error);
-      throw error;
-    }
-  });
+    } else takeBackFailure(run, finalizer, "Finalizing"); // not finished: the finalizer stays
+  } catch (error) {
+    const { kind } = outcomeOfError(error, run.refused !== undefined);
+    if (kind === "fail" || kind === "retry" || kind === "park") tellFailure(run, finalizer, error);
+    await settleFailed(run);
+    throw error;
+  }
+  await run.settle();
+  return result;
 }
 
 /** Whether the object belongs to the controller. */
@@ -68,19 +75,11 @@ export function isMember(reconciler: Pick<ObjectReconciler, "declarations" | "in
   return match === undefined || reconciler.invoke(() => match(object));
 }
 
-/** Writes the status after the author's code, also when that throws: nothing said is lost. */
-async function settled(run: ObjectRun, code: () => Promise<void | Result> | undefined): Promise<void | Result> {
-  let result: void | Result;
+/** Writes the status also when the author's code threw: nothing said is lost. */
+async function settleFailed(run: ObjectRun): Promise<void> {
   try {
-    result = await code();
+    await run.settle();
   } catch (error) {
-    try {
-      await run.settle();
-    } catch (statusError) {
-      run.log.warn("Cannot write the status after a failed run", { error: statusError });
-    }
-    throw error;
+    run.log.warn("Cannot write the status after a failed run", { error });
   }
-  await run.settle();
-  return result;
 }

@@ -9,11 +9,8 @@ export interface RunLimit {
   start(onDeadline: () => void): Disposable;
 }
 
-const NOTHING: Disposable = { [Symbol.dispose]() {} };
-
-/** A limit of so many milliseconds; `undefined` means none. */
-export function runLimit(ms: number | undefined, clock: Clock): RunLimit {
-  if (ms === undefined) return { text: "", start: () => NOTHING };
+/** A limit of so many milliseconds. */
+export function runLimit(ms: number, clock: Clock): RunLimit {
   return { text: `${ms} ms`, start: (onDeadline) => clock.setTimeout(onDeadline, ms) };
 }
 

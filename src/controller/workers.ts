@@ -10,6 +10,13 @@ import type { Result } from "../reconcile/context.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
 import { type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
 
+/** What keys become. */
+export interface Runs {
+  /** The run of a key; `undefined` when there is nothing to run for. */
+  begin(item: QueueItem): KeyRun | undefined;
+  carry(run: KeyRun): Promise<void | Result>;
+}
+
 /** What the workers of a controller run on. */
 export interface WorkersOptions {
   readonly queue: WorkQueue;
@@ -20,10 +27,8 @@ export interface WorkersOptions {
   /** The level at which a run that went well is logged. */
   readonly tellRunsAt: "info" | "debug";
   readonly retryLimit: number;
-  readonly limit: RunLimit;
-  /** The run of a key; `undefined` when there is nothing to run for. */
-  begin(item: QueueItem): KeyRun | undefined;
-  carry(run: KeyRun): Promise<void | Result>;
+  readonly limit: RunLimit | undefined;
+  readonly runs: Runs;
   /** Told once when a key is parked. */
   onParked(run: KeyRun, reason: string): void;
 }
@@ -39,7 +44,8 @@ export class Workers {
   #open = false;
   #begun = 0;
   #resting = false;
-  #idle = Promise.withResolvers<void>();
+  /** Of those who wait until no run is left. */
+  #idle: PromiseWithResolvers<void> | undefined;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -62,12 +68,12 @@ export class Workers {
 
   /** Begins as many runs as there are ready keys and free workers. Called whenever either changes. */
   pump(): void {
-    const { queue, concurrency } = this.#options;
+    const { queue, concurrency, runs } = this.#options;
     while (this.#open && !this.#resting && this.#running.size < concurrency) {
       const item = queue.take();
       if (item === undefined) return;
       if (++this.#begun >= RUNS_IN_A_TURN) this.#rest();
-      const run = this.#options.begin(item);
+      const run = runs.begin(item);
       if (run === undefined) {
         queue.forget(item.key);
         queue.done(item.key);
@@ -79,7 +85,7 @@ export class Workers {
 
   /** Resolves when no run is left. */
   async drained(): Promise<void> {
-    while (this.#running.size > 0) await this.#idle.promise;
+    while (this.#running.size > 0) await (this.#idle ??= Promise.withResolvers()).promise;
   }
 
   /** Fires the signals of all runs and refuses their writes. */
@@ -104,27 +110,20 @@ export class Workers {
   }
 
   async #work(item: QueueItem, run: KeyRun): Promise<void> {
-    const { clock, metrics, queue, limit } = this.#options;
+    const { clock, metrics, queue, limit, runs } = this.#options;
     const running: Running = { run, since: undefined, cancelled: false };
     this.#running.set(item.key, running);
     metrics.active(1);
     const began = clock.now();
-    using _timer = limit.start(() => {
-      running.since = clock.now();
-      metrics.timeout();
-      metrics.stuck(this.stuck.length);
-      run.close(`the run took longer than ${limit.text}`);
-      run.log.error("The run took too long: its writes are refused, and its key stays locked until it settles", {
-        timeout: limit.text,
-      });
-    });
+    const timer = limit?.start(() => this.#late(running, limit));
     let outcome: Outcome;
     try {
-      outcome = outcomeOf(await this.#options.carry(run));
+      outcome = outcomeOf(await runs.carry(run));
     } catch (error) {
       outcome = outcomeOfError(error, running.cancelled);
     }
-    if (running.since !== undefined && !running.cancelled && outcome.kind !== "fail") {
+    timer?.[Symbol.dispose]();
+    if (limit !== undefined && running.since !== undefined && !running.cancelled && outcome.kind !== "fail") {
       outcome = { kind: "fail", error: timeoutError(limit) }; // a run past its deadline may not have written what it says
     }
     run.close("the run is over");
@@ -134,10 +133,23 @@ export class Workers {
     this.#settle({ item, run, outcome, seconds: (clock.now() - began) / 1000 });
     queue.done(item.key);
     if (this.#running.size === 0) {
-      this.#idle.resolve();
-      this.#idle = Promise.withResolvers();
+      this.#idle?.resolve();
+      this.#idle = undefined;
     }
     this.pump();
+  }
+
+  /** The run is past its deadline. */
+  #late(running: Running, limit: RunLimit): void {
+    const { clock, metrics } = this.#options;
+    const { run } = running;
+    running.since = clock.now();
+    metrics.timeout();
+    metrics.stuck(this.stuck.length);
+    run.close(`the run took longer than ${limit.text}`);
+    run.log.error("The run took too long: its writes are refused, and its key stays locked until it settles", {
+      timeout: limit.text,
+    });
   }
 
   #settle(end: { item: QueueItem; run: KeyRun; outcome: Outcome; seconds: number }): void {

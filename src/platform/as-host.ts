@@ -10,17 +10,19 @@ const snapshot = AsyncLocalStorage.snapshot();
  * Requests and timers that begin inside a module's graph belong to it: after its removal they would never settle.
  */
 export function hostBound<T extends object>(object: T): T {
-  const bound = new Map<PropertyKey, unknown>();
-  return new Proxy(object, {
-    get(target, property) {
-      const known = bound.get(property);
-      if (known !== undefined) return known;
-      // The object itself as receiver: getters may read private fields.
-      const value: unknown = Reflect.get(target, property, target);
-      if (typeof value !== "function") return value;
-      const method = (...args: unknown[]): unknown => snapshot(() => Reflect.apply(value, target, args));
-      bound.set(property, method);
-      return method;
-    },
-  });
+  const bound: object = {};
+  // Not a Proxy: every request would go through its traps.
+  for (let owner: object = object; owner !== Object.prototype; owner = Object.getPrototypeOf(owner) as object) {
+    for (const name of Reflect.ownKeys(owner)) {
+      if (Object.hasOwn(bound, name)) continue;
+      const { value } = Object.getOwnPropertyDescriptor(owner, name)!;
+      if (typeof value !== "function") Object.defineProperty(bound, name, { get: () => Reflect.get(object, name) });
+      else Object.defineProperty(bound, name, { value: asHost(value.bind(object)) });
+    }
+  }
+  return bound as T;
+}
+
+function asHost(method: (...args: unknown[]) => unknown): (...args: unknown[]) => unknown {
+  return (...args) => snapshot(method, ...args);
 }

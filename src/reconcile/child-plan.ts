@@ -44,7 +44,7 @@ export class PlannedChild {
     this.id = childId(kind.resource, this.key);
     const ownership = ownershipOf(run, this);
     this.content = {
-      ...(desired.kind === "Secret" && desired.apiVersion === "v1" ? encoded(desired as Secret) : desired),
+      ...(desired.kind === "Secret" && desired.apiVersion === "v1" ? encoded(desired) : desired),
       apiVersion: undefined,
       kind: undefined,
       metadata: { ...desired.metadata, name: undefined, namespace: undefined, ...ownership },
@@ -101,7 +101,7 @@ export class PlannedChild {
           "add its namespace to `--namespace`, or to `namespaces` of its `owns` entry",
       );
     }
-    if (informer.labels === undefined || informer.covers(this.body() as AppliedBody as unknown as AnyObject)) return;
+    if (informer.labels === undefined || informer.covers(this.body() as unknown as AnyObject)) return;
     throw new TypeError(
       `Cannot sync children: ${this.what} is outside the selector '${informer.labels}' of its \`owns\` entry; give it those labels, or widen the selector`,
     );

@@ -61,7 +61,7 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ru
   }
 
   /** Writes what was set of the status and not yet written. */
-  async settle(): Promise<void> {
-    if (this.#status !== undefined) await this.#status.flush();
+  settle(): Promise<void> | undefined {
+    return this.#status?.flush();
   }
 }
