@@ -49,7 +49,8 @@ export class Indexer extends Store {
 
   /** The keys of the objects under a value, as they are now. @throws when there is no index of that name. */
   keysOf(name: string, value: string): Iterable<string> {
-    return this.#index(name).keys.get(value) ?? NO_KEYS;
+    const keys = this.#index(name).keys.get(value) ?? NO_KEYS;
+    return typeof keys === "string" ? [keys] : keys;
   }
 
   /** The values that have objects. @throws when there is no index of that name. */
