@@ -39,7 +39,10 @@ export class Deadlines {
   }
 
   close(): void {
-    for (const { timer } of this.#queues.values()) timer?.[Symbol.dispose]();
+    for (const { ends, timer } of this.#queues.values()) {
+      timer?.[Symbol.dispose]();
+      ends.clear();
+    }
     this.#queues.clear();
   }
 
@@ -48,14 +51,15 @@ export class Deadlines {
   }
 
   #fire(queue: Queue, ms: number): void {
-    queue.timer = undefined;
     const now = this.#clock.now();
+    // What is added meanwhile is seen here too, and needs no timer of its own.
     for (const [item, end] of queue.ends) {
       if (end > now) return this.#arm(queue, ms, end - now);
       queue.ends.delete(item);
       item.expire();
     }
+    queue.timer = undefined;
     // A length that nobody uses any more is forgotten.
-    if (queue.timer === undefined && this.#queues.get(ms) === queue) this.#queues.delete(ms);
+    if (this.#queues.get(ms) === queue) this.#queues.delete(ms);
   }
 }

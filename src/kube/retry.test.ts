@@ -49,8 +49,10 @@ describe("REST-04 retryDelay", () => {
   });
 });
 
-test("retryDelay repeats a write that the server did not begin", () => {
-  expect(retryDelay(lost("HTTP2RefusedStream"), { method: "POST", attempts: none() })).toBe(0);
+test("retryDelay repeats a write that the server did not begin, six times", () => {
+  const attempts = none();
+  const delays = Array.from({ length: 7 }, () => retryDelay(lost("HTTP2RefusedStream"), { method: "POST", attempts }));
+  expect(delays).toEqual([0, 0, 100, 100, 1_000, 1_000, undefined]);
 });
 
 test("retryAfterOf reads seconds and nothing else", () => {

@@ -4,12 +4,13 @@ import { wasNotBegun } from "./connection-failure.ts";
 
 /** @see https://pkg.go.dev/k8s.io/client-go/rest#Request.MaxRetries */
 const MOST_RETRIES = 10;
-const MOST_RESETS = 3;
 /** A server may ask for more; a caller with a deadline of its own should not wait that long unseen. */
 const LONGEST_DELAY_MS = 60_000;
 /** Cut off, or found dead by a ping that was not answered. */
 const LOST = new Set(["ECONNRESET", "EPIPE", "ENETRESET"]);
-const RESET_DELAYS_MS = [0, 100, 1_000];
+const LOST_DELAYS_MS = [0, 100, 1_000];
+/** A server that says goodbye to one connection after the other hits the same request more than once. */
+const NOT_BEGUN_DELAYS_MS = [0, 0, 100, 100, 1_000, 1_000];
 
 export interface Attempts {
   /** Answers with 429 or 5xx so far. */
@@ -36,14 +37,12 @@ export function retryDelay(error: unknown, options: { method: string; attempts: 
     const least = Math.min(100 * 2 ** attempts.refused++, 1_000);
     return Math.min(Math.max(error.retryAfter * 1_000, least), LONGEST_DELAY_MS);
   }
-  if (isUnreachable(error) && mayRepeat(error, method) && attempts.reset < MOST_RESETS) {
-    return RESET_DELAYS_MS[attempts.reset++];
-  }
-  return undefined;
+  return isUnreachable(error) ? delaysOf(error, method)[attempts.reset++] : undefined;
 }
 
-function mayRepeat(error: UnreachableError, method: string): boolean {
-  return wasNotBegun(error) || (method === "GET" && LOST.has(error.code));
+function delaysOf(error: UnreachableError, method: string): readonly number[] {
+  if (wasNotBegun(error)) return NOT_BEGUN_DELAYS_MS;
+  return method === "GET" && LOST.has(error.code) ? LOST_DELAYS_MS : [];
 }
 
 /** Reads a `Retry-After` header of whole seconds. */
