@@ -240,15 +240,63 @@ test("transport tells each warning once and counts answers", async () => {
   expect(counted).toEqual(["GET 200", "GET 200"]);
 });
 
-test("transport sends a header of several values as several lines", async () => {
-  const { server, transport } = await start((_, reply) => sendJson(reply, {}), {
-    protocol: "plain",
-    headers: () => ({ "impersonate-group": ["a", "b"] }),
-  });
-  await transport.request(get);
-  const raw = server.requests[0]?.raw ?? [];
-  const values = raw.filter((_, index) => raw[index - 1]?.toLowerCase() === "impersonate-group" && index % 2 === 1);
-  expect(values.join("|")).toMatch(/^a\|b$/);
+test.each([
+  ["plain", "request"],
+  ["plain", "list"],
+  ["h2", "request"],
+  ["h2", "list"],
+] as const)(
+  "transport sends a header of several values as several lines over %s in a %s",
+  async (protocol, traffic) => {
+    const { server, transport } = await start((_, reply) => sendJson(reply, {}), {
+      protocol,
+      headers: () => ({ "impersonate-group": ["a", "b"] }),
+    });
+    await transport.request({ ...get, traffic });
+    const raw = server.requests[0]?.raw ?? [];
+    const values = raw.filter((_, index) => raw[index - 1]?.toLowerCase() === "impersonate-group" && index % 2 === 1);
+    expect(values.join("|")).toMatch(/^a\|b$/);
+  },
+);
+
+test("transport what a caller's callback throws ends that request, and none beside it", async () => {
+  const { transport } = await start(
+    (request, reply) => {
+      if (request.path === "/watch") reply.writeHead(200).write("x");
+      else sendJson(reply, {}, { headers: { warning: `299 - "${request.path}"` } });
+    },
+    {
+      transport: {
+        onWarning: (text) => {
+          if (text === "/bad") throw new Error("no warnings, please");
+        },
+      },
+    },
+  );
+  const bad = transport.request({ method: "POST", path: "/bad", body: {} }).catch(String);
+  const good = transport.request<unknown>({ method: "POST", path: "/good", body: {} });
+  expect(await bad).toBe("Error: no warnings, please");
+  expect(await good).toEqual({});
+  const refused = transport.stream({ method: "GET", path: "/watch", onChunk() {}, onHeaders: () => fail("headers") });
+  const cut = transport.stream({ method: "GET", path: "/watch", onChunk: () => fail("chunk") });
+  const ends = await Promise.allSettled([refused, cut]);
+  expect(ends.map((end) => end.status === "rejected" && String(end.reason))).toEqual([
+    "Error: headers",
+    "Error: chunk",
+  ]);
+  expect(transport.stats).toMatchObject({ streams: 0, inFlight: 0 });
+});
+
+function fail(message: string): never {
+  throw new Error(message);
+}
+
+test("transport carries a burst of 1,000 requests over four sessions", async () => {
+  const { server, transport } = await start((request, reply) => sendJson(reply, { path: request.path }));
+  const paths = Array.from({ length: 1_000 }, (_, i) => `/x/${i}`);
+  const answers = await Promise.all(paths.map((path) => transport.request<{ path: string }>({ method: "GET", path })));
+  expect(answers.map(({ path }) => path)).toEqual(paths);
+  expect(server.sockets.size).toBe(4);
 });
 
 test("transport opens 200 watches on three sessions and answers requests meanwhile", async () => {

@@ -261,11 +261,14 @@ class KubeTransport implements Transport {
 
   #send(request: KubeRequest, short: ShortRequest, credentials: HeaderValues): void {
     const headers = this.#headers.of(request, credentials);
-    if (request.traffic === "lease") short.send(this.#leases, headers);
-    else if (request.traffic === "list" || this.#config.answer !== undefined) short.sendByFetch(this.#fetches, headers);
-    // Over HTTP/1.1 these go by `fetch`, which would join the values.
-    else if (this.#requests.protocol !== "h2" && this.#headers.hasSeveralValues(request))
-      short.send(this.#watches, headers);
+    if (request.traffic === "lease") return short.send(this.#leases, headers);
+    if (this.#config.answer !== undefined) return short.sendByFetch(this.#fetches, headers);
+    const isList = request.traffic === "list";
+    const hasHttp2 = this.#requests.protocol === "h2";
+    // These would go by `fetch`, which joins several values of a header.
+    if ((isList || !hasHttp2) && this.#headers.hasSeveralValues(request))
+      return short.send(hasHttp2 ? this.#requests : this.#watches, headers);
+    if (isList) short.sendByFetch(this.#fetches, headers);
     else short.send(this.#requests, headers);
   }
 

@@ -31,7 +31,7 @@ function carry(socket: TLSSocket, to: Connecting): void {
       socket.write(bytes.slice());
       return bytes.length;
     },
-    close: () => void socket.end(),
+    close: () => socket.destroySoon(),
   });
   socket.on("data", (bytes: Uint8Array) => handlers.onData(bytes));
   socket.on("error", (error) => {
