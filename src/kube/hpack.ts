@@ -8,6 +8,7 @@
 import type { HeaderValues } from "./cluster-config.ts";
 import { HUFFMAN_LENGTHS, STATIC_TABLE } from "./hpack-tables.ts";
 
+const utf8 = new TextEncoder();
 const LITERAL = 0x00;
 /** No proxy on the way may keep it in a table. */
 const NEVER_INDEXED = 0x10;
@@ -55,11 +56,15 @@ export function encodePath(path: string): Uint8Array {
 
 /** A text as it is, after its length. */
 function text(value: string): Uint8Array {
-  const bytes = Buffer.from(value, "utf8");
-  return joined([lengthOf(bytes.length), bytes]);
+  const size = Buffer.byteLength(value, "utf8");
+  const length = encodeLength(size);
+  const bytes = new Uint8Array(length.length + size);
+  bytes.set(length);
+  utf8.encodeInto(value, bytes.subarray(length.length));
+  return bytes;
 }
 
-function lengthOf(value: number): number[] {
+function encodeLength(value: number): number[] {
   if (value < 127) return [value];
   const bytes = [127];
   let rest = value - 127;
@@ -108,10 +113,12 @@ class HeaderBlock {
   readonly #before: Table;
   #table: Table;
   #at = 0;
-  // The field at hand: an entry of a table, or a name of its own; the value is undefined when the entry has it.
+  /** Of the field at hand; undefined when it has a name of its own. */
   #entry: readonly [name: string, value: string] | undefined;
-  #name: Text = NO_TEXT;
-  #value: Text | undefined;
+  /** Where the name of its own begins, with its length. */
+  #name = 0;
+  /** Where its value begins; -1 when the entry has it. */
+  #value = 0;
 
   constructor(bytes: Uint8Array, before: Table) {
     this.#bytes = bytes;
@@ -155,7 +162,7 @@ class HeaderBlock {
       const first = bytes[this.#at]!;
       if (first >= 0x80) {
         this.#entry = this.#known(this.#integer(7));
-        this.#value = undefined;
+        this.#value = -1;
         return true;
       }
       if ((first & 0xe0) === 0x20) {
@@ -165,8 +172,10 @@ class HeaderBlock {
       const isIndexed = first >= 0x40;
       const place = this.#integer(isIndexed ? 6 : 4);
       this.#entry = place === 0 ? undefined : this.#known(place);
-      if (place === 0) this.#name = this.#skip();
-      this.#value = this.#skip();
+      this.#name = this.#at;
+      if (place === 0) this.#skip();
+      this.#value = this.#at;
+      this.#skip();
       if (isIndexed) this.#remember();
       return true;
     }
@@ -175,10 +184,14 @@ class HeaderBlock {
 
   #isNamed(name: string): boolean {
     if (this.#entry !== undefined) return this.#entry[0] === name;
-    const { start, end, isPacked } = this.#name;
-    const wanted = isPacked ? packedName(name) : Buffer.from(name, "latin1");
-    if (end - start !== wanted.length) return false;
-    for (let i = 0; i < wanted.length; i++) if (this.#bytes[start + i] !== wanted[i]) return false;
+    const next = this.#at;
+    this.#at = this.#name;
+    const wanted = this.#bytes[this.#at]! >= 128 ? packedName(name) : Buffer.from(name, "latin1");
+    const size = this.#integer(7);
+    const start = this.#at;
+    this.#at = next;
+    if (size !== wanted.length) return false;
+    for (let i = 0; i < size; i++) if (this.#bytes[start + i] !== wanted[i]) return false;
     return true;
   }
 
@@ -202,7 +215,7 @@ class HeaderBlock {
 
   /** The value of the field at hand. */
   #text(): string {
-    return this.#value === undefined ? this.#entry![1] : this.#decode(this.#value);
+    return this.#value < 0 ? this.#entry![1] : this.#decode(this.#value);
   }
 
   #integer(bits: number): number {
@@ -217,18 +230,19 @@ class HeaderBlock {
     }
   }
 
-  #skip(): Text {
-    const isPacked = this.#bytes[this.#at]! >= 128;
+  #skip(): void {
     const size = this.#integer(7);
-    const start = this.#at;
-    const end = start + size;
-    if (end > this.#bytes.length) throw new Error("the headers end in the middle");
-    this.#at = end;
-    return { start, end, isPacked };
+    this.#at += size;
+    if (this.#at > this.#bytes.length) throw new Error("the headers end in the middle");
   }
 
-  #decode({ start, end, isPacked }: Text): string {
-    const bytes = this.#bytes.subarray(start, end);
+  #decode(place: number): string {
+    const next = this.#at;
+    this.#at = place;
+    const isPacked = this.#bytes[place]! >= 128;
+    const size = this.#integer(7);
+    const bytes = this.#bytes.subarray(this.#at, this.#at + size);
+    this.#at = next;
     return isPacked ? unpacked(bytes) : Buffer.from(bytes).toString("latin1");
   }
 
@@ -249,15 +263,6 @@ function fitting(entries: Table["entries"], bytes: number, most: number): Table 
 function sizeOf([name, value]: readonly [string, string]): number {
   return name.length + value.length + ENTRY_BYTES;
 }
-
-/** Where a text stands in the block, and whether it is in Huffman's code. */
-interface Text {
-  readonly start: number;
-  readonly end: number;
-  readonly isPacked: boolean;
-}
-
-const NO_TEXT: Text = { start: 0, end: 0, isPacked: false };
 
 /** By the length of a code: the first code, and the bytes in the order of their codes. Made on first use. */
 let codes: { readonly first: number; readonly bytes: readonly number[] }[] | undefined;

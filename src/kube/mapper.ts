@@ -159,8 +159,12 @@ export function objectPath(mapping: Mapping, key: Key, subresource?: string): st
   return subresource === undefined ? path : `${path}/${subresource}`;
 }
 
+/** Names of which every character stands for itself in a path: nearly all. */
+const PLAIN = /^[a-z0-9-][a-z0-9.-]*$/;
+
 /** What no object is called would lead to another place: `..` to the namespace itself. */
 function segment(name: string, { kind }: Pick<Mapping, "kind">): string {
+  if (PLAIN.test(name)) return name;
   if (name === "." || name === ".." || name.includes("/") || name.includes("%")) {
     throw new TypeError(
       `Cannot make the path of ${kind} '${name}': a name is not '.' or '..', and has no '/' and no '%'`,

@@ -15,14 +15,19 @@ export interface ShortRequestOptions {
   readonly json: boolean;
   readonly server: string;
   readonly log: AnswerLog;
+  /** Told before the answer is. */
+  readonly settled: (short: ShortRequest) => void;
 }
 
 const utf8 = new TextDecoder();
 
 export class ShortRequest implements ExchangeHandlers, Expiring {
-  readonly #request: KubeRequest;
+  readonly request: KubeRequest;
+  /** Fails with ApiError, UnreachableError, or what it was aborted with. */
+  readonly answer: Promise<unknown>;
   readonly #options: ShortRequestOptions;
-  readonly #answer: PromiseWithResolvers<unknown> = Promise.withResolvers();
+  #resolve!: (answer: unknown) => void;
+  #reject!: (error: unknown) => void;
   #exchange: OpenExchange | undefined;
   #isOver = false;
   #status = 0;
@@ -32,18 +37,24 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
   #more: Uint8Array[] | undefined;
 
   constructor(request: KubeRequest, options: ShortRequestOptions) {
-    this.#request = request;
+    this.request = request;
     this.#options = options;
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // As a listener itself: adding one would otherwise cost a function for each request.
+    request.signal?.addEventListener("abort", this);
   }
 
-  /** @throws ApiError, UnreachableError, or what it was aborted with. */
-  get answer(): Promise<unknown> {
-    return this.#answer.promise;
+  /** The caller gave it up. */
+  handleEvent(): void {
+    this.abort(this.request.signal?.reason);
   }
 
   send(path: ExchangePath, headers: HeaderValues): void {
     if (this.#isOver) return;
-    const request = this.#request;
+    const request = this.request;
     try {
       const exchange = { method: request.method, path: pathOf(request), headers, body: bodyOf(request) };
       this.#exchange = path.open(exchange, this);
@@ -59,8 +70,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
     this.#exchange = { cancel: () => controller.abort() };
     this.#fetch(path, headers, controller.signal).then(
       (answer) => {
-        this.#isOver = true;
-        this.#answer.resolve(answer);
+        if (this.#end()) this.#resolve(answer);
       },
       (error: unknown) => this.abort(error),
     );
@@ -68,14 +78,13 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
 
   /** Ends it with an error, unless it has ended. */
   abort(reason: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (!this.#end()) return;
     this.#exchange?.cancel();
-    this.#answer.reject(reason);
+    this.#reject(reason);
   }
 
   expire(): void {
-    const { method, path, timeout = REQUEST_MS } = this.#request;
+    const { method, path, timeout = REQUEST_MS } = this.request;
     const message = `no answer to ${method} ${path} within ${timeout / 1_000} s`;
     this.abort(new UnreachableError(this.#options.server, { code: "ETIMEDOUT", message }));
   }
@@ -84,7 +93,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
     this.#status = status;
     this.#header = header;
     try {
-      this.#options.log.answered(this.#request.method, status, header("warning"));
+      this.#options.log.answered(this.request.method, status, header("warning"));
     } catch (error) {
       // Of the caller's: others on the connection have nothing to do with it.
       this.abort(error);
@@ -98,12 +107,11 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
   }
 
   onEnd(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (!this.#end()) return;
     try {
-      this.#answer.resolve(this.#read());
+      this.#resolve(this.#read());
     } catch (error) {
-      this.#answer.reject(error);
+      this.#reject(error);
     }
   }
 
@@ -111,20 +119,29 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
     this.abort(error);
   }
 
+  /** @returns whether it had not ended yet. */
+  #end(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.request.signal?.removeEventListener("abort", this);
+    this.#options.settled(this);
+    return true;
+  }
+
   #read(): unknown {
     const piece = this.#more === undefined ? this.#piece : Buffer.concat(this.#more);
     const body = piece === undefined ? "" : utf8.decode(piece);
-    const { method, path } = this.#request;
+    const { method, path } = this.request;
     const code = this.#status;
     if (code < 200 || code > 299) {
       const retryAfter = this.#header("retry-after");
       throw refusal({ method, path, code, body, retryAfter, auditId: this.#header("audit-id") });
     }
-    return this.#options.json ? parseJson(body, this.#request) : body;
+    return this.#options.json ? parseJson(body, this.request) : body;
   }
 
   async #fetch(path: FetchPath, headers: HeaderValues, signal: AbortSignal): Promise<unknown> {
-    const request = this.#request;
+    const request = this.request;
     const { json, log, server } = this.#options;
     const { method } = request;
     try {

@@ -119,6 +119,10 @@ class KubeTransport implements Transport {
   readonly #open = new Set<AbortController>();
   /** Requests in flight. */
   readonly #short = new Set<ShortRequest>();
+  readonly #settled = (short: ShortRequest): void => {
+    this.#short.delete(short);
+    this.#deadlines.delete(short, short.request.timeout ?? REQUEST_MS);
+  };
   /** A connection stayed silent: others may be as dead, and requests on them would wait for their deadline. */
   #stalled = false;
   #grace: Disposable | undefined;
@@ -210,7 +214,8 @@ class KubeTransport implements Transport {
         const answer = await attempt();
         if (brake.isOn) brake.succeeded(request.path);
         return answer;
-      } catch (error) {
+      } catch (failure) {
+        const error = this.#failure(request, failure);
         if (isApiError(error) && error.code < 500 && error.code !== 429) brake.succeeded(request.path);
         else if (!request.signal?.aborted) brake.failed(request.path);
         if (request.signal?.aborted) throw request.signal.reason;
@@ -232,31 +237,25 @@ class KubeTransport implements Transport {
   }
 
   /** One attempt of a short request, with its deadline. */
-  async #attempt(request: KubeRequest, json: boolean): Promise<unknown> {
-    const { signal, timeout = REQUEST_MS } = request;
+  #attempt(request: KubeRequest, json: boolean): Promise<unknown> {
     if (this.#closed) throw this.#closedError();
-    signal?.throwIfAborted();
-    const short = new ShortRequest(request, { json, server: this.server, log: this.#log });
-    const onAbort = signal && (() => short.abort(signal.reason));
-    signal?.addEventListener("abort", onAbort!, { once: true });
+    request.signal?.throwIfAborted();
+    const short = new ShortRequest(request, {
+      json,
+      server: this.server,
+      log: this.#log,
+      settled: this.#settled,
+    });
     this.#short.add(short);
-    this.#deadlines.add(short, timeout);
-    try {
-      const credentials = this.#config.headers();
-      if (credentials instanceof Promise) {
-        credentials.then(
-          (known) => this.#send(request, short, known),
-          (error: unknown) => short.abort(error),
-        );
-      } else this.#send(request, short, credentials);
-      return await short.answer;
-    } catch (error) {
-      throw this.#failure(request, error);
-    } finally {
-      this.#short.delete(short);
-      this.#deadlines.delete(short, timeout);
-      signal?.removeEventListener("abort", onAbort!);
-    }
+    this.#deadlines.add(short, request.timeout ?? REQUEST_MS);
+    const credentials = this.#config.headers();
+    if (credentials instanceof Promise) {
+      credentials.then(
+        (known) => this.#send(request, short, known),
+        (error: unknown) => short.abort(error),
+      );
+    } else this.#send(request, short, credentials);
+    return short.answer;
   }
 
   #send(request: KubeRequest, short: ShortRequest, credentials: HeaderValues): void {
@@ -297,7 +296,7 @@ class KubeTransport implements Transport {
         log: this.#log,
       });
     } catch (error) {
-      throw this.#failure(request, signal.aborted && !isApiError(error) ? signal.reason : error);
+      throw signal.aborted && !isApiError(error) ? signal.reason : error;
     } finally {
       leave();
     }
@@ -315,8 +314,7 @@ class KubeTransport implements Transport {
       return channels;
     } catch (error) {
       leave();
-      const failure = signal.aborted && !isApiError(error) ? signal.reason : error;
-      throw this.#failure({ method: "GET", path: request.path }, failure);
+      throw signal.aborted && !isApiError(error) ? signal.reason : error;
     }
   }
 
@@ -337,8 +335,9 @@ class KubeTransport implements Transport {
     };
   }
 
+  /** Counts it, and adds what only we know. */
   #failure(request: KubeRequest, failure: unknown): unknown {
-    if (isUnreachable(failure)) this.#log.failed(request.method);
+    if (isUnreachable(failure) && !this.#closed) this.#log.failed(request.method);
     // The server names whom it forbids something, but not whom it does not know.
     if (isUnauthorized(failure)) failure.message += ` (user '${this.#config.user}', context '${this.#config.context}')`;
     return failure;
