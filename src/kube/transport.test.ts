@@ -291,6 +291,12 @@ function fail(message: string): never {
   throw new Error(message);
 }
 
+test("transport fails a request whose credentials cannot be had, and keeps nothing of it", async () => {
+  const { transport } = await start((_, reply) => sendJson(reply, {}), { headers: () => fail("no token") });
+  expect(await transport.request(get).catch(String)).toBe("Error: no token");
+  expect(transport.stats.inFlight).toBe(0);
+});
+
 test("transport carries a burst of 1,000 requests over four sessions", async () => {
   const { server, transport } = await start((request, reply) => sendJson(reply, { path: request.path }));
   const paths = Array.from({ length: 1_000 }, (_, i) => `/x/${i}`);

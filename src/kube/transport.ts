@@ -240,6 +240,8 @@ class KubeTransport implements Transport {
   #attempt(request: KubeRequest, json: boolean): Promise<unknown> {
     if (this.#closed) throw this.#closedError();
     request.signal?.throwIfAborted();
+    // First, because nobody would end a request that it left behind by throwing.
+    const credentials = this.#config.headers();
     const short = new ShortRequest(request, {
       json,
       server: this.server,
@@ -248,7 +250,6 @@ class KubeTransport implements Transport {
     });
     this.#short.add(short);
     this.#deadlines.add(short, request.timeout ?? REQUEST_MS);
-    const credentials = this.#config.headers();
     if (credentials instanceof Promise) {
       credentials.then(
         (known) => this.#send(request, short, known),
