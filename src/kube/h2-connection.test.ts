@@ -1,4 +1,4 @@
-import { array, assert, integer, property } from "fast-check";
+import { array, assert, constantFrom, integer, property, tuple, uint8Array } from "fast-check";
 import { expect, test } from "bun:test";
 import {
   ACK,
@@ -430,4 +430,33 @@ test("H2Connection fails its streams when the connection is cut in the middle of
   ]);
   connection.destroy(new UnreachableError("https://server", { code: "X", message: "again" }));
   expect(take()).toEqual([]);
+});
+
+test("H2Connection survives whatever a server sends: nothing is thrown, and each stream ends once at most", async () => {
+  const anyFrame = tuple(
+    integer({ min: 0, max: 10 }),
+    integer({ min: 0, max: 255 }),
+    constantFrom(0, 1, 1, 3, 3, 5, 2, 9),
+    uint8Array({ maxLength: 40 }),
+  );
+  assert(
+    property(array(anyFrame, { maxLength: 12 }), integer({ min: 1, max: 50 }), (frames, size) => {
+      const { connection, open, take } = connect();
+      const ends = [0, 0, 0];
+      for (const i of ends.keys()) {
+        const onEnd = (): void => void ends[i]!++;
+        open(String(i), { method: "POST", body: "x".repeat(70_000), onEnd, onError: onEnd });
+      }
+      const bytes = Buffer.concat(
+        frames.map(([type, flags, stream, payload]) =>
+          frame(type, stream > 0 && type === 1 && flags > 100 ? OK : payload, { flags, stream }),
+        ),
+      );
+      for (let at = 0; at < bytes.length; at += size) connection.onData(bytes.subarray(at, at + size));
+      connection.onClose(undefined);
+      expect(ends).toEqual([1, 1, 1]);
+      expect(take().filter((line) => line.startsWith("closed")).length).toBe(1);
+    }),
+    { numRuns: 400 },
+  );
 });
