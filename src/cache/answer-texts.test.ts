@@ -58,6 +58,20 @@ test("AnswerTexts leaves to the parser what it cannot find, and what has another
   expect(answers.take(line("DELETED", known(7).text))).toBeUndefined();
 });
 
+test("AnswerTexts keeps the last of answers with one version, and counts no other", () => {
+  const answers = new AnswerTexts();
+  const other = { ...known(7, { data: { a: "b" } }) };
+  const large = { key: "ns/b", object: object(7), text: "x".repeat(3_000_000) };
+  answers.add(large);
+  answers.add(large);
+  answers.add(other.answer);
+  expect(answers.take(line("MODIFIED", known(7).text))).toBeUndefined();
+  answers.add(other.answer);
+  answers.add({ ...large, object: object(8) });
+  expect(answers.size).toBe(2);
+  expect(answers.take(line("ADDED", other.text))).toBe(other.answer);
+});
+
 test("AnswerTexts forgets the oldest of too many, and what the stream has passed", () => {
   const answers = new AnswerTexts();
   const text = "x".repeat(1_000_000);

@@ -46,7 +46,9 @@ export class AnswerTexts {
   }
 
   add(answer: KnownAnswer): void {
-    this.#answers.set(answer.object.metadata.resourceVersion, answer);
+    const { resourceVersion } = answer.object.metadata;
+    this.#forget(resourceVersion); // some servers count the versions of each object by itself
+    this.#answers.set(resourceVersion, answer);
     this.#characters += answer.text.length;
     if (this.#characters <= MOST) return;
     for (const version of this.#answers.keys()) {
@@ -78,7 +80,9 @@ export class AnswerTexts {
   }
 
   #forget(version: string): void {
-    this.#characters -= this.#answers.get(version)!.text.length;
+    const answer = this.#answers.get(version);
+    if (answer === undefined) return;
+    this.#characters -= answer.text.length;
     this.#answers.delete(version);
   }
 }
