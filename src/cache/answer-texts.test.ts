@@ -61,7 +61,7 @@ test("AnswerTexts leaves to the parser what it cannot find, and what has another
 test("AnswerTexts keeps the last of answers with one version, and counts no other", () => {
   const answers = new AnswerTexts();
   const other = { ...known(7, { data: { a: "b" } }) };
-  const large = { key: "ns/b", object: object(7), text: "x".repeat(3_000_000) };
+  const large = { key: "ns/b", object: object(7), text: "x".repeat(750_000) };
   answers.add(large);
   answers.add(large);
   answers.add(other.answer);
@@ -74,7 +74,7 @@ test("AnswerTexts keeps the last of answers with one version, and counts no othe
 
 test("AnswerTexts forgets the oldest of too many, and what the stream has passed", () => {
   const answers = new AnswerTexts();
-  const text = "x".repeat(1_000_000);
+  const text = "x".repeat(250_000);
   for (let version = 10; version < 20; version++) answers.add({ key: "a", object: object(version), text });
   expect(answers.size).toBe(4);
   const small = known(30);

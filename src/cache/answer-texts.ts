@@ -12,7 +12,7 @@ const VERSION = '"resourceVersion":"';
 const BRACE = 125;
 const NEWLINE = 10;
 /** Characters of answers whose echo has not come, after which the oldest are forgotten: their echoes are parsed. */
-const MOST = 4_000_000;
+const MOST = 1_000_000;
 
 /** Whether a line of a watch tells that an object is now as an answer shows it. */
 export function isEventOf(line: string, answer: string): boolean {
