@@ -25,7 +25,7 @@ const MOST = 50_000;
 
 export class AppliedMemory {
   readonly #applied = new Map<string, Applied>();
-  readonly #repeated = new Map<string, { readonly desired: string; readonly since: number; times: number }>();
+  readonly #repeated = new Map<string, { desired: string; since: number; times: number }>();
 
   /** Whether applying `desired` would change nothing. Complexity: the size of `desired`. */
   isApplied(id: string, object: AnyObject, state: AppliedState): boolean {
@@ -56,10 +56,15 @@ export class AppliedMemory {
   /** Whether the same desire, as JSON, has been applied again and undone often of late; said once a minute. */
   isFight(id: string, desired: string, now: number): boolean {
     const known = this.#repeated.get(id);
-    if (known === undefined || known.desired !== desired || now - known.since > WHILE_MS) {
-      this.#repeated.delete(id);
+    if (known === undefined) {
       this.#repeated.set(id, { desired, since: now, times: 1 });
       if (this.#repeated.size > MOST) this.#repeated.delete(this.#repeated.keys().next().value!);
+      return false;
+    }
+    if (known.desired !== desired || now - known.since > WHILE_MS) {
+      known.desired = desired;
+      known.since = now;
+      known.times = 1;
       return false;
     }
     return ++known.times === FIGHT;

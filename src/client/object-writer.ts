@@ -266,12 +266,12 @@ export class ObjectWriter {
   }
 
   #query({ method, manager, query, options }: Call, run: RunScope): string {
-    const parts: string[] = [];
     const other = manager ?? run.manager;
-    if (method !== "DELETE") parts.push(other === undefined ? this.#manager : managerQuery(other));
-    if (query !== undefined) parts.push(query);
-    if (options.dryRun === true) parts.push("dryRun=All");
-    return parts.join("&");
+    let text = "";
+    if (method !== "DELETE") text = other === undefined ? this.#manager : managerQuery(other);
+    if (query !== undefined) text += text === "" ? query : `&${query}`;
+    if (options.dryRun === true) text += text === "" ? "dryRun=All" : "&dryRun=All";
+    return text;
   }
 }
 

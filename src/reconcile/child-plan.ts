@@ -160,9 +160,10 @@ function encoded(secret: Secret): object {
 }
 
 function ownedKind(run: RunOfObject, desired: DesiredObject): OwnedKind {
-  const group = groupOf(desired.apiVersion);
-  for (const kind of run.environment.owned) {
-    if (kind.resource.kind === desired.kind && kind.resource.group === group) return kind;
+  for (const owned of run.environment.owned) {
+    const { apiVersion, kind, group } = owned.resource;
+    if (kind !== desired.kind) continue;
+    if (apiVersion === desired.apiVersion || group === groupOf(desired.apiVersion)) return owned;
   }
   throw new TypeError(
     `Cannot sync children: ${desired.kind} (${desired.apiVersion}) is not in the controller's \`owns\`; add it there`,

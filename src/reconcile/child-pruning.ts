@@ -33,11 +33,7 @@ export interface Pruning {
 }
 
 /** The children that this controller made and the set no longer names. */
-export function surplusOf(
-  run: RunOfObject,
-  wanted: ReadonlyMap<string, unknown>,
-  options: SyncOptions<string>,
-): Pruning {
+export function surplusOf(run: RunOfObject, wanted: ReadonlySet<string>, options: SyncOptions<string>): Pruning {
   const prune: Surplus[] = [];
   const release: Surplus[] = [];
   let kept = 0;

@@ -19,22 +19,23 @@ export class ChildSet {
   async sync(desired: DesiredSet, options: SyncOptions<string> = {}): Promise<unknown> {
     this.#admit();
     checkSet(desired, options);
-    const plans = new Map<string, PlannedChild>();
+    const children: PlannedChild[] = [];
+    const wanted = new Set<string>();
     for (const name of Object.keys(desired)) {
       for (const object of objectsOf(name, desired[name])) {
         const child = new PlannedChild(this.#run, name, object);
-        if (plans.has(child.id)) throw new TypeError(`Cannot sync children: ${child.what} is in the set twice`);
-        plans.set(child.id, child);
+        if (wanted.has(child.id)) throw new TypeError(`Cannot sync children: ${child.what} is in the set twice`);
+        wanted.add(child.id);
+        children.push(child);
       }
     }
-    const surplus = surplusOf(this.#run, plans, options);
-    if (plans.size === 0 && surplus.prune.length > 0 && surplus.kept === 0 && options.allowEmpty !== true) {
+    const surplus = surplusOf(this.#run, wanted, options);
+    if (children.length === 0 && surplus.prune.length > 0 && surplus.kept === 0 && options.allowEmpty !== true) {
       throw new TypeError(
         `Cannot sync children: the set is empty and would delete ${surplus.prune.map(({ object }) => `${object.kind} ${object.metadata.name}`).join(", ")}; ` +
           "pass `{ allowEmpty: true }` when that is meant",
       );
     }
-    const children = [...plans.values()];
     // Every refusal comes before the first write.
     for (const child of children) {
       child.adopt = adopts(options, child.name);
