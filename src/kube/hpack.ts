@@ -268,13 +268,12 @@ function sizeOf([name, value]: readonly [string, string]): number {
 let codes: { readonly first: number; readonly bytes: readonly number[] }[] | undefined;
 
 function canonicalCodes(): { readonly first: number; readonly bytes: readonly number[] }[] {
-  const table: { first: number; bytes: number[] }[] = [];
+  const table = Array.from({ length: 31 }, () => ({ first: 0, bytes: [] as number[] }));
+  HUFFMAN_LENGTHS.forEach((bits, byte) => table[bits]!.bytes.push(byte));
   let code = 0;
-  for (let bits = 0; bits <= 30; bits++) {
-    const bytes: number[] = [];
-    for (const [byte, its] of HUFFMAN_LENGTHS.entries()) if (its === bits) bytes.push(byte);
-    table.push({ first: code, bytes });
-    code = (code + bytes.length) * 2;
+  for (const entry of table) {
+    entry.first = code;
+    code = (code + entry.bytes.length) * 2;
   }
   return table;
 }
