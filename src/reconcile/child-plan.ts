@@ -61,6 +61,7 @@ export class PlannedChild {
     return { name: this.#desired.metadata.name, namespace: this.#namespace };
   }
 
+  /** As it was given. */
   get metadata(): MetaInput {
     return this.#desired.metadata;
   }

@@ -20,7 +20,8 @@ interface WantedCondition {
 export class ObjectStatus implements StatusWriter<Shape> {
   readonly #run: RunOfObject;
   readonly #fields: Fields = {};
-  readonly #conditions = new Map<string, WantedCondition>();
+  /** By type. */
+  #conditions: Map<string, WantedCondition> | undefined;
   #dirty = false;
 
   constructor(run: RunOfObject) {
@@ -45,7 +46,7 @@ export class ObjectStatus implements StatusWriter<Shape> {
         `Cannot set condition ${condition.type}: expected the status true, false or "Unknown", got ${JSON.stringify(condition.status)}`,
       );
     }
-    this.#conditions.set(condition.type, condition);
+    (this.#conditions ??= new Map()).set(condition.type, condition);
     this.#dirty = true;
   }
 
@@ -118,10 +119,11 @@ export class ObjectStatus implements StatusWriter<Shape> {
       if (value === undefined) delete status[field];
       else status[field] = value;
     }
-    if (this.#conditions.size > 0) {
-      const kept = ((status["conditions"] ?? []) as Condition[]).filter(({ type }) => !this.#conditions.has(type));
+    const conditions = this.#conditions;
+    if (conditions !== undefined) {
+      const kept = ((status["conditions"] ?? []) as Condition[]).filter(({ type }) => !conditions.has(type));
       const present = (live["conditions"] ?? []) as readonly Condition[];
-      const wanted = [...this.#conditions.values()].map((condition) => this.#condition(condition, present));
+      const wanted = [...conditions.values()].map((condition) => this.#condition(condition, present));
       status["conditions"] = [...kept, ...wanted];
     }
     return status;
