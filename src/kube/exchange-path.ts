@@ -4,10 +4,13 @@ import type { ClusterConfig } from "./cluster-config.ts";
 import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
 import { H2Sessions } from "./h2-sessions.ts";
 import { openInProcess } from "./in-process-exchange.ts";
+import type { ReadPacing } from "./read-pacing.ts";
 
 export interface ExchangePathOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
+  /** @default what arrives is read at once */
+  readonly pacing?: ReadPacing | undefined;
   readonly streamsPerSession: number;
   /** The most sessions that take streams. @default as many as it takes */
   readonly mostSessions?: number | undefined;

@@ -38,6 +38,10 @@ class Wire implements SecureSocket {
     return taken;
   }
 
+  pause(): void {}
+
+  resume(): void {}
+
   close(): void {
     this.closed++;
   }

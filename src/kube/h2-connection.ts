@@ -41,9 +41,12 @@ import {
 } from "./h2-frames.ts";
 import type { H2Stream } from "./h2-stream.ts";
 import { encodeTarget, HeaderReader, NO_TABLE } from "./hpack.ts";
+import type { ReadPacing } from "./read-pacing.ts";
 
 export interface H2ConnectionOptions {
   readonly server: URL;
+  /** When to read what arrives. @default at once */
+  readonly pacing?: ReadPacing | undefined;
   /** Something has arrived, whatever it is. */
   readonly onAlive: () => void;
   /** The server has said how many streams it allows. */
@@ -88,6 +91,8 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   #block: { readonly stream: number; readonly isEnd: boolean; bytes: Uint8Array } | undefined;
   #leaving = false;
   #closed = false;
+  /** When something was read last. */
+  #read = 0;
 
   constructor(socket: SecureSocket, options: H2ConnectionOptions) {
     this.#socket = socket;
@@ -148,6 +153,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   destroy(error: UnreachableError): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#options.pacing?.forget(this.#socket);
     this.#socket.close();
     this.#options.onClose(error);
     for (const [id, stream] of this.#streams) {
@@ -171,7 +177,9 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
 
   onData(bytes: Uint8Array): void {
     if (this.#closed) return;
-    this.#options.onAlive();
+    const { onAlive, pacing } = this.#options;
+    onAlive();
+    if (pacing !== undefined) this.#read = pacing.read(this.#socket, this.#read);
     try {
       this.#reader.take(bytes);
     } catch (error) {

@@ -6,6 +6,7 @@ import type { TlsSettings } from "./cluster-config.ts";
 import { unreachable } from "./connection-failure.ts";
 import { H2Connection } from "./h2-connection.ts";
 import type { Carrier, H2Stream } from "./h2-stream.ts";
+import type { ReadPacing } from "./read-pacing.ts";
 
 /**
  * A ping goes out at every tick that finds the connection silent; unanswered for three ticks, the connection is given
@@ -18,6 +19,7 @@ export interface H2SessionOptions {
   readonly server: URL;
   readonly tls: TlsSettings;
   readonly clock: Clock;
+  readonly pacing: ReadPacing | undefined;
   /** Milliseconds that a session without streams stays. */
   readonly idleMs: number;
   /** Opens the connection. @returns what gives it up. */
@@ -115,7 +117,7 @@ export class H2Session implements Carrier {
   }
 
   #open(socket: SecureSocket): SecureSocketHandlers {
-    const { server, onRoom, onOtherProtocol } = this.#options;
+    const { server, pacing, onRoom, onOtherProtocol } = this.#options;
     if (socket.protocol !== "h2") {
       this.#closed = true;
       socket.close();
@@ -126,6 +128,7 @@ export class H2Session implements Carrier {
     }
     const connection = new H2Connection(socket, {
       server,
+      pacing,
       onAlive: () => {
         this.#alive = true;
       },

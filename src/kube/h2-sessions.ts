@@ -6,6 +6,7 @@ import { UnreachableError } from "./api-error.ts";
 import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
 import { type Connecting, H2Session } from "./h2-session.ts";
 import { type Carrier, H2Stream } from "./h2-stream.ts";
+import type { ReadPacing } from "./read-pacing.ts";
 import { connectTunnelled } from "./tunnel.ts";
 
 /** How long connecting may take. */
@@ -16,6 +17,8 @@ const PROTOCOLS = ["h2", "http/1.1"];
 export interface H2SessionsOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
+  /** @default what arrives is read at once */
+  readonly pacing?: ReadPacing | undefined;
   /** The most streams on one session. kube-apiserver allows 100, and queues the rest without a word. */
   readonly streamsPerSession: number;
   /** The most sessions that take streams; what finds no room waits in order. @default as many as it takes */
@@ -104,11 +107,12 @@ export class H2Sessions implements Carrier {
   }
 
   #add(): H2Session {
-    const { config, clock, idleMs } = this.#options;
+    const { config, clock, pacing, idleMs } = this.#options;
     const session = new H2Session({
       server: this.#server,
       tls: config.tls,
       clock,
+      pacing,
       idleMs,
       connect: (to) => this.#connect(to),
       onRoom: this.#fill,

@@ -15,6 +15,7 @@ export interface ShortRequestOptions {
   readonly json: boolean;
   readonly server: string;
   readonly log: AnswerLog;
+  readonly start: number;
   /** Told before the answer is. */
   readonly settled: (short: ShortRequest) => void;
 }
@@ -25,6 +26,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
   readonly request: KubeRequest;
   /** Fails with ApiError, UnreachableError, or what it was aborted with. */
   readonly answer: Promise<unknown>;
+  readonly start: number;
   readonly #options: ShortRequestOptions;
   #resolve!: (answer: unknown) => void;
   #reject!: (error: unknown) => void;
@@ -38,6 +40,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
 
   constructor(request: KubeRequest, options: ShortRequestOptions) {
     this.request = request;
+    this.start = options.start;
     this.#options = options;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;

@@ -19,6 +19,7 @@ import { ReloadOnce } from "./reload-once.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import { RequestRate, type RateLimit } from "./request-rate.ts";
 import { retryDelay, type Attempts } from "./retry.ts";
+import { ReadPacing } from "./read-pacing.ts";
 import { REQUEST_MS, ShortRequest } from "./short-request.ts";
 
 export type { KubeRequest, StreamRequest } from "./kube-request.ts";
@@ -115,6 +116,8 @@ class KubeTransport implements Transport {
   readonly #headers: RequestHeaders;
   readonly #log: AnswerLog;
   readonly #deadlines: Deadlines;
+  /** By the machine's clock: it is about the machine. */
+  readonly #pacing = new ReadPacing(evenly());
   /** Streams open or about to be. */
   readonly #open = new Set<AbortController>();
   /** Requests in flight. */
@@ -122,6 +125,7 @@ class KubeTransport implements Transport {
   readonly #settled = (short: ShortRequest): void => {
     this.#short.delete(short);
     this.#deadlines.delete(short, short.request.timeout ?? REQUEST_MS);
+    if (short.request.traffic !== "list") this.#pacing.answered(short.start);
   };
   /** A connection stayed silent: others may be as dead, and requests on them would wait for their deadline. */
   #stalled = false;
@@ -136,13 +140,15 @@ class KubeTransport implements Transport {
     this.#fetches = new FetchPath(config);
     const fetches = this.#fetches;
     const path = { config, clock, streamsPerSession: STREAMS_PER_SESSION };
+    const pacing = this.#pacing;
     this.#requests = new ExchangePath({
       ...path,
+      pacing,
       mostSessions: REQUEST_SESSIONS,
       idleMs: IDLE_MS.requests,
       http1: (_, exchange, handlers) => fetches.open(exchange, handlers),
     });
-    this.#watches = new ExchangePath({ ...path, idleMs: IDLE_MS.watches, http1: openHttp1 });
+    this.#watches = new ExchangePath({ ...path, pacing, idleMs: IDLE_MS.watches, http1: openHttp1 });
     this.#leases = new ExchangePath({ ...path, idleMs: IDLE_MS.requests, http1: openHttp1 });
     this.#deadlines = new Deadlines(clock);
     this.#reachability = new ReachabilityProbe({ clock, probe: (signal) => this.#probe(signal) });
@@ -246,6 +252,7 @@ class KubeTransport implements Transport {
       json,
       server: this.server,
       log: this.#log,
+      start: this.#pacing.now(),
       settled: this.#settled,
     });
     this.#short.add(short);

@@ -31,6 +31,8 @@ function carry(socket: TLSSocket, to: Connecting): void {
       socket.write(bytes.slice());
       return bytes.length;
     },
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
     close: () => socket.destroySoon(),
   });
   socket.on("data", (bytes: Uint8Array) => handlers.onData(bytes));

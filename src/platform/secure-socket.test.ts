@@ -135,3 +135,17 @@ test("connectSecurely close ends a connection also when the other side never ans
 function fail(): never {
   throw new Error("nobody was to connect");
 }
+
+test("connectSecurely reads nothing of a socket that pauses, and all of it later, also the end", async () => {
+  const { port, accepted } = await serve();
+  const client = await connect(port);
+  const peer = await accepted;
+  client.socket.pause();
+  for (const part of ["one ", "two ", "three"]) await new Promise((resolve) => peer.write(part, resolve));
+  peer.end();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(client.received).toEqual([]);
+  client.socket.resume();
+  expect(await client.closed).toBeUndefined();
+  expect(client.received.join("")).toBe("one two three");
+});

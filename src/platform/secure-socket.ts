@@ -21,6 +21,9 @@ export interface SecureSocket {
   readonly protocol: string | undefined;
   /** @returns how many of the bytes were taken; after fewer than all `onDrain` says when there is room again. */
   write(bytes: Uint8Array): number;
+  /** Nothing is read until `resume`, not even the end. */
+  pause(): void;
+  resume(): void;
   /** After what was written. */
   close(): void;
 }
@@ -82,6 +85,8 @@ export function connectSecurely(
           handlers = to.open({
             protocol: chosen || undefined,
             write: (bytes) => Math.max(socket.write(bytes), 0),
+            pause: () => void socket.pause(),
+            resume: () => void socket.resume(),
             // `end` would wait for the other side, which may be dead, and could not be cut short any more.
             close: () => socket.shutdown(true),
           });
