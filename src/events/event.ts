@@ -1,5 +1,4 @@
 /** Events as the API server takes them: names, limits and bodies. */
-import { randomBytes } from "node:crypto";
 import type { AnyObject } from "../resource/handle.ts";
 
 /** What happened, for `kubectl events` and `kubectl describe`. */
@@ -114,7 +113,7 @@ function microTime(time: number): string {
 }
 
 function eventName(objectName: string): string {
-  const suffix = randomBytes(8).toString("hex");
+  const suffix = Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex");
   const prefix = objectName.slice(0, MAX_NAME - suffix.length - 1).replace(/[.-]+$/, "");
   // Names such as `system:node` are good for some kinds, not for Events.
   return DNS_SUBDOMAIN.test(prefix) ? `${prefix}.${suffix}` : `event.${suffix}`;

@@ -1,6 +1,6 @@
 /** PEM material of a kubeconfig: from the file itself or a file it names, checked before it is used. */
-import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { type Validity, validityOf } from "./certificate-validity.ts";
 import { ConfigError, whyUnreadable } from "./config-error.ts";
 
 export interface PemSource {
@@ -33,14 +33,13 @@ export async function readPem(source: PemSource): Promise<string | undefined> {
 
 /** @throws ConfigError when the certificate is no certificate, has expired, or is not valid yet. */
 export function checkValidity(pem: string, options: { what: string; now: number; advice: string }): void {
-  let certificate: X509Certificate;
+  let validity: Validity;
   try {
-    certificate = new X509Certificate(pem);
+    validity = validityOf(pem);
   } catch {
     throw new ConfigError(`Cannot use the ${options.what}: it is not an X.509 certificate`);
   }
-  const until = Date.parse(certificate.validTo);
-  const from = Date.parse(certificate.validFrom);
+  const { from, until } = validity;
   if (until < options.now) {
     throw new ConfigError(`Cannot use the ${options.what}: it expired on ${day(until)}. ${options.advice}`);
   }

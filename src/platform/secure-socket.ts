@@ -85,8 +85,8 @@ export function connectSecurely(
           handlers = to.open({
             protocol: chosen || undefined,
             write: (bytes) => Math.max(socket.write(bytes), 0),
-            pause: () => void socket.pause(),
-            resume: () => void socket.resume(),
+            pause: () => socket.pause(),
+            resume: () => socket.resume(),
             // `end` would wait for the other side, which may be dead, and could not be cut short any more.
             close: () => socket.shutdown(true),
           });

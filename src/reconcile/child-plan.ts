@@ -1,5 +1,5 @@
 /** One child as it will be applied: completed with namespace, owner and name, and refused before any write when it cannot be. */
-import { createHash } from "node:crypto";
+import { sha256 } from "../platform/digest.ts";
 import { type AnyObject, groupOf } from "../resource/handle.ts";
 import { type Key, keyString, type MetaInput } from "../resource/meta.ts";
 import type { DesiredObject } from "./desired-object.ts";
@@ -141,7 +141,7 @@ function digestOf(content: Content): string {
       ? value
       : Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))),
   );
-  return createHash("sha256").update(json).digest("base64url").slice(0, 22);
+  return sha256(json).slice(0, 22);
 }
 
 interface Secret extends DesiredObject {
