@@ -34,8 +34,8 @@ export interface FeedOptions {
   /** Reduces an object on its way in; `shared` when others hold it too. */
   readonly intake: Pick<Intake, "take" | "split">;
   readonly covers: (object: AnyObject) => boolean;
-  /** The server has shown something, up to this version, and it is in the store. */
-  readonly onHeard: (resourceVersion: string) => void;
+  /** The server has shown something, and it is in the store. */
+  readonly onHeard: () => void;
   /** `synced` may have changed. */
   readonly onSynced: () => void;
 }
@@ -90,7 +90,7 @@ export class Feed {
     this.#sequence++;
     this.#reason = reason;
     this.#list = undefined;
-    this.hasTaken = false;
+    if (reason === "needs") this.hasTaken = false; // all of it is taken again
     this.#fifo.beginReplace();
   }
 
@@ -115,7 +115,7 @@ export class Feed {
     this.synced = true;
     this.resourceVersion = resourceVersion;
     this.#sweep();
-    this.#options.onHeard(this.resourceVersion);
+    this.#options.onHeard();
     this.#options.onSynced();
   }
 
@@ -140,7 +140,7 @@ export class Feed {
 
   flush(): void {
     if (this.#bookmarked || this.#own.isCrowded) this.#sweep();
-    this.#options.onHeard(this.resourceVersion);
+    this.#options.onHeard();
   }
 
   /** Sends every object again to the handlers whose resync is due. */

@@ -39,10 +39,6 @@ export class InformerParts {
     return this.#parts.has(namespace);
   }
 
-  get size(): number {
-    return this.#parts.size;
-  }
-
   /** Sorted. */
   get namespaces(): readonly string[] {
     return [...this.#parts.keys()].sort();

@@ -369,6 +369,20 @@ describe("SharedInformer", () => {
     expect([informer.namespaces, informer.hasSynced, informer.id]).toEqual([["late"], true, "v1/ConfigMap?{team=a}"]);
   });
 
+  test("a namespace that goes leaves the version of those that stay", async () => {
+    const { server, informer } = await setUp({ namespaceLabels: "team=a" });
+    server.onList = () => ({ body: listOf([], "5") });
+    informer.start();
+    informer.addNamespace("stays");
+    informer.addNamespace("goes");
+    informer.setSelection({ kind: "watching" }, true);
+    await until(() => server.watches.length === 2 && informer.state.kind === "watching");
+    expect(informer.resourceVersion).toBe("5");
+    informer.removeNamespace("goes");
+    await new Promise((resolve) => setTimeout(resolve, 20)); // its watch ends behind it
+    expect([informer.resourceVersion, informer.state.kind]).toEqual(["5", "watching"]);
+  });
+
   test("keeps bodies and managed fields that somebody needs, and lists again when more is needed", async () => {
     const { server, informer, recorder, take } = await setUp();
     const managedFields = [{ manager: "mine" }, { manager: "kubectl" }];
@@ -410,6 +424,24 @@ describe("SharedInformer", () => {
     await until(() => informer.hasSynced);
     expect(informer.store.get("ns/a")).toHaveProperty("data");
     expect(server.lists).toHaveLength(2);
+  });
+
+  test("what is needed more before the first page of a later list comes whole", async () => {
+    const { server, informer, synced } = await setUp();
+    const first = Promise.withResolvers<void>();
+    informer.setNeeds([{ bodies: () => false, managers: [] }]);
+    const watch = await synced([pod("a", 1)], 10);
+    expect(isStub(informer.store.get("ns/a")!)).toBe(true);
+    server.onList = async () => {
+      await first.promise;
+      return { body: listOf([pod("a", 1)], "20") };
+    };
+    watch.send(["ERROR", refusal(410, "Expired", "too old resource version").body]);
+    await until(() => server.lists.length === 2);
+    informer.setNeeds([{ bodies: "all", managers: [] }]);
+    first.resolve();
+    await until(() => server.watches.length === 2);
+    expect(informer.store.get("ns/a")).toHaveProperty("data");
   });
 
   test("keeps an object as it came when its transform throws, and lists once", async () => {

@@ -107,7 +107,7 @@ export class SharedInformer {
           held,
           intake: this.#intake,
           covers: (object) => this.covers(object),
-          onHeard: (resourceVersion) => this.#heard(resourceVersion),
+          onHeard: () => this.#heard(),
           onSynced: () => this.#synced(),
         });
         const reflector = new Reflector({
@@ -331,9 +331,9 @@ export class SharedInformer {
     return this.#parts.feed("") ?? this.#parts.feed(key.slice(0, Math.max(0, key.indexOf("/"))));
   }
 
-  #heard(resourceVersion: string): void {
+  #heard(): void {
     this.#lastEventAt = this.#clock.now();
-    this.store.resourceVersion = this.#parts.size === 1 ? resourceVersion : this.#parts.resourceVersion;
+    this.store.resourceVersion = this.#parts.resourceVersion;
   }
 
   #synced(): void {
