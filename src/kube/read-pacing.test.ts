@@ -47,13 +47,13 @@ test("ReadPacing lets a busy connection rest while the server takes long to answ
   clock.advance(2);
   connection.arrive();
   expect(connection.isResting).toBe(true);
-  clock.advance(4.9);
+  clock.advance(7.9);
   expect(connection.isResting).toBe(true);
   clock.advance(0.1);
   expect(connection.isResting).toBe(false);
   connection.arrive(); // what came meanwhile
   expect(connection.isResting).toBe(true);
-  clock.advance(20);
+  clock.advance(30);
   connection.arrive();
   expect(connection.isResting).toBe(false);
 });
@@ -66,12 +66,12 @@ test("ReadPacing wakes all connections at one moment", () => {
   other.arrive();
   expect(other.isResting).toBe(true);
   expect(clock.timers).toBe(1);
-  clock.advance(2);
+  clock.advance(5);
   expect([connection.isResting, other.isResting]).toEqual([false, false]);
 });
 
 test("ReadPacing keeps a quick server not waiting, nor one that was slow a while ago", () => {
-  const quick = start(12);
+  const quick = start(9);
   for (let i = 0; i < 5; i++) quick.connection.arrive();
   expect(quick.connection.isResting).toBe(false);
   const { clock, connection, answers, pacing } = start(40);

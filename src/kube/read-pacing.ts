@@ -4,17 +4,17 @@
  * Waking up for a message costs more than the message: a system call, and code and data that others have pushed out of
  * the caches. So a connection that has just been read rests a little when it is busy, but never longer than a small part
  * of what a request takes anyway: a server that answers in 3 ms is not kept waiting, one that needs 40 ms is read every
- * 5 ms. All connections go on at the same moment, so that an answer and its event cost one turn.
+ * 8 ms. All connections go on at the same moment, so that an answer and its event cost one turn.
  */
 import type { Clock } from "../platform/clock.ts";
 
 /** A rest is at most this part of a round trip. */
-const PART = 8;
-const LONGEST_MS = 5;
+const PART = 5;
+const LONGEST_MS = 8;
 /** Below that the timer costs more than it saves. */
 const SHORTEST_MS = 2;
-/** Of a round trip, so that one request that hangs counts little. */
-const LONGEST_TRIP_MS = 100;
+/** Of a round trip: more makes no difference, and one request that hangs is to count little. */
+const LONGEST_TRIP_MS = PART * LONGEST_MS;
 /** How many round trips the mean remembers, and for how long. */
 const REMEMBERED = 8;
 const REMEMBERED_MS = 1_000;
