@@ -25,7 +25,7 @@ export class Delta {
   /** For a deletion that was not seen, the last known state. */
   object: AnyObject;
   /** The list that showed the object, or that no longer showed it. */
-  readonly list: ListMark | undefined;
+  list: ListMark | undefined;
   /** The line of the watch, where the object is still as it was parsed from it. */
   line: string | undefined = undefined;
   /** Somebody else holds the object too. */
@@ -321,8 +321,10 @@ export class DeltaFifo {
   }
 
   #vanished(key: string, object: AnyObject | undefined, list: ListMark): void {
-    if (object === undefined || this.#last(key)?.type === "Deleted") return;
-    this.#listed(key, new Delta("Deleted", object, list));
+    const last = this.#last(key);
+    // A deletion that waits counts from now on for all that the list has seen.
+    if (last?.type === "Deleted") last.list = list;
+    else if (object !== undefined) this.#listed(key, new Delta("Deleted", object, list));
   }
 
   #last(key: string): Delta | undefined {

@@ -194,6 +194,7 @@ export class Feed {
       if (this.#own.size > 0 && stored?.metadata.uid === object.metadata.uid) this.#own.late(key, version);
       return;
     }
+    if (this.#own.size > 0 && this.#own.isOvertaken(key, object)) return;
     // The stream has been here already: what it does not show was deleted since.
     const { uid } = object.metadata;
     const isPast = this.resourceVersion !== "" && compareVersions(version, this.resourceVersion) <= 0;
@@ -281,7 +282,7 @@ export class Feed {
 
   #add(key: string, object: AnyObject, event: AddEvent): void {
     this.#store.set(key, object);
-    if (!isStub(object)) this.#handlers.added(object, event);
+    this.#handlers.added(object, event);
   }
 
   #update(key: string, object: AnyObject, about: { old: AnyObject; event: UpdateEvent }): void {

@@ -173,6 +173,43 @@ test("concurrent writes may be answered in the other order", () => {
   expect(feed.pendingWrites).toBe(0);
 });
 
+test("an answer that comes after that to a later deletion, or to a write out of the set, brings nothing back", () => {
+  const { feed, begin, end, event, list, store, takeTold } = setUp({
+    covers: ({ metadata }) => metadata.labels?.["in"] !== "no",
+  });
+  list([object(10)], 10);
+  begin();
+  begin();
+  end({ deleted: { uid: "u" }, origin: "me" });
+  takeTold();
+  end(mine(12));
+  expect([store.size, takeTold()]).toEqual([0, []]);
+  event("MODIFIED", object(12));
+  event("DELETED", object(13));
+  expect([store.size, takeTold(), feed.pendingWrites]).toEqual([0, [], 0]);
+  list([object(20, "v")], 20);
+  begin();
+  begin();
+  end({ object: object(22, "v", { in: "no" }), origin: "me" });
+  takeTold();
+  end(mine(21, "v"));
+  expect([store.size, takeTold()]).toEqual([0, []]);
+  event("MODIFIED", object(21, "v"));
+  event("DELETED", object(22, "v"));
+  expect([store.size, takeTold(), feed.pendingWrites]).toEqual([0, [], 0]);
+});
+
+test("a list that shows an object no more outweighs an answer from before it, whatever is held of the key", () => {
+  const { feed, begin, end, event, list, store, takeTold } = setUp();
+  list([object(10)], 10);
+  begin();
+  event("DELETED", object(11)); // it left the set, and our write brought it back for a moment
+  list([], 13);
+  takeTold();
+  end(mine(12));
+  expect([store.size, takeTold().at(-1)?.type, feed.pendingWrites]).toEqual([0, "delete", 0]);
+});
+
 test("a refused write leaves no trace", () => {
   const { feed, begin, end, event, list, takeTold } = setUp();
   list([object(10)], 10);

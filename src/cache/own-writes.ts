@@ -81,6 +81,15 @@ export class OwnWrites {
     written.versions.sort(compareVersions);
   }
 
+  /** Whether a deletion of the object, or a later write of the name, was answered before this one. */
+  isOvertaken(key: string, { metadata }: AnyObject): boolean {
+    const written = this.#written.get(key);
+    if (written === undefined) return false;
+    if (written.deletions.some(({ uid }) => uid === metadata.uid)) return true;
+    const last = written.versions.at(-1);
+    return last !== undefined && compareVersions(metadata.resourceVersion, last) < 0;
+  }
+
   /** A deletion was answered; `version` is the last one known of the object, `list` the last list begun before. */
   deleted(key: string, deletion: Deletion): void {
     const written = this.#of(key, undefined);
