@@ -1,7 +1,7 @@
 /** `binnacle run` */
-import { isatty } from "node:tty";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { createLog } from "../observe/log.ts";
+import { isTerminal } from "../observe/terminal.ts";
 import { type Command, command } from "./command.ts";
 import { runControllers } from "./run-controllers.ts";
 import { runOptions, runValues } from "./run-options.ts";
@@ -16,7 +16,7 @@ export const runCommand: Command = command({
     const values = runValues(given);
     const log = createLog({
       level: values["log-level"],
-      format: values["log-format"] ?? (isatty(STANDARD_ERROR) ? "pretty" : "json"),
+      format: values["log-format"] ?? (isTerminal(STANDARD_ERROR) ? "pretty" : "json"),
     });
     return runControllers(values, {
       host,

@@ -1,7 +1,7 @@
 /** The service account of the pod we run in, told as a kubeconfig. */
 import { readFile } from "node:fs/promises";
-import { isIPv6 } from "node:net";
 import { join } from "node:path";
+import { isIPv6 } from "./ip-address.ts";
 import type { Kubeconfig } from "./kubeconfig-file.ts";
 
 const DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";

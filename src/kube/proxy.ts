@@ -1,6 +1,6 @@
 /** Which proxy, if any, stands between us and a server. */
-import { isIP } from "node:net";
 import { ConfigError } from "./config-error.ts";
+import { isIPv4, isIPv6 } from "./ip-address.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -37,8 +37,8 @@ function isExempt(url: URL, noProxy: string): boolean {
 function matches(pattern: string, host: string, port: string): boolean {
   if (pattern === "") return false;
   if (pattern === "*") return true;
-  if (pattern.includes("/")) return isIP(host) === 4 && inRange(host, pattern);
-  const [name = "", onlyPort] = isIP(pattern) === 6 ? [pattern] : pattern.split(":");
+  if (pattern.includes("/")) return isIPv4(host) && inRange(host, pattern);
+  const [name = "", onlyPort] = isIPv6(pattern) ? [pattern] : pattern.split(":");
   if (onlyPort !== undefined && onlyPort !== port) return false;
   const suffix = name.replace(/^\*?\./, "");
   return host === suffix || host.endsWith(`.${suffix}`);
@@ -46,7 +46,7 @@ function matches(pattern: string, host: string, port: string): boolean {
 
 function inRange(address: string, range: string): boolean {
   const [base = "", bits = ""] = range.split("/");
-  if (isIP(base) !== 4) return false;
+  if (!isIPv4(base)) return false;
   const shift = 2 ** (32 - Number(bits));
   return Math.floor(numberOf(address) / shift) === Math.floor(numberOf(base) / shift);
 }

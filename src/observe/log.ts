@@ -4,7 +4,7 @@
  * Not on a library: LogTape's one global configuration would be shared with the modules, a line below the level costs
  * fifteen times as much there and a written one four times, and Secrets have to be found in the fields anyway.
  */
-import { isatty } from "node:tty";
+import { isTerminal } from "./terminal.ts";
 import { jsonLine, prettyLine, type Line } from "./log-line.ts";
 import { writeToStandardError } from "./standard-error.ts";
 
@@ -123,5 +123,5 @@ class LineLog implements RootLog {
 }
 
 function colorOnStandardError(): boolean {
-  return isatty(2) && !process.env["NO_COLOR"];
+  return isTerminal(2) && !process.env["NO_COLOR"];
 }

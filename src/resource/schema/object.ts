@@ -1,6 +1,6 @@
 /** Objects, records and intersections. */
-import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
+import { sameJson } from "../json.ts";
 import { checksOf, refuseChecks } from "./checks.ts";
 import { type Field, SchemaProblem, type StructuralSchema } from "./structural.ts";
 
@@ -72,7 +72,7 @@ export function intersectionSchema(schema: z.core.$ZodIntersection, path: string
     );
   }
   for (const [name, property] of Object.entries(right.properties ?? {})) {
-    if (Object.hasOwn(left.properties ?? {}, name) && !isDeepStrictEqual(left.properties?.[name], property)) {
+    if (Object.hasOwn(left.properties ?? {}, name) && !sameJson(left.properties?.[name], property)) {
       throw new SchemaProblem(
         `${path}.${name}`,
         "both sides of z.intersection() have this field, with different schemas",

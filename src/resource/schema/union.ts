@@ -1,6 +1,6 @@
 /** Unions: the few that the API server can tell apart. */
-import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
+import { sameJson } from "../json.ts";
 import { refuseChecks } from "./checks.ts";
 import { valuesSchema } from "./literal.ts";
 import type { Convert } from "./object.ts";
@@ -135,7 +135,7 @@ function addProperty(
   const existing = Object.hasOwn(all, name) ? all[name] : undefined;
   const { description: _a, ...known } = existing ?? property;
   const { description: _b, ...added } = property;
-  if (!isDeepStrictEqual(known, added)) {
+  if (!sameJson(known, added)) {
     throw new SchemaProblem(
       `${path}.${name}`,
       "this field has different schemas in the options of z.discriminatedUnion(): give it one schema, or one name per option",
