@@ -109,14 +109,25 @@ export class Feed {
   }
 
   endList(resourceVersion: string): void {
-    this.#fifo.endReplace(this.#mark(resourceVersion));
+    const list = this.#mark(resourceVersion);
+    const { isFresh } = this.#fifo;
+    this.#fifo.endReplace(list);
     this.#fifo.drain(this.#apply);
+    if (isFresh) this.#vanishUnshown(list);
     this.#own.listed(this.#sequence);
     this.synced = true;
     this.resourceVersion = resourceVersion;
     this.#sweep();
     this.#options.onHeard();
     this.#options.onSynced();
+  }
+
+  /** What was written since a first list began, and others deleted before its end, is not there to compare it with. */
+  #vanishUnshown(list: ListMark): void {
+    for (const key of this.#own.upTo(list.resourceVersion)) {
+      const stored = this.#store.get(key);
+      if (stored !== undefined) this.#applyDelta(key, new Delta("Deleted", stored, list));
+    }
   }
 
   /** Takes an event; it reaches the store at once, unless its key is held. */

@@ -210,6 +210,21 @@ test("a list that shows an object no more outweighs an answer from before it, wh
   expect([store.size, takeTold().at(-1)?.type, feed.pendingWrites]).toEqual([0, "delete", 0]);
 });
 
+test("a first list that does not show what was written since it began takes it out, unless that is newer", () => {
+  const { feed, begin, end, read, takeTold } = setUp();
+  const answered = (version: number): void => {
+    feed.beginList("gone");
+    begin();
+    end(mine(version));
+    feed.page([], "15");
+    feed.endList("15");
+  };
+  answered(12);
+  expect([read(), takeTold().at(-1)?.type, feed.pendingWrites]).toEqual([undefined, "delete", 0]);
+  answered(16);
+  expect([read(), takeTold().at(-1)?.type, feed.pendingWrites]).toEqual(["16", "add", 1]);
+});
+
 test("a refused write leaves no trace", () => {
   const { feed, begin, end, event, list, takeTold } = setUp();
   list([object(10)], 10);

@@ -156,6 +156,14 @@ export class OwnWrites {
     return this.#written.size >= this.#sweepAt;
   }
 
+  /** Keys of writes up to a version. */
+  *upTo(version: string): Generator<string> {
+    for (const [key, { versions }] of this.#written) {
+      const last = versions.at(-1);
+      if (last !== undefined && compareVersions(last, version) <= 0) yield key;
+    }
+  }
+
   /** A list has ended: deletions before its beginning are settled. */
   listed(sequence: number): void {
     for (const [key, written] of this.#written) {
