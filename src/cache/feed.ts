@@ -247,6 +247,7 @@ export class Feed {
 
   #applyDelta(key: string, delta: Delta): void {
     const { type, object, list } = delta;
+    if (list?.refresh === true && type === "Replaced") this.#refresh(key, object);
     const stored = this.#store.get(key);
     if (type === "Sync") {
       if (stored !== undefined) this.#handlers.resynced(stored);
@@ -285,10 +286,16 @@ export class Feed {
       this.#add(key, object, this.synced ? ADDED : INITIAL);
     } else if (isNew) this.#add(key, object, ADDED);
     else if (order > 0 || (order < 0 && list?.reset)) this.#update(key, object, { old: old!, event: UPDATED });
-    else if (order === 0 && list?.refresh && !isStub(object)) {
-      if (isStub(stored)) this.#update(key, object, { old: stored, event: UPDATED });
-      else this.#store.set(key, object);
-    }
+  }
+
+  /** More is needed of an object of this version than the store has. */
+  #refresh(key: string, object: AnyObject): void {
+    const stored = this.#store.get(key);
+    if (stored === undefined || isStub(object)) return;
+    const { uid, resourceVersion } = object.metadata;
+    if (stored.metadata.uid !== uid || stored.metadata.resourceVersion !== resourceVersion) return;
+    if (isStub(stored)) this.#update(key, object, { old: stored, event: UPDATED });
+    else this.#store.set(key, object);
   }
 
   #add(key: string, object: AnyObject, event: AddEvent): void {

@@ -225,6 +225,18 @@ test("a first list that does not show what was written since it began takes it o
   expect([read(), takeTold().at(-1)?.type, feed.pendingWrites]).toEqual(["16", "add", 1]);
 });
 
+test("a list that gives more of each object gives it of those that were just written too", () => {
+  const { feed, begin, end, list, store } = setUp();
+  list([object(10)], 10);
+  begin();
+  end(mine(12));
+  feed.beginList("needs");
+  feed.page([object(12, "u", { more: "yes" })], "12");
+  feed.endList("12");
+  expect(store.get(KEY)?.metadata.labels).toEqual({ more: "yes" });
+  expect(feed.pendingWrites).toBe(0);
+});
+
 test("a refused write leaves no trace", () => {
   const { feed, begin, end, event, list, takeTold } = setUp();
   list([object(10)], 10);
