@@ -3,14 +3,13 @@ import { InformerRegistry } from "../cache/registry.ts";
 import { RestMapper } from "../kube/mapper.ts";
 import { createTransport } from "../kube/transport.ts";
 import { Pod } from "../resource/builtin/index.ts";
-import { ScriptedServer } from "../testing/scripted-server.ts";
+import { listOf, ScriptedServer, until } from "../testing/scripted-server.ts";
 import { clientParts, KubeClient } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";
 import { openGate } from "./write-gate.ts";
 
-test("list takes labels as text and as an object", async () => {
-  await using server = await ScriptedServer.start();
-  await using cleanup = new AsyncDisposableStack();
+async function setUp(cleanup: AsyncDisposableStack) {
+  const server = cleanup.use(await ScriptedServer.start());
   const transport = createTransport(server.config);
   cleanup.defer(() => transport.close());
   const mapper = new RestMapper(transport);
@@ -27,6 +26,12 @@ test("list takes labels as text and as an object", async () => {
     onUndeclared: undefined,
   });
   const client = new KubeClient(parts, { gate: openGate, requestSignal: undefined, origin: "test:key" });
+  return { server, client, informers };
+}
+
+test("list takes labels as text and as an object", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const { server, client } = await setUp(cleanup);
   await client.list(Pod, { namespace: "default", labels: "app=web" });
   await client.list(Pod, { namespace: "default", labels: { app: "web", tier: ["b", "a"] } });
   await client.live.list(Pod, { namespace: "default", labels: { matchLabels: { app: "web" } } });
@@ -36,4 +41,22 @@ test("list takes labels as text and as an object", async () => {
     "app=web,tier in (a,b)",
     "app=web",
   ]);
+});
+
+test("an answer that is no object fails its write alone: the events of the key go on", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const { server, client, informers } = await setUp(cleanup);
+  const { informer } = informers.acquire(Pod, { needs: { bodies: "all", managers: [] }, user: "test" });
+  const pod = (resourceVersion: string) => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", namespace: "ns", uid: "u", resourceVersion },
+  });
+  server.onList = ({ path }) => ({ body: path.endsWith("/a") ? null : listOf([pod("1")], "1") });
+  await until(() => server.watches.length === 1);
+  const patched = client.patch(Pod, { name: "a", namespace: "ns" }, { type: "merge", body: {} });
+  expect(await patched.catch((error: unknown) => error)).toBeInstanceOf(TypeError);
+  server.watch.send(["MODIFIED", pod("2")]);
+  await until(() => informer.store.get("ns/a")?.metadata.resourceVersion === "2");
+  expect(await client.update(Pod, undefined as never).catch((error: unknown) => error)).toBeInstanceOf(TypeError);
 });

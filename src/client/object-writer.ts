@@ -84,7 +84,7 @@ export class ObjectWriter {
     return this.#send(resource, run, call, written);
   }
 
-  update(resource: Resource, object: AnyObject, run: RunScope, options: UpdateOptions = {}): Promise<AnyObject> {
+  async update(resource: Resource, object: AnyObject, run: RunScope, options: UpdateOptions = {}): Promise<AnyObject> {
     const { subresource } = options;
     const call: Call = {
       verb: "update",
@@ -98,7 +98,13 @@ export class ObjectWriter {
     return this.#send(resource, run, call, resultOf(subresource));
   }
 
-  patch(resource: Resource, key: Key, patch: Patch, run: RunScope, options: UpdateOptions = {}): Promise<AnyObject> {
+  async patch(
+    resource: Resource,
+    key: Key,
+    patch: Patch,
+    run: RunScope,
+    options: UpdateOptions = {},
+  ): Promise<AnyObject> {
     const { subresource } = options;
     const call: Call = {
       verb: "patch",
@@ -138,7 +144,7 @@ export class ObjectWriter {
   }
 
   /** Posts to a subresource, such as `eviction` or `token`. */
-  createSubresource(
+  async createSubresource(
     resource: Resource,
     key: Key,
     content: { readonly name: string; readonly body: object },
@@ -238,6 +244,7 @@ export class ObjectWriter {
     if (held !== undefined) informers.beginWrite(resource, held);
     let answer: T;
     let text: string | undefined;
+    let result: WriteResult | undefined;
     try {
       answer = await transport.request<T>({
         method: call.method,
@@ -250,6 +257,7 @@ export class ObjectWriter {
         headers: run.headers,
         parse: held === undefined ? undefined : (body) => informers.parseAnswer(resource, held, (text = body)),
       });
+      if (options.dryRun !== true) result = resultOf(answer, { origin: run.origin, text });
     } catch (error) {
       if (held !== undefined) {
         for (const known of call.refused?.(error) ?? []) this.learn(resource, held, known);
@@ -257,11 +265,8 @@ export class ObjectWriter {
       }
       throw isForbidden(error) ? undeclared(error, this.#scope, resource, call) : error;
     }
-    if (options.dryRun !== true) {
-      const result = resultOf(answer, { origin: run.origin, text });
-      if (held !== undefined) informers.endWrite(resource, held, result);
-      else if (result?.object !== undefined) this.learn(resource, keyString(result.object.metadata), result);
-    }
+    if (held !== undefined) informers.endWrite(resource, held, result);
+    else if (result?.object !== undefined) this.learn(resource, keyString(result.object.metadata), result);
     return answer;
   }
 
