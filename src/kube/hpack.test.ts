@@ -60,6 +60,25 @@ test("encodeTarget and encodePath make the fields of a request", () => {
   expect(block.get(":path")).toBe(`/a/${"b".repeat(300)}?c=%C3%A4`);
 });
 
+test("HeaderReader looks only at what is asked for, once the server has given up its table", () => {
+  const reader = new HeaderReader();
+  const warning = { warning: '299 - "old"', "audit-id": "a", "retry-after": "2" };
+  const parts = [bytes("20 88"), encodeHeaders(warning)];
+  const first = reader.read(Buffer.concat(parts));
+  for (const block of [first, reader.read(Buffer.concat([bytes("88"), encodeHeaders(warning)]))]) {
+    expect(block.status).toBe(200);
+    expect(["warning", "audit-id", "retry-after", "date"].map((name) => block.get(name))).toEqual([
+      '299 - "old"',
+      "a",
+      "2",
+      undefined,
+    ]);
+  }
+  // `custom-key: custom-value`, in Huffman's code (C.4.3).
+  const packed = reader.read(bytes("88 00 8825 a849 e95b a97d 7f89 25a8 49e9 5bb8 e8b4 bf"));
+  expect([packed.get("custom-key"), packed.get("custom")]).toEqual(["custom-value", undefined]);
+});
+
 test("HeaderReader refuses what is broken", () => {
   for (const broken of ["80", "0f 80", "00 05 61", "ff ff ff ff ff ff 7f", "3f ff ff 03", "00 85 61"]) {
     expect(() => new HeaderReader().read(bytes(broken)), broken).toThrow();

@@ -96,13 +96,16 @@ const TABLE_BYTES = 4_096;
 /** Beside its name and value, in the arithmetic of the standard. */
 const ENTRY_BYTES = 32;
 
+const STATIC_NAMES = new Set(STATIC_TABLE.map(([name]) => name));
+
 /** Reads the blocks of one connection, in their order. Broken ones throw: the connection cannot be used any more. */
 export class HeaderReader {
   #table: Table = { entries: [], bytes: 0, most: TABLE_BYTES };
 
   read(bytes: Uint8Array): HeaderBlock {
     const block = new HeaderBlock(bytes, this.#table);
-    this.#table = block.after();
+    // Who has given up its table, as asked, will refer to nothing: then only fields that somebody asks for are looked at.
+    if (this.#table.most > 0) this.#table = block.after();
     return block;
   }
 }
@@ -142,12 +145,20 @@ class HeaderBlock {
   /** Several values of one name are joined. */
   get(name: string): string | undefined {
     let found: string | undefined;
+    if (!this.#mayHold(name)) return found;
     this.#begin();
     while (this.#next()) {
       if (!this.#isNamed(name)) continue;
       found = found === undefined ? this.#text() : `${found}, ${this.#text()}`;
     }
     return found;
+  }
+
+  /** Each answer is asked for warnings, and nearly none has one: whether the name is there at all is told at once. */
+  #mayHold(name: string): boolean {
+    if (this.#before.most > 0 || STATIC_NAMES.has(name)) return true;
+    const bytes = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length);
+    return bytes.includes(packedName(name)) || bytes.includes(name, 0, "latin1");
   }
 
   #begin(): void {
