@@ -4,6 +4,7 @@
  * Loaded before tests, it offers them the same packages instead: see `cli/test.ts`.
  */
 import { cli } from "./cli/cli.ts";
+import { startWithoutLastCompiler } from "./platform/compilers.ts";
 import type { OfferedPackages } from "./platform/module-host.ts";
 import project from "../package.json" with { type: "json" };
 
@@ -47,7 +48,9 @@ async function sdk(): Promise<string | undefined> {
 
 async function main(): Promise<void> {
   const built = typeof BUILD_VERSION === "string";
-  const status = await cli(process.argv.slice(2), {
+  const args = process.argv.slice(2);
+  if (built && args[0] === "run") startWithoutLastCompiler(args);
+  const status = await cli(args, {
     embedded: {
       version: built ? BUILD_VERSION : project.version,
       offered,
