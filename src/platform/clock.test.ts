@@ -17,6 +17,18 @@ test("systemClock does not fire at once when the delay is longer than a timer ta
   expect(fired).toBe(false);
 });
 
+test("systemClock calls back soon, and without a warning, when the time is over already", async () => {
+  const warnings: string[] = [];
+  const listen = ({ name }: Error): void => void warnings.push(name);
+  process.on("warning", listen);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  systemClock.setTimeout(resolve, -1.5);
+  await promise;
+  await Bun.sleep(1);
+  process.off("warning", listen);
+  expect(warnings).toEqual([]);
+});
+
 test("sleep resolves after its time and not before", async () => {
   const clock = new FakeClock();
   let done = false;

@@ -37,7 +37,8 @@ class Timer implements Disposable {
   readonly #timer: ReturnType<typeof setTimeout>;
 
   constructor(callback: () => void, ms: number) {
-    this.#timer = setTimeout(callback, ms);
+    // What is due already is due now: the platform would write a warning.
+    this.#timer = setTimeout(callback, Math.max(ms, 0));
   }
 
   [Symbol.dispose](): void {
