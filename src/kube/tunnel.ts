@@ -33,7 +33,10 @@ function carry(socket: TLSSocket, to: Connecting): void {
     },
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
-    close: () => socket.destroySoon(),
+    close: () => {
+      socket.resume();
+      socket.destroySoon();
+    },
   });
   socket.on("data", (bytes: Uint8Array) => handlers.onData(bytes));
   socket.on("error", (error) => {

@@ -149,3 +149,16 @@ test("connectSecurely reads nothing of a socket that pauses, and all of it later
   expect(await client.closed).toBeUndefined();
   expect(client.received.join("")).toBe("one two three");
 });
+
+test("connectSecurely closes a socket that pauses: nothing of it is left to keep the process", async () => {
+  const { port, accepted } = await serve();
+  const client = await connect(port);
+  const peer = await accepted;
+  client.socket.pause();
+  await new Promise((resolve) => peer.write("unread", resolve));
+  peer.resume();
+  client.socket.close();
+  await once(peer, "end");
+  peer.end();
+  await client.closed;
+});

@@ -88,7 +88,11 @@ export function connectSecurely(
             pause: () => socket.pause(),
             resume: () => socket.resume(),
             // `end` would wait for the other side, which may be dead, and could not be cut short any more.
-            close: () => socket.shutdown(true),
+            close: () => {
+              // Of one that pauses the other side's end would go unread, and it would keep the process for ever.
+              socket.resume();
+              socket.shutdown(true);
+            },
           });
         },
         data: (_, bytes) => handlers?.onData(bytes),
