@@ -1,8 +1,8 @@
 /**
  * Every write of this process: through the gate, held and answered in the shared informers.
  *
- * While a write is under way the informers hold the events of its key; its answer goes into their stores at once. So
- * a read after a write sees at least that write, and an event that only echoes it is recognised.
+ * While an attempt of a write is under way the informers hold the events of its key; the answer goes into their stores
+ * at once. So a read after a write sees at least that write, and an event that only echoes it is recognised.
  */
 import type { WriteResult } from "../cache/feed.ts";
 import { type ApiError, isForbidden, isNotFound } from "../kube/api-error.ts";
@@ -12,6 +12,7 @@ import { type Key, keyString } from "../resource/meta.ts";
 import type { DeleteOptions, JsonPatchOperation, Patch, WriteOptions } from "./client.ts";
 import type { ClientScope, RunScope } from "./scope.ts";
 import { WritesRefused } from "./write-gate.ts";
+import { WriteHold } from "./write-hold.ts";
 
 const PATCH_TYPES = {
   merge: "application/merge-patch+json",
@@ -241,7 +242,7 @@ export class ObjectWriter {
       onUndeclared(resource, call.verb, subresource);
     }
     const held = options.dryRun === true ? undefined : call.key;
-    if (held !== undefined) informers.beginWrite(resource, held);
+    const hold = held === undefined ? undefined : new WriteHold(informers, resource, held);
     let answer: T;
     let text: string | undefined;
     let result: WriteResult | undefined;
@@ -255,17 +256,18 @@ export class ObjectWriter {
         signal: signalOf(options, run),
         timeout: options.timeout,
         headers: run.headers,
+        attempts: hold,
         parse: held === undefined ? undefined : (body) => informers.parseAnswer(resource, held, (text = body)),
       });
       if (options.dryRun !== true) result = resultOf(answer, { origin: run.origin, text });
     } catch (error) {
       if (held !== undefined) {
         for (const known of call.refused?.(error) ?? []) this.learn(resource, held, known);
-        informers.endWrite(resource, held, undefined);
+        hold?.end(undefined);
       }
       throw isForbidden(error) ? undeclared(error, this.#scope, resource, call) : error;
     }
-    if (held !== undefined) informers.endWrite(resource, held, result);
+    if (hold !== undefined) hold.end(result);
     else if (result?.object !== undefined) this.learn(resource, keyString(result.object.metadata), result);
     return answer;
   }

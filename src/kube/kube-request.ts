@@ -1,6 +1,14 @@
 /** What is asked of the API server. */
 import type { HeaderValues } from "./cluster-config.ts";
 
+/** Who is told what becomes of a request's attempts. */
+export interface AttemptListener {
+  /** An attempt is about to be sent. */
+  onSend(): void;
+  /** The attempt has failed, and another one follows later: until then nothing is under way. */
+  onRetry(): void;
+}
+
 export interface KubeRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Without the query. */
@@ -20,6 +28,7 @@ export interface KubeRequest {
   readonly parse?: ((text: string) => unknown) | undefined;
   /** Milliseconds for one attempt. @default 60_000 */
   readonly timeout?: number | undefined;
+  readonly attempts?: AttemptListener | undefined;
   /** A `lease` has a connection to itself, and so have lists, whose answers are long. @default "request" */
   readonly traffic?: "request" | "list" | "lease" | undefined;
 }

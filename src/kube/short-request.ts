@@ -58,6 +58,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
   send(path: ExchangePath, headers: HeaderValues): void {
     if (this.#isOver) return;
     const request = this.request;
+    request.attempts?.onSend();
     try {
       const exchange = { method: request.method, path: pathOf(request), headers, body: bodyOf(request) };
       this.#exchange = path.open(exchange, this);
@@ -69,6 +70,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
   /** By `fetch`, which makes objects of the bytes of a long answer without a text in between. */
   sendByFetch(path: FetchPath, headers: HeaderValues): void {
     if (this.#isOver) return;
+    this.request.attempts?.onSend();
     const controller = new AbortController();
     this.#exchange = { cancel: () => controller.abort() };
     this.#fetch(path, headers, controller.signal).then(

@@ -228,6 +228,7 @@ class KubeTransport implements Transport {
         if (this.#closed) throw error;
         if (!reloaded && (isUnauthorized(error) || (isUnreachable(error) && isTlsFailure(error)))) {
           reloaded = true;
+          request.attempts?.onRetry();
           if (await this.#reload.reload(generation)) continue;
         }
         attempts ??= { refused: 0, reset: 0 };
@@ -237,6 +238,7 @@ class KubeTransport implements Transport {
           if (isUnreachable(error)) this.#suspect(error);
           throw error;
         }
+        request.attempts?.onRetry();
         if (delay > 0) await sleep(delay, { clock: this.#clock, signal: request.signal });
       }
     }
