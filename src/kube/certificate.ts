@@ -1,7 +1,8 @@
 /** PEM material of a kubeconfig: from the file itself or a file it names, checked before it is used. */
-import { readFile } from "node:fs/promises";
+import { readFileSync, statSync } from "node:fs";
 import { type Validity, validityOf } from "./certificate-validity.ts";
-import { ConfigError, whyUnreadable } from "./config-error.ts";
+import { ConfigError } from "./config-error.ts";
+import { MOST_CREDENTIAL_BYTES, readConfigFile } from "./config-file.ts";
 
 export interface PemSource {
   /** Base64 of the PEM text. */
@@ -15,19 +16,45 @@ export interface PemSource {
 export async function readPem(source: PemSource): Promise<string | undefined> {
   if (source.data) {
     const text = Buffer.from(source.data, "base64").toString("utf8");
-    if (!text.includes("-----BEGIN ")) {
-      throw new ConfigError(`Cannot use the ${source.what}: its data is not PEM in base64`);
-    }
+    if (!isPem(text)) throw new ConfigError(`Cannot use the ${source.what}: its data is not PEM in base64`);
     return text;
   }
   if (!source.file) return undefined;
   let text: string;
   try {
-    text = await readFile(source.file, "utf8");
+    text = await readConfigFile(source.file, MOST_CREDENTIAL_BYTES);
   } catch (error) {
-    throw new ConfigError(`Cannot read the ${source.what} from ${source.file}: ${whyUnreadable(error)}`);
+    throw new ConfigError(`Cannot read the ${source.what} from ${source.file}: ${(error as Error).message}`);
   }
-  if (!text.includes("-----BEGIN ")) throw new ConfigError(`Cannot use the ${source.what}: ${source.file} is not PEM`);
+  if (!isPem(text)) throw new ConfigError(`Cannot use the ${source.what}: ${source.file} is not PEM`);
+  return text;
+}
+
+function isPem(text: string): boolean {
+  return text.includes("-----BEGIN ");
+}
+
+/** Changes whenever the file is replaced or written to. */
+export function stampOf(file: string | undefined): string {
+  if (!file) return "";
+  try {
+    const { dev, ino, size, mtimeMs, ctimeMs } = statSync(file);
+    return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+  } catch {
+    return ""; // reading it says why
+  }
+}
+
+/**
+ * Reads a file that was replaced, at once: a connection is about to be opened with it.
+ *
+ * @throws Error when it cannot be used as it is now; the replacement may be under way.
+ */
+export function readPemNow(file: string): string {
+  const stats = statSync(file);
+  if (!stats.isFile() || stats.size > MOST_CREDENTIAL_BYTES) throw new Error("not a file of a credential");
+  const text = readFileSync(file, "utf8");
+  if (!isPem(text)) throw new Error("not PEM");
   return text;
 }
 

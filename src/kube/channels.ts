@@ -54,6 +54,7 @@ export async function openChannels(request: ChannelsRequest, options: OpenOption
   const url = new URL(config.server);
   let socket: Socket;
   try {
+    config.renew?.();
     socket = await connect(config, url);
   } catch (error) {
     throw unreachable(config.server, error);

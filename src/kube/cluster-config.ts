@@ -37,6 +37,8 @@ export interface ClusterConfig {
    * nothing has to be read or run.
    */
   headers(signal?: AbortSignal): HeaderValues | Promise<HeaderValues>;
+  /** Takes certificates and authorities whose files were replaced. Call it before a connection is opened. */
+  renew?(): void;
   /**
    * Reads the credentials again, after the server refused them.
    *

@@ -1,10 +1,15 @@
-/** Credentials that something else supplies: exec plugins and auth providers, run by client-node, loaded only when needed. */
+/** Credentials that something else supplies: exec plugins, and the auth providers of client-node, loaded only when needed. */
 import type { User } from "@kubernetes/client-node";
 import { ConfigError } from "./config-error.ts";
-import type { UserEntry } from "./kubeconfig-file.ts";
+import { type ExecCredential, MissingCommand, runExecPlugin } from "./exec-plugin.ts";
+import { belongTogether } from "./key-pair.ts";
+import type { AuthProviderEntry, ExecEntry, UserEntry } from "./kubeconfig-file.ts";
 
 /** How long an answer is used before client-node is asked again, which keeps it as long as it says it is valid. */
 const FRESH_MS = 10_000;
+const LEAST_MS = 1_000;
+/** Of an auth provider, which may ask a server of its own. */
+const PROVIDER_MS = 30_000;
 
 /** What an exec plugin may be told of the cluster. */
 export interface ClusterInfo {
@@ -19,7 +24,47 @@ export interface PluginOptions {
   readonly name: string;
   readonly entry: UserEntry;
   readonly cluster: ClusterInfo;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
+}
+
+/** Who supplies credentials. */
+interface Supplier {
+  /** Such as `the exec plugin "aws"`. */
+  readonly title: string;
+  readonly advice: string;
+  /** Whatever was said before. */
+  ask(): Promise<ExecCredential>;
+  /** The next answer is not to be one that was given before. */
+  forget(): void;
+}
+
+/** @throws ConfigError for an auth provider that is not known. */
+export async function loadPlugin(options: PluginOptions): Promise<CredentialPlugin> {
+  const { entry, name } = options;
+  const supplier =
+    entry.exec === undefined ? await provider(entry["auth-provider"]!, options) : execPlugin(entry.exec, options, name);
+  return new CredentialPlugin(options, supplier);
+}
+
+function execPlugin(entry: ExecEntry, { cluster, env }: PluginOptions, user: string): Supplier {
+  if (!entry.command) throw new ConfigError(`Cannot use user "${user}": its exec plugin has no command`);
+  return {
+    title: `the exec plugin "${entry.command}"`,
+    advice: entry.installHint?.trim() ?? "",
+    ask: () => runExecPlugin({ entry, env, cluster: entry.provideClusterInfo === true ? told(cluster) : undefined }),
+    forget() {},
+  };
+}
+
+function told(cluster: ClusterInfo): object {
+  return {
+    server: cluster.server,
+    ...(cluster.ca && { "certificate-authority-data": Buffer.from(cluster.ca).toString("base64") }),
+    ...(cluster.serverName && { "tls-server-name": cluster.serverName }),
+    ...(cluster.insecure && { "insecure-skip-tls-verify": true }),
+    ...(cluster.proxy && { "proxy-url": cluster.proxy }),
+  };
 }
 
 /** The part of client-node's authenticators that is used here. */
@@ -30,17 +75,25 @@ interface Authenticator {
   ): Promise<void>;
 }
 
-/** @throws ConfigError for an auth provider that is not known. */
-export async function loadPlugin(options: PluginOptions): Promise<CredentialPlugin> {
-  const { entry, name } = options;
-  const make =
-    entry.exec === undefined ? await providerClass(entry["auth-provider"]?.name ?? "", name) : await execClass();
-  return new CredentialPlugin(options, make);
-}
-
-async function execClass(): Promise<() => Authenticator> {
-  const { ExecAuth } = await import("@kubernetes/client-node/dist/exec_auth.js");
-  return () => new ExecAuth() as unknown as Authenticator;
+async function provider(entry: AuthProviderEntry, { name, now }: PluginOptions): Promise<Supplier> {
+  const make = await providerClass(entry.name, name);
+  const user = { name, authProvider: structuredClone(entry) } as User;
+  let authenticator = make();
+  return {
+    title: "its auth-provider",
+    advice: "Log in again",
+    ask: async () => {
+      const answer: { headers: Record<string, unknown> } = { headers: {} };
+      await within(PROVIDER_MS, authenticator.applyAuthentication(user, answer));
+      const authorization = answer.headers["Authorization"];
+      const token = typeof authorization === "string" ? /^Bearer (.+)$/s.exec(authorization)?.[1] : undefined;
+      if (token === undefined) throw new PlainReason("it gave no token");
+      return { token, cert: undefined, key: undefined, until: now() + FRESH_MS };
+    },
+    forget: () => {
+      authenticator = make();
+    },
+  };
 }
 
 async function providerClass(provider: string, user: string): Promise<() => Authenticator> {
@@ -65,23 +118,37 @@ async function providerClass(provider: string, user: string): Promise<() => Auth
   }
 }
 
+/** Our own words, which may be shown; those of client-node may hold what a command printed. */
+class PlainReason extends Error {}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? ` (${code})` : "";
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new PlainReason(`it has not answered within ${ms / 1_000} s`)), ms);
+  try {
+    await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 export class CredentialPlugin {
   readonly #options: PluginOptions;
-  readonly #make: () => Authenticator;
-  readonly #user: User;
-  #authenticator: Authenticator;
-  #freshUntil = 0;
+  readonly #supplier: Supplier;
+  #freshUntil = -Infinity;
   #refreshing: Promise<void> | undefined;
 
   authorization: string | undefined;
   cert: string | undefined;
   key: string | undefined;
 
-  constructor(options: PluginOptions, make: () => Authenticator) {
+  constructor(options: PluginOptions, supplier: Supplier) {
     this.#options = options;
-    this.#make = make;
-    this.#authenticator = make();
-    this.#user = userOf(options);
+    this.#supplier = supplier;
   }
 
   isFresh(): boolean {
@@ -90,8 +157,8 @@ export class CredentialPlugin {
 
   /** Makes the next refresh ask the plugin itself, whatever it said before. */
   forget(): void {
-    this.#authenticator = this.#make();
-    this.#freshUntil = 0;
+    this.#supplier.forget();
+    this.#freshUntil = -Infinity;
   }
 
   /** Asks the plugin, once for all who ask at the same time. @throws ConfigError when it fails. */
@@ -103,60 +170,29 @@ export class CredentialPlugin {
   }
 
   async #ask(): Promise<void> {
-    const answer: { headers: Record<string, unknown>; cert?: unknown; key?: unknown } = { headers: {} };
+    let answer: ExecCredential;
     try {
-      await this.#authenticator.applyAuthentication(this.#user, answer);
+      answer = await this.#supplier.ask();
+      if (answer.cert !== undefined && !belongTogether(answer.cert, answer.key ?? "")) {
+        throw new PlainReason("the key that it gave does not belong to its client certificate");
+      }
     } catch (error) {
       throw this.#failure(error);
     }
-    const authorization = answer.headers["Authorization"];
-    this.authorization = typeof authorization === "string" ? authorization : undefined;
-    this.cert = typeof answer.cert === "string" ? answer.cert : undefined;
-    this.key = typeof answer.key === "string" ? answer.key : undefined;
-    if (this.authorization === undefined && this.cert === undefined) {
-      throw this.#failure(new Error("it gave neither a token nor a client certificate"));
-    }
-    this.#freshUntil = this.#options.now() + FRESH_MS;
+    this.authorization = answer.token === undefined ? undefined : `Bearer ${answer.token}`;
+    this.cert = answer.cert;
+    this.key = answer.key;
+    // What has expired already is not asked for with each request.
+    this.#freshUntil = Math.max(answer.until, this.#options.now() + LEAST_MS);
   }
 
   #failure(error: unknown): ConfigError {
     const { name, entry } = this.#options;
-    const said = error instanceof Error ? error.message.trim() : String(error);
-    if (entry.exec === undefined) {
-      return new ConfigError(`Cannot get credentials for user "${name}" from its auth-provider: ${said}. Log in again`);
-    }
-    const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    const hint = entry.exec.installHint?.trim();
-    const what = missing ? "there is no such command" : said;
-    return new ConfigError(
-      `Cannot get credentials for user "${name}" from the exec plugin "${entry.exec.command}": ${what}` +
-        (hint ? `. ${hint}` : missing ? ". Install it, or put its folder on PATH" : ""),
-    );
+    const { title, advice } = this.#supplier;
+    const isOurs = entry.exec !== undefined || error instanceof PlainReason;
+    const why = isOurs && error instanceof Error ? error.message : `it failed${codeOf(error)}`;
+    const hint = advice || (error instanceof MissingCommand ? "Install it, or put its folder on PATH" : "");
+    const more = hint || (entry.exec === undefined ? "" : "Run it by hand to see what it says");
+    return new ConfigError(`Cannot get credentials for user "${name}" from ${title}: ${why}${more && `. ${more}`}`);
   }
-}
-
-function userOf(options: PluginOptions): User {
-  const { name, entry, cluster } = options;
-  if (entry.exec === undefined) return { name, authProvider: structuredClone(entry["auth-provider"]) };
-  // client-node does not tell plugins what the protocol promises them, and some refuse to run without it.
-  const info = {
-    apiVersion: entry.exec.apiVersion ?? "client.authentication.k8s.io/v1",
-    kind: "ExecCredential",
-    spec: {
-      interactive: false,
-      ...(entry.exec.provideClusterInfo
-        ? {
-            cluster: {
-              server: cluster.server,
-              ...(cluster.ca && { "certificate-authority-data": Buffer.from(cluster.ca).toString("base64") }),
-              ...(cluster.serverName && { "tls-server-name": cluster.serverName }),
-              ...(cluster.insecure && { "insecure-skip-tls-verify": true }),
-              ...(cluster.proxy && { "proxy-url": cluster.proxy }),
-            },
-          }
-        : {}),
-    },
-  };
-  const env = [...(entry.exec.env ?? []), { name: "KUBERNETES_EXEC_INFO", value: JSON.stringify(info) }];
-  return { name, exec: { ...entry.exec, args: [...(entry.exec.args ?? [])], env } };
 }

@@ -1,8 +1,9 @@
 /** Who we are to the API server: what a kubeconfig's user comes down to. */
-import { readFile } from "node:fs/promises";
-import { checkValidity, readPem } from "./certificate.ts";
+import { checkValidity, readPem, readPemNow, stampOf } from "./certificate.ts";
 import type { HeaderValues } from "./cluster-config.ts";
-import { ConfigError, whyUnreadable } from "./config-error.ts";
+import { ConfigError } from "./config-error.ts";
+import { MOST_CREDENTIAL_BYTES, readConfigFile } from "./config-file.ts";
+import { belongTogether } from "./key-pair.ts";
 import type { UserEntry } from "./kubeconfig-file.ts";
 import { loadPlugin, type ClusterInfo, type CredentialPlugin } from "./credential-plugin.ts";
 
@@ -23,6 +24,8 @@ export class Credentials {
   readonly #plugin: CredentialPlugin | undefined;
   #cert: string | undefined;
   #key: string | undefined;
+  /** Of the files that certificate and key were read from. */
+  #stamp = "";
   #token: string | undefined;
   /** When the token file was read last. */
   #readAt = 0;
@@ -68,8 +71,37 @@ export class Credentials {
     return after.some((value, index) => value !== before[index]);
   }
 
+  /** Takes a client certificate whose files were replaced, once both of them are there. */
+  renew(): void {
+    const { entry, name, now } = this.#options;
+    const { "client-certificate": certFile, "client-key": keyFile } = entry;
+    const stamp = this.#currentStamp();
+    if (stamp === this.#stamp) return;
+    try {
+      const cert = entry["client-certificate-data"] ? this.#cert : certFile && readPemNow(certFile);
+      const key = entry["client-key-data"] ? this.#key : keyFile && readPemNow(keyFile);
+      if (!cert || !key || !belongTogether(cert, key)) return;
+      checkValidity(cert, { what: `client-certificate of user "${name}"`, now: now(), advice: "" });
+      this.#cert = cert;
+      this.#key = key;
+      this.#stamp = stamp;
+    } catch {
+      // The old one serves until the server refuses it; then the reason is told.
+    }
+  }
+
+  #currentStamp(): string {
+    const { entry } = this.#options;
+    const files = [
+      entry["client-certificate-data"] ? undefined : entry["client-certificate"],
+      entry["client-key-data"] ? undefined : entry["client-key"],
+    ];
+    return files.map(stampOf).join(" ");
+  }
+
   async #read(): Promise<void> {
     const { name, entry, now } = this.#options;
+    const stamp = this.#currentStamp();
     const cert = await readPem({
       data: entry["client-certificate-data"],
       file: entry["client-certificate"],
@@ -86,15 +118,23 @@ export class Credentials {
     if (cert !== undefined) {
       const advice = "Get a new kubeconfig, or renew the certificate";
       checkValidity(cert, { what: `client-certificate of user "${name}"`, now: now(), advice });
+      if (!belongTogether(cert, key ?? "")) {
+        throw new ConfigError(
+          `Cannot use user "${name}": its client-key does not belong to its client-certificate. ` +
+            `Get a new kubeconfig, or put the pair together again`,
+        );
+      }
     }
     this.#cert = cert;
     this.#key = key;
+    this.#stamp = stamp;
     if (entry.tokenFile) {
       this.#token = await readToken(entry.tokenFile, name);
       this.#readAt = now();
     } else {
       this.#token = entry.token || undefined;
     }
+    checkToken(this.#token, name);
     this.#updateHeaders();
   }
 
@@ -149,10 +189,17 @@ function single(values: readonly string[]): string | readonly string[] {
 async function readToken(file: string, user: string): Promise<string> {
   let text: string;
   try {
-    text = (await readFile(file, "utf8")).trim();
+    text = (await readConfigFile(file, MOST_CREDENTIAL_BYTES)).trim();
   } catch (error) {
-    throw new ConfigError(`Cannot read the token of user "${user}" from ${file}: ${whyUnreadable(error)}`);
+    throw new ConfigError(`Cannot read the token of user "${user}" from ${file}: ${(error as Error).message}`);
   }
   if (text === "") throw new ConfigError(`Cannot use the token of user "${user}": ${file} is empty`);
+  checkToken(text, user);
   return text;
+}
+
+/** Otherwise the platform would refuse the header, and repeat the token in its message. */
+function checkToken(token: string | undefined, user: string): void {
+  if (token === undefined || /^[\t -~]*$/.test(token)) return;
+  throw new ConfigError(`Cannot use the token of user "${user}": it holds characters that no header may hold`);
 }

@@ -38,6 +38,7 @@ export class FetchPath {
 
   /** @throws what `fetch` throws. */
   async send(request: FetchRequest): Promise<Response> {
+    this.#config.renew?.();
     if (this.#config.tls !== this.#tls) this.#reopen();
     if (this.#http2) {
       try {
@@ -61,6 +62,7 @@ export class FetchPath {
 
   /** Sends on a connection that nothing else uses: it tells whether a new connection works. */
   async sendAlone(request: FetchRequest): Promise<Response> {
+    this.#config.renew?.();
     const session = open(this.#config.tls);
     try {
       return await this.#fetch(request, session, "http1.1");

@@ -108,6 +108,7 @@ export class H2Sessions implements Carrier {
 
   #add(): H2Session {
     const { config, clock, pacing, idleMs } = this.#options;
+    config.renew?.();
     const session = new H2Session({
       server: this.#server,
       tls: config.tls,

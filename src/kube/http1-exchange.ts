@@ -12,6 +12,7 @@ export function openHttp1(config: ClusterConfig, exchange: Exchange, handlers: E
       config.proxy === undefined
         ? (await import("./h1-exchange.ts")).openH1
         : (await import("./proxied-exchange.ts")).openProxied;
+    config.renew?.();
     if (!isOver) opened = open(config, exchange, handlers);
   };
   start().catch((error: unknown) => handlers.onError(unreachable(config.server, error)));

@@ -1,8 +1,9 @@
 /** Reads kubeconfig files and merges them as kubectl does: what comes first wins. */
-import { readFile } from "node:fs/promises";
-import { dirname, isAbsolute, resolve } from "node:path";
+import { dirname, isAbsolute, resolve, sep } from "node:path";
 import { parseYaml } from "../platform/yaml.ts";
-import { ConfigError, whyUnreadable } from "./config-error.ts";
+import { ConfigError } from "./config-error.ts";
+import { MOST_KUBECONFIG_BYTES, readConfigFile, UnreadableFile } from "./config-file.ts";
+import { checkEntry } from "./kubeconfig-fields.ts";
 
 export interface ClusterEntry {
   readonly server?: string | undefined;
@@ -37,6 +38,8 @@ export interface ExecEntry {
   readonly args?: readonly string[] | undefined;
   readonly env?: readonly { readonly name: string; readonly value: string }[] | undefined;
   readonly installHint?: string | undefined;
+  /** `Never`, `IfAvailable` or `Always`: whether the plugin reads what a person types. */
+  readonly interactiveMode?: string | undefined;
   readonly provideClusterInfo?: boolean | undefined;
 }
 
@@ -111,10 +114,11 @@ export async function readKubeconfig(
 async function readOne(file: string, skipMissing: boolean): Promise<Record<string, unknown> | undefined> {
   let text: string;
   try {
-    text = await readFile(file, "utf8");
+    text = await readConfigFile(file, MOST_KUBECONFIG_BYTES);
   } catch (error) {
-    if (skipMissing && error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw new ConfigError(`Cannot read the kubeconfig ${file}: ${whyUnreadable(error)}`);
+    if (!(error instanceof UnreadableFile)) throw error;
+    if (skipMissing && error.isMissing) return undefined;
+    throw new ConfigError(`Cannot read the kubeconfig ${file}: ${error.message}`);
   }
   let content: unknown;
   try {
@@ -154,11 +158,18 @@ function collect<T>(content: Record<string, unknown>, options: Collection<T>): v
     if (!named || name === undefined) {
       throw new ConfigError(`Cannot use the kubeconfig ${options.file}: ${options.list}[${index}] has no name`);
     }
+    const given = named[options.item];
+    checkEntry(options.item, given, `${options.item} "${name}" of ${options.file}`);
     if (options.into.has(name)) return;
-    const entry: Record<string, unknown> = { ...(named[options.item] as object | null | undefined) };
+    const entry: Record<string, unknown> = { ...(given as object | null | undefined) };
     for (const path of options.paths) {
       const value = entry[path];
       if (typeof value === "string" && value !== "" && !isAbsolute(value)) entry[path] = resolve(options.from, value);
+    }
+    const exec = entry["exec"] as ExecEntry | null | undefined;
+    // A name alone is looked for on PATH, as in a shell.
+    if (exec?.command?.includes(sep) === true && !isAbsolute(exec.command)) {
+      entry["exec"] = { ...exec, command: resolve(options.from, exec.command) };
     }
     options.into.set(name, { entry: entry as T, file: options.file });
   });

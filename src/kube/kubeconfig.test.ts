@@ -317,6 +317,8 @@ describe("loadKubeconfig says in one message what is wrong, where, and what to d
     const failing = await load(
       config({}, { exec: { command: "/bin/sh", args: ["-c", "echo please log in >&2; exit 1"] } }),
     );
-    expect(failing.headers()).rejects.toThrow('the exec plugin "/bin/sh": please log in');
+    expect(failing.headers()).rejects.toThrow(
+      'the exec plugin "/bin/sh": it ended with exit status 1. Run it by hand to see what it says',
+    );
   });
 });

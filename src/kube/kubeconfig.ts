@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
-import { checkValidity, readPem } from "./certificate.ts";
+import { checkValidity, readPem, readPemNow, stampOf } from "./certificate.ts";
 import type { ClusterConfig, HeaderValues, TlsSettings } from "./cluster-config.ts";
 import { ConfigError } from "./config-error.ts";
 import { Credentials } from "./credentials.ts";
@@ -63,7 +63,9 @@ export async function loadKubeconfig(options: LoadOptions = {}): Promise<Cluster
     );
   }
   const server = serverOf(cluster.entry, clusterName ?? "", cluster.file);
+  checkTrust(cluster.entry, clusterName ?? "", cluster.file);
   const proxy = proxyFor(server, { proxyUrl: cluster.entry["proxy-url"], env });
+  const caStamp = stampOf(caFileOf(cluster.entry));
   const ca = await readCa(cluster.entry, clusterName ?? "", now);
   const credentials = await Credentials.load({
     name: userName ?? "",
@@ -85,6 +87,7 @@ export async function loadKubeconfig(options: LoadOptions = {}): Promise<Cluster
     namespace: namespace || "default",
     proxy,
     ca,
+    caStamp,
     cluster: cluster.entry,
     clusterName: clusterName ?? "",
     credentials,
@@ -132,6 +135,21 @@ function serverOf(entry: ClusterEntry, name: string, file: string): string {
   return server;
 }
 
+/** Whoever gives an authority wants it to be asked. */
+function checkTrust(entry: ClusterEntry, name: string, file: string): void {
+  if (entry["insecure-skip-tls-verify"] !== true) return;
+  if (!entry["certificate-authority"] && !entry["certificate-authority-data"]) return;
+  throw new ConfigError(
+    `Cannot use cluster "${name}" of ${file}: it has a certificate-authority, which insecure-skip-tls-verify would ` +
+      `ignore. Remove one of them`,
+  );
+}
+
+/** Where the authority stands, unless it is in the kubeconfig itself. */
+function caFileOf(entry: ClusterEntry): string | undefined {
+  return entry["certificate-authority-data"] ? undefined : entry["certificate-authority"];
+}
+
 async function readCa(entry: ClusterEntry, name: string, now: () => number): Promise<string | undefined> {
   const what = `certificate-authority of cluster "${name}"`;
   const ca = await readPem({ data: entry["certificate-authority-data"], file: entry["certificate-authority"], what });
@@ -146,6 +164,7 @@ interface LoadedClusterInit {
   readonly namespace: string;
   readonly proxy: string | undefined;
   readonly ca: string | undefined;
+  readonly caStamp: string;
   readonly cluster: ClusterEntry;
   readonly clusterName: string;
   readonly credentials: Credentials;
@@ -160,6 +179,8 @@ class LoadedCluster implements ClusterConfig {
   readonly proxy: string | undefined;
   readonly #init: LoadedClusterInit;
   #ca: string | undefined;
+  /** Of the file that it was read from. */
+  #caStamp: string;
   /** Replaced only when what it holds changed: connections are shared by its identity. */
   #tls: TlsSettings;
 
@@ -171,6 +192,7 @@ class LoadedCluster implements ClusterConfig {
     this.proxy = init.proxy;
     this.#init = init;
     this.#ca = init.ca;
+    this.#caStamp = init.caStamp;
     this.#tls = this.#makeTls();
   }
 
@@ -185,11 +207,29 @@ class LoadedCluster implements ClusterConfig {
     return this.#init.credentials.headers();
   }
 
+  renew(): void {
+    const { cluster, clusterName, credentials, now } = this.#init;
+    credentials.renew();
+    const file = caFileOf(cluster);
+    const stamp = stampOf(file);
+    if (!file || stamp === this.#caStamp) return;
+    try {
+      const ca = readPemNow(file);
+      checkValidity(ca, { what: `certificate-authority of cluster "${clusterName}"`, now: now(), advice: "" });
+      this.#ca = ca;
+      this.#caStamp = stamp;
+    } catch {
+      // The old one serves until it does not know the server any more; then the reason is told.
+    }
+  }
+
   async reload(): Promise<boolean> {
     const { cluster, clusterName, credentials, now } = this.#init;
+    const stamp = stampOf(caFileOf(cluster));
     const ca = await readCa(cluster, clusterName, now);
     const changed = ca !== this.#ca;
     this.#ca = ca;
+    this.#caStamp = stamp;
     return (await credentials.reload()) || changed;
   }
 

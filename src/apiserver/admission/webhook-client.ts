@@ -1,7 +1,11 @@
 /** Sending a review to a webhook. */
+import { boundedBytes, BodyTooLarge } from "../../platform/bounded-body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import type { Fields, Reader } from "../hooks.ts";
 import type { ClientConfig } from "./webhook.ts";
+
+/** A patch in base64 of the largest object that is stored, several times over. */
+const MOST_ANSWER_BYTES = 16 * 1024 * 1024;
 
 export interface SendOptions {
   readonly reader: Reader;
@@ -26,14 +30,17 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
       body: JSON.stringify(body),
       headers: { "content-type": "application/json", accept: "application/json, */*", host: shown.host },
       signal: AbortSignal.timeout(timeout * 1000),
+      // Whoever may write a webhook's answer is not to choose whom this server asks next.
+      redirect: "manual",
       tls: { ...(ca === undefined ? {} : { ca }), serverName: shown.hostname },
     });
   } catch (error) {
     throw failed(reason(error, url));
   }
-  const answer = await response.text().catch((error: unknown) => {
-    throw failed(reason(error, url));
+  const bytes = await boundedBytes(response, MOST_ANSWER_BYTES).catch((error: unknown) => {
+    throw failed(error instanceof BodyTooLarge ? "http: response body too large" : reason(error, url));
   });
+  const answer = new TextDecoder().decode(bytes);
   if (!response.ok) throw new Error(httpError(response.status, answer));
   try {
     return JSON.parse(answer) as unknown;

@@ -1,0 +1,114 @@
+/** What the fields of a kubeconfig may hold. As kubectl does, a field of another type is refused: nothing guesses what it means. */
+import { ConfigError } from "./config-error.ts";
+
+type Shape = "text" | "boolean" | ListOf | MapOf | Fields;
+
+interface ListOf {
+  readonly each: Shape;
+}
+
+interface MapOf {
+  readonly values: Shape;
+}
+
+interface Fields {
+  readonly fields: Readonly<Record<string, Shape>>;
+}
+
+const TEXTS: ListOf = { each: "text" };
+
+const EXEC: Fields = {
+  fields: {
+    apiVersion: "text",
+    command: "text",
+    args: TEXTS,
+    env: { each: { fields: { name: "text", value: "text" } } },
+    installHint: "text",
+    interactiveMode: "text",
+    provideClusterInfo: "boolean",
+  },
+};
+
+/** By the entry's key in its list. @see https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/ */
+const ENTRIES: Readonly<Record<string, Fields>> = {
+  cluster: {
+    fields: {
+      server: "text",
+      "certificate-authority": "text",
+      "certificate-authority-data": "text",
+      "insecure-skip-tls-verify": "boolean",
+      "tls-server-name": "text",
+      "proxy-url": "text",
+    },
+  },
+  user: {
+    fields: {
+      "client-certificate": "text",
+      "client-certificate-data": "text",
+      "client-key": "text",
+      "client-key-data": "text",
+      token: "text",
+      tokenFile: "text",
+      username: "text",
+      password: "text",
+      as: "text",
+      "as-uid": "text",
+      "as-groups": TEXTS,
+      "as-user-extra": { values: TEXTS },
+      exec: EXEC,
+      "auth-provider": { fields: { name: "text", config: { values: "text" } } },
+    },
+  },
+  context: { fields: { cluster: "text", user: "text", namespace: "text" } },
+};
+
+/** The longest part of a value that a message repeats. */
+const LONGEST_SHOWN = 40;
+
+/**
+ * Checks the entry of a named cluster, user or context.
+ *
+ * @param where such as `cluster "kind" of kubeconfig.yaml`.
+ * @throws ConfigError naming the field. A value is only repeated where it cannot be a secret.
+ */
+export function checkEntry(item: string, entry: unknown, where: string): void {
+  check(entry, ENTRIES[item]!, { where, path: "" });
+}
+
+interface Place {
+  readonly where: string;
+  /** Of the field, such as `exec.args[0]`. */
+  readonly path: string;
+}
+
+function check(value: unknown, shape: Shape, { where, path }: Place): void {
+  if (value === undefined || value === null) return;
+  const refuse = (problem: string): never => {
+    throw new ConfigError(`Cannot use ${where}: ${path === "" ? "it" : path} ${problem}`);
+  };
+  if (shape === "text") {
+    if (typeof value !== "string") refuse(`is ${typeName(value)} instead of a string: put it in quotes`);
+    return;
+  }
+  if (shape === "boolean") {
+    if (typeof value === "boolean") return;
+    const shown = typeof value === "string" ? JSON.stringify(value.slice(0, LONGEST_SHOWN)) : typeName(value);
+    refuse(`is ${shown} instead of a boolean: write true or false`);
+    return;
+  }
+  if ("each" in shape) {
+    if (!Array.isArray(value)) return void refuse(`is ${typeName(value)} instead of a list`);
+    value.forEach((element, index) => check(element, shape.each, { where, path: `${path}[${index}]` }));
+    return;
+  }
+  if (typeof value !== "object" || Array.isArray(value)) refuse(`is ${typeName(value)} instead of an object`);
+  const within = path === "" ? "" : `${path}.`;
+  for (const [name, field] of Object.entries(value)) {
+    const its = "values" in shape ? shape.values : Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+    if (its !== undefined) check(field, its, { where, path: within + name });
+  }
+}
+
+function typeName(value: unknown): string {
+  return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
