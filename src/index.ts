@@ -16,7 +16,9 @@
  * of an object and makes the world match it. It is called after a change of the object, of its children (`owns`), of
  * whatever `watches` maps to it, and again after a failure with a growing delay. It is level-based: it is told the
  * state, not what happened, and several changes may arrive as one call. Never two calls for one object at a time.
- * {@link defineKeyController} does the same for keys that have no object.
+ * {@link defineKeyController} does the same for keys that have no object. What a run writes by hand with `client` makes
+ * its own key run once more, so that a controller may go one step per run; what the runtime writes for it (children,
+ * status, finalizers) does not.
  *
  * **Which objects, which events.** {@link watch} narrows a kind: `namespaces` (a list, or `{ labels }` for those that
  * come and go), `labels` and `fields` on the server, `select: "metadata"` and `keep` to what is needed of each object;

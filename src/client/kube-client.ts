@@ -129,7 +129,7 @@ export class KubeClient implements Client {
 
   async delete<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options: DeleteOptions = {}): Promise<void> {
     try {
-      await this.#parts.writer.delete(resource, key, this.#foreign(), options);
+      await this.#parts.writer.delete(resource, key, this.#run, options);
     } catch (error) {
       if (!isNotFound(error) || options.preconditions !== undefined) throw error;
     }
@@ -267,7 +267,7 @@ export class KubeClient implements Client {
 
   async #deleteIn(resource: Resource, query: ListQuery, options: DeleteOptions): Promise<void> {
     const { reader, writer, scope } = this.#parts;
-    const run = this.#foreign();
+    const run = this.#run;
     const where = { ...options, namespace: query.namespace, labels: query.labels };
     const deleted = await writer.deleteCollection(resource, where, run);
     if (deleted === undefined || options.dryRun === true || scope.informers.informersOf(resource).length === 0) return;
@@ -307,12 +307,6 @@ export class KubeClient implements Client {
       index: indexedBy(index),
       sort,
     };
-  }
-
-  /** A deletion asked for by the author counts as foreign: it is an event like any other, also for this run's key. */
-  #foreign(): RunScope {
-    const { gate, requestSignal, headers, manager } = this.#run;
-    return { gate, requestSignal, headers, manager, origin: "" };
   }
 }
 

@@ -27,7 +27,7 @@ export interface RunScope {
   readonly gate: WriteGate;
   /** Cancels requests of the run; `undefined` while nobody would, which spares each request its listener. */
   readonly requestSignal: AbortSignal | undefined;
-  /** `controller:key`, which the controller recognises in the events that the run's writes cause. */
+  /** Who writes, which the controller recognises in the events that the run's writes cause. */
   readonly origin: string;
   /** Of requests that are sent in another user's name. */
   readonly headers?: HeaderValues | undefined;

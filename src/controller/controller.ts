@@ -18,7 +18,7 @@ import { ControllerRuns } from "./controller-runs.ts";
 import { type ControllerState, stateOf } from "./controller-state.ts";
 import { type Declarations, declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
-import type { EventSink } from "./event-mapping.ts";
+import type { EventSink, OwnNews } from "./event-mapping.ts";
 import { runSources } from "./key-sources.ts";
 import type { Invoke } from "./object-reconciler.ts";
 import { PendingEnqueues } from "./pending-enqueues.ts";
@@ -63,7 +63,7 @@ class ControllerEngine implements RunningController, EventSink {
   readonly module: string;
   readonly queue: WorkQueue;
   readonly finalizers: readonly string[];
-  readonly seesOwnWrites: boolean;
+  readonly ownNews: OwnNews;
   readonly client: KubeClient;
   readonly #runtime: Runtime;
   readonly #declarations: Declarations;
@@ -94,7 +94,7 @@ class ControllerEngine implements RunningController, EventSink {
     this.name = declarations.name;
     this.module = options.module;
     this.finalizers = declarations.finalizers;
-    this.seesOwnWrites = controller.reconcileOwnWrites === true;
+    this.ownNews = ownNewsOf(controller);
     this.#gate = new ControllerGate(runtime.gate);
     const named = { module: this.module, controller: this.name };
     this.#pending = new PendingEnqueues({ clock, log: runtime.log.with(named) });
@@ -236,6 +236,10 @@ class ControllerEngine implements RunningController, EventSink {
     this.queue.add(key, options);
   }
 
+  addAfterRun(key: string, options: AddOptions): void {
+    if (!this.#workers.addAfterRun(key, options)) this.queue.add(key, options);
+  }
+
   departed(key: string, object: AnyObject): void {
     this.#runs.departed.left(key, object);
   }
@@ -330,3 +334,8 @@ class ControllerEngine implements RunningController, EventSink {
 }
 
 const STOPPED: ControllerState = Object.freeze({ kind: "stopped" });
+
+function ownNewsOf({ reconcileOwnWrites }: AnyController): OwnNews {
+  if (reconcileOwnWrites === undefined) return "by hand";
+  return reconcileOwnWrites ? "all" : "none";
+}

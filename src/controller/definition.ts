@@ -53,7 +53,14 @@ export interface CommonOptions {
   readonly timeout?: Duration;
   /** Per-key exponential back-off. @default { first: "5ms", max: "1000s", limit: Infinity } */
   readonly retry?: Retry;
-  /** Runs a key again for what its own run wrote, although that run knew it. @default false */
+  /**
+   * Which writes of a run make its own key run again. By default those that the author makes with `client`: once, after
+   * the run, if it succeeds, so that a controller may go one step per run; a write that changes nothing does not count.
+   * `true` adds what the runtime writes to reach what was declared (children, status, finalizers); `false` leaves out
+   * both. A change of the `generation` of the key's own object always counts.
+   *
+   * @default the author's writes
+   */
   readonly reconcileOwnWrites?: boolean;
   /** From the beginning of one run of a key to that of the next, whatever asks for it. @default none */
   readonly minInterval?: Duration;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AnyObject, Scope } from "../resource/handle.ts";
 import { handle } from "../resource/handle.ts";
-import { type EventSink, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
+import { type EventSink, mappedHandler, type OwnNews, ownedHandler, primaryHandler } from "./event-mapping.ts";
 import { changed } from "./predicate.ts";
 import { kindWatch, watch } from "./watch.ts";
 
@@ -13,10 +13,11 @@ const LIVE = { isInInitialList: false };
 class Collected implements EventSink {
   readonly controller = "thing";
   readonly finalizers = ["acme.io/thing"];
-  readonly seesOwnWrites = false;
+  readonly ownNews: OwnNews = "by hand";
   readonly client = { find: () => Promise.reject(), list: () => Promise.reject() } as unknown as EventSink["client"];
   readonly keys: string[] = [];
   readonly priorities: (number | undefined)[] = [];
+  readonly afterRun: string[] = [];
   readonly left: string[] = [];
   readonly parted: string[] = [];
   readonly errors: unknown[] = [];
@@ -26,6 +27,9 @@ class Collected implements EventSink {
   add(key: string, options: { priority?: number }): void {
     this.keys.push(key);
     this.priorities.push(options.priority);
+  }
+  addAfterRun(key: string): void {
+    this.afterRun.push(key);
   }
   departed(key: string): void {
     this.parted.push(key);
@@ -98,6 +102,15 @@ describe("primaryHandler", () => {
     handler.onUpdate(thing({ generation: 1 }), thing({ generation: 1 }), { origin: "thing:ns/b" });
     handler.onUpdate(thing({ generation: 2 }), thing({ generation: 1 }), { origin: "thing:ns/a" });
     expect(sink.keys).toEqual(["ns/a", "ns/a"]);
+  });
+
+  test("takes what the key's own run wrote by hand as news for after that run, and at once for every other key", () => {
+    const sink = new Collected();
+    const handler = primaryHandler(sink, kindWatch(Thing));
+    handler.onUpdate(thing({ generation: 1 }), thing({ generation: 1 }), { origin: "+thing:ns/a" });
+    expect([sink.keys, sink.afterRun]).toEqual([[], ["ns/a"]]);
+    handler.onUpdate(thing({ generation: 1 }), thing({ generation: 1 }), { origin: "+thing:ns/b" });
+    expect([sink.keys, sink.afterRun]).toEqual([["ns/a"], ["ns/a"]]);
   });
 
   test("lets objects outside `match` through only while they carry our finalizer", () => {

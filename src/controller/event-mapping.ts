@@ -8,7 +8,7 @@ import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
 import type { Client } from "../client/client.ts";
 import { hasFinalizer } from "../reconcile/finalizer.ts";
 import { controllerOf, labelledOwner } from "../reconcile/owner.ts";
-import { originOf } from "../reconcile/run.ts";
+import { handOriginOf, originOf } from "../reconcile/run.ts";
 import type { AddOptions } from "../queue/work-queue.ts";
 import { type AnyObject, groupOf, type Resource } from "../resource/handle.ts";
 import { type Key, keyString, type OwnerReference } from "../resource/meta.ts";
@@ -18,13 +18,20 @@ import type { Enqueued, KindWatch } from "./watch.ts";
 /** Of the initial list: after everything that happens now. */
 const LOW_PRIORITY = -100;
 
+/**
+ * Which writes of a key's own run are news to that key: all, those that the author made by hand, or none. What the
+ * runtime writes follows from what the run declared, so that by default it is none.
+ */
+export type OwnNews = "all" | "by hand" | "none";
+
 /** The controller, as its event handlers see it. */
 export interface EventSink {
   readonly controller: string;
   readonly finalizers: readonly string[];
-  /** Events that only show what a key's own run wrote count too. */
-  readonly seesOwnWrites: boolean;
+  readonly ownNews: OwnNews;
   add(key: string, options: AddOptions): void;
+  /** Queues the key when the run under way for it has ended, unless that run fails: then it runs again anyway. */
+  addAfterRun(key: string, options: AddOptions): void;
   /** The object of the key left the selector of `for`, and still carries our finalizer. */
   departed(key: string, object: AnyObject): void;
   /** The object of the key is gone: its failures and delays with it. */
@@ -45,9 +52,12 @@ export interface EventSink {
 type Type = Change<AnyObject>["type"];
 type Told = { readonly origin?: string | undefined; readonly isInInitialList?: boolean };
 
-/** Whether it only shows what the key's own run wrote. */
+/** Whether it only shows what the key's own run wrote, and that is no news to the key. */
 function isEcho(sink: EventSink, told: Told, key: string): boolean {
-  return told.origin !== undefined && !sink.seesOwnWrites && told.origin === originOf(sink.controller, key);
+  const { controller, ownNews } = sink;
+  if (told.origin === undefined || ownNews === "all") return false;
+  if (told.origin === originOf(controller, key)) return true;
+  return ownNews === "none" && told.origin === handOriginOf(controller, key);
 }
 
 function passes(sink: EventSink, watch: KindWatch, change: Change<AnyObject>): boolean {
@@ -72,7 +82,9 @@ function enqueue(sink: EventSink, key: string, event: Enqueueing): void {
   const { kind, metadata } = object;
   const { name, namespace, resourceVersion } = metadata;
   const cause = { source, type, kind, key: { name, namespace }, resourceVersion };
-  sink.add(key, told.isInInitialList === true ? { priority: LOW_PRIORITY, cause } : { cause });
+  const options = told.isInInitialList === true ? { priority: LOW_PRIORITY, cause } : { cause };
+  if (told.origin !== undefined && told.origin === handOriginOf(sink.controller, key)) sink.addAfterRun(key, options);
+  else sink.add(key, options);
 }
 
 /** Members of `for`, and former members that still carry our finalizer. */

@@ -5,7 +5,7 @@ import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import { causesText } from "../queue/cause.ts";
 import type { QueueItem } from "../queue/queue-item.ts";
-import type { WorkQueue } from "../queue/work-queue.ts";
+import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
 import { type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
@@ -35,12 +35,16 @@ export interface WorkersOptions {
 
 /** How long a key waits that failed because the server is away: its return makes the key run at once. */
 const UNREACHABLE_DELAY = 1_000;
+/** No work takes so many runs in a row that each write something by hand: such a controller never comes to an end. */
+const ENDLESS_STEPS = 1_000;
 /** Runs that wait for nothing, again and again, would keep timers, signals and probes from their turn for ever. */
 const RUNS_IN_A_TURN = 200;
 
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #running = new Map<string, Running>();
+  /** Runs in a row that wrote something by hand, of keys whose last run did. */
+  readonly #steps = new Map<string, number>();
   #open = false;
   #begun = 0;
   #resting = false;
@@ -75,12 +79,26 @@ export class Workers {
       if (++this.#begun >= RUNS_IN_A_TURN) this.#rest();
       const run = runs.begin(item);
       if (run === undefined) {
+        this.#steps.delete(item.key);
         queue.forget(item.key);
         queue.done(item.key);
         continue;
       }
       void this.#work(item, run);
     }
+  }
+
+  /**
+   * Queues a key once its run under way has ended well. A run that fails is tried again anyway: what it wrote itself
+   * neither shortens its back-off nor keeps it from being parked.
+   *
+   * @returns `false` when no run of the key is under way.
+   */
+  addAfterRun(key: string, options: AddOptions): boolean {
+    const running = this.#running.get(key);
+    if (running === undefined) return false;
+    (running.later ??= []).push(options);
+    return true;
   }
 
   /** Resolves when no run is left. */
@@ -111,7 +129,7 @@ export class Workers {
 
   async #work(item: QueueItem, run: KeyRun): Promise<void> {
     const { clock, metrics, queue, limit, runs } = this.#options;
-    const running: Running = { run, since: undefined, cancelled: false };
+    const running: Running = { run, since: undefined, cancelled: false, later: undefined };
     this.#running.set(item.key, running);
     metrics.active(1);
     const began = clock.now();
@@ -131,12 +149,31 @@ export class Workers {
     if (running.since !== undefined) metrics.stuck(this.stuck.length);
     metrics.active(-1);
     this.#settle({ item, run, outcome, seconds: (clock.now() - began) / 1000 });
+    if (outcome.kind === "done" || outcome.kind === "requeue") this.#continue(item.key, running);
     queue.done(item.key);
     if (this.#running.size === 0) {
       this.#idle?.resolve();
       this.#idle = undefined;
     }
     this.pump();
+  }
+
+  /** Queues the key again for what its run wrote by hand. */
+  #continue(key: string, { run, later }: Running): void {
+    const steps = this.#steps.get(key) ?? 0;
+    if (later === undefined) {
+      if (steps > 0) this.#steps.delete(key);
+      return;
+    }
+    const { queue } = this.#options;
+    for (const options of later) queue.add(key, options);
+    this.#steps.set(key, steps + 1);
+    if ((steps + 1) % ENDLESS_STEPS !== 0) return;
+    run.log.warn(
+      "Reconcile keeps itself running: each run writes something by hand that makes the next one run; write only " +
+        "what differs, or set `reconcileOwnWrites: false`",
+      { runs: steps + 1, because: causesText(run.causes) },
+    );
   }
 
   /** The run is past its deadline. */
@@ -223,6 +260,8 @@ interface Running {
   since: number | undefined;
   /** Cancelled from outside, and not by its own deadline. */
   cancelled: boolean;
+  /** What the run wrote by hand, to be looked at by the next one. */
+  later: AddOptions[] | undefined;
 }
 
 const REQUEUED = Object.freeze({ source: "requeueAfter", type: "generic" });

@@ -5,7 +5,7 @@ import type { RunScope } from "../client/scope.ts";
 import type { WriteGate } from "../client/write-gate.ts";
 import { type Key, parseKey } from "../resource/meta.ts";
 import type { Cause, Logger, RunContext } from "./context.ts";
-import { originOf, type RunCause, type RunEnvironment } from "./run.ts";
+import { handOriginOf, originOf, type RunCause, type RunEnvironment } from "./run.ts";
 
 /** The part of a run that needs no object; it is its own gate: closed when the run is over or cancelled. */
 export class KeyRun implements RunContext, RunScope {
@@ -57,7 +57,7 @@ export class KeyRun implements RunContext, RunScope {
   }
 
   get client(): Client {
-    return (this.#client ??= new KubeClient(this.environment.parts, this));
+    return (this.#client ??= new KubeClient(this.environment.parts, new ByHand(this)));
   }
 
   get log(): Logger {
@@ -69,5 +69,27 @@ export class KeyRun implements RunContext, RunScope {
     if (this.#closed !== undefined) return;
     this.#closed = reason;
     this.#abort?.abort(new Error(reason));
+  }
+}
+
+/** The same run for the author's client, whose writes count as news where those of the runtime do not. */
+class ByHand implements RunScope {
+  readonly #run: KeyRun;
+  #origin: string | undefined;
+
+  constructor(run: KeyRun) {
+    this.#run = run;
+  }
+
+  get gate(): WriteGate {
+    return this.#run;
+  }
+
+  get requestSignal(): AbortSignal | undefined {
+    return this.#run.requestSignal;
+  }
+
+  get origin(): string {
+    return (this.#origin ??= handOriginOf(this.#run.environment.controller, this.#run.cause.key));
   }
 }

@@ -50,7 +50,12 @@ export interface RunOfObject extends RunScope {
   latest(): AnyObject;
 }
 
-/** Marks the writes of a controller's run for one key. */
+/** Marks what the runtime writes for a key to reach what its run declared: children, status, finalizers. */
 export function originOf(controller: string, key: string): string {
   return `${controller}:${key}`;
+}
+
+/** Marks what the author's code writes by hand in a run of the key. */
+export function handOriginOf(controller: string, key: string): string {
+  return `+${controller}:${key}`; // no controller's name begins so
 }

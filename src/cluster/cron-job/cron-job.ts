@@ -26,7 +26,6 @@ export function cronJobController({ clock = systemClock }: { readonly clock?: Cl
     reads: [Job],
     uses: [allow(Job, "create", "delete"), allow(CronJob, "status/update")],
     // A Job that was there already may have ended before the status named it.
-    reconcileOwnWrites: true,
     async reconcile(cronJob, { client, events }) {
       const { uid, namespace } = cronJob.metadata;
       const run: CronRun = { client, events, now: clock.now(), status: statusOf(cronJob) };

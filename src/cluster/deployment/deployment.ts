@@ -32,7 +32,6 @@ export function deploymentController({ clock = systemClock }: { readonly clock?:
     concurrency: 16,
     for: Deployment,
     // A step's own write is what the next step starts from.
-    reconcileOwnWrites: true,
     watches: [
       watch(ReplicaSet, { enqueue: (set, { client }) => deploymentsOf(set, client) }),
       // Recreate waits for the last pod to go; everything else about pods shows in the status of their ReplicaSet.

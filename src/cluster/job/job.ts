@@ -47,7 +47,6 @@ function jobController(tools: JobTools): Definition {
     watches: [watch(Pod, { match: isOrphan, enqueue: jobsFor })],
     uses: [allow(Pod, "create", "patch", "delete"), allow(Job, "status/update")],
     // A pod that is gone because its finalizer was taken away is an own write, and may be the last one.
-    reconcileOwnWrites: true,
     async reconcile(job, { client, events }) {
       if (ending(job) !== undefined) {
         tools.failures.delete(job.metadata.uid);
