@@ -96,10 +96,9 @@ const popped = ({ key, deltas, isInInitialList }: Popped) =>
 test("pop gives everything that happened to an object at once, and knows the initial list", async () => {
   const fifo = new DeltaFifo();
   expect(fifo.hasSynced).toBe(false);
-  fifo.add(object("a", 1));
   fifo.replace([object("a", 2), object("b", 2)], "2");
   fifo.update(object("b", 3));
-  expect(await fifo.pop(popped)).toBe("initial a: Added@1 Replaced@2");
+  expect(await fifo.pop(popped)).toBe("initial a: Replaced@2");
   expect(fifo.hasSynced).toBe(false);
   expect(await fifo.pop(popped)).toBe("initial b: Replaced@2 Updated@3");
   expect(fifo.hasSynced).toBe(true);
@@ -126,8 +125,21 @@ test("pop gives again what its consumer failed on, ahead of what is newer", asyn
     throw new Error("no");
   };
   await expect(fifo.pop(fail)).rejects.toThrow("no");
-  expect(await fifo.pop(popped)).toBe("initial a: Added@1 Deleted@2");
+  expect(await fifo.pop(popped)).toBe("a: Added@1 Deleted@2");
 });
+
+test.each(["add", "update", "delete"] as const)(
+  "FIFO-06 %s without a list before it makes it synced",
+  async (change) => {
+    const fifo = new DeltaFifo();
+    expect(fifo.hasSynced).toBe(false);
+    fifo[change](object("a", 1));
+    expect(fifo.hasSynced).toBe(true);
+    fifo.replace([object("a", 2), object("b", 2)], "2");
+    expect(fifo.hasSynced).toBe(true);
+    await fifo.pop(({ isInInitialList }) => expect(isInInitialList).toBe(false));
+  },
+);
 
 test("FIFO-07 pop waits for a delta, and fails when the queue is closed or its signal aborts", async () => {
   const { fifo, held } = setUp([object("known", 1)]);
@@ -135,7 +147,7 @@ test("FIFO-07 pop waits for a delta, and fails when the queue is closed or its s
   const waiting = fifo.pop(popped);
   fifo.add(object("kept", 1));
   fifo.resync();
-  expect(await waiting).toBe("initial known: Sync@1");
+  expect(await waiting).toBe("known: Sync@1");
   const gaveUp = new AbortController();
   const aborted = fifo.pop(popped, gaveUp.signal);
   gaveUp.abort(new Error("enough"));

@@ -79,7 +79,7 @@ const NOTHING: KnownObjects = { keys: () => [], get: () => undefined };
 export class DeltaFifo {
   readonly #options: DeltaFifoOptions & { readonly known: KnownObjects };
   readonly #arrivals = new Arrivals();
-  /** Keys that the first list left in the queue and nobody has taken; `undefined` before its end. */
+  /** Keys that the first list left in the queue and nobody has taken; `undefined` before its end, and before any change. */
   #initial: number | undefined;
   #lists = 0;
   readonly #queue = new Map<string, Delta>();
@@ -94,7 +94,7 @@ export class DeltaFifo {
     this.#options = { ...options, known: options.known ?? NOTHING };
   }
 
-  /** A list has ended, and all of the first one has been taken. */
+  /** The first list has ended and all of it has been taken; true at once where a change comes before any list. */
   get hasSynced(): boolean {
     return this.#initial === 0;
   }
@@ -123,6 +123,7 @@ export class DeltaFifo {
 
   /** @param line of the watch: an object that is kept back stays as it was parsed, for `keptAs`. */
   event(type: DeltaType, object: AnyObject, line?: string): void {
+    this.#initial ??= 0;
     const key = keyString(object.metadata);
     const { held, apply } = this.#options;
     if (held !== undefined && held.size > 0 && held.has(key)) {

@@ -58,6 +58,18 @@ test("Fifo has synced when the first replacement has been taken", async () => {
   expect(fifo.hasSynced).toBe(true);
 });
 
+test.each(["add", "update", "delete"] as const)(
+  "FIFO-06 %s without a replacement before it makes it synced",
+  (change) => {
+    const fifo = new Fifo();
+    expect(fifo.hasSynced).toBe(false);
+    fifo[change](object("a", 1));
+    expect(fifo.hasSynced).toBe(true);
+    fifo.replace([object("a", 2), object("b", 2)]);
+    expect(fifo.hasSynced).toBe(true);
+  },
+);
+
 test("Fifo keys items as its user says", async () => {
   const fifo = new Fifo<number>({ keyOf: (item) => String(item % 10) });
   fifo.add(1);

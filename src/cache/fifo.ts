@@ -20,7 +20,7 @@ export class Fifo<T = AnyObject> {
   readonly #keyOf: (item: T) => string;
   readonly #items = new Map<string, T>();
   readonly #arrivals = new Arrivals();
-  /** Items of the first `replace` that nobody has taken; `undefined` before it. */
+  /** Items of the first `replace` that nobody has taken; `undefined` before it, and before any change. */
   #initial: Set<string> | undefined;
 
   constructor(options: FifoOptions<T> = {}) {
@@ -31,7 +31,10 @@ export class Fifo<T = AnyObject> {
     return this.#items.size;
   }
 
-  /** What came with the first `replace` has been taken; items that were deleted since count as taken. */
+  /**
+   * What came with the first `replace` has been taken; items that were deleted since count as taken. True at once where
+   * a change comes before any `replace`.
+   */
   get hasSynced(): boolean {
     return this.#initial?.size === 0;
   }
@@ -49,6 +52,7 @@ export class Fifo<T = AnyObject> {
   }
 
   add(item: T): void {
+    this.#initial ??= new Set();
     this.#items.set(this.#keyOf(item), item);
     this.#arrivals.tell();
   }
@@ -60,7 +64,8 @@ export class Fifo<T = AnyObject> {
   delete(item: T): void {
     const key = this.#keyOf(item);
     this.#items.delete(key);
-    this.#initial?.delete(key);
+    this.#initial ??= new Set();
+    this.#initial.delete(key);
   }
 
   /** These items and no others, in this order. */
