@@ -146,6 +146,25 @@ describe("queue", () => {
     expect(worked!.buckets).toMatchObject({ "0.1": "0", "1": "1", "+Inf": "1" });
   });
 
+  test("PQ-21 as many priorities have a depth of their own as the limit says, whether 0 is one of them or not", async () => {
+    const metrics = createMetrics();
+    const depthsOf = async (first: number, count: number) => {
+      const queue = metrics.queue("a");
+      const depth = Array.from({ length: count }, (_, index): [number, number] => [first + index, 1]);
+      queue.readFrom(() => ({ depth, unfinishedSeconds: 0, longestRunningSeconds: 0, parked: 0 }));
+      const depths = valuesOf((await read(metrics)).get("workqueue_depth"));
+      queue[Symbol.dispose]();
+      return depths;
+    };
+    const others = "controller=a,name=a,priority=exceeded_cardinality_limit";
+    expect(Object.keys(await depthsOf(0, 25))).toHaveLength(25);
+    expect((await depthsOf(0, 26))[others]).toBe(1);
+    const without0 = await depthsOf(1, 25);
+    expect(without0[others]).toBeUndefined();
+    expect([without0["controller=a,name=a,priority=25"], Object.keys(without0).length]).toEqual([1, 26]);
+    expect((await depthsOf(1, 26))[others]).toBe(1);
+  });
+
   test("metrics of a queue show a depth of 0 for priorities that are empty now, and name at most 25", async () => {
     const metrics = createMetrics();
     const queue = metrics.queue("a");

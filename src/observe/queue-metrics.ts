@@ -90,7 +90,7 @@ class QueueSeries implements QueueMetrics {
   readonly #retries: Series;
   readonly #waited: HistogramSeries;
   readonly #worked: HistogramSeries;
-  /** Priorities once seen stay, at 0: a gauge that vanishes looks like one that stands still. */
+  /** Priorities that were seen stay, at 0: a gauge that vanishes looks like one that stands still. */
   readonly #priorities = new Set<number>();
   #others = false;
 
@@ -102,7 +102,6 @@ class QueueSeries implements QueueMetrics {
     this.#retries = families.retries.series(this.labels);
     this.#waited = families.waited.series(this.labels);
     this.#worked = families.worked.series(this.labels);
-    this.#priorities.add(0);
   }
 
   added(): void {
@@ -134,7 +133,10 @@ class QueueSeries implements QueueMetrics {
       else others += keys;
     }
     this.#others ||= others > 0;
-    const depths = [...this.#priorities].map((priority) => this.#depth(String(priority), now.get(priority) ?? 0));
+    // That of most keys is shown from the beginning, and counts only once it was seen.
+    const depths = [...new Set([0, ...this.#priorities])].map((priority) =>
+      this.#depth(String(priority), now.get(priority) ?? 0),
+    );
     if (this.#others) depths.push(this.#depth(OTHER_PRIORITIES, others));
     return depths;
   }
