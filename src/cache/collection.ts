@@ -1,7 +1,7 @@
 /** One collection at the server: listed by pages or as a stream, and watched, into a sink. */
 import { listPages, type PartialList } from "../kube/list.ts";
 import { collectionPath } from "../kube/mapper.ts";
-import { watch } from "../kube/watch.ts";
+import { watch, type WatchOptions } from "../kube/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { CompleteOptions } from "./reflector-options.ts";
 import { failureOf, type ListReason } from "./reflector-state.ts";
@@ -99,7 +99,7 @@ export class Collection {
         fields,
         ...this.#duration(),
         sendInitialEvents: true,
-        metadataOnly: this.#metadataOnly(),
+        ...this.#type(),
         signal: AbortSignal.any([signal, late.signal]),
         isKnown: (line) => initial === undefined && sink.echo?.(line) === true,
         onEvent: (type, object, line) => {
@@ -135,7 +135,7 @@ export class Collection {
         labels,
         fields,
         ...this.#duration(),
-        metadataOnly: this.#metadataOnly(),
+        ...this.#type(),
         signal,
         isKnown: (line) => sink.echo?.(line) === true,
         onOpen: () => {
@@ -166,9 +166,12 @@ export class Collection {
     };
   }
 
-  #metadataOnly(): { readonly apiVersion: string; readonly kind: string } | undefined {
-    const { metadataOnly, resource } = this.#options;
-    return metadataOnly === true ? { apiVersion: resource.apiVersion, kind: resource.kind } : undefined;
+  /** A server, or what stands between, that mixes up its streams must not fill the store with other kinds. */
+  #type(): Pick<WatchOptions, "of" | "metadataOnly" | "onOther"> {
+    const { metadataOnly, resource, onOther } = this.#options;
+    const { apiVersion, kind } = resource;
+    const of = { apiVersion, kind };
+    return { of, metadataOnly: metadataOnly === true ? of : undefined, ...(onOther !== undefined && { onOther }) };
   }
 
   #duration(): { readonly timeoutSeconds: number; readonly idleTimeout: number } {

@@ -55,6 +55,8 @@ export interface ReflectorOptions {
   /** The server need not send more than metadata. @default false */
   readonly metadataOnly?: boolean | undefined;
   readonly onStatus?: ((status: InformerState) => void) | undefined;
+  /** A watch shows an object of another kind, which is left out. */
+  readonly onOther?: ((object: AnyObject) => void) | undefined;
   /** A full list has begun. */
   readonly onList?: ((reason: ListReason) => void) | undefined;
 }

@@ -201,6 +201,41 @@ describe("SharedInformer", () => {
     expect(server.lists).toHaveLength(1);
   });
 
+  test.each(["pages", "metadata", "stream"] as const)(
+    "REFL-15 an event of another kind is not stored, moves no version, and is logged once: %s",
+    async (way) => {
+      const { server, informer, recorder, take, logged } = await setUp({
+        ...(way === "metadata" && { keep: [] }),
+        ...(way === "stream" && { list: "stream" as const }),
+      });
+      informer.addHandler(recorder, { name: "recorder" });
+      server.onList = () => ({ body: listOf([], "10") });
+      informer.start();
+      await until(() => server.watches.length === 1);
+      const { watch } = server;
+      if (way === "stream") {
+        const annotations = { "k8s.io/initial-events-end": "true" };
+        watch.send(["BOOKMARK", { ...pod("", 10), metadata: { ...pod("", 10).metadata, annotations } }]);
+      }
+      await until(() => informer.hasSynced);
+      const secret = { ...pod("other", 11), kind: "Secret" };
+      const beta = { ...pod("other", 12), apiVersion: "v1beta1" };
+      const status = { kind: "Status", apiVersion: "v1", metadata: {}, code: 200 };
+      watch.send(["ADDED", secret], ["MODIFIED", secret], ["ADDED", beta], ["MODIFIED", status], ["DELETED", status]);
+      const partial = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
+      watch.send(["ADDED", { ...pod("a", 9), ...(way === "metadata" ? partial : {}) }]);
+      await until(() => informer.store.size > 0);
+      expect([[...informer.store.keys()], take(), informer.resourceVersion]).toEqual([["ns/a"], ["add a@9"], "9"]);
+      expect(informer.store.get("ns/a")?.kind).toBe("ConfigMap");
+      const told = logged.filter(({ level }) => level === "warn").map(({ fields }) => fields);
+      expect(told).toEqual([
+        { informer: informer.id, apiVersion: "v1", kind: "Secret" },
+        { informer: informer.id, apiVersion: "v1beta1", kind: "ConfigMap" },
+        { informer: informer.id, apiVersion: "v1", kind: "Status" },
+      ]);
+    },
+  );
+
   test("REFL-14 lists again after three watches that were closed at once, then backs off", async () => {
     const { server, clock, informer } = await setUp();
     let opened = 0;

@@ -128,6 +128,7 @@ export class SharedInformer {
           sink: feed,
           wants: () => this.#intake.wants,
           onStatus,
+          onOther: (object) => this.#stateLog.other(object),
           onList: (reason) => {
             if (reason !== "initial") this.#relists[reason] = (this.#relists[reason] ?? 0) + 1;
             options.onList?.(reason);

@@ -1,16 +1,31 @@
 /** Says in the log what keeps an informer from watching, once, and when that is over. */
 import type { Log } from "../observe/log.ts";
+import type { AnyObject } from "../resource/handle.ts";
 import type { InformerState } from "./informer-state.ts";
+
+/** So many other kinds are named. */
+const MOST_OTHERS = 10;
 
 export class StateLog {
   readonly #log: Pick<Log, "debug" | "info" | "warn">;
   readonly #informer: string;
   /** What was last logged. */
   #trouble: string | undefined;
+  /** Kinds that do not belong to the informer. */
+  readonly #others = new Set<string>();
 
   constructor(log: Pick<Log, "debug" | "info" | "warn">, informer: string) {
     this.#log = log;
     this.#informer = informer;
+  }
+
+  /** A watch shows an object of another kind. */
+  other({ apiVersion, kind }: AnyObject): void {
+    const type = `${apiVersion}/${kind}`;
+    if (this.#others.has(type) || this.#others.size >= MOST_OTHERS) return;
+    this.#others.add(type);
+    const about = { informer: this.#informer, apiVersion, kind };
+    this.#log.warn("A watch shows an object of another kind: it is left out", about);
   }
 
   changed(state: InformerState): void {

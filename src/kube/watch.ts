@@ -7,6 +7,11 @@ import type { Transport } from "./transport.ts";
 
 export type WatchType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
 
+export interface ObjectType {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
 export interface WatchOptions {
   /** Of the collection. */
   readonly path: string;
@@ -20,8 +25,10 @@ export interface WatchOptions {
   readonly timeoutSeconds?: number | undefined;
   /** A streaming list: the objects first, then a bookmark annotated `k8s.io/initial-events-end`. */
   readonly sendInitialEvents?: boolean | undefined;
+  /** Events of objects of other kinds are left out. @default all are told */
+  readonly of?: ObjectType | undefined;
   /** Asks for metadata alone; the objects are told as of this kind. @default whole objects */
-  readonly metadataOnly?: { readonly apiVersion: string; readonly kind: string } | undefined;
+  readonly metadataOnly?: ObjectType | undefined;
   /** Milliseconds without a byte after which the watch fails. @default none */
   readonly idleTimeout?: number | undefined;
   /** Besides those of every request. */
@@ -31,6 +38,8 @@ export interface WatchOptions {
   onEvent(type: WatchType, object: AnyObject, line: string): void;
   /** Asked of each line: one that is known need not be parsed. */
   isKnown?(line: string): boolean;
+  /** An event was left out, because its object is of another kind. */
+  onOther?(object: AnyObject): void;
   /** The server has accepted the watch. */
   onOpen?(): void;
   /** The events of one piece of the stream have been told. */
@@ -38,6 +47,7 @@ export interface WatchOptions {
 }
 
 /** Servers that have no such form send whole objects. */
+const METADATA: ObjectType = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
 const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
 interface WatchEvent {
@@ -79,8 +89,22 @@ function tell(line: string, options: WatchOptions): void {
   if (event.type === "ERROR") {
     throw new ApiError({ method: "GET", path: options.path, watch: true, status: event.object as unknown as Status });
   }
-  if (options.metadataOnly !== undefined) Object.assign(event.object, options.metadataOnly);
-  options.onEvent(event.type, event.object, line);
+  const { type, object } = event;
+  if (type !== "BOOKMARK" && !isWanted(object, options)) {
+    options.onOther?.(object);
+    return;
+  }
+  if (options.metadataOnly !== undefined) Object.assign(object, options.metadataOnly);
+  options.onEvent(type, object, line);
+}
+
+function isWanted(object: AnyObject, { of, metadataOnly }: WatchOptions): boolean {
+  if (of === undefined || isOf(object, of)) return true;
+  return metadataOnly !== undefined && isOf(object, METADATA);
+}
+
+function isOf(object: AnyObject, { apiVersion, kind }: ObjectType): boolean {
+  return object.kind === kind && object.apiVersion === apiVersion;
 }
 
 function parse(line: string, path: string): WatchEvent {
