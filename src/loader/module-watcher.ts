@@ -122,6 +122,7 @@ export class ModuleWatcher implements AsyncDisposable {
       log.info(known ? "Module reloaded" : "Module added", { module: name });
     } catch (error) {
       result.module.dispose();
+      if (this.#closed) return; // the process is stopping, and the module is as good as it was
       target.modules.markBroken(name, { file, message: error instanceof Error ? error.message : String(error) });
     }
   }

@@ -255,3 +255,16 @@ test("ModuleRegistry stops while a plugin is being set up", async () => {
   await registry.stop();
   await expect(added).rejects.toThrow("stopping");
 });
+
+test("ModuleRegistry starts nothing once it stops, neither what was added before in vain nor what is added after", async () => {
+  const { registry, module, events, notes } = setUp();
+  const slow = definePlugin({ name: "slow", setup: () => Bun.sleep(5) });
+  const early = registry.add(module("early.ts", slow, keyed("early")));
+  await Bun.sleep(1);
+  const stopped = registry.stop();
+  const late = registry.add(module("late.ts", keyed("late")));
+  const replaced = registry.replace(module("replaced.ts", keyed("replaced")));
+  for (const added of [early, late, replaced]) await expect(added).rejects.toThrow("stopping");
+  await stopped;
+  expect([events, registry.controllers, notes()]).toEqual([[], [], {}]);
+});

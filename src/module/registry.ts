@@ -60,11 +60,12 @@ export class ModuleRegistry {
   /**
    * Starts what a module defines. Takes the place of a broken module of its name.
    *
-   * @throws when the name is taken, ModuleConflict, or what a plugin's setup threw; then nothing of it runs, and the
-   * caller disposes of the module.
+   * @throws when the name is taken, ModuleConflict, what a plugin's setup threw, or once the registry stops; then nothing
+   * of it runs, and the caller disposes of the module.
    */
   add(module: LoadedModule): Promise<void> {
     return this.#inTurn(async () => {
+      this.#refuseWhenStopping(module);
       if (this.#running.has(module.name))
         throw new Error(`Cannot add the module ${module.name}: there is one of this name`);
       checkConflicts([...this.#claims(), module]);
@@ -79,6 +80,7 @@ export class ModuleRegistry {
    */
   replace(module: LoadedModule): Promise<void> {
     return this.#inTurn(async () => {
+      this.#refuseWhenStopping(module);
       const old = this.#running.get(module.name);
       checkConflicts([...this.#claims(old), module]);
       if (old !== undefined) await this.#end(old);
@@ -176,6 +178,7 @@ export class ModuleRegistry {
         signal: this.#stopping.signal,
       });
       contributions.close();
+      this.#refuseWhenStopping(module);
       const definitions = merged(module.definitions, contributions.added());
       checkConflicts([...this.#claims(), { file: module.file, definitions }]);
       const running: Running = { module, definitions, contributions, controllers: [], listeners: [], errors: 0 };
@@ -191,6 +194,11 @@ export class ModuleRegistry {
       else await this.#end(running, { keepGraph: true });
       throw error;
     }
+  }
+
+  /** Nobody would end what begins after the end of the others. */
+  #refuseWhenStopping({ name }: LoadedModule): void {
+    if (this.#stopping.signal.aborted) throw new Error(`Cannot start the module ${name}: the process is stopping`);
   }
 
   /** Shows the module in `/readyz?verbose`; with `strict` it counts. */
