@@ -351,6 +351,28 @@ test("source.every and source.cron queue the controller's own key in time, and s
   expect(ran.length - seen).toBeGreaterThanOrEqual(3);
 });
 
+test.each([source.every("10s"), source.cron("*/10 * * * * *")])(
+  "HDL-06 what a source of times queues is worked on after fresh events: %p",
+  async (times) => {
+    const ran: string[] = [];
+    const first = Promise.withResolvers<void>();
+    const reconcile: Reconcile = async ({ name }) => {
+      ran.push(name);
+      if (name === "a") await first.promise;
+    };
+    const { clock, change, queue, idle } = await setUp(reconcile, {
+      more: { concurrency: 1, watches: [times, watch(ConfigMap, { enqueue: (object) => [object] })] },
+    });
+    await until(() => ran.length === 1);
+    await clock.advanceInTurns(10_000);
+    await change("b");
+    await until(() => queue.depth === 2);
+    first.resolve();
+    await idle();
+    expect(ran).toEqual(["a", "b", "keys"]);
+  },
+);
+
 test("a source that fails is told, and stops nobody", async () => {
   const failing = (async function* (): AsyncGenerator<{ name: string }> {
     yield { name: "x" };

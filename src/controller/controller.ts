@@ -18,7 +18,7 @@ import { ControllerRuns } from "./controller-runs.ts";
 import { type ControllerState, stateOf } from "./controller-state.ts";
 import { type Declarations, declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
-import type { EventSink, OwnNews } from "./event-mapping.ts";
+import { type EventSink, LOW_PRIORITY, type OwnNews } from "./event-mapping.ts";
 import { runSources } from "./key-sources.ts";
 import type { Invoke } from "./object-reconciler.ts";
 import { PendingEnqueues } from "./pending-enqueues.ts";
@@ -272,7 +272,7 @@ class ControllerEngine implements RunningController, EventSink {
       add: (key, cause) => this.queue.add(key, { cause }),
       everything: (cause) => {
         const call: EventSink["call"] = (what, code) => this.call(what, code);
-        for (const key of this.#runs.allKeys(call)) this.queue.add(key, { cause });
+        for (const key of this.#runs.allKeys(call)) this.queue.add(key, { cause, priority: LOW_PRIORITY });
       },
       invoke: this.#invoke,
       onError: (error) => log.error("A source failed", { module: this.module, controller: this.name, error }),

@@ -89,9 +89,30 @@ describe("primaryHandler", () => {
     const sink = new Collected();
     const handler = primaryHandler(sink, kindWatch(Thing));
     handler.onAdd(thing(), { isInInitialList: true });
-    handler.onUpdate(thing(), thing(), {});
+    handler.onUpdate(thing({ resourceVersion: "2" }), thing({ resourceVersion: "1" }), {});
     expect(sink.keys).toEqual(["ns/a", "ns/a"]);
     expect(sink.priorities).toEqual([-100, undefined]);
+  });
+
+  test("HDL-06 enqueues an update without a change of the version with low priority", () => {
+    const sink = new Collected();
+    const [first, second] = [thing({ resourceVersion: "1" }), thing({ resourceVersion: "2" })];
+    const owned = part({ name: "a" });
+    const mapped = kindWatch(watch(Thing, { enqueue: (object) => [object] }));
+    const handlers = [
+      [primaryHandler(sink, kindWatch(Thing)), first, second],
+      [
+        ownedHandler(sink, kindWatch(Part), Thing),
+        owned,
+        { ...owned, metadata: { ...owned.metadata, resourceVersion: "2" } },
+      ],
+      [mappedHandler(sink, mapped), first, second],
+    ] as const;
+    for (const [handler, old, object] of handlers) {
+      handler.onUpdate(old, old, {});
+      handler.onUpdate(object, old, {});
+    }
+    expect(sink.priorities).toEqual([-100, undefined, -100, undefined, -100, undefined]);
   });
 
   test("drops echoes of the key's own run, but not of another, nor a change of the spec", () => {

@@ -15,8 +15,8 @@ import { type Key, keyString, type OwnerReference } from "../resource/meta.ts";
 import type { Change } from "./predicate.ts";
 import type { Enqueued, KindWatch } from "./watch.ts";
 
-/** Of the initial list: after everything that happens now. */
-const LOW_PRIORITY = -100;
+/** Of what was there before, or has not changed: after everything that happens now. */
+export const LOW_PRIORITY = -100;
 
 /**
  * Which writes of a key's own run are news to that key: all, those that the author made by hand, or none. What the
@@ -73,16 +73,18 @@ function matches(sink: EventSink, watch: KindWatch, object: AnyObject): boolean 
 interface Enqueueing {
   readonly type: Type;
   readonly object: AnyObject;
+  readonly old?: AnyObject | undefined;
   readonly source: string;
   readonly told: Told;
 }
 
 function enqueue(sink: EventSink, key: string, event: Enqueueing): void {
-  const { type, object, source, told } = event;
+  const { type, object, old, source, told } = event;
   const { kind, metadata } = object;
   const { name, namespace, resourceVersion } = metadata;
   const cause = { source, type, kind, key: { name, namespace }, resourceVersion };
-  const options = told.isInInitialList === true ? { priority: LOW_PRIORITY, cause } : { cause };
+  const isNews = told.isInInitialList !== true && old?.metadata.resourceVersion !== resourceVersion;
+  const options = isNews ? { cause } : { priority: LOW_PRIORITY, cause };
   if (told.origin !== undefined && told.origin === handOriginOf(sink.controller, key)) sink.addAfterRun(key, options);
   else sink.add(key, options);
 }
@@ -98,12 +100,14 @@ export function primaryHandler(sink: EventSink, watch: KindWatch): InformerHandl
     }
     const leaving = object.metadata.deletionTimestamp !== undefined;
     if (leaving || !matches(sink, watch, object)) {
-      if (hasFinalizer(object, sink.finalizers)) enqueue(sink, key, { type: given.type, object, source: "for", told });
+      if (hasFinalizer(object, sink.finalizers)) {
+        enqueue(sink, key, { type: given.type, object, old, source: "for", told });
+      }
       return;
     }
     const joined = old !== undefined && watch.options.match !== undefined && !matches(sink, watch, old);
     const change: Change<AnyObject> = joined ? { type: "create", object } : given;
-    if (passes(sink, watch, change)) enqueue(sink, key, { type: change.type, object, source: "for", told });
+    if (passes(sink, watch, change)) enqueue(sink, key, { type: change.type, object, old, source: "for", told });
   };
   return {
     onAdd: (object, told) => changed({ type: "create", object }, told),
@@ -148,8 +152,8 @@ export function ownedHandler(sink: EventSink, watch: KindWatch, owner: Resource)
     }
     if (key === undefined && before === undefined) return; // foreign
     if (!matches(sink, watch, object) || !passes(sink, watch, change)) return;
-    if (before !== key) offer(before, { type, object, source: "owns", told });
-    offer(key, { type, object, source: "owns", told });
+    if (before !== key) offer(before, { type, object, old, source: "owns", told });
+    offer(key, { type, object, old, source: "owns", told });
   };
   const offer = (key: string | undefined, event: Enqueueing): void => {
     if (key !== undefined && !isEcho(sink, event.told, key)) enqueue(sink, key, event);
@@ -175,7 +179,7 @@ export function mappedHandler(sink: EventSink, watch: KindWatch): InformerHandle
       const keys = sink.call("enqueue", () => new Set(lists.flatMap(enqueuedKeys)));
       for (const key of keys ?? []) {
         if (isEcho(sink, told, key)) continue;
-        enqueue(sink, key, { type, object, source: "watches", told });
+        enqueue(sink, key, { type, object, old, source: "watches", told });
       }
     };
     const results = (old === undefined ? [object] : [old, object]).map((state) =>
