@@ -44,6 +44,11 @@ beforeAll(() => {
   );
   writeFileSync(join(folder, "bad/a.ts"), "export const a = 1;");
   writeFileSync(join(folder, "config.yaml"), `controllers: ["${folder}/good"]\n`);
+  writeFileSync(
+    join(folder, "all.yaml"),
+    `controllers: ["${folder}/bad"]\ngrace-period: 3s\nserver: real\ncheck: { controllers: ["${folder}/good"] }\nmanifests: { image: x }\n`,
+  );
+  writeFileSync(join(folder, "typo.yaml"), `contrllers: ["${folder}/good"]\n`);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -77,6 +82,7 @@ const usage: readonly [string, string][] = [
   ["manifests all", "what is 'all': expected crds, rbac, deploy"],
   ["manifests rbac --service-account x", "--service-account is 'x': expected namespace/name"],
   ["check --config DIR/none.yaml", "Cannot read --config 'DIR/none.yaml': there is no such file"],
+  ["check --config DIR/typo.yaml", "Unknown option 'contrllers' in DIR/typo.yaml, did you mean 'controllers'?"],
 ];
 test.each(usage)("`binnacle %s` is a usage error of one line", async (line, message) => {
   const { status, err, out } = await run(line.includes("service-account") ? `${line} --controllers DIR/good` : line);
@@ -142,6 +148,14 @@ test("check lists what is permitted in a controller's own namespaces alone", asy
                     pods: get list watch in namespace two
     "
   `);
+});
+
+test("one --config file serves all commands, and has a section for each", async () => {
+  const checked = await run("check --no-types --config DIR/all.yaml");
+  expect(checked).toMatchObject({ status: 0, err: "" });
+  expect((await run("version --config DIR/all.yaml")).status).toBe(0);
+  const { err } = await run("manifests crds --config DIR/all.yaml");
+  expect(err).toContain("DIR/bad/a.ts: Cannot find a definition");
 });
 
 test("check fails for a module that cannot be loaded", async () => {

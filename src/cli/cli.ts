@@ -6,7 +6,7 @@ import { nearest } from "../module/nearest.ts";
 import { parseYaml } from "../platform/yaml.ts";
 import type { Command, Host } from "./command.ts";
 import { type CommandEntry, commands } from "./commands.ts";
-import { environmentName, type Option, resolveOptions } from "./option.ts";
+import { type ConfigFile, environmentName, type Option, resolveOptions } from "./option.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Given with every command. */
@@ -184,8 +184,22 @@ async function values(
     throw new UsageError(`Unknown flag ${flag.length === 1 ? "-" : "--"}${flag}${advice}`);
   }
   const file = argv["config"] ?? host.env[environmentName("config")];
-  const config = typeof file === "string" ? { file, values: await readConfig(file) } : undefined;
+  const config = typeof file === "string" ? await configFile(file, { command: entry.name, known }) : undefined;
   return resolveOptions(command.options, { flags: argv, env: host.env, config }) as never;
+}
+
+/** One file serves all commands, so what another command knows is no mistake in it. */
+async function configFile(
+  file: string,
+  { command, known }: { readonly command: string; readonly known: readonly string[] },
+): Promise<ConfigFile> {
+  const values = await readConfig(file);
+  const names = commands.map(({ name }) => name);
+  if (Object.keys(values).every((name) => known.includes(name) || names.includes(name)))
+    return { file, values, command, elsewhere: names };
+  const all = await Promise.all(commands.map(({ load }) => load()));
+  const options = all.flatMap((one) => one.options.map(({ name }) => name));
+  return { file, values, command, elsewhere: [...names, ...options] };
 }
 
 async function readConfig(file: string): Promise<Readonly<Record<string, unknown>>> {

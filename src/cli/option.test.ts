@@ -7,10 +7,12 @@ const options = [
   { name: "level", type: "string", choices: ["info", "warn"], describe: "" },
   { name: "strict", type: "boolean", default: false, describe: "" },
   { name: "concurrency", type: "number", describe: "" },
+  { name: "name", type: "string", describe: "" },
 ] as const satisfies readonly Option[];
 
 function resolve(flags: object, env: object = {}, values?: Readonly<Record<string, unknown>>) {
-  const config = values === undefined ? undefined : { file: "c.yaml", values };
+  const config =
+    values === undefined ? undefined : { file: "c.yaml", values, command: "run", elsewhere: ["data", "dev", "apiserver"] };
   return resolveOptions(options, { flags: flags as never, env: env as never, config });
 }
 
@@ -38,6 +40,15 @@ test("resolveOptions reads each type from each place", () => {
   });
 });
 
+test("resolveOptions takes the options of other commands in the file for theirs", () => {
+  expect(resolve({}, {}, { data: true, strict: true })).toMatchObject({ strict: true });
+});
+
+test("resolveOptions lets what the file says for this command win over what it says for all", () => {
+  expect(resolve({}, {}, { concurrency: 2, run: { concurrency: 3 }, dev: { concurrency: 4 } })["concurrency"]).toBe(3);
+  expect(resolve({}, {}, { concurrency: 2, run: null })["concurrency"]).toBe(2);
+});
+
 const wrong: readonly [object, object, Readonly<Record<string, unknown>> | undefined, string][] = [
   [{ level: "loud" }, {}, undefined, "--level is 'loud': expected info, warn"],
   [{ level: ["info", "warn"] }, {}, undefined, "--level is given more than once"],
@@ -56,6 +67,10 @@ const wrong: readonly [object, object, Readonly<Record<string, unknown>> | undef
   [{}, { BINNACLE_STRICT: "maybe" }, undefined, "BINNACLE_STRICT is 'maybe': expected true or false"],
   [{}, {}, { concurency: 1 }, "Unknown option 'concurency' in c.yaml, did you mean 'concurrency'?"],
   [{}, {}, { level: { a: 1 } }, "'level' in c.yaml: expected a single value"],
+  [{}, {}, { run: { concurency: 1 } }, "Unknown option 'run.concurency' in c.yaml, did you mean 'run.concurrency'?"],
+  [{}, {}, { run: { data: 1 } }, "Unknown option 'run.data' in c.yaml"],
+  [{}, {}, { run: 3 }, "'run' in c.yaml: expected options by name"],
+  [{}, {}, { name: true }, "'name' in c.yaml is 'true': expected a text"],
 ];
 test.each(wrong)("resolveOptions refuses %j %j %j", (flags, env, config, message) => {
   expect(() => resolve(flags, env, config)).toThrow(message);

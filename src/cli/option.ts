@@ -1,7 +1,8 @@
 /**
  * Options of commands: flags, environment, configuration file and defaults as one table.
  *
- * Precedence: flags, then `BINNACLE_*` of the environment, then the file of `--config`, then defaults.
+ * Precedence: flags, then `BINNACLE_*` of the environment, then the file of `--config`, then defaults. In the file, what
+ * stands under the name of the command wins over what stands there for all commands.
  */
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import { nearest } from "../module/nearest.ts";
@@ -37,12 +38,24 @@ export type ValuesOf<Options extends readonly Option[]> = {
     : ValueOf<O> | undefined;
 };
 
+type Values = Readonly<Record<string, unknown>>;
+
+/** A configuration file: options by name, and under the name of a command what counts for that command alone. */
+export interface ConfigFile {
+  /** For messages. */
+  readonly file: string;
+  readonly values: Values;
+  /** The command that is run. */
+  readonly command: string;
+  /** Names that mean something to other commands: their options, and the commands themselves. */
+  readonly elsewhere: readonly string[];
+}
+
 export interface Given {
   /** Parsed flags by name. */
-  readonly flags: Readonly<Record<string, unknown>>;
+  readonly flags: Values;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The content of the configuration file, and its name for messages. */
-  readonly config?: { readonly file: string; readonly values: Readonly<Record<string, unknown>> } | undefined;
+  readonly config?: ConfigFile | undefined;
 }
 
 /** `--grace-period` is `BINNACLE_GRACE_PERIOD`. */
@@ -57,15 +70,14 @@ export function environmentName(option: string): string {
  */
 export function resolveOptions(options: readonly Option[], given: Given): Record<string, unknown> {
   const { config } = given;
-  for (const name of Object.keys(config?.values ?? {})) {
-    if (options.some((option) => option.name === name)) continue;
-    const meant = nearest(
-      name,
-      options.map((option) => option.name),
+  const own = config === undefined ? undefined : ownSection(config);
+  if (config !== undefined) {
+    const known = options.map(({ name }) => name);
+    refuseUnknown(Object.keys(own ?? {}), { known, prefix: `${config.command}.`, file: config.file });
+    const others = Object.keys(config.values).filter(
+      (name) => name !== config.command && !config.elsewhere.includes(name),
     );
-    throw new UsageError(
-      `Unknown option '${name}' in ${config?.file}${meant === undefined ? "" : `, did you mean '${meant}'?`}`,
-    );
+    refuseUnknown(others, { known, prefix: "", file: config.file });
   }
   const values: Record<string, unknown> = {};
   for (const option of options) {
@@ -73,6 +85,7 @@ export function resolveOptions(options: readonly Option[], given: Given): Record
     const candidates: readonly (readonly [value: unknown, from: string])[] = [
       [given.flags[option.name], option.positional === true ? option.name : `--${option.name}`],
       [given.env[variable] || undefined, variable],
+      [own?.[option.name], `'${config?.command}.${option.name}' in ${config?.file}`],
       [config?.values[option.name], `'${option.name}' in ${config?.file}`],
       [option.default, `--${option.name}`],
     ];
@@ -80,6 +93,26 @@ export function resolveOptions(options: readonly Option[], given: Given): Record
     if (found !== undefined) values[option.name] = read(option, found[0], found[1]);
   }
   return values;
+}
+
+/** What the file says for the command that is run; `undefined` when it has no such section. */
+function ownSection({ values, command, file }: ConfigFile): Values | undefined {
+  const section = values[command] ?? undefined;
+  if (section === undefined) return undefined;
+  if (typeof section === "object" && !Array.isArray(section)) return section as Values;
+  throw new UsageError(`'${command}' in ${file}: expected options by name, such as \`log-level: debug\``);
+}
+
+function refuseUnknown(
+  names: readonly string[],
+  { known, prefix, file }: { readonly known: readonly string[]; readonly prefix: string; readonly file: string },
+): void {
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    const meant = nearest(name, known);
+    const advice = meant === undefined ? "" : `, did you mean '${prefix}${meant}'?`;
+    throw new UsageError(`Unknown option '${prefix}${name}' in ${file}${advice}`);
+  }
 }
 
 function read(option: Option, value: unknown, from: string): TypeOf[OptionType] {
@@ -118,6 +151,7 @@ function text(value: string, { choices, from }: { choices: readonly string[] | u
 function single(value: unknown, from: string): string {
   if (Array.isArray(value)) throw new UsageError(`${from} is given more than once`);
   if (typeof value === "object") throw new UsageError(`${from}: expected a single value`);
+  if (typeof value === "boolean") throw new UsageError(`${from} is '${value}': expected a text`);
   return String(value);
 }
 
