@@ -70,7 +70,7 @@ async function run(line: string, env: Record<string, string> = {}) {
 
 const usage: readonly [string, string][] = [
   ["", "Say what to do, such as `binnacle run`"],
-  ["completion tcsh", "Cannot print completions for 'tcsh': expected one of bash, zsh, fish"],
+  ["completion tcsh", "shell is 'tcsh': expected bash, zsh, fish"],
   ["rnu", "Unknown command 'rnu', did you mean 'run'?"],
   ["run --contrllers x", "Unknown flag --contrllers, did you mean --controllers?"],
   ["run -x", "Unknown flag -x"],
@@ -102,6 +102,23 @@ test.each(failures)("`binnacle %s` fails with one line", async (line, message) =
   expect(err).toContain(message);
   expect(err.trim().split("\n")).toHaveLength(1);
   expect(status).toBe(1);
+});
+
+test("completion prints the script of the shell that is named, else of $SHELL, else of bash", async () => {
+  expect((await run("completion zsh", { SHELL: "/bin/fish" })).out).toStartWith("#compdef binnacle");
+  expect((await run("completion", { SHELL: "/usr/bin/fish" })).out).toContain("complete -f -c binnacle");
+  expect((await run("completion", { SHELL: "/bin/sh" })).out).toContain("complete -o bashdefault");
+  expect((await run("__complete zsh binnacle completion f")).out).toBe("fish\n");
+  expect((await run("__complete zsh binnacle che")).out).toStartWith("check:Load and type-check");
+  expect((await run("__complete fish binnacle che")).out).toStartWith("check\tLoad and type-check");
+});
+
+test("completion in bash completes commands, flags and values", async () => {
+  const script = `${(await run("completion bash")).out}
+    binnacle() { printf '%s\n' "$3,$4" "$5" "$#"; }
+    COMP_WORDS=(binnacle run --log-level d more); COMP_CWORD=3; _binnacle; echo "\${COMPREPLY[@]}"`;
+  const { stdout } = Bun.spawnSync(["bash", "--norc", "-c", script]);
+  expect(stdout.toString()).toBe("binnacle,run --log-level 6\n");
 });
 
 test("version", async () => {

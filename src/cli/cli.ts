@@ -5,16 +5,9 @@ import { isConfigError, whyUnreadable } from "../kube/config-error.ts";
 import { nearest } from "../module/nearest.ts";
 import { parseYaml } from "../platform/yaml.ts";
 import type { Command, Host } from "./command.ts";
-import { type CommandEntry, commands } from "./commands.ts";
-import { type ConfigFile, environmentName, type Option, resolveOptions } from "./option.ts";
+import { type CommandEntry, COMPLETE, commands } from "./commands.ts";
+import { type ConfigFile, configOption, environmentName, type Option, resolveOptions } from "./option.ts";
 import { UsageError } from "./usage-error.ts";
-
-/** Given with every command. */
-const configOption: Option = {
-  name: "config",
-  type: "string",
-  describe: "YAML file with options, by their flags' names",
-};
 
 /**
  * Runs a command line.
@@ -46,36 +39,24 @@ function isSystemError(error: Error): boolean {
 }
 
 async function dispatch(args: readonly string[], host: Host): Promise<number> {
-  const names = [...commands.map(({ name }) => name), "completion"];
-  const completing = args.includes("--get-yargs-completions");
+  if (args[0] === COMPLETE) return (await import("./completion.ts")).answerShell(args.slice(1), host);
+  const names = commands.map(({ name }) => name);
   const at = args[0]?.startsWith("-") ? args.findIndex((argument) => names.includes(argument)) : 0;
   const first = args[at];
   const entry = commands.find(({ name }) => name === first);
-  if (entry !== undefined && !completing && !args.includes("--help")) {
+  if (entry !== undefined && !args.includes("--help")) {
     const command = await entry.load();
     const argv = await parse(args.toSpliced(at, 1), command);
     return command.run(await values(entry, { command, argv, host }), host);
   }
-  if (first !== undefined && !names.includes(first) && !completing) {
+  if (first !== undefined && !names.includes(first)) {
     const meant = nearest(first, names);
     throw new UsageError(
       `Unknown command '${first}'${meant === undefined ? "; `binnacle --help` lists the commands" : `, did you mean '${meant}'?`}`,
     );
   }
-  if (first === "completion") chooseShell(args.slice(at + 1));
   await help(args);
   return 0;
-}
-
-const shells = ["bash", "zsh", "fish"];
-
-/** The shell that is named, else the user's: yargs reads it from `$SHELL` alone. */
-function chooseShell(args: readonly string[]): void {
-  const named = args.filter((argument) => !argument.startsWith("-"));
-  if (named.length === 0) return;
-  if (named.length > 1 || !shells.includes(named[0]!))
-    throw new UsageError(`Cannot print completions for '${named.join(" ")}': expected one of ${shells.join(", ")}`);
-  process.env["SHELL"] = named[0];
 }
 
 const parsing = {
@@ -136,12 +117,11 @@ async function parse(args: readonly string[], command: Command): Promise<Readonl
   };
 }
 
-/** Prints help or completions, or says that a command is missing. */
+/** Prints help, or says that a command is missing. */
 async function help(args: readonly string[]): Promise<void> {
   const everything = (await parser(args))
     .usage("Runs Kubernetes controllers written as plain TypeScript files.\n\nbinnacle <command> [options]")
     .help()
-    .completion("completion", "Print a completion script for $SHELL, or for the one named: bash, zsh or fish")
     .demandCommand(1, "");
   for (const { name, usage, describe, load } of commands) {
     const command = await load();

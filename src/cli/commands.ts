@@ -9,6 +9,9 @@ export interface CommandEntry {
   readonly load: () => Promise<Command>;
 }
 
+/** What the scripts of `completion` call; the words after it are a shell's name and a line up to the cursor. */
+export const COMPLETE = "__complete";
+
 export const commands: readonly CommandEntry[] = [
   {
     name: "run",
@@ -41,6 +44,12 @@ export const commands: readonly CommandEntry[] = [
     name: "apiserver",
     describe: "Serve the Kubernetes API, in memory or from a folder",
     load: async () => (await import("./apiserver.ts")).apiserverCommand,
+  },
+  {
+    name: "completion",
+    usage: "[shell]",
+    describe: "Print a completion script for $SHELL, or for the shell that is named",
+    load: async () => (await import("./completion.ts")).completionCommand,
   },
   {
     name: "version",

@@ -12,7 +12,9 @@ const options = [
 
 function resolve(flags: object, env: object = {}, values?: Readonly<Record<string, unknown>>) {
   const config =
-    values === undefined ? undefined : { file: "c.yaml", values, command: "run", elsewhere: ["data", "dev", "apiserver"] };
+    values === undefined
+      ? undefined
+      : { file: "c.yaml", values, command: "run", elsewhere: ["data", "dev", "apiserver"] };
   return resolveOptions(options, { flags: flags as never, env: env as never, config });
 }
 

@@ -20,6 +20,13 @@ export interface Option {
   readonly positional?: true;
 }
 
+/** Given with every command. */
+export const configOption: Option = {
+  name: "config",
+  type: "string",
+  describe: "YAML file with options, by their flags' names",
+};
+
 interface TypeOf {
   readonly string: string;
   readonly boolean: boolean;

@@ -1,0 +1,71 @@
+/** `binnacle completion`, and what its scripts ask while somebody types. */
+import { basename } from "node:path";
+import { type Command, command, type Host } from "./command.ts";
+import { COMPLETE } from "./commands.ts";
+import { complete } from "./complete.ts";
+
+const shells = ["bash", "zsh", "fish"] as const;
+type Shell = (typeof shells)[number];
+
+export const completionCommand: Command = command({
+  options: [
+    {
+      name: "shell",
+      type: "string",
+      positional: true,
+      choices: shells,
+      describe: "bash, zsh or fish [default: that of $SHELL, else bash]",
+    },
+  ],
+  run({ shell }, { env, out }) {
+    const own = basename(env["SHELL"] ?? "");
+    out(scripts[shell ?? shells.find((known) => known === own) ?? "bash"]);
+    return Promise.resolve(0);
+  },
+});
+
+/** Prints a line for each candidate, in the form that the shell's script reads. */
+export async function answerShell([shell, ...words]: readonly string[], { env, out }: Host): Promise<number> {
+  const print = forms[shell as Shell] ?? forms.bash;
+  const candidates = await complete(words, env);
+  out(candidates.map(({ word, describe }) => `${print(word, describe)}\n`).join(""));
+  return 0;
+}
+
+const forms: Readonly<Record<Shell, (word: string, describe: string) => string>> = {
+  bash: (word) => word,
+  zsh: (word, describe) => `${word.replaceAll(":", String.raw`\:`)}${describe === "" ? "" : `:${describe}`}`,
+  fish: (word, describe) => `${word}\t${describe}`,
+};
+
+/** Where nothing is offered, they complete paths. */
+const scripts: Readonly<Record<Shell, string>> = {
+  bash: `# Put this into ~/.bashrc: source <(binnacle completion bash)
+_binnacle() {
+  mapfile -t COMPREPLY < <(binnacle ${COMPLETE} bash "\${COMP_WORDS[@]:0:COMP_CWORD+1}" 2>/dev/null)
+}
+complete -o bashdefault -o default -F _binnacle binnacle
+`,
+  zsh: `#compdef binnacle
+# Put this into ~/.zshrc, after compinit: source <(binnacle completion zsh)
+_binnacle() {
+  local -a candidates
+  candidates=("\${(@f)$(binnacle ${COMPLETE} zsh "\${(@)words[1,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "\${candidates[1]}" ]]; then _describe binnacle candidates; else _default; fi
+}
+if [[ "\${zsh_eval_context[-1]}" == "loadautofunc" ]]; then _binnacle "$@"; else compdef _binnacle binnacle; fi
+`,
+  fish: `# Save this as ~/.config/fish/completions/binnacle.fish
+function __binnacle_complete
+  set -l words (commandline -opc)
+  set -l current (commandline -ct)
+  set -l candidates (binnacle ${COMPLETE} fish $words "$current" 2>/dev/null)
+  if set -q candidates[1]
+    printf '%s\n' $candidates
+  else
+    complete -C "'' $current"
+  end
+end
+complete -f -c binnacle -a '(__binnacle_complete)'
+`,
+};
