@@ -122,7 +122,7 @@ test("ModuleRegistry shows what a module is doing", async () => {
   expect(notes()).toEqual({ "module/a.ts": "loading" });
   states.get("x")!.hasSynced = true;
   states.get("x")!.state = { kind: "running" };
-  expect(notes()).toEqual({ "module/a.ts": "running" });
+  expect(notes()).toEqual({ "module/a.ts": undefined });
   states.get("x")!.state = { kind: "unavailable", message: "listing is forbidden" };
   expect(notes()).toEqual({ "module/a.ts": "unavailable: x: listing is forbidden" });
   registry.markBroken("b.ts", { file: "controllers/b.ts", message: "boom" });

@@ -213,7 +213,8 @@ export class ModuleRegistry {
         })
       : readyz.note(`module/${name}`, () => {
           const { state, message } = status()!;
-          return message === undefined ? state : `${state}: ${message}`;
+          if (message !== undefined) return `${state}: ${message}`;
+          return state === "running" ? undefined : state;
         });
     this.#listed.set(name, listed);
   }

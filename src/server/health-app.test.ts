@@ -123,8 +123,10 @@ describe("healthApp", () => {
       200,
       "[+]informers ok\n[ ]module/broken.ts broken: Unexpected } at line 3\nreadyz check passed\n",
     ]);
+    readyz.note("module/fine.ts", () => undefined);
+    expect((await answer(app, "/readyz?verbose"))[1]).toContain("at line 3\n[+]module/fine.ts ok\nreadyz");
     note[Symbol.dispose]();
-    expect(await answer(app, "/readyz?verbose")).toEqual([200, "[+]informers ok\nreadyz check passed\n"]);
+    expect(await answer(app, "/readyz?verbose")).toEqual([200, "[+]informers ok\n[+]module/fine.ts ok\nreadyz check passed\n"]);
   });
 });
 

@@ -85,13 +85,14 @@ async function answerOne(name: string, { checks, clock }: Endpoint): Promise<Res
 function notesOf(checks: HealthChecks): string {
   let lines = "";
   for (const [name, note] of checks.notes()) {
+    const text = textOf(note);
     // One line each, whatever the note says.
-    lines += `[ ]${name} ${textOf(note).replace(/\s*\n\s*/g, " ")}\n`;
+    lines += text === undefined ? `[+]${name} ok\n` : `[ ]${name} ${text.replace(/\s*\n\s*/g, " ")}\n`;
   }
   return lines;
 }
 
-function textOf(note: HealthNote): string {
+function textOf(note: HealthNote): string | undefined {
   try {
     return note();
   } catch (error) {

@@ -3,8 +3,8 @@
 /** @returns `undefined` when all is well, else the reason. Throwing counts as a reason too. */
 export type HealthCheck = () => string | undefined | Promise<string | undefined>;
 
-/** @returns what stands beside the name, such as `waiting: the CRD is absent`. */
-export type HealthNote = () => string;
+/** @returns `undefined` when all is well, else what stands beside the name, such as `waiting: the CRD is absent`. */
+export type HealthNote = () => string | undefined;
 
 /** The checks behind one of `/healthz`, `/livez` and `/readyz`. */
 export class HealthChecks {
