@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import { afterEach } from "bun:test";
 import { offerModules, type OfferedPackages } from "../platform/module-host.ts";
-import { keepLastSeconds, lastSecond } from "../testing/last-second.ts";
+import { keepRecentPast, recentPast } from "../testing/recent-past.ts";
 import { reportLine } from "./test-report.ts";
 
 /** Offers the SDK to the tests and tells the command, after each test, what to show if it failed. */
@@ -10,9 +10,9 @@ export function prepareTests(offered: OfferedPackages): void {
   // Inherited, it would make a binnacle that a test starts something else.
   delete process.env["BUN_BE_BUN"];
   offerModules(offered);
-  keepLastSeconds();
+  keepRecentPast();
   afterEach(() => {
-    const text = lastSecond();
+    const text = recentPast();
     if (text !== undefined) writeSync(2, reportLine(text));
   });
 }

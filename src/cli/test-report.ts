@@ -1,8 +1,8 @@
 /**
  * The output of a test run with what clusters looked like when a test failed.
  *
- * The runner does not say to the tests' process which of them failed, but prints it after their hooks: so each test's
- * last second goes ahead in a line that nobody sees, and is shown when the next result is a failure.
+ * The runner does not say to the tests' process which of them failed, but prints it after their hooks: so what is to be
+ * told of each test goes ahead in a line that nobody sees, and is shown when the next result is a failure.
  */
 
 const MARK = "\u001Ebinnacle ";

@@ -126,7 +126,10 @@ describe("healthApp", () => {
     readyz.note("module/fine.ts", () => undefined);
     expect((await answer(app, "/readyz?verbose"))[1]).toContain("at line 3\n[+]module/fine.ts ok\nreadyz");
     note[Symbol.dispose]();
-    expect(await answer(app, "/readyz?verbose")).toEqual([200, "[+]informers ok\n[+]module/fine.ts ok\nreadyz check passed\n"]);
+    expect(await answer(app, "/readyz?verbose")).toEqual([
+      200,
+      "[+]informers ok\n[+]module/fine.ts ok\nreadyz check passed\n",
+    ]);
   });
 });
 

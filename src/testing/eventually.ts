@@ -3,6 +3,7 @@ import { ApiError } from "../kube/api-error.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import { sleep } from "../platform/clock.ts";
 import { callersOf, withStack } from "./errors-at-caller.ts";
+import { beginWait } from "./looking-back.ts";
 
 export interface EventuallyOptions {
   /** @default "5s" */
@@ -26,16 +27,24 @@ export async function eventually<T>(
   const every = parseDuration(options.every ?? 5, "every");
   const stack = callersOf(eventually);
   const began = performance.now();
-  for (let looks = 1; ; looks++) {
-    let failure: unknown;
-    try {
-      const seen = await check();
-      if (seen !== false) return seen as Exclude<T, false>;
-    } catch (error) {
-      failure = error;
+  const wait = beginWait();
+  try {
+    for (let looks = 1; ; looks++) {
+      let failure: unknown;
+      try {
+        const seen = await check();
+        if (seen !== false) return seen as Exclude<T, false>;
+      } catch (error) {
+        failure = error;
+      }
+      if (performance.now() - began >= within) {
+        wait.failed();
+        throw tooLate({ failure, looks, within, stack });
+      }
+      await sleep(every);
     }
-    if (performance.now() - began >= within) throw tooLate({ failure, looks, within, stack });
-    await sleep(every);
+  } finally {
+    wait.ended();
   }
 }
 

@@ -116,7 +116,21 @@ export class FaultLayer implements Faults {
 
   async #carry(request: Request, target: RequestTarget): Promise<Response> {
     const { signal } = request;
-    await this.#hold(target, signal);
+    const late = this.#struck("late", target);
+    const stalled = this.#struck("stall", target);
+    if (stalled !== undefined) await abortable(stalled.over, signal);
+    const response = await this.#carryOut(request, target);
+    if (late === undefined) return response;
+    try {
+      await sleep(late.ms, { signal });
+    } catch (error) {
+      await response.body?.cancel();
+      throw error;
+    }
+    return response;
+  }
+
+  async #carryOut(request: Request, target: RequestTarget): Promise<Response> {
     const refused = this.#struck("refuse", target);
     if (refused !== undefined) return refused.answer(target);
     const stale = target.verb === "other" ? undefined : this.#struck("stale", target);
@@ -134,7 +148,7 @@ export class FaultLayer implements Faults {
     return new Response(answer.body, answer.init);
   }
 
-  /** Delays and stalls, for whole answers and for each chunk of a watch; `undefined` when there is none. */
+  /** What a chunk of a watch waits for; `undefined` when there is nothing. */
   #hold(target: RequestTarget, signal: AbortSignal): Promise<void> | undefined {
     const late = this.#struck("late", target);
     const stalled = this.#struck("stall", target);

@@ -1,8 +1,9 @@
 /** What happened at an API server lately: for people who look at a test that failed. */
+import { lookingBackTo } from "./looking-back.ts";
 import { targetOf } from "./request-target.ts";
 
-/** How far back it remembers, in milliseconds. */
-const REMEMBERED = 1_000;
+/** The most entries of each kind that are kept of a long wait: the newest. */
+const MOST_ENTRIES = 20_000;
 
 /** As the server answers it. */
 export interface SeenObject {
@@ -68,13 +69,16 @@ export class Journal {
   }
 
   get requests(): readonly SeenRequest[] {
-    return this.#requests.filter(isRecent);
+    const since = lookingBackTo();
+    return this.#requests.filter(({ at }) => at >= since);
   }
 
   /** Events of watches, each change once, in the order of its arrival. */
   get events(): readonly SeenEvent[] {
     const seen = new Set<string>();
-    return this.#chunks.filter(isRecent).flatMap(({ at, bytes }) =>
+    const since = lookingBackTo();
+    const recent = this.#chunks.filter(({ at }) => at >= since);
+    return recent.flatMap(({ at, bytes }) =>
       readLines(bytes).flatMap((event) => {
         const { uid = "", resourceVersion = "" } = event.object.metadata ?? {};
         const id = `${event.type} ${uid} ${resourceVersion}`;
@@ -86,15 +90,14 @@ export class Journal {
   }
 }
 
-function isRecent({ at }: { readonly at: number }): boolean {
-  return performance.now() - at <= REMEMBERED;
-}
-
 /** Drops from the front what is too old, now and then, so that it costs nothing for each entry. */
 function forget(entries: { readonly at: number }[]): void {
   const [first] = entries;
-  if (first === undefined || performance.now() - first.at <= 2 * REMEMBERED) return;
-  const keep = entries.findIndex(isRecent);
+  if (first === undefined) return;
+  if (entries.length >= 2 * MOST_ENTRIES) entries.splice(0, MOST_ENTRIES);
+  const since = lookingBackTo();
+  if (first.at >= since - 1_000) return;
+  const keep = entries.findIndex(({ at }) => at >= since);
   entries.splice(0, keep < 0 ? entries.length : keep);
 }
 

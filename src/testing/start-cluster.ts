@@ -14,7 +14,7 @@ import { startEmbedded } from "./embedded-server.ts";
 import { FaultLayer } from "./fault-layer.ts";
 import type { Faults } from "./faults.ts";
 import { Journal } from "./journal.ts";
-import { follow, unfollow } from "./last-second.ts";
+import { follow, unfollow } from "./recent-past.ts";
 import type { Server } from "./server.ts";
 
 export interface StartClusterOptions {

@@ -1,18 +1,24 @@
-/** The last second of a cluster as text: what was asked of it, what changed, and the objects as they are now. */
+/**
+ * The recent past of a cluster as text: what was asked of it, what changed, and the objects as they are now. It spans the
+ * last second, and the whole time of an `eventually` that failed.
+ */
 import { stringify } from "yaml";
 import type { Journal, SeenObject, SeenRequest } from "./journal.ts";
+import { forgetFailures, lookingBackTo } from "./looking-back.ts";
 
 /** So that a failure can be read. */
 const MOST_OBJECTS = 8;
-const MOST_LINES = 60;
+/** At the begin, where things usually take the wrong turn, and at the end. */
+const FIRST_LINES = 20;
+const LAST_LINES = 40;
 
 /** Those of clusters that run; what is told of those that were stopped since the last look. Nothing unless asked for. */
 const open = new Set<Journal>();
 const ended: string[] = [];
 let wanted = false;
 
-/** From now on each cluster's last second is kept for {@link lastSecond}. */
-export function keepLastSeconds(): void {
+/** From now on what is to be told of a cluster is kept for {@link recentPast} when the cluster stops. */
+export function keepRecentPast(): void {
   wanted = true;
 }
 
@@ -25,13 +31,15 @@ export function unfollow(journal: Journal): void {
 }
 
 /** What to show with a test that failed just now; `undefined` when nothing happened. */
-export function lastSecond(): string | undefined {
+export function recentPast(): string | undefined {
   const all = [...ended.splice(0), ...[...open].map(describe)].filter((text) => text !== "");
+  forgetFailures();
   return all.length === 0 ? undefined : all.join("\n");
 }
 
 function describe(journal: Journal): string {
   const now = performance.now();
+  const since = lookingBackTo();
   // Those that modules saw or the test wrote come first.
   const objects = new Map<string, SeenObject>();
   const others = new Map<string, SeenObject>();
@@ -52,16 +60,21 @@ function describe(journal: Journal): string {
   if (lines.length === 0) return "";
   const told = lines
     .sort((a, b) => a.at - b.at)
-    .slice(-MOST_LINES)
     .map(({ at, text }) => `  ${`-${Math.round(now - at)}`.padStart(5)} ms  ${text}`);
+  const left = told.length - FIRST_LINES - LAST_LINES;
+  if (left > 0) told.splice(FIRST_LINES, left, `  ${left} more`);
   const shown = all.slice(0, MOST_OBJECTS).map((object) => indented(stringify(slim(object))));
   const more = all.slice(MOST_OBJECTS).map(nameOf);
   return [
-    "Requests and events of the last second:",
+    `Requests and events of the last ${span(now - since)}:`,
     ...told,
     ...(shown.length === 0 ? [] : ["Objects that changed in it:", shown.join("  ---\n")]),
     ...(more.length === 0 ? [] : [`  and ${more.join(", ")}`]),
   ].join("\n");
+}
+
+function span(ms: number): string {
+  return ms < 1_100 ? "second" : `${(ms / 1_000).toFixed(1)} s`;
 }
 
 /** The newest version of an object; Events are told by their lines. */
