@@ -93,6 +93,38 @@ test("binnacle test says what is missing", async () => {
   expect(code).toBe(1);
 });
 
+const usersClock = `import { expect, test } from "bun:test";
+import { ConfigMap } from "binnacle/resources";
+import { FakeClock, startCluster } from "binnacle/testing";
+
+test("a clock", async () => {
+  const clock = new FakeClock(Date.UTC(2030, 0, 1));
+  await using cluster = await startCluster({ clock, pods: false });
+  const { metadata } = await cluster.client.create(ConfigMap, { metadata: { namespace: "default", name: "first" } });
+  console.error("created " + metadata.creationTimestamp);
+});
+`;
+
+test("--server real says which times a clock of the test cannot move", async () => {
+  const folder = await assets();
+  if (folder === undefined) return;
+  await bench.write("clock/clock.test.ts", usersClock);
+  const env = { HOME: bench.dir, PATH: "/usr/bin:/bin", KUBEBUILDER_ASSETS: folder };
+  const run = async (...args: string[]): Promise<string> => {
+    const command = [join(bench.dir, "binnacle"), "test", "clock", ...args];
+    const child = Bun.spawn(command, { cwd: bench.dir, env, stdout: "ignore", stderr: "pipe" });
+    const text = await new Response(child.stderr).text();
+    expect(await child.exited).toBe(0);
+    return text;
+  };
+  expect(await run("--server", "real")).toMatch(
+    /WARN +The clock of this test cannot move kube-apiserver .*unmoved="creation and deletion times,/,
+  );
+  const embedded = await run();
+  expect(embedded).toContain("created 2030-01-01");
+  expect(embedded).not.toContain("WARN");
+}, 60_000);
+
 /** Two of them: a real server takes seconds, and each test starts its own. */
 const chosen = "becomes a Deployment and a Service|goes after its last backup";
 

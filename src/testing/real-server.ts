@@ -4,15 +4,23 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startClusterControllers } from "../cluster/start-controllers.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
+import { createLog } from "../observe/log.ts";
+import { writeToStandardError } from "../observe/standard-error.ts";
 import { openFetchSession } from "../platform/fetch-session.ts";
 import { answered } from "./answered.ts";
 import { startPrograms } from "./control-plane/start.ts";
 import type { Server, ServerOptions } from "./server.ts";
 
-/** @throws Error when `KUBEBUILDER_ASSETS` does not say where the programs are. */
+/**
+ * A clock of the test's own is that of modules and of the stand-in for scheduler and kubelets alone: other processes go by
+ * the machine's.
+ *
+ * @throws Error when `KUBEBUILDER_ASSETS` does not say where the programs are.
+ */
 export async function startReal({ pods, clock, journal }: ServerOptions): Promise<Server> {
   const bin = programs(process.env["KUBEBUILDER_ASSETS"]);
   const controllers = existsSync(join(bin, "kube-controller-manager"));
+  if (clock !== undefined) tellWhatKeepsItsTime(controllers);
   const plane = await startPrograms({ bin, controllers });
   const stops: (() => Promise<void> | void)[] = [() => plane.stop()];
   const stop = async (): Promise<void> => {
@@ -33,6 +41,16 @@ export async function startReal({ pods, clock, journal }: ServerOptions): Promis
     await stop();
     throw error;
   }
+}
+
+function tellWhatKeepsItsTime(controllers: boolean): void {
+  const programs = controllers ? "kube-apiserver and kube-controller-manager" : "kube-apiserver";
+  const cannot = ["creation and deletion times", "Events", "token lifetimes", "CRD conditions"];
+  if (controllers) cannot.push("CronJobs", "deadlines and TTLs of Jobs", "progress deadlines of Deployments");
+  createLog({ level: "warn", format: "pretty", write: writeToStandardError }).warn(
+    `The clock of this test cannot move ${programs}: they go by the machine's time`,
+    { unmoved: cannot.join(", "), moved: "modules under test, pods" },
+  );
 }
 
 async function send(session: ReturnType<typeof openFetchSession>, request: Request): Promise<Response> {

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { guestbook, Guestbook } from "../../controllers/guestbook.ts";
 import { watch } from "../controller/watch.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
@@ -153,10 +155,12 @@ test("a fake clock is that of the server and of modules", async () => {
 test("the server is one of two, and a real one needs to know where it is", async () => {
   await expect(startCluster({ server: "fake" as "real" })).rejects.toThrow("expected 'embedded' or 'real'");
   const before = process.env["KUBEBUILDER_ASSETS"];
-  process.env["KUBEBUILDER_ASSETS"] = "/nowhere";
+  const folder = mkdtempSync(join(tmpdir(), "binnacle-assets-"));
+  process.env["KUBEBUILDER_ASSETS"] = folder;
   try {
-    await expect(startCluster({ server: "real" })).rejects.toThrow("/nowhere, but there is no etcd in it");
+    await expect(startCluster({ server: "real" })).rejects.toThrow(`${folder}, but there is no etcd in it`);
   } finally {
+    rmSync(folder, { recursive: true });
     if (before === undefined) delete process.env["KUBEBUILDER_ASSETS"];
     else process.env["KUBEBUILDER_ASSETS"] = before;
   }

@@ -27,7 +27,12 @@ export interface StartClusterOptions {
   readonly server?: "embedded" | "real" | undefined;
   /** How pods fare; `false` for none: they stay pending. @default every container runs and is ready at once */
   readonly pods?: PodBehaviour | false | undefined;
-  /** Of the cluster's own controllers, of modules and, embedded, of the server. @default the machine's clock */
+  /**
+   * Of the cluster's own controllers, of modules and, embedded, of the server. A real server and its controller manager go by
+   * the machine's time whatever is said here, and a warning says so.
+   *
+   * @default the machine's clock
+   */
   readonly clock?: Clock | undefined;
 }
 
