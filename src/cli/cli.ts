@@ -4,8 +4,8 @@ import type { Argv } from "yargs";
 import { isConfigError, whyUnreadable } from "../kube/config-error.ts";
 import { nearest } from "../module/nearest.ts";
 import { parseYaml } from "../platform/yaml.ts";
-import type { Command, Host } from "./command.ts";
-import { type CommandEntry, COMPLETE, commands } from "./commands.ts";
+import { COMPLETE, type Command, type Host } from "./command.ts";
+import { type CommandEntry, commands } from "./commands.ts";
 import { type ConfigFile, configOption, environmentName, type Option, resolveOptions } from "./option.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -39,7 +39,7 @@ function isSystemError(error: Error): boolean {
 }
 
 async function dispatch(args: readonly string[], host: Host): Promise<number> {
-  if (args[0] === COMPLETE) return (await import("./completion.ts")).answerShell(args.slice(1), host);
+  if (args[0] === COMPLETE) return (await import("./complete.ts")).answerShell(args.slice(1), host);
   const names = commands.map(({ name }) => name);
   const at = args[0]?.startsWith("-") ? args.findIndex((argument) => names.includes(argument)) : 0;
   const first = args[at];

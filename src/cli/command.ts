@@ -31,3 +31,6 @@ export interface Command<Options extends readonly Option[] = readonly Option[]> 
 export function command<const Options extends readonly Option[]>(definition: Command<Options>): Command {
   return definition;
 }
+
+/** What the scripts of `completion` call; the words after it are a shell's name and a line up to the cursor. */
+export const COMPLETE = "__complete";

@@ -9,9 +9,6 @@ export interface CommandEntry {
   readonly load: () => Promise<Command>;
 }
 
-/** What the scripts of `completion` call; the words after it are a shell's name and a line up to the cursor. */
-export const COMPLETE = "__complete";
-
 export const commands: readonly CommandEntry[] = [
   {
     name: "run",

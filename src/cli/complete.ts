@@ -2,7 +2,9 @@
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { readKubeconfig } from "../kube/kubeconfig-file.ts";
+import type { Host } from "./command.ts";
 import { commands } from "./commands.ts";
+import type { Shell } from "./completion.ts";
 import { configOption, type Option } from "./option.ts";
 
 export interface Candidate {
@@ -108,3 +110,17 @@ async function contexts({ given, env }: Line): Promise<readonly Candidate[]> {
     return []; // the command says what is wrong with it
   }
 }
+
+/** Prints a line for each candidate, in the form that the shell's script reads. */
+export async function answerShell([shell, ...words]: readonly string[], { env, out }: Host): Promise<number> {
+  const print = forms[shell as Shell] ?? forms.bash;
+  const candidates = await complete(words, env);
+  out(candidates.map(({ word, describe }) => `${print(word, describe)}\n`).join(""));
+  return 0;
+}
+
+const forms: Readonly<Record<Shell, (word: string, describe: string) => string>> = {
+  bash: (word) => word,
+  zsh: (word, describe) => `${word.replaceAll(":", String.raw`\:`)}${describe === "" ? "" : `:${describe}`}`,
+  fish: (word, describe) => `${word}\t${describe}`,
+};

@@ -1,11 +1,9 @@
-/** `binnacle completion`, and what its scripts ask while somebody types. */
+/** `binnacle completion` */
 import { basename } from "node:path";
-import { type Command, command, type Host } from "./command.ts";
-import { COMPLETE } from "./commands.ts";
-import { complete } from "./complete.ts";
+import { COMPLETE, type Command, command } from "./command.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
-type Shell = (typeof shells)[number];
+export type Shell = (typeof shells)[number];
 
 export const completionCommand: Command = command({
   options: [
@@ -23,20 +21,6 @@ export const completionCommand: Command = command({
     return Promise.resolve(0);
   },
 });
-
-/** Prints a line for each candidate, in the form that the shell's script reads. */
-export async function answerShell([shell, ...words]: readonly string[], { env, out }: Host): Promise<number> {
-  const print = forms[shell as Shell] ?? forms.bash;
-  const candidates = await complete(words, env);
-  out(candidates.map(({ word, describe }) => `${print(word, describe)}\n`).join(""));
-  return 0;
-}
-
-const forms: Readonly<Record<Shell, (word: string, describe: string) => string>> = {
-  bash: (word) => word,
-  zsh: (word, describe) => `${word.replaceAll(":", String.raw`\:`)}${describe === "" ? "" : `:${describe}`}`,
-  fish: (word, describe) => `${word}\t${describe}`,
-};
 
 /** Where nothing is offered, they complete paths. */
 const scripts: Readonly<Record<Shell, string>> = {
