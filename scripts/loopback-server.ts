@@ -1,8 +1,8 @@
 /** A small API server for tests, on loopback, that answers what the test says, over HTTP/2, HTTP/1.1 or plain http. */
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import http2 from "node:http2";
-import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { createServer as createTlsServer, type Server, type TlsOptions } from "node:tls";
 import type { ClusterConfig, HeaderValues, TlsSettings } from "../src/kube/cluster-config.ts";
 import { createAuthority, issue } from "../src/apiserver/certificates/certificate.ts";
 
@@ -89,7 +89,7 @@ export async function startLoopback(handler: Handler, options: LoopbackOptions =
     protocol === "plain"
       ? http.createServer(listener)
       : protocol === "http/1.1"
-        ? https.createServer(tls, listener)
+        ? http1Server({ ...tls, ALPNProtocols: ["http/1.1"] }, listener)
         : http2.createSecureServer({ ...tls, allowHTTP1: true, settings }, listener as never);
   const sockets = new Set<Socket>();
   const track = (socket: Socket) => {
@@ -115,6 +115,12 @@ export async function startLoopback(handler: Handler, options: LoopbackOptions =
   };
   const server = new LoopbackServer({ config, handler, sockets, close: () => listening.close() });
   return server;
+}
+
+/** As Go's, it refuses whoever offers HTTP/2 alone; Bun's `https` takes no notice of what is offered. */
+function http1Server(tls: TlsOptions, listener: http.RequestListener): Server {
+  const plain = http.createServer(listener);
+  return createTlsServer(tls, (socket) => plain.emit("connection", socket)).on("tlsClientError", () => {});
 }
 
 const NONE: HeaderValues = {};

@@ -44,9 +44,12 @@ export class FetchPath {
       try {
         return await this.#fetch(request, this.#session, "http2");
       } catch (error) {
-        if (!isHttp2Unsupported(error)) throw error;
-        this.#http2 = false;
+        if (!mayLackHttp2(error)) throw error;
       }
+      // Only what the other protocol can do is remembered: a handshake may fail for other reasons.
+      const response = await this.#fetch(request, this.#session, "http1.1");
+      this.#http2 = false;
+      return response;
     }
     return this.#fetch(request, this.#session, "http1.1");
   }
@@ -123,6 +126,10 @@ function open(tls: TlsSettings): FetchSession {
   return openFetchSession(tls as BunFetchRequestInitTLS);
 }
 
-function isHttp2Unsupported(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "HTTP2Unsupported";
+/**
+ * A server that does not know ALPN goes on without HTTP/2; one that knows it, such as kube-apiserver with
+ * `--disable-http2-serving`, ends the handshake. Nothing was sent in either case.
+ */
+function mayLackHttp2(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "HTTP2Unsupported" || error.code === "EPROTO");
 }
