@@ -13,7 +13,7 @@ export interface EventSenderOptions {
   readonly gate: WriteGate;
   readonly clock: Clock;
   readonly log: Log;
-  /** The Event will not be sent. */
+  /** What happened was not told; a series goes on all the same. */
   readonly onDrop: (series: EventSeries, reason: EventDropReason) => void;
 }
 
@@ -32,7 +32,7 @@ export class EventSender {
   /** Ends the request in flight. */
   readonly #closed = new AbortController();
   /** Rejections are told once each, not once for each Event. */
-  readonly #told = new Set<string>();
+  readonly #warned = new Set<string>();
   #running: Promise<void> | undefined;
 
   constructor(options: EventSenderOptions) {
@@ -73,7 +73,7 @@ export class EventSender {
       const again = series.sending !== "in flight" || series.sent === 1;
       series.sending = "no";
       if (reason !== undefined) this.#options.onDrop(series, reason);
-      else if (again && series.count > series.sent) this.send(series);
+      else if (again && series.count > series.told) this.send(series);
     }
     this.#running = undefined;
   }
@@ -90,6 +90,7 @@ export class EventSender {
         if (this.#closing.signal.aborted && !isApiError(error)) this.#closed.abort(error);
         if (attempt >= MAX_TRIES || this.#closing.signal.aborted || !isPassing(error)) {
           this.#tell(series, error);
+          this.#told(series, series.count);
           return "failed";
         }
         await this.#pause(error);
@@ -101,22 +102,21 @@ export class EventSender {
     const { first, last, count } = series;
     const { identity } = series;
     const path = `/apis/events.k8s.io/v1/namespaces/${identity.namespace}/events`;
-    const { transport, clock } = this.#options;
+    const { transport } = this.#options;
     const signal = this.#closed.signal;
     if (series.sent > 0) {
       try {
         const body = seriesBody({ last, count });
         const contentType = "application/merge-patch+json";
         await transport.request({ method: "PATCH", path: `${path}/${identity.name}`, body, contentType, signal });
-        series.sent = count;
-        series.sentAt = clock.now();
+        this.#took(series, count);
         return;
       } catch (error) {
         // Events expire on the server: the series goes on as a new one.
         if (!isNotFound(error)) throw error;
       }
     }
-    const occurrences = series.sent > 0 ? count : 1;
+    const occurrences = series.told > 0 ? count : 1;
     try {
       const body = eventBody(identity, { first, last, count: occurrences });
       await transport.request({ method: "POST", path, body, signal });
@@ -124,8 +124,17 @@ export class EventSender {
       // The name is random: the one that exists is ours, from a try whose answer was lost.
       if (!isAlreadyExists(error)) throw error;
     }
-    series.sent = occurrences;
-    series.sentAt = clock.now();
+    this.#took(series, occurrences);
+  }
+
+  #took(series: EventSeries, count: number): void {
+    series.sent = count;
+    this.#told(series, count);
+  }
+
+  #told(series: EventSeries, count: number): void {
+    series.told = count;
+    series.toldAt = this.#options.clock.now();
   }
 
   async #pause(error: unknown): Promise<void> {
@@ -139,8 +148,8 @@ export class EventSender {
   }
 
   #tell(series: EventSeries, error: unknown): void {
-    const level = isAboutNamespace(error) || this.#told.has(kindOf(error)) ? "debug" : "warn";
-    if (level === "warn") this.#told.add(kindOf(error));
+    const level = isAboutNamespace(error) || this.#warned.has(kindOf(error)) ? "debug" : "warn";
+    if (level === "warn") this.#warned.add(kindOf(error));
     this.#options.log[level]("Cannot record an Event: it is dropped", { event: series.identity.name, error });
   }
 }

@@ -11,7 +11,9 @@ export interface EventSeries {
   count: number;
   /** The count that the server knows; 0 before the Event was created. */
   sent: number;
-  sentAt: number;
+  /** The count that the server was last told, whether it took it or refused it. */
+  told: number;
+  toldAt: number;
   /** `again`: what happened while it was in flight is to be sent too. */
   sending: "no" | "waiting" | "in flight" | "again";
 }
@@ -48,7 +50,16 @@ export class SeriesCache {
 
   start(identity: EventIdentity): EventSeries {
     const now = this.#clock.now();
-    const series: EventSeries = { identity, first: now, last: now, count: 1, sent: 0, sentAt: now, sending: "no" };
+    const series: EventSeries = {
+      identity,
+      first: now,
+      last: now,
+      count: 1,
+      sent: 0,
+      told: 0,
+      toldAt: now,
+      sending: "no",
+    };
     this.#series.set(identity.key, series);
     if (this.#series.size > MAX_SERIES) this.#end(this.#series.values().next().value!);
     this.#arm();
@@ -95,7 +106,7 @@ export class SeriesCache {
   }
 }
 
-/** The second occurrence is told at once, later ones with the next refresh or at the end. */
-export function isDue(series: EventSeries, now: number): boolean {
-  return series.count > series.sent && (series.sent <= 1 || now - series.sentAt >= REFRESH_AFTER);
+/** The second occurrence is told at once, later ones with the next refresh or at the end; so is one that was refused. */
+export function isDue({ count, told, toldAt }: EventSeries, now: number): boolean {
+  return count > told && (told <= 1 || now - toldAt >= REFRESH_AFTER);
 }

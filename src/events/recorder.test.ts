@@ -377,11 +377,50 @@ describe("failures", () => {
       level: "warn",
       error: { message: expect.stringContaining("events") },
     });
-    // It is forgotten: the next occurrence is a new attempt.
+    // The next occurrence belongs to the same series.
     server.handler = (request, reply) => sendJson(reply, JSON.parse(request.body));
     events.record(book, created);
-    await recorder.flush();
-    expect(sent()[2]).toEqual(["POST", undefined]);
+    await settled();
+    expect(sent()[2]).toEqual(["POST", 2]);
+  });
+
+  test.each([403, 422])("EVT-03 a series goes on after its count was refused with %d", async (code) => {
+    const events = recorder.for("guestbook");
+    events.record(book, created);
+    await settled();
+    const taking = server.handler;
+    server.handler = (_request, reply) => sendStatus(reply, code);
+    events.record(book, created);
+    await settled();
+    expect([recorder.dropped, drops]).toEqual([1, ["failed"]]);
+    server.handler = taking;
+    for (let minute = 0; minute < 30; minute += 5) {
+      events.record(book, created); // counted here only
+      await settled();
+      clock.advance(5 * MINUTE);
+    }
+    const { name } = bodies()[0]!.metadata;
+    events.record(book, created);
+    await settled();
+    expect(sent()).toEqual([
+      ["POST", undefined],
+      ["PATCH", 2],
+      ["PATCH", 9],
+    ]);
+    expect(server.requests.at(-1)!.path).toEndWith(`/${name}`);
+  });
+
+  test("EVT-03 an Event that is refused each time it happens is not sent each time", async () => {
+    server.handler = (_request, reply) => sendStatus(reply, 403);
+    const events = recorder.for("guestbook");
+    for (let i = 0; i < 10; i++) {
+      events.record(book, created);
+      await settled();
+    }
+    expect(sent()).toEqual([
+      ["POST", undefined],
+      ["POST", 2],
+    ]);
   });
 
   test("record sends nothing while writes are refused", async () => {

@@ -67,7 +67,8 @@ class BackgroundRecorder implements EventRecorder {
       clock,
       log,
       onDrop: (series, reason) => {
-        this.#series.forget(series);
+        // What the server refuses is the same Event when it happens again: as a new one it would be sent each time.
+        if (reason !== "failed") this.#series.forget(series);
         this.#drop(reason);
       },
     });
