@@ -400,6 +400,42 @@ describe.each(servers)("client on the %s server", (server) => {
     });
   });
 
+  test("a timeout bounds the whole call, of several requests too", async () => {
+    const made = await lab.cluster.send("POST", MAPS, { body: { metadata: { name: "bounded" } } });
+    const asked: string[] = [];
+    lab.proxy.fault = ({ method, path }) => {
+      if (!path.endsWith("/bounded")) return undefined;
+      asked.push(method);
+      const isFirst = asked.filter((one) => one === method).length === 1;
+      return method === "PUT" || isFirst ? { kind: "refuse", code: 429, retryAfter: 1 } : undefined;
+    };
+    try {
+      await run("bounded", async ({ client }) => {
+        const tool = client.with({ as: { user: "admin", groups: ["system:masters"] } }); // nothing is read from a cache
+        const error = await tool
+          .edit(ConfigMap, at("bounded"), (draft) => void (draft.data = { a: "1" }), { timeout: 1_500 })
+          .catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ name: "ApiError", code: 429 });
+      });
+    } finally {
+      lab.proxy.fault = () => undefined;
+    }
+    expect(asked).toEqual(["GET", "GET", "PUT"]);
+    expect((await lab.cluster.exists(`${MAPS}/bounded`)).metadata.resourceVersion).toBe(made.metadata.resourceVersion);
+  });
+
+  test("CLI-03 a patch that is to be guarded by an empty version is refused before it is sent", async () => {
+    await lab.cluster.send("POST", MAPS, { body: { metadata: { name: "guarded" } } });
+    await run("guarded", async ({ client }) => {
+      const patch = { type: "merge", body: { data: { a: "1" } } } as const;
+      for (const resourceVersion of ["", undefined as unknown as string]) {
+        const error = await client.patch(ConfigMap, at("guarded"), { ...patch, resourceVersion }).catch(String);
+        expect(error).toContain("TypeError: Cannot patch ConfigMap 'guarded': its `resourceVersion` is empty");
+      }
+    });
+    expect(lab.writes("guarded").filter((write) => write.startsWith("PATCH"))).toEqual([]);
+  });
+
   test("CLI-02 a dry-run client changes nothing", async () => {
     await run("dry", async ({ client }) => {
       const dry = client.with({ dryRun: true });

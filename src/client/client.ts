@@ -41,7 +41,7 @@ export type Created<S extends Shape> =
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for the whole call. @default 60_000 */
+  /** Milliseconds for the whole call: its requests, attempts and the waits between them. @default 60_000 for each attempt */
   readonly timeout?: number | undefined;
 }
 
@@ -83,8 +83,8 @@ export type Patch =
   | {
       readonly type: "merge" | "strategic";
       readonly body: object;
-      /** Refused with 409 unless the object still has this version. */
-      readonly resourceVersion?: string | undefined;
+      /** Refused with 409 unless the object still has this version; an empty one is an error, because it guards nothing. */
+      readonly resourceVersion?: string;
     }
   | { readonly type: "json"; readonly body: readonly JsonPatchOperation[] };
 
@@ -187,7 +187,7 @@ export interface ClientOptions {
   /** Acts in another's name; then nothing is read from a cache. @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation */
   readonly as?: { readonly user: string; readonly groups?: readonly string[]; readonly uid?: string } | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for each call. @default 60_000 */
+  /** Milliseconds for each call: its requests, attempts and the waits between them. @default 60_000 for each attempt */
   readonly timeout?: number | undefined;
 }
 

@@ -38,6 +38,7 @@ import { ObjectWriter } from "./object-writer.ts";
 import { podExec } from "./pod-exec.ts";
 import { podLog } from "./pod-log.ts";
 import type { ClientScope, RunScope } from "./scope.ts";
+import { timeLeft } from "./time-left.ts";
 import { watchEvents } from "./watch-events.ts";
 
 const ATTEMPTS = 5;
@@ -70,7 +71,7 @@ export class KubeClient implements Client {
       get: (resource, key, options) => reader.getLive(resource, key, this.#reading(options)),
       find: (resource, key, options) => reader.findLive(resource, key, this.#reading(options)),
       list: (resource, options) => reader.listLive(resource, this.#query(options)),
-      pages: (resource, options) => reader.pages(resource, this.#query(options), options?.limit),
+      pages: (resource, options) => reader.pages(resource, this.#query(options), { size: options?.limit }),
     };
   }
 
@@ -143,22 +144,24 @@ export class KubeClient implements Client {
     const { reader, scope } = this.#parts;
     const { namespaced } = scope.mapper.known(resource) ?? (await scope.mapper.resolve(resource));
     sayWhere(resource, what, namespaced);
+    const left = timeLeft(options);
     const query = this.#query({ ...options, ...(what as ListOptions<Shape>) });
     const everywhere = query.namespace === undefined && namespaced;
     // A collection is deleted per namespace; so "all namespaces" is one request for each that has any.
     const namespaces = everywhere
       ? new Set((await reader.listLive(resource, query)).map((object) => object.metadata.namespace))
       : [query.namespace];
-    for (const namespace of namespaces) await this.#deleteIn(resource, { ...query, namespace }, options);
+    for (const namespace of namespaces) await this.#deleteIn(resource, { ...query, namespace }, left);
   }
 
   async createOrUpdate<S extends Shape>(
     resource: Resource<S>,
     key: KeyOf<S>,
     mutate: (draft: Draft<S["write"]>) => void,
-    options?: WriteOptions,
+    options: WriteOptions = {},
   ): Promise<"created" | "updated" | "unchanged"> {
-    let found = await this.find(resource, key, options);
+    const left = timeLeft(options);
+    let found = await this.find(resource, key, left());
     for (let attempt = 1; ; attempt++) {
       try {
         if (found === undefined) {
@@ -167,18 +170,18 @@ export class KubeClient implements Client {
           const draft = { apiVersion: resource.apiVersion, kind: resource.kind, metadata };
           mutate(draft as unknown as Draft<S["write"]>);
           sameName(resource, key, draft.metadata);
-          await this.create(resource, draft, options);
+          await this.create(resource, draft, left());
           return "created";
         }
         const changed = edit(found, mutate as (draft: Draft<S["read"]>) => void);
         sameName(resource, key, changed.metadata);
         if (sameJson(changed, found)) return "unchanged";
-        await this.update(resource, changed, options);
+        await this.update(resource, changed, left());
         return "updated";
       } catch (error) {
         const isRace = isConflict(error) || isAlreadyExists(error) || (found !== undefined && isNotFound(error));
         if (!isRace || attempt === ATTEMPTS) throw error;
-        found = await this.live.find(resource, key, options);
+        found = await this.live.find(resource, key, left());
       }
     }
   }
@@ -187,18 +190,19 @@ export class KubeClient implements Client {
     resource: Resource<S>,
     key: KeyOf<S>,
     mutate: (draft: Draft<Updated<S>>) => void,
-    options?: WriteOptions,
+    options: WriteOptions = {},
   ): Promise<S["read"]> {
-    let object: S["read"] = await this.get(resource, key, options);
+    const left = timeLeft(options);
+    let object: S["read"] = await this.get(resource, key, left());
     for (let attempt = 1; ; attempt++) {
       const changed = edit(object, mutate as unknown as (draft: Draft<AnyObject>) => void);
       sameName(resource, key, changed.metadata);
       if (sameJson(changed, object)) return object;
       try {
-        return await this.update(resource, changed, options);
+        return await this.update(resource, changed, left());
       } catch (error) {
         if (!isConflict(error) || attempt === ATTEMPTS) throw error;
-        object = await this.live.get(resource, key, options);
+        object = await this.live.get(resource, key, left());
       }
     }
   }
@@ -265,9 +269,10 @@ export class KubeClient implements Client {
     return new AdaptedClient(inner, options, this.#parts.scope.mapper) as Client<never>;
   }
 
-  async #deleteIn(resource: Resource, query: ListQuery, options: DeleteOptions): Promise<void> {
+  async #deleteIn(resource: Resource, query: ListQuery, left: () => DeleteOptions): Promise<void> {
     const { reader, writer, scope } = this.#parts;
     const run = this.#run;
+    const options = left();
     const where = { ...options, namespace: query.namespace, labels: query.labels };
     const deleted = await writer.deleteCollection(resource, where, run);
     if (deleted === undefined || options.dryRun === true || scope.informers.informersOf(resource).length === 0) return;
@@ -278,11 +283,14 @@ export class KubeClient implements Client {
       propagation === "Orphan" ||
       deleted.some(({ metadata }) => metadata.finalizers !== undefined || metadata.deletionTimestamp !== undefined) ||
       (resource.kind === "Pod" && resource.group === "");
-    const left = new Map<string, AnyObject>();
+    const kept = new Map<string, AnyObject>();
     // What is kept for a while, the answer shows as it was before.
-    if (lingers) for (const object of await reader.listLive(resource, query)) left.set(object.metadata.uid, object);
+    if (lingers) {
+      const now = await reader.listLive(resource, { ...query, timeout: left().timeout });
+      for (const object of now) kept.set(object.metadata.uid, object);
+    }
     for (const { metadata } of deleted) {
-      const object = left.get(metadata.uid);
+      const object = kept.get(metadata.uid);
       const known = object === undefined ? { deleted: { uid: metadata.uid }, origin } : { object, origin };
       writer.learn(resource, keyString(metadata), known);
     }

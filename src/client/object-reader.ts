@@ -10,6 +10,7 @@ import { type LabelSelector, parseLabelSelector } from "../resource/selector.ts"
 import type { CallOptions } from "./client.ts";
 import { type IndexedBy, isIndexed } from "./field-index.ts";
 import type { ClientScope } from "./scope.ts";
+import { timeLeft } from "./time-left.ts";
 
 /** How a read is sent. */
 export interface ReadOptions extends CallOptions {
@@ -96,15 +97,17 @@ export class ObjectReader {
     // The server knows neither the index nor the order, so its first objects need not be ours.
     const isFirst = limit !== undefined && index === undefined && sort === undefined;
     const items: AnyObject[] = [];
-    for await (const page of this.pages(resource, query, isFirst ? limit : undefined)) {
+    const left = timeLeft(sendingOf(query));
+    for await (const page of this.pages(resource, query, { size: isFirst ? limit : undefined, sending: left })) {
       items.push(...(index === undefined ? page : page.filter((object) => isIndexed(index, object))));
       if (isFirst && items.length >= limit) break;
     }
     return inOrder(items, query);
   }
 
-  /** Lists page by page; `size` is the most objects of a page. */
-  async *pages(resource: Resource, query: ListQuery, size?: number): AsyncGenerator<readonly AnyObject[]> {
+  /** Lists page by page. */
+  async *pages(resource: Resource, query: ListQuery, by: Paging = {}): AsyncGenerator<readonly AnyObject[]> {
+    const { size = PAGE_SIZE, sending = () => sendingOf(query) } = by;
     const { mapper, transport } = this.#scope;
     this.#declared(resource, "list");
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, query.signal));
@@ -112,7 +115,7 @@ export class ObjectReader {
     const { labels, fields } = query;
     let next: string | undefined;
     do {
-      const params = new URLSearchParams({ limit: String(size ?? PAGE_SIZE) });
+      const params = new URLSearchParams({ limit: String(size) });
       if (labels) params.set("labelSelector", labels);
       if (fields) params.set("fieldSelector", fields);
       if (next !== undefined) params.set("continue", next);
@@ -121,7 +124,7 @@ export class ObjectReader {
         path,
         query: params,
         traffic: "list",
-        ...sendingOf(query),
+        ...sending(),
       });
       const { apiVersion, kind } = mapping;
       const items = (page.items ?? []) as { apiVersion?: string; kind?: string }[];
@@ -196,6 +199,14 @@ export class ObjectReader {
       onUndeclared(resource, verb, subresource);
     }
   }
+}
+
+/** How a list is asked for in pages. */
+interface Paging {
+  /** The most objects of a page. @default 500 */
+  readonly size?: number | undefined;
+  /** Asked for each page. @default what the query says */
+  readonly sending?: (() => ReadOptions) | undefined;
 }
 
 interface ListPage {

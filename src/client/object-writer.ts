@@ -113,7 +113,7 @@ export class ObjectWriter {
       target: key,
       key: keyString(key),
       subresource,
-      body: patchBody(patch),
+      body: patchBody(patch, resource, key),
       contentType: PATCH_TYPES[patch.type],
       options,
     };
@@ -376,11 +376,21 @@ function dryRun(options: WriteOptions): { readonly dryRun?: readonly string[] } 
   return options.dryRun === true ? { dryRun: ["All"] } : {};
 }
 
-/** A patch with a version is refused with 409 unless the object still has it. */
-function patchBody(patch: Patch): unknown {
-  if (patch.type === "json" || patch.resourceVersion === undefined) return patch.body;
+/**
+ * A patch with a version is refused with 409 unless the object still has it.
+ *
+ * @throws TypeError when the version that is to guard it is empty.
+ */
+function patchBody(patch: Patch, { kind }: Resource, { name }: Key): unknown {
+  if (patch.type === "json" || !Object.hasOwn(patch, "resourceVersion")) return patch.body;
+  const { resourceVersion } = patch;
+  if (!resourceVersion) {
+    throw new TypeError(
+      `Cannot patch ${kind} '${name}': its \`resourceVersion\` is empty and would guard nothing; take it from an object that was read, or leave it out`,
+    );
+  }
   const { metadata } = patch.body as { readonly metadata?: object };
-  return { ...patch.body, metadata: { ...metadata, resourceVersion: patch.resourceVersion } };
+  return { ...patch.body, metadata: { ...metadata, resourceVersion } };
 }
 
 /** A JSON patch that fails unless the object is still the one that was read. */

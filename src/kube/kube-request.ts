@@ -26,7 +26,7 @@ export interface KubeRequest {
   readonly signal?: AbortSignal | undefined;
   /** Makes the answer of its text, for a caller that may know the text already. @default JSON.parse */
   readonly parse?: ((text: string) => unknown) | undefined;
-  /** Milliseconds for one attempt. @default 60_000 */
+  /** Milliseconds for the call: its attempts and the waits between them. @default 60_000 for each attempt */
   readonly timeout?: number | undefined;
   readonly attempts?: AttemptListener | undefined;
   /** A `lease` has a connection to itself, and so have lists, whose answers are long. @default "request" */

@@ -140,6 +140,71 @@ test("REST-01 REST-05 transport waits as long as Retry-After says, not less", as
   ]);
 });
 
+test("transport bounds a call by its timeout, whatever the number of its attempts", async () => {
+  const clock = new FakeClock();
+  const busy: Handler = (_, reply) => sendStatus(reply, 429, { headers: { "retry-after": "1" } });
+  const { server, transport } = await start(busy, { transport: { clock } });
+  const failure = transport.request({ ...get, timeout: 1_500 }).catch((error: unknown) => error);
+  await until(() => server.requests.length === 1 && transport.stats.inFlight === 0);
+  await clock.advanceInTurns(1_000);
+  // The next attempt would come after the end of the call.
+  expect(await failure).toMatchObject({ name: "ApiError", code: 429 });
+  expect(server.requests).toHaveLength(2);
+});
+
+test("transport ends an attempt with its call, and tells what was answered before", async () => {
+  const clock = new FakeClock();
+  const { server, transport } = await start(
+    (_, reply) => {
+      if (server.requests.length === 1)
+        sendStatus(reply, 429, { message: "too busy", headers: { "retry-after": "1" } });
+    },
+    { transport: { clock } },
+  );
+  const failure = transport
+    .request({ method: "PUT", path: "/x", body: {}, timeout: 1_500 })
+    .catch((error: unknown) => error);
+  await until(() => server.requests.length === 1 && transport.stats.inFlight === 0);
+  await clock.advanceInTurns(1_000);
+  await until(() => server.requests.length === 2);
+  await clock.advanceInTurns(499);
+  expect(transport.stats.inFlight).toBe(1);
+  await clock.advanceInTurns(1);
+  expect(await failure).toMatchObject({
+    name: "UnreachableError",
+    code: "ETIMEDOUT",
+    message: expect.stringMatching(/no answer to PUT \/x within 1.5 s.*TooManyRequests \(429\): too busy/),
+    cause: { name: "ApiError", code: 429 },
+  });
+});
+
+test.each(["while it waits", "while it is tried again"])(
+  "transport tells of the answers before, when the caller gives a call up %s",
+  async (when) => {
+    const clock = new FakeClock();
+    const { server, transport } = await start(
+      (_, reply) => {
+        if (server.requests.length === 1) sendStatus(reply, 429, { headers: { "retry-after": "1" } });
+      },
+      { transport: { clock } },
+    );
+    const caller = new AbortController();
+    const failure = transport.request({ ...get, signal: caller.signal }).catch((error: unknown) => error);
+    await until(() => server.requests.length === 1 && transport.stats.inFlight === 0);
+    if (when === "while it is tried again") {
+      await clock.advanceInTurns(1_000);
+      await until(() => server.requests.length === 2);
+    }
+    caller.abort(new DOMException("The operation timed out.", "TimeoutError"));
+    expect(await failure).toMatchObject({
+      name: "TimeoutError",
+      message: expect.stringMatching(/^The operation timed out\..*TooManyRequests \(429\)/),
+      cause: { name: "ApiError", code: 429 },
+    });
+    expect(transport.stats.inFlight).toBe(0);
+  },
+);
+
 test("REST-01 transport does not retry 429 without Retry-After", async () => {
   const { server, transport } = await start((_, reply) => sendStatus(reply, 429));
   expect(await transport.request(get).catch(isTooManyRequests)).toBe(true);

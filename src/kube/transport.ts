@@ -1,8 +1,9 @@
 /** How requests reach the API server: each kind of traffic on connections of its own, so that none waits for another. */
 import { abortable } from "../platform/abortable.ts";
-import { evenly, sleep, type Clock } from "../platform/clock.ts";
+import { evenly, type Clock } from "../platform/clock.ts";
 import { AnswerLog } from "./answer-log.ts";
 import { isApiError, isUnauthorized, isUnreachable, UnreachableError } from "./api-error.ts";
+import { BoundedCall } from "./bounded-call.ts";
 import { Brake } from "./brake.ts";
 import type { Channels, ChannelsRequest } from "./channels.ts";
 import type { ClusterConfig, HeaderValues } from "./cluster-config.ts";
@@ -18,7 +19,7 @@ import { ReachabilityProbe, type Reachability } from "./reachability.ts";
 import { ReloadOnce } from "./reload-once.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import { RequestRate, type RateLimit } from "./request-rate.ts";
-import { retryDelay, type Attempts } from "./retry.ts";
+import { retryDelay } from "./retry.ts";
 import { ReadPacing } from "./read-pacing.ts";
 import { REQUEST_MS, ShortRequest } from "./short-request.ts";
 
@@ -127,6 +128,7 @@ class KubeTransport implements Transport {
     this.#deadlines.delete(short, short.request.timeout ?? REQUEST_MS);
     if (short.request.traffic !== "list") this.#pacing.answered(short.start);
   };
+  readonly #json = (request: KubeRequest): Promise<unknown> => this.#attempt(request, true);
   /** A connection stayed silent: others may be as dead, and requests on them would wait for their deadline. */
   #stalled = false;
   #grace: Disposable | undefined;
@@ -174,11 +176,11 @@ class KubeTransport implements Transport {
   }
 
   request<T>(request: KubeRequest): Promise<T> {
-    return this.#retried(request, () => this.#attempt(request, true)) as Promise<T>;
+    return this.#retried(request, this.#json) as Promise<T>;
   }
 
   text(request: KubeRequest): Promise<string> {
-    return this.#retried(request, () => this.#attempt(request, false)) as Promise<string>;
+    return this.#retried(request, (asked) => this.#attempt(asked, false)) as Promise<string>;
   }
 
   stream(request: StreamRequest): Promise<void> {
@@ -201,46 +203,52 @@ class KubeTransport implements Transport {
     for (const controller of this.#open) controller.abort(reason);
     for (const request of this.#short) request.abort(reason);
     this.#deadlines.close();
-    this.#fetches.close();
-    this.#requests.close();
-    this.#watches.close();
-    this.#leases.close();
+    for (const path of [this.#fetches, this.#requests, this.#watches, this.#leases]) path.close();
   }
 
   /** @param again whether refusals and lost connections are retried here; new credentials always get their chance. */
-  async #retried<T>(request: KubeRequest, attempt: () => Promise<T>, again = true): Promise<T> {
-    let attempts: Attempts | undefined;
-    let reloaded = false;
+  async #retried<T>(request: KubeRequest, attempt: (asked: KubeRequest) => Promise<T>, again = true): Promise<T> {
+    const bounds = { server: this.server, clock: this.#clock, start: this.#clock.now(), isStream: !again };
     const brake = this.#brake;
-    for (;;) {
-      const { generation } = this.#reload;
-      if (brake.isOn && request.traffic !== "lease") await brake.enter(request.path, request.signal);
-      if (this.#rate !== undefined && again && request.traffic !== "lease") await this.#rate.take(request.signal);
-      try {
-        const answer = await attempt();
-        if (brake.isOn) brake.succeeded(request.path);
-        return answer;
-      } catch (failure) {
-        const error = this.#failure(request, failure);
-        if (isApiError(error) && error.code < 500 && error.code !== 429) brake.succeeded(request.path);
-        else if (!request.signal?.aborted) brake.failed(request.path);
-        if (request.signal?.aborted) throw request.signal.reason;
-        if (this.#closed) throw error;
-        if (!reloaded && (isUnauthorized(error) || (isUnreachable(error) && isTlsFailure(error)))) {
-          reloaded = true;
-          request.attempts?.onRetry();
-          if (await this.#reload.reload(generation)) continue;
+    let reloaded = false;
+    // Most calls are answered at once and need nothing of it.
+    let call: BoundedCall | undefined;
+    try {
+      for (;;) {
+        const { generation } = this.#reload;
+        if ((brake.isOn || this.#rate !== undefined) && request.traffic !== "lease") {
+          call ??= new BoundedCall(request, bounds);
+          if (brake.isOn) await brake.enter(request.path, call.signal);
+          if (again && !this.#closed) await this.#rate?.take(call.signal);
         }
-        attempts ??= { refused: 0, reset: 0 };
-        const mayRetry = again || (isUnreachable(error) && wasNotBegun(error));
-        const delay = mayRetry ? retryDelay(error, { method: request.method, attempts }) : undefined;
-        if (delay === undefined) {
+        try {
+          const answer = await attempt(call?.request ?? request);
+          if (brake.isOn) brake.succeeded(request.path);
+          return answer;
+        } catch (failure) {
+          const error = this.#failure(request, failure);
+          if (isApiError(error) && error.code < 500 && error.code !== 429) brake.succeeded(request.path);
+          else if (!request.signal?.aborted) brake.failed(request.path);
+          request.signal?.throwIfAborted();
+          if (this.#closed) throw error;
+          call ??= new BoundedCall(request, bounds);
+          if (!reloaded && (isUnauthorized(error) || (isUnreachable(error) && isTlsFailure(error)))) {
+            reloaded = true;
+            request.attempts?.onRetry();
+            if (await this.#reload.reload(generation)) continue;
+          }
+          const mayRetry = again || (isUnreachable(error) && wasNotBegun(error));
+          const delay = mayRetry ? retryDelay(error, { method: request.method, attempts: call.attempts }) : undefined;
+          call.failed(error);
+          if (delay !== undefined && (await call.pause(delay))) continue;
           if (isUnreachable(error)) this.#suspect(error);
           throw error;
         }
-        request.attempts?.onRetry();
-        if (delay > 0) await sleep(delay, { clock: this.#clock, signal: request.signal });
       }
+    } catch (error) {
+      throw call !== undefined && request.signal?.aborted ? call.interrupted() : error;
+    } finally {
+      call?.[Symbol.dispose]();
     }
   }
 
@@ -258,7 +266,8 @@ class KubeTransport implements Transport {
       settled: this.#settled,
     });
     this.#short.add(short);
-    this.#deadlines.add(short, request.timeout ?? REQUEST_MS);
+    const timeout = request.timeout ?? REQUEST_MS;
+    if (timeout !== Infinity) this.#deadlines.add(short, timeout);
     if (credentials instanceof Promise) {
       credentials.then(
         (known) => this.#send(request, short, known),

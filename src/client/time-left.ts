@@ -1,0 +1,25 @@
+/** The timeout of a call that takes several requests. */
+import { evenly } from "../platform/clock.ts";
+
+interface Timed {
+  readonly timeout?: number | undefined;
+}
+
+/**
+ * Gives each request of a call its options: it may take what is left of the call's time.
+ *
+ * @returns a function to be called for each request; it throws when the time is over.
+ */
+export function timeLeft<O extends Timed>(options: O): () => O {
+  const { timeout } = options;
+  if (timeout === undefined) return () => options;
+  const clock = evenly();
+  const start = clock.now();
+  return () => {
+    const left = Math.ceil(start + timeout - clock.now());
+    if (left > 0) return { ...options, timeout: left };
+    const error = new Error(`Cannot finish the call: its ${timeout / 1_000} s are over`);
+    error.name = "TimeoutError";
+    throw error;
+  };
+}
