@@ -42,6 +42,17 @@ beforeAll(() => {
       async reconcile() {},
     });`,
   );
+  mkdirSync(join(folder, "packages/node_modules/left-pad"), { recursive: true });
+  writeFileSync(join(folder, "packages/node_modules/left-pad/index.js"), "module.exports = (text) => text;");
+  writeFileSync(
+    join(folder, "packages/_size.ts"),
+    `import { join } from "node:path"; import pad from "left-pad"; export const name = pad(join("a", "b"));`,
+  );
+  writeFileSync(
+    join(folder, "packages/pods.ts"),
+    `import { defineKeyController } from "binnacle"; import { name } from "./_size.ts"; import type { T } from "only-types";
+    export default defineKeyController({ name: name.replace("/", "-"), async reconcile() {} });`,
+  );
   writeFileSync(join(folder, "bad/a.ts"), "export const a = 1;");
   writeFileSync(join(folder, "config.yaml"), `controllers: ["${folder}/good"]\n`);
   writeFileSync(
@@ -247,10 +258,11 @@ describe("manifests", () => {
     ).toEqual(["default: pods,pods/finalizers,pods/status,events", "binnacle-system: leases"]);
   });
 
-  test("deploy from a ConfigMap holds the modules' files", async () => {
-    const all = await documents("deploy --service-account ops/shop");
+  test("deploy from a ConfigMap holds the modules' files, and the kinds they define", async () => {
+    const all = await documents("deploy --service-account ops/shop --base-image example.com/binnacle:1");
     expect(all.map(({ kind }) => kind)).toEqual([
       "Namespace",
+      "CustomResourceDefinition",
       "ServiceAccount",
       "ClusterRole",
       "ClusterRoleBinding",
@@ -259,13 +271,52 @@ describe("manifests", () => {
       "ConfigMap",
       "Deployment",
     ]);
-    expect(Object.keys(all[6]!["data"])).toEqual(["shop___size.ts", "widget.ts"]);
-    const pod = all[7]!["spec"].template.spec;
+    expect(Object.keys(all[7]!["data"])).toEqual(["shop___size.ts", "widget.ts"]);
+    const pod = all[8]!["spec"].template.spec;
     expect(pod.volumes[0].configMap.items[0]).toEqual({ key: "shop___size.ts", path: "shop/_size.ts" });
     expect(pod.containers[0]).toMatchObject({
-      image: "binnacle:1.2.3",
+      image: "example.com/binnacle:1",
+      args: ["run", "--controllers=/controllers"],
       readinessProbe: { httpGet: { path: "/readyz" } },
     });
+  });
+
+  test("deploy with --install-crds grants what that takes, for its kinds alone", async () => {
+    const all = await documents("deploy --image example.com/shop:1 --install-crds --namespace x");
+    expect(all.map(({ kind }) => kind)).not.toContain("CustomResourceDefinition");
+    const [container] = all.at(-1)!["spec"].template.spec.containers;
+    expect(container.args).toEqual(["run", "--controllers=/controllers", "--namespace=x", "--install-crds"]);
+    const { rules } = all.find(({ kind }) => kind === "ClusterRole") as { readonly rules?: Rule[] };
+    expect(rules?.slice(-2)).toEqual([
+      {
+        apiGroups: ["apiextensions.k8s.io"],
+        resources: ["customresourcedefinitions"],
+        resourceNames: ["widgets.a.b"],
+        verbs: ["get", "create", "patch"],
+      },
+      { apiGroups: ["a.b"], resources: ["widgets"], verbs: ["list"] },
+    ] as never);
+    const granted = (await documents("rbac --install-crds")).find(({ kind }) => kind === "ClusterRole");
+    expect(JSON.stringify(granted)).toContain("customresourcedefinitions");
+  });
+
+  test("deploy names no image that nobody builds", async () => {
+    const { status, err, out } = await run("manifests deploy --controllers DIR/good");
+    expect([status, out]).toEqual([2, ""]);
+    expect(err).toBe(
+      "binnacle: Say which image to run: --base-image of one that holds the binary, with the modules in a ConfigMap, or --image of " +
+        "one that holds both\n",
+    );
+  });
+
+  test("deploy puts no module with npm packages into a ConfigMap", async () => {
+    const { status, err } = await run("manifests deploy --controllers DIR/packages --base-image b");
+    expect(status).toBe(1);
+    expect(err).toContain(
+      "Cannot put 'DIR/packages/pods.ts' into a ConfigMap: DIR/packages/_size.ts imports the npm package 'left-pad', which " +
+        "would not be there; build an image that holds its node_modules, and pass --image",
+    );
+    expect((await run("manifests deploy --controllers DIR/packages --image b")).status).toBe(0);
   });
 
   test("deploy from an image has no ConfigMap", async () => {

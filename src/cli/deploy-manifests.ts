@@ -1,35 +1,30 @@
 /** What it takes to run the modules in a cluster. */
 import { createHash } from "node:crypto";
-import { basename, dirname, join, relative, resolve } from "node:path";
-import { closureOf } from "../loader/closure.ts";
-import { scanFolders } from "../loader/scan.ts";
-import { realpathSync } from "node:fs";
+import type { MountedFile } from "./config-map-files.ts";
 import { namespaceManifest, type ServiceAccount } from "./rbac-manifests.ts";
-import { UserError } from "./usage-error.ts";
 
 export interface DeployOptions {
   readonly account: ServiceAccount;
   readonly namespaces: readonly string[];
   readonly rbac: readonly object[];
-  /** The folders that the modules come from. */
-  readonly controllers: readonly string[];
-  /** Holds the binary and the modules; `undefined` for a ConfigMap with the modules. */
-  readonly image: string | undefined;
-  /** Holds the binary, for use with a ConfigMap. */
-  readonly baseImage: string;
+  /** The CustomResourceDefinitions of the modules. */
+  readonly crds: readonly object[];
+  /** The process applies the definitions itself, so that they are no part of the manifests. */
+  readonly installs: boolean;
+  /** Holds the binary and, without files, the modules. */
+  readonly image: string;
+  /** The modules, for a ConfigMap; `undefined` when the image holds them. */
+  readonly files: readonly MountedFile[] | undefined;
 }
 
-/** The API server's limit for a ConfigMap, less what is around the data. */
-const LIMIT = 1024 * 1024 - 4096;
-
-/** Namespace, ServiceAccount, RBAC, the modules, and a Deployment with probes. */
+/** Namespace, kinds, ServiceAccount, RBAC, the modules, and a Deployment with probes. */
 export function deployManifests(options: DeployOptions): readonly object[] {
-  const { account, rbac, image } = options;
+  const { account, rbac, crds, installs, files } = options;
   const { name, namespace } = account;
-  const files = image === undefined ? configMapFiles(options.controllers) : undefined;
   const metadata = { name, namespace, labels: labels(name) };
   return [
     ...namespaceManifest(namespace),
+    ...(installs ? [] : crds),
     { apiVersion: "v1", kind: "ServiceAccount", metadata },
     ...rbac,
     ...(files === undefined
@@ -42,7 +37,7 @@ export function deployManifests(options: DeployOptions): readonly object[] {
             data: Object.fromEntries(files.map((file) => [file.key, file.text])),
           },
         ]),
-    deployment(options, files),
+    deployment(options),
   ];
 }
 
@@ -50,18 +45,20 @@ function labels(name: string): Readonly<Record<string, string>> {
   return { "app.kubernetes.io/name": name, "app.kubernetes.io/managed-by": "binnacle" };
 }
 
-function deployment(
-  { account, namespaces, image, baseImage }: DeployOptions,
-  files: readonly MountedFile[] | undefined,
-): object {
+function deployment({ account, namespaces, image, installs, files }: DeployOptions): object {
   const { name, namespace } = account;
   const selector = { "app.kubernetes.io/name": name };
   const annotations = files === undefined ? undefined : { "binnacle.dev/modules": hashOf(files) };
   const probe = (path: string) => ({ httpGet: { path, port: "health" }, periodSeconds: 10 });
   const container = {
     name: "binnacle",
-    image: image ?? baseImage,
-    args: ["run", "--controllers=/controllers", ...namespaces.map((one) => `--namespace=${one}`)],
+    image,
+    args: [
+      "run",
+      "--controllers=/controllers",
+      ...namespaces.map((one) => `--namespace=${one}`),
+      ...(installs ? ["--install-crds"] : []),
+    ],
     ports: [
       { name: "health", containerPort: 8081 },
       { name: "metrics", containerPort: 8080 },
@@ -99,48 +96,6 @@ function deployment(
       },
     },
   };
-}
-
-interface MountedFile {
-  /** In the ConfigMap: letters, digits, `-`, `_` and `.`. */
-  readonly key: string;
-  /** Below the mount. */
-  readonly path: string;
-  readonly text: string;
-}
-
-/** The modules' files, and what they import from their folder. */
-function configMapFiles(folders: readonly string[]): readonly MountedFile[] {
-  const files = new Map<string, string>();
-  for (const folder of folders) {
-    const root = realpathSync(resolve(folder));
-    for (const { file } of scanFolders([folder])) {
-      for (const [path, text] of closureOf(file).sources) {
-        const inside = relative(root, path);
-        if (inside.startsWith("..")) {
-          throw new UserError(
-            `Cannot put '${file}' into a ConfigMap: it imports ${join(dirname(folder), basename(path))}, which is outside of ` +
-              `'${folder}'; move it there, or build an image and pass --image`,
-          );
-        }
-        if (files.has(inside) && files.get(inside) !== text) {
-          throw new UserError(
-            `Cannot put two files called '${inside}' into one ConfigMap: rename one, or build an image and pass --image`,
-          );
-        }
-        files.set(inside, text);
-      }
-    }
-  }
-  const size = [...files].reduce((sum, [path, text]) => sum + Buffer.byteLength(text) + 2 * path.length, 0);
-  if (size > LIMIT) {
-    throw new UserError(
-      `Cannot put the modules into a ConfigMap: they take ${size} bytes of ${LIMIT}; build an image and pass --image`,
-    );
-  }
-  return [...files]
-    .map(([path, text]) => ({ key: path.replaceAll("/", "__").replaceAll(/[^-._a-zA-Z0-9]/g, "-"), path, text }))
-    .sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 function hashOf(files: readonly MountedFile[]): string {

@@ -3,11 +3,13 @@ import { stringify } from "yaml";
 import { declarationsOf } from "../controller/declarations.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { crdOf } from "../resource/crd.ts";
-import { groupKind } from "../resource/handle.ts";
+import { groupKind, type Resource } from "../resource/handle.ts";
 import { type Command, command } from "./command.ts";
+import { configMapFiles } from "./config-map-files.ts";
 import { deployManifests } from "./deploy-manifests.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { namespaceManifest, rbacManifests, type ServiceAccount } from "./rbac-manifests.ts";
+import { installRules } from "./rbac-rules.ts";
 import { controllersOption, namespaceOption } from "./shared-options.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
@@ -36,28 +38,45 @@ export const manifestsCommand: Command = command({
     {
       name: "base-image",
       type: "string",
-      describe: "deploy from a ConfigMap: image that holds the binary [default: binnacle:<version>]",
+      describe: "deploy from a ConfigMap: image that holds the binary and runs it",
+    },
+    {
+      name: "install-crds",
+      type: "boolean",
+      default: false,
+      describe: "deploy and rbac: the process applies the CustomResourceDefinitions itself, and has the right to",
     },
   ],
   async run(values, host) {
     if (values.what === undefined)
       throw new UsageError("Say what to print: `binnacle manifests crds`, `rbac` or `deploy`");
-    const { controllers, namespace: namespaces = [], image } = values;
+    const { controllers, namespace: namespaces = [], image, "base-image": baseImage } = values;
+    const holder = image ?? baseImage;
+    if (values.what === "deploy" && holder === undefined) {
+      throw new UsageError(
+        "Say which image to run: --base-image of one that holds the binary, with the modules in a ConfigMap, or --image of one that " +
+          "holds both",
+      );
+    }
     const { modules, problems } = await loadModules(controllers, host);
     if (problems.length > 0) throw new UserError(problems.join("\n"));
     const account = serviceAccount(values["service-account"]);
     const permissions = modules.flatMap(({ definitions }) =>
       definitions.controllers.map((one) => declarationsOf(one).permissions),
     );
-    const rbac = rbacManifests(permissions, { account, namespaces });
-    const [version = ""] = host.embedded.version.split("+");
-    const baseImage = values["base-image"] ?? `binnacle:${version}`;
+    const resources = kinds(modules);
+    const installs = values["install-crds"];
+    const more = installs ? installRules(resources) : [];
+    const rbac = rbacManifests(permissions, { account, namespaces, more });
+    const crds = resources.map((resource) => crdOf(resource));
+    const files =
+      holder === image ? undefined : configMapFiles(controllers, Object.keys(await host.embedded.offered()));
     const documents =
       values.what === "crds"
-        ? crds(modules)
+        ? crds
         : values.what === "rbac"
           ? [...namespaceManifest(account.namespace), ...rbac]
-          : deployManifests({ account, namespaces, rbac, controllers, image, baseImage });
+          : deployManifests({ account, namespaces, rbac, crds, installs, image: holder!, files });
     host.out(documents.map((one) => `---\n${yaml(one)}`).join(""));
     return 0;
   },
@@ -68,12 +87,13 @@ function yaml(document: object): string {
   return stringify(document, { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-function crds(modules: readonly LoadedModule[]): readonly object[] {
-  const byKind = new Map<string, object>();
+/** The kinds that the modules define, each once. */
+function kinds(modules: readonly LoadedModule[]): readonly Resource[] {
+  const byKind = new Map<string, Resource>();
   for (const { definitions } of modules) {
-    for (const resource of definitions.resources) byKind.set(groupKind(resource), crdOf(resource));
+    for (const resource of definitions.resources) byKind.set(groupKind(resource), resource);
   }
-  return [...byKind].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, crd]) => crd);
+  return [...byKind].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource);
 }
 
 function serviceAccount(text: string): ServiceAccount {

@@ -11,6 +11,8 @@ export interface RbacOptions {
   readonly account: ServiceAccount;
   /** A Role in each of these; empty for one ClusterRole. */
   readonly namespaces: readonly string[];
+  /** Granted in all of the cluster, beside what the permissions need. @default none */
+  readonly more?: readonly Rule[] | undefined;
 }
 
 const RBAC = "rbac.authorization.k8s.io";
@@ -30,7 +32,7 @@ const LEASES: readonly Rule[] = [
  */
 export function rbacManifests(
   permissions: readonly Permissions[],
-  { account, namespaces }: RbacOptions,
+  { account, namespaces, more = [] }: RbacOptions,
 ): readonly object[] {
   const everywhere = namespaces.length === 0;
   const shared = rulesOf(permissions, { scope: "Namespaced" });
@@ -45,7 +47,8 @@ export function rbacManifests(
     ];
     return grant(rules, { account, namespace });
   });
-  return [...grant(rulesOf(permissions, everywhere ? {} : { scope: "Cluster" }), { account }), ...roles.flat()];
+  const inCluster = [...rulesOf(permissions, everywhere ? {} : { scope: "Cluster" }), ...more];
+  return [...grant(inCluster, { account }), ...roles.flat()];
 }
 
 /** The namespace of the service account, which may not exist yet. */
@@ -65,7 +68,12 @@ function grant(
       apiVersion: `${RBAC}/v1`,
       kind: `${prefix}Role`,
       metadata,
-      rules: rules.map(({ apiGroup, resources, verbs }) => ({ apiGroups: [apiGroup], resources, verbs })),
+      rules: rules.map(({ apiGroup, resources, resourceNames, verbs }) => ({
+        apiGroups: [apiGroup],
+        resources,
+        ...(resourceNames !== undefined && { resourceNames }),
+        verbs,
+      })),
     },
     {
       apiVersion: `${RBAC}/v1`,

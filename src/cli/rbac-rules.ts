@@ -1,11 +1,15 @@
 /** RBAC rules from what controllers declare: nothing more, and no wildcard. */
 import type { Permissions } from "../client/permissions.ts";
+import { crdOf } from "../resource/crd.ts";
+import type { Resource } from "../resource/handle.ts";
 import { pluralOf } from "../resource/names.ts";
 
 export interface Rule {
   readonly apiGroup: string;
   /** Plurals, with subresources as in `deployments/status`. */
   readonly resources: readonly string[];
+  /** Names of the objects that it is about. @default all */
+  readonly resourceNames?: readonly string[] | undefined;
   readonly verbs: readonly string[];
 }
 
@@ -51,4 +55,24 @@ export function rulesOf(all: Iterable<Permissions>, { scope, namespace }: RuleOp
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/**
+ * What `--install-crds` takes for these kinds: their definitions, and a look at whether there are objects, which a change
+ * of a definition could lose data of.
+ */
+export function installRules(resources: readonly Resource[]): readonly Rule[] {
+  const defined = resources.map((resource) => ({ crd: crdOf(resource), group: resource.group }));
+  if (defined.length === 0) return [];
+  const plurals = new Map<string, string[]>();
+  for (const { crd, group } of defined) plurals.set(group, [...(plurals.get(group) ?? []), crd.spec.names.plural]);
+  return [
+    {
+      apiGroup: "apiextensions.k8s.io",
+      resources: ["customresourcedefinitions"],
+      resourceNames: defined.map(({ crd }) => crd.metadata.name).sort(),
+      verbs: ["get", "create", "patch"],
+    },
+    ...[...plurals].map(([apiGroup, names]) => ({ apiGroup, resources: names.sort(), verbs: ["list"] })),
+  ];
 }
