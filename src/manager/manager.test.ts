@@ -3,7 +3,9 @@ import { defineController } from "../module/define.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { definitionsOf } from "../module/module-definitions.ts";
 import { createLog } from "../observe/log.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { ConfigMap } from "../resource/builtin/index.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
 import { z } from "zod";
 import { defineResource } from "../resource/define.ts";
 import { Manager } from "./manager.ts";
@@ -16,7 +18,11 @@ function closedPort(): number {
   return port;
 }
 
-function setUp({ port = closedPort(), installCrds = false } = {}) {
+function setUp({
+  port = closedPort(),
+  installCrds = false,
+  clock = systemClock,
+}: { port?: number; installCrds?: boolean; clock?: Clock } = {}) {
   const lines: string[] = [];
   const tls = { ca: undefined, cert: undefined, key: undefined, serverName: undefined, rejectUnauthorized: true };
   const manager = new Manager({
@@ -35,6 +41,8 @@ function setUp({ port = closedPort(), installCrds = false } = {}) {
     grace: 100,
     version: "1.2.3",
     installCrds,
+    clock,
+    connectionClock: systemClock,
   });
   const get = async (path: string, listener: "health-probe" | "metrics" = "health-probe") => {
     const response = await fetch(`http://${manager.address(listener)}${path}`);
@@ -128,3 +136,92 @@ test("Manager waits for a server that is away before it installs a module's Cust
   await manager.stop();
   await server.stop(true);
 }, 10_000);
+
+/** A server that answers requests for definitions as it is told, and lists nothing. */
+function serving(answer: (method: string) => number) {
+  const requests: string[] = [];
+  const established = { metadata: { name: "x" }, status: { conditions: [{ type: "Established", status: "True" }] } };
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ method, url }) => {
+      if (!url.includes("/customresourcedefinitions/")) return Response.json({ code: 404 }, { status: 404 });
+      requests.push(method);
+      const status = answer(method);
+      const body = status === 200 ? established : { kind: "Status", code: status, message: "not you" };
+      return Response.json(body, { status });
+    },
+  });
+  return { server, requests, [Symbol.asyncDispose]: () => server.stop(true) };
+}
+
+const Thing = defineResource({ group: "acme.io", version: "v1", kind: "Thing", spec: z.object({}) });
+const things: LoadedModule = { ...module, definitions: definitionsOf({ Thing }) };
+
+for (const code of [401, 403, 500]) {
+  test(`Manager tries again after ${code} to install a module's kinds, and is not ready meanwhile`, async () => {
+    let isAllowed = false;
+    const clock = new FakeClock();
+    const times: number[] = [];
+    await using api = serving((method) => {
+      times.push(clock.now());
+      if (!isAllowed) return code;
+      return method === "GET" ? 404 : 200;
+    });
+    const { manager, get, lines } = setUp({ port: api.server.port!, installCrds: true, clock });
+    await manager.start();
+    await manager.add(things);
+    manager.loaded();
+    expect(await get("/readyz/controllers")).toMatchObject({ status: 500, text: expect.stringContaining("not you") });
+    const verbose = (await get("/readyz?verbose")).text;
+    expect(verbose).toContain("[ ]module/a.ts unavailable: Cannot install the CustomResourceDefinitions of a.ts: ");
+    const told = lines.filter((line) => line.includes("Cannot start a module yet"));
+    expect(told).toHaveLength(1);
+    const deadline = performance.now() + 20_000;
+    while (times.length < 7 && performance.now() < deadline) await clock.advanceInTurns(100);
+    const pauses = times.slice(1).map((time, index) => time - times[index]!);
+    expect(pauses.length).toBeGreaterThanOrEqual(6);
+    pauses.forEach((pause, index) => expect(pause).toBeGreaterThanOrEqual(Math.min(500 * 2 ** index, 15_000)));
+    isAllowed = true;
+    while ((await get("/readyz")).status !== 200) {
+      if (performance.now() > deadline) throw new Error(lines.join(""));
+      await clock.advanceInTurns(1_000);
+    }
+    expect((await get("/readyz?verbose")).text).toContain("[+]module/a.ts ok");
+    await manager.stop();
+  });
+}
+
+test("Manager gives up a module that waits to install its kinds when it leaves", async () => {
+  await using api = serving(() => 403);
+  const clock = new FakeClock();
+  const { manager, get } = setUp({ port: api.server.port!, installCrds: true, clock });
+  await manager.start();
+  const disposed: string[] = [];
+  await manager.add({ ...things, dispose: () => void disposed.push("first") });
+  await manager.add({ ...things, dispose: () => void disposed.push("second") });
+  expect(disposed).toEqual(["first"]);
+  await manager.modules.remove("a.ts");
+  expect(disposed).toEqual(["first", "second"]);
+  manager.loaded();
+  expect((await get("/readyz?verbose")).text).not.toContain("a.ts");
+  const before = api.requests.length;
+  for (let seconds = 0; seconds < 60; seconds++) await clock.advanceInTurns(1_000);
+  expect(api.requests.length).toBe(before);
+  await manager.stop();
+});
+
+test("Manager is not ready when the only module is broken, and is when another one runs", async () => {
+  await using api = serving(() => 404);
+  const { manager, get } = setUp({ port: api.server.port! });
+  await manager.start();
+  manager.modules.markBroken("b.ts", { file: "b.ts", message: "Unexpected }" });
+  manager.loaded();
+  expect(await get("/readyz/controllers")).toMatchObject({
+    status: 500,
+    text: "internal server error: no module runs: b.ts is broken: Unexpected }\n",
+  });
+  await manager.add(things);
+  expect((await get("/readyz")).status).toBe(200);
+  await manager.stop();
+});

@@ -7,6 +7,7 @@ import { openGate } from "../client/write-gate.ts";
 import { FinalizerClaims } from "../controller/finalizer-claims.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { createEventRecorder } from "../events/recorder.ts";
+import { isApiError } from "../kube/api-error.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
 import { RestMapper } from "../kube/mapper.ts";
 import type { RateLimit } from "../kube/request-rate.ts";
@@ -16,7 +17,7 @@ import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Log } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
 import { hostBound } from "../platform/as-host.ts";
-import { type Clock, systemClock } from "../platform/clock.ts";
+import { type Clock, sleep, systemClock } from "../platform/clock.ts";
 import { healthApp } from "../server/health-app.ts";
 import { HealthChecks } from "../server/health-checks.ts";
 import { type Listeners, startListeners } from "../server/listeners.ts";
@@ -44,6 +45,8 @@ export interface ManagerOptions {
   readonly strict?: boolean | undefined;
   /** Applies the modules' CustomResourceDefinitions before their controllers start. @default false */
   readonly installCrds?: boolean | undefined;
+  /** Tries again where the server refuses them, instead of throwing. @default true */
+  readonly retryInstalling?: boolean | undefined;
   /** Freezes cached objects and warns about undeclared calls. @default false */
   readonly development?: boolean | undefined;
   /** A line of the log for each run, with what caused it, and not only at level debug. @default false */
@@ -57,6 +60,12 @@ export interface ManagerOptions {
   /** What requests, watches and installing are timed with: a test's time does not make a server slow. @default `clock` */
   readonly connectionClock?: Clock | undefined;
 }
+
+/** Milliseconds between two tries to install what the server refuses: at first, and at most; with jitter. */
+const FIRST_RETRY = 1_000;
+const LAST_RETRY = 30_000;
+/** The answer to a definition that the server would refuse again. */
+const INVALID = 422;
 
 /** One process: a cluster, listeners, and modules that come and go. */
 export class Manager implements AsyncDisposable {
@@ -140,6 +149,7 @@ export class Manager implements AsyncDisposable {
         stopping: this.#stopping.signal.aborted,
         controllers: this.modules.controllers,
         stats: this.#transport.stats,
+        noneRuns: this.modules.noneRuns(),
       }),
     );
     this.#reachability = this.#transport.reachability.onChange((reachable) => {
@@ -179,16 +189,18 @@ export class Manager implements AsyncDisposable {
     return this.#stopping.signal.aborted;
   }
 
-  /** Starts a module. @throws what keeps it from running; then the caller disposes of it. */
-  async add(module: LoadedModule): Promise<void> {
-    await this.#install(module);
-    await this.modules.add(module);
+  /**
+   * Starts a module. Where the server refuses its CustomResourceDefinitions the module is postponed and tried again.
+   *
+   * @throws what keeps it from running for good; then the caller disposes of it.
+   */
+  add(module: LoadedModule): Promise<void> {
+    return this.#begin(module, () => this.modules.add(module));
   }
 
   /** Starts a new version of a module after the old one drained. @throws as {@link add}. */
-  async replace(module: LoadedModule): Promise<void> {
-    await this.#install(module);
-    await this.modules.replace(module);
+  replace(module: LoadedModule): Promise<void> {
+    return this.#begin(module, () => this.modules.replace(module));
   }
 
   /** All modules that were found at start have been added, or are known to be broken. */
@@ -254,13 +266,50 @@ export class Manager implements AsyncDisposable {
     }
   }
 
-  async #install(module: LoadedModule): Promise<void> {
+  async #begin(module: LoadedModule, start: () => Promise<void>): Promise<void> {
     this.#stopping.signal.throwIfAborted();
-    if (this.#options.installCrds !== true) return;
+    const refused = await this.#install(module, this.#stopping.signal);
+    if (refused === undefined) return start();
+    const signal = this.modules.postpone(module, refused);
+    this.#beginLater(module, { start, signal }).catch((error: unknown) => {
+      if (signal.aborted) return;
+      const message = error instanceof Error ? error.message : String(error);
+      this.modules.markBroken(module.name, { file: module.file, message });
+    });
+  }
+
+  /** Tries again and again to install what a module needs, until it leaves or can be started. */
+  async #beginLater(
+    module: LoadedModule,
+    { start, signal }: { readonly start: () => Promise<void>; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { clock } = this.#runtime;
+    for (let pause = FIRST_RETRY; ; pause = Math.min(2 * pause, LAST_RETRY)) {
+      await sleep(pause * (0.5 + Math.random() / 2), { clock, signal });
+      const refused = await this.#install(module, signal);
+      if (refused === undefined) return start();
+      this.modules.postpone(module, refused);
+    }
+  }
+
+  /**
+   * Installs the kinds that a module defines.
+   *
+   * @returns why the server refuses it for now; `undefined` when they are there, or nobody asked for them.
+   * @throws what time does not mend.
+   */
+  async #install(module: LoadedModule, signal: AbortSignal): Promise<string | undefined> {
+    const { installCrds: installs, retryInstalling = true } = this.#options;
+    if (installs !== true) return undefined;
     const { transport, log } = this.#runtime;
     const clock = this.#connectionClock;
-    const { signal } = this.#stopping;
-    await installCrds(module.definitions.resources, { transport, clock, log, signal, gate: this.#installing });
+    try {
+      await installCrds(module.definitions.resources, { transport, clock, log, signal, gate: this.#installing });
+      return undefined;
+    } catch (error) {
+      if (!retryInstalling || !isApiError(error) || error.code === INVALID) throw error;
+      return `Cannot install the CustomResourceDefinitions of ${module.file}: ${error.message}`;
+    }
   }
 
   /** Routes of plugins, without the prefix under which they are mounted. */

@@ -6,11 +6,12 @@ type Controller = ReadinessParts["controllers"][number];
 const controller = (state: Controller["state"], hasSynced = false): Controller => ({ name: "x", state, hasSynced });
 const answered = { answers: new Map([["GET 403", 1]]) };
 const silent = { answers: new Map([["GET <error>", 3]]) };
-const parts: ReadinessParts = { loaded: true, stopping: false, controllers: [], stats: answered };
+const parts: ReadinessParts = { loaded: true, stopping: false, controllers: [], stats: answered, noneRuns: undefined };
 
 const cases: readonly [string, Partial<ReadinessParts>, string | undefined][] = [
   ["no controllers", {}, undefined],
   ["not loaded", { loaded: false }, "modules are being loaded"],
+  ["no module runs", { noneRuns: "no module runs: a.ts is broken" }, "no module runs: a.ts is broken"],
   ["stopping", { stopping: true }, "stopping"],
   [
     "a controller that lists",

@@ -8,17 +8,20 @@ export interface ReadinessParts {
   readonly stopping: boolean;
   readonly controllers: readonly Pick<RunningController, "name" | "state" | "hasSynced">[];
   readonly stats: Pick<TransportStats, "answers">;
+  /** Why none of the modules runs; `undefined` when one does, or when there are none. */
+  readonly noneRuns: string | undefined;
 }
 
 /**
  * Why the process is not ready, `undefined` when it is.
  *
  * Every loaded controller must have synced once. One that waits for a kind, or is refused one, does not hold the
- * others back, once the server has answered at all.
+ * others back, once the server has answered at all; a module that is broken does not either, while another one runs.
  */
-export function notReady({ loaded, stopping, controllers, stats }: ReadinessParts): string | undefined {
+export function notReady({ loaded, stopping, controllers, stats, noneRuns }: ReadinessParts): string | undefined {
   if (stopping) return "stopping";
   if (!loaded) return "modules are being loaded";
+  if (noneRuns !== undefined) return noneRuns;
   const answered = [...stats.answers.keys()].some((answer) => / \d+$/.test(answer));
   for (const { name, state, hasSynced } of controllers) {
     if (hasSynced) continue;

@@ -21,14 +21,17 @@ export interface StatusInput {
   readonly errors: number;
   /** Why it, or its newest version, could not be loaded. */
   readonly broken: string | undefined;
+  /** Why it, or its newest version, cannot be started yet. */
+  readonly postponed: string | undefined;
 }
 
-export function statusOf({ name, file, controllers, errors, broken }: StatusInput): ModuleStatus {
+export function statusOf({ name, file, controllers, errors, broken, postponed }: StatusInput): ModuleStatus {
   const withState = (kind: string) => controllers.find(({ state }) => state.kind === kind);
   const unavailable = withState("unavailable");
   const waiting = withState("waiting");
   const status = (state: ModuleState, message?: string): ModuleStatus => ({ name, file, state, message, errors });
   if (broken !== undefined) return status("broken", broken);
+  if (postponed !== undefined) return status("unavailable", postponed);
   if (unavailable !== undefined)
     return status("unavailable", `${unavailable.name}: ${unavailable.state.message ?? "unavailable"}`);
   if (waiting !== undefined) return status("waiting", `${waiting.name}: ${waiting.state.message ?? "waiting"}`);

@@ -6,6 +6,7 @@ import { Contributions, type Health } from "./contributions.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import type { ModuleDefinitions } from "./module-definitions.ts";
 import { type ModuleStatus, statusOf } from "./module-status.ts";
+import { PostponedModules } from "./postponed.ts";
 
 export interface RegistryOptions {
   /** Modules list themselves here, and plugins add their checks. */
@@ -45,6 +46,7 @@ export class ModuleRegistry {
   readonly #listed = new Map<string, Disposable>();
   readonly #running = new Map<string, Running>();
   readonly #broken = new Map<string, Broken>();
+  readonly #postponed = new PostponedModules();
   readonly #stopping = new AbortController();
   /** Changes happen one after the other. */
   #last: Promise<unknown> = Promise.resolve();
@@ -58,7 +60,7 @@ export class ModuleRegistry {
   }
 
   /**
-   * Starts what a module defines. Takes the place of a broken module of its name.
+   * Starts what a module defines. Takes the place of a broken or postponed module of its name.
    *
    * @throws when the name is taken, ModuleConflict, what a plugin's setup threw, or once the registry stops; then nothing
    * of it runs, and the caller disposes of the module.
@@ -69,6 +71,7 @@ export class ModuleRegistry {
       if (this.#running.has(module.name))
         throw new Error(`Cannot add the module ${module.name}: there is one of this name`);
       checkConflicts([...this.#claims(), module]);
+      this.#postponed.take(module);
       await this.#begin(module);
     });
   }
@@ -83,6 +86,7 @@ export class ModuleRegistry {
       this.#refuseWhenStopping(module);
       const old = this.#running.get(module.name);
       checkConflicts([...this.#claims(old), module]);
+      this.#postponed.take(module);
       if (old !== undefined) await this.#end(old);
       await this.#begin(module);
     });
@@ -92,6 +96,7 @@ export class ModuleRegistry {
   remove(name: string): Promise<void> {
     return this.#inTurn(async () => {
       this.#broken.delete(name);
+      this.#postponed.drop(name);
       const running = this.#running.get(name);
       if (running !== undefined) await this.#end(running);
       this.#listed.get(name)?.[Symbol.dispose]();
@@ -101,11 +106,35 @@ export class ModuleRegistry {
 
   /** Remembers a module that could not be loaded, to be shown. A version that runs keeps running. */
   markBroken(name: string, broken: { readonly file: string; readonly message: string }): void {
+    this.#postponed.drop(name);
     this.#broken.set(name, { name, ...broken });
     this.#list(name);
     const fields = { module: name, file: broken.file, reason: broken.message };
     if (this.#running.has(name)) this.#runtime.log.error("Cannot load a module: its version before runs on", fields);
     else this.#runtime.log.error("Cannot load a module", fields);
+  }
+
+  /**
+   * Remembers a module that cannot be started yet, to be shown as unavailable. A version that runs keeps running.
+   *
+   * @returns a signal that fires when it need not be tried any more; by then it is disposed of.
+   */
+  postpone(module: LoadedModule, message: string): AbortSignal {
+    const { name, file } = module;
+    const told = this.#postponed.messageOf(name);
+    const signal = this.#postponed.put(module, message);
+    this.#list(name);
+    if (told !== message) {
+      this.#runtime.log.warn("Cannot start a module yet: trying again", { module: name, file, reason: message });
+    }
+    return signal;
+  }
+
+  /** Why none of the modules runs; `undefined` when one does, or when there are none. */
+  noneRuns(): string | undefined {
+    if (this.#running.size > 0) return undefined;
+    const [first] = this.statuses();
+    return first && `no module runs: ${first.name} is ${first.state}: ${first.message}`;
   }
 
   /** Counts and logs what a module's code threw outside of a run. */
@@ -118,6 +147,7 @@ export class ModuleRegistry {
   /** Removes every module, all at the same time. */
   stop(): Promise<void> {
     this.#stopping.abort(new Error("The process is stopping")); // a plugin that is being set up is not waited for
+    this.#postponed.dropAll();
     return this.#inTurn(async () => {
       await Promise.all([...this.#running.values()].map((running) => this.#end(running)));
     });
@@ -140,12 +170,18 @@ export class ModuleRegistry {
         controllers,
         errors,
         broken: this.#broken.get(module.name)?.message,
+        postponed: this.#postponed.messageOf(module.name),
       }),
     );
-    const broken = [...this.#broken.values()]
+    const part = { controllers: [], errors: 0 };
+    const postponed = this.#postponed
+      .all()
       .filter(({ name }) => !this.#running.has(name))
-      .map(({ name, file, message }) => statusOf({ name, file, controllers: [], errors: 0, broken: message }));
-    return [...running, ...broken].sort((a, b) => (a.name < b.name ? -1 : 1));
+      .map(({ name, file, message }) => statusOf({ name, file, ...part, broken: undefined, postponed: message }));
+    const broken = [...this.#broken.values()]
+      .filter(({ name }) => !this.#running.has(name) && this.#postponed.messageOf(name) === undefined)
+      .map(({ name, file, message }) => statusOf({ name, file, ...part, broken: message, postponed: undefined }));
+    return [...running, ...postponed, ...broken].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Answers a request with the routes of a plugin; `undefined` when it has none. */

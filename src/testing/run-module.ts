@@ -80,6 +80,7 @@ export async function runModule(
     namespaces: options.namespaces,
     concurrency: options.concurrency,
     installCrds: true,
+    retryInstalling: false,
     development: true,
     isolate: false,
     grace: GRACE_MS,

@@ -1,0 +1,53 @@
+/** Modules that were loaded and cannot be started yet. */
+import type { LoadedModule } from "./loaded-module.ts";
+
+interface Postponed {
+  readonly module: LoadedModule;
+  readonly message: string;
+  readonly leaving: AbortController;
+}
+
+/** Who waits, and why; each waits until it is started, leaves, or another version takes its place. */
+export class PostponedModules {
+  readonly #byName = new Map<string, Postponed>();
+
+  /**
+   * Remembers why a module waits. A version that waited before it is disposed of.
+   *
+   * @returns a signal that fires when it need not be tried any more.
+   */
+  put(module: LoadedModule, message: string): AbortSignal {
+    const known = this.#byName.get(module.name);
+    if (known !== undefined && known.module !== module) this.drop(module.name);
+    const leaving = known?.module === module ? known.leaving : new AbortController();
+    this.#byName.set(module.name, { module, message, leaving });
+    return leaving.signal;
+  }
+
+  /** It is being started now, and whoever waited under its name before is disposed of. */
+  take(module: LoadedModule): void {
+    if (this.#byName.get(module.name)?.module === module) this.#byName.delete(module.name);
+    else this.drop(module.name);
+  }
+
+  /** It leaves: it is disposed of, and not tried any more. */
+  drop(name: string): void {
+    const known = this.#byName.get(name);
+    if (known === undefined) return;
+    this.#byName.delete(name);
+    known.leaving.abort(new Error(`The module ${name} is leaving`));
+    known.module.dispose();
+  }
+
+  dropAll(): void {
+    for (const name of this.#byName.keys()) this.drop(name);
+  }
+
+  messageOf(name: string): string | undefined {
+    return this.#byName.get(name)?.message;
+  }
+
+  all(): readonly { readonly name: string; readonly file: string; readonly message: string }[] {
+    return [...this.#byName.values()].map(({ module: { name, file }, message }) => ({ name, file, message }));
+  }
+}
