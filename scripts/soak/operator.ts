@@ -5,6 +5,7 @@ import { generateHeapSnapshot } from "bun";
 import { heapStats } from "bun:jsc";
 import { InformerRegistry, type InformerLease } from "../../src/cache/registry.ts";
 import { openGate } from "../../src/client/write-gate.ts";
+import { DefinedKinds } from "../../src/controller/defined-kinds.ts";
 import { FinalizerClaims } from "../../src/controller/finalizer-claims.ts";
 import { startController, type RunningController } from "../../src/controller/controller.ts";
 import type { Runtime } from "../../src/controller/runtime.ts";
@@ -91,6 +92,7 @@ const runtime: Runtime = {
   informers,
   events,
   finalizers: new FinalizerClaims({ clock: systemClock, log }),
+  definedKinds: new DefinedKinds(),
   gate: openGate,
   clock: systemClock,
   log,

@@ -13,7 +13,7 @@ test("a key that waits for its namespace to be listed keeps its causes and its p
   let listed = false;
   const runs = new ControllerRuns(controller, {
     declarations: declarationsOf(controller),
-    environment: {},
+    environment: { parts: { scope: {} } },
     kinds: { hasListed: () => listed, owned: [], primary: undefined },
     invoke: (call: () => unknown) => call(),
     add: (key: string, options: object) => queue.add(key, options),

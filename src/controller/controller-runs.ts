@@ -6,6 +6,7 @@ import type { Result } from "../reconcile/context.ts";
 import { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import type { ObjectEnvironment, RunEnvironment } from "../reconcile/run.ts";
+import { KnownStatusShape } from "../reconcile/status-shape.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Declarations, isObjectController } from "./declarations.ts";
 import type { AnyController, KeyController } from "./definition.ts";
@@ -24,6 +25,8 @@ export interface ControllerRunsOptions {
   readonly environment: RunEnvironment;
   readonly kinds: WatchedKinds;
   readonly memory: AppliedMemory;
+  /** Whether a module of this process exports the kind. */
+  readonly isDefined: (resource: Resource) => boolean;
   readonly invoke: Invoke;
   readonly add: (key: string, options: AddOptions) => void;
 }
@@ -39,9 +42,15 @@ export class ControllerRuns {
     this.#controller = controller;
     this.#options = options;
     const { declarations, environment, kinds, memory, invoke } = options;
+    const resource = declarations.for?.resource as Resource;
     const objects: ObjectEnvironment = {
       ...environment,
-      resource: declarations.for?.resource as Resource,
+      resource,
+      statusShape: new KnownStatusShape({
+        resource,
+        transport: environment.parts.scope.transport,
+        isDefined: () => options.isDefined(resource),
+      }),
       managers: [declarations.name, ...declarations.formerly],
       owned: kinds.owned,
       latest: (key) => kinds.primary?.store.get(key),

@@ -11,6 +11,7 @@ import { TerminalError } from "../reconcile/errors.ts";
 import { ConfigMap } from "../resource/builtin/core.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { listOf, refusal, ScriptedServer, until } from "../testing/scripted-server.ts";
+import { DefinedKinds } from "./defined-kinds.ts";
 import { FinalizerClaims } from "./finalizer-claims.ts";
 import { startController } from "./controller.ts";
 import type { KeyController } from "./definition.ts";
@@ -67,6 +68,7 @@ async function setUp(
     informers,
     events,
     finalizers: new FinalizerClaims({ clock, log }),
+    definedKinds: new DefinedKinds(),
     gate: openGate,
     clock,
     log,

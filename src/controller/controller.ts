@@ -140,6 +140,7 @@ class ControllerEngine implements RunningController, EventSink {
       environment: this.#environment,
       kinds: this.#kinds,
       memory: this.#memory,
+      isDefined: (resource) => runtime.definedKinds.has(resource),
       invoke: this.#invoke,
       add: (key, about) => this.queue.add(key, about),
     });

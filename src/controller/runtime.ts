@@ -7,6 +7,7 @@ import type { Transport } from "../kube/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { DefinedKinds } from "./defined-kinds.ts";
 import type { FinalizerClaims } from "./finalizer-claims.ts";
 
 export interface Runtime {
@@ -15,6 +16,7 @@ export interface Runtime {
   readonly informers: InformerRegistry;
   readonly events: EventRecorder;
   readonly finalizers: FinalizerClaims;
+  readonly definedKinds: DefinedKinds;
   /** Closed when leadership is lost. */
   readonly gate: WriteGate;
   readonly clock: Clock;

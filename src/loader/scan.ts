@@ -19,16 +19,30 @@ function kindOf(path: string): "file" | "folder" | undefined {
   return stat?.isFile() ? "file" : stat?.isDirectory() ? "folder" : undefined;
 }
 
+function isPrivate(name: string): boolean {
+  return name.startsWith("_") || name.startsWith(".");
+}
+
+/** Whether a file of this name, directly inside a controllers folder, is a module. */
+export function isModuleFile(name: string): boolean {
+  return !isPrivate(name) && /\.(ts|js)$/.test(name) && !/(\.test\.[tj]s|\.d\.ts)$/.test(name);
+}
+
+/** Whether a folder of this name with an index, directly inside a controllers folder, is a module. */
+export function isModuleFolder(name: string): boolean {
+  return !isPrivate(name);
+}
+
 /** The module behind an entry of a folder: a file, or a folder with an index. */
 function moduleFile(folder: string, entry: Dirent): string | undefined {
   const { name } = entry;
-  if (name.startsWith("_") || name.startsWith(".")) return undefined;
+  if (isPrivate(name)) return undefined;
   const path = join(folder, name);
   // Entries of a ConfigMap mount are links: what they lead to decides.
   if (kindOf(path) === "folder") {
     return [join(path, "index.ts"), join(path, "index.js")].find((index) => kindOf(index) === "file");
   }
-  if (!/\.(ts|js)$/.test(name) || /(\.test\.[tj]s|\.d\.ts)$/.test(name)) return undefined;
+  if (!isModuleFile(name)) return undefined;
   const kind = kindOf(path);
   // A link that leads nowhere is somebody's module: loading it says what is wrong.
   return kind === "file" || (kind === undefined && entry.isSymbolicLink()) ? path : undefined;

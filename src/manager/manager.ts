@@ -4,6 +4,7 @@
 import { hostname } from "node:os";
 import { InformerRegistry } from "../cache/registry.ts";
 import { openGate } from "../client/write-gate.ts";
+import { DefinedKinds } from "../controller/defined-kinds.ts";
 import { FinalizerClaims } from "../controller/finalizer-claims.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { createEventRecorder } from "../events/recorder.ts";
@@ -121,6 +122,7 @@ export class Manager implements AsyncDisposable {
         instance: hostname(),
       }),
       finalizers: new FinalizerClaims({ clock, log }),
+      definedKinds: new DefinedKinds(),
       gate: openGate,
       clock,
       log,

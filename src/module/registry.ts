@@ -217,7 +217,8 @@ export class ModuleRegistry {
       this.#refuseWhenStopping(module);
       const definitions = merged(module.definitions, contributions.added());
       checkConflicts([...this.#claims(), { file: module.file, definitions }]);
-      const running: Running = { module, definitions, contributions, controllers: [], listeners: [], errors: 0 };
+      const defined = this.#runtime.definedKinds.claim(definitions.resources);
+      const running: Running = { module, definitions, contributions, controllers: [], listeners: [defined], errors: 0 };
       this.#running.set(name, running);
       for (const controller of definitions.controllers) this.#startOne(running, controller);
       contributions.start();

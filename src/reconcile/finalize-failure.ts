@@ -1,6 +1,4 @@
 /** What an object says of a `finalize` that fails: a warning Event each time, and a condition while it lasts. */
-import { definitionOf } from "../resource/define.ts";
-import type { Resource } from "../resource/handle.ts";
 import type { Condition } from "../resource/meta.ts";
 import type { ObjectRun } from "./object-run.ts";
 
@@ -12,10 +10,10 @@ function finalizedCondition(finalizer: string): string {
 }
 
 /** Says that the finalizer stays, and why. */
-export function tellFailure(run: ObjectRun, finalizer: string, error: unknown): void {
+export async function tellFailure(run: ObjectRun, finalizer: string, error: unknown): Promise<void> {
   const message = (error instanceof Error ? error.message : String(error)).slice(0, MOST);
   run.events.warning("FinalizeFailed", message);
-  if (!hasConditions(run.environment.resource)) return;
+  if (!(await hasConditions(run))) return;
   const before = present(run, finalizer);
   const isTold = before?.status === "False" && before.reason === "FinalizeFailed";
   // A write runs the other controllers of the object, and theirs this one: with messages that always differ they
@@ -32,17 +30,19 @@ export function takeBackFailure(run: ObjectRun, finalizer: string, now: "Finaliz
   run.objectStatus.condition({ type: finalizedCondition(finalizer), status: now === "Finalized", reason: now });
 }
 
+/** Whether the kind keeps conditions by their types, whoever sets them. */
+async function hasConditions(run: ObjectRun): Promise<boolean> {
+  try {
+    return (await run.environment.statusShape.get()).conditions;
+  } catch {
+    return false; // the server is away, and could not be told either
+  }
+}
+
 function present(run: ObjectRun, finalizer: string): Condition | undefined {
   const { status } = run.latest() as { readonly status?: { readonly conditions?: readonly Condition[] } };
   const type = finalizedCondition(finalizer);
   return status?.conditions?.find((condition) => condition.type === type);
-}
-
-/** Whether the kind keeps conditions by their types, whoever sets them; of foreign kinds nobody knows. */
-function hasConditions(resource: Resource): boolean {
-  const version = definitionOf(resource)?.versions.find(({ name }) => name === resource.version);
-  const conditions = version?.schema.properties?.["status"]?.properties?.["conditions"];
-  return conditions?.["x-kubernetes-list-type"] === "map";
 }
 
 function isPowerOfTwo(attempt: number): boolean {

@@ -1,11 +1,11 @@
 /** Writes the status of a run's object: merged over what this controller wrote before, once, and only when it differs. */
-import { isNotFound } from "../kube/api-error.ts";
-import { definitionOf } from "../resource/define.ts";
+import { isApiError, isNotFound } from "../kube/api-error.ts";
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import type { Condition, FieldsV1 } from "../resource/meta.ts";
 import { appliedFields, extract } from "../client/managed-fields.ts";
 import type { StatusWriter } from "./status.ts";
 import type { RunOfObject } from "./run.ts";
+import type { StatusShape } from "./status-shape.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -58,12 +58,14 @@ export class ObjectStatus implements StatusWriter<Shape> {
       throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
     }
     const { key } = run.cause;
+    const known = run.environment.statusShape.get();
+    const shape = known instanceof Promise ? await known : known;
     const object = run.environment.latest(key) ?? run.object;
     // What this run found is not true of a later object of the name, and the server compares no uid here.
     if (object.metadata.uid !== run.object.metadata.uid) return;
     const live = (object as { readonly status?: Fields }).status ?? {};
     const fields = appliedFields(object, controller, "status")?.["f:status"];
-    const desired = this.#merged(live, this.#ownedBefore(object, fields));
+    const desired = this.#merged(live, { status: this.#ownedBefore(object, fields), shape });
     const id = `status:${key}`;
     this.#dirty = false;
     if (memory.isApplied(id, object, { desired, live, fields })) return;
@@ -79,6 +81,7 @@ export class ObjectStatus implements StatusWriter<Shape> {
       if (managers.length > 1) await this.#releaseFormer(answer);
     } catch (error) {
       this.#dirty = true;
+      if (isApiError(error) && error.message.includes("observedGeneration")) run.environment.statusShape.forget();
       if (!(await this.#isGone(error))) throw error; // gone in the meantime: nobody is left to tell
     }
   }
@@ -108,12 +111,11 @@ export class ObjectStatus implements StatusWriter<Shape> {
   }
 
   /** Changes `status` from what was written before to what is to be written. */
-  #merged(live: Fields, status: Fields): Fields {
-    const { object, environment } = this.#run;
-    const { generation } = object.metadata;
-    if (generation !== undefined && definitionOf(environment.resource) !== undefined) {
-      status["observedGeneration"] = generation;
-    }
+  #merged(live: Fields, { status, shape }: { readonly status: Fields; readonly shape: StatusShape }): Fields {
+    const { generation } = this.#run.object.metadata;
+    // What was written before is of an earlier generation.
+    delete status["observedGeneration"];
+    if (generation !== undefined && shape.generation) status["observedGeneration"] = generation;
     for (const field in this.#fields) {
       const value = this.#fields[field];
       if (value === undefined) delete status[field];
@@ -123,14 +125,18 @@ export class ObjectStatus implements StatusWriter<Shape> {
     if (conditions !== undefined) {
       const kept = ((status["conditions"] ?? []) as Condition[]).filter(({ type }) => !conditions.has(type));
       const present = (live["conditions"] ?? []) as readonly Condition[];
-      const wanted = [...conditions.values()].map((condition) => this.#condition(condition, present));
+      const wanted = [...conditions.values()].map((condition) => this.#condition(condition, { present, shape }));
       status["conditions"] = [...kept, ...wanted];
     }
     return status;
   }
 
-  #condition(wanted: WantedCondition, present: readonly Condition[]): Condition {
+  #condition(
+    wanted: WantedCondition,
+    { present, shape }: { readonly present: readonly Condition[]; readonly shape: StatusShape },
+  ): Condition {
     const { object, environment } = this.#run;
+    const { generation } = object.metadata;
     const status = wanted.status === "Unknown" ? "Unknown" : wanted.status ? "True" : "False";
     const before = present.find(({ type }) => type === wanted.type);
     const unchanged = before?.status === status;
@@ -140,7 +146,7 @@ export class ObjectStatus implements StatusWriter<Shape> {
       reason: wanted.reason,
       message: wanted.message ?? "",
       lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(environment.clock.now()),
-      ...(object.metadata.generation === undefined ? {} : { observedGeneration: object.metadata.generation }),
+      ...(generation === undefined || !shape.conditionGeneration ? {} : { observedGeneration: generation }),
     };
   }
 

@@ -1,13 +1,14 @@
 /** Runs definitions against a test's cluster, in this process. */
-import { declarationsOf } from "../controller/declarations.ts";
+import type { RunningController } from "../controller/controller.ts";
+import { controllerName } from "../controller/declarations.ts";
 import { Manager } from "../manager/manager.ts";
 import type { Definition } from "../module/definition.ts";
-import { collectDefinitions, definitionsOf, type ModuleDefinitions } from "../module/module-definitions.ts";
+import type { ModuleDefinitions } from "../module/module-definitions.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
 import { writeToStandardError } from "../observe/standard-error.ts";
 import { type Clock, sleep, systemClock } from "../platform/clock.ts";
-import { definitionOf } from "../resource/definition.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
+import { givenDefinitions, ownKinds } from "./given-definitions.ts";
 import type { TestCluster } from "./start-cluster.ts";
 
 export interface RunModuleOptions {
@@ -41,11 +42,15 @@ export interface RunningModule extends AsyncDisposable {
 const GRACE_MS = 2_000;
 /** For the first lists. */
 const SYNCED_WITHIN_MS = 15_000;
+/** For a kind that was installed a moment ago. */
+const APPEARS_WITHIN_MS = 3_000;
 
 const RANK: Readonly<Record<string, number>> = { debug: 0, info: 1, warn: 2, error: 3, none: 4 };
 
 /**
- * Applies the definitions' CustomResourceDefinitions, starts their controllers, and waits until they have synced.
+ * Starts the definitions' controllers and waits until they have synced. The CustomResourceDefinitions that it applies
+ * first are those that `run --install-crds` and `dev` would apply: of the kinds that modules export, and not of those that
+ * a controller only names. A test that defines a controller itself has the kinds that this one names.
  *
  * Cached objects are frozen, and a call that no declaration covers warns with the line to add.
  *
@@ -57,7 +62,7 @@ export async function runModule(
   cluster: TestCluster,
   options: RunModuleOptions = {},
 ): Promise<RunningModule> {
-  const definitions = definitionsIn(module);
+  const definitions = givenDefinitions(module);
   const { show = "warn" } = options;
   const log: LogLine[] = [];
   const shown = createLog({ level: show === "none" ? "error" : show, format: "pretty", write: writeToStandardError });
@@ -93,7 +98,7 @@ export async function runModule(
   try {
     await manager.add({ name: "test", file: "test", definitions, invoke: (fn) => fn(), dispose: () => {} });
     manager.loaded();
-    await synced(manager);
+    await synced(manager, definitions);
   } catch (error) {
     await stop();
     throw error;
@@ -101,31 +106,33 @@ export async function runModule(
   return { log, idle: (quiet) => idle(manager, quiet), stop, [Symbol.asyncDispose]: stop };
 }
 
-/** With the kinds of its own that a controller names: a test may import the controller alone. */
-function definitionsIn(module: object): ModuleDefinitions {
-  const found = collectDefinitions([module]);
-  const isEmpty = found.controllers.length + found.resources.length + found.plugins.length === 0;
-  const { controllers, resources, plugins } = isEmpty
-    ? definitionsOf(module as Readonly<Record<string, unknown>>)
-    : found;
-  const named = controllers.flatMap((controller) => {
-    const { for: primary, owns, watches, reads } = declarationsOf(controller);
-    return [...(primary === undefined ? [] : [primary]), ...owns, ...watches, ...reads].map(({ resource }) => resource);
-  });
-  const own = named.filter((resource) => definitionOf(resource) !== undefined);
-  const byKind = new Map([...own, ...resources].map((resource) => [groupKind(resource), resource]));
-  return { controllers, plugins, resources: [...byKind.values()] };
-}
-
-async function synced({ modules }: Manager): Promise<void> {
-  const deadline = performance.now() + SYNCED_WITHIN_MS;
+async function synced({ modules }: Manager, definitions: ModuleDefinitions): Promise<void> {
+  const began = performance.now();
   while (!modules.controllers.every(({ hasSynced }) => hasSynced)) {
-    if (performance.now() > deadline) {
+    const passed = performance.now() - began;
+    if (passed > APPEARS_WITHIN_MS) refuseUnexported(modules.controllers, definitions);
+    if (passed > SYNCED_WITHIN_MS) {
       const waiting = modules.controllers.filter(({ hasSynced }) => !hasSynced);
       const told = waiting.map(({ name, state }) => `${name} is ${JSON.stringify(state)}`).join(", ");
       throw new Error(`Cannot run the module: not synced within ${SYNCED_WITHIN_MS / 1_000} s: ${told}`);
     }
     await sleep(1);
+  }
+}
+
+/** @throws Error when a controller waits for a kind that `run` and `dev` would not install either. */
+function refuseUnexported(running: readonly RunningController[], { controllers, resources }: ModuleDefinitions): void {
+  const installed = new Set(resources.map(groupKind));
+  for (const controller of controllers) {
+    const name = controllerName(controller);
+    if (!running.some((one) => one.name === name && one.state.kind === "waiting")) continue;
+    const missing = ownKinds(controller).filter((kind) => !installed.has(groupKind(kind)));
+    if (missing.length === 0) continue;
+    const shown = missing.map(({ kind, apiVersion }) => `${kind} (${apiVersion})`).join(" and ");
+    throw new Error(
+      `Cannot run the module: controller '${name}' waits for ${shown}, which is not installed, because no module ` +
+        "exports it: export it, or install its CustomResourceDefinition before",
+    );
   }
 }
 

@@ -1,0 +1,21 @@
+/** The files that this process has loaded, with what they export. */
+import { createRequire } from "node:module";
+
+export interface LoadedFile {
+  readonly file: string;
+  readonly exports: readonly unknown[];
+}
+
+/** Files of installed packages aside, and those that have not been run to their end. */
+export function* loadedFiles(): Generator<LoadedFile> {
+  for (const [file, loaded] of Object.entries(createRequire(import.meta.url).cache)) {
+    if (loaded === undefined || file.includes("/node_modules/")) continue;
+    const exports: unknown = loaded.exports;
+    if (typeof exports !== "object" || exports === null) continue;
+    try {
+      yield { file, exports: Object.values(exports) };
+    } catch {
+      // An export has no value yet: the file is still being run.
+    }
+  }
+}

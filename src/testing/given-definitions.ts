@@ -1,0 +1,55 @@
+/** What a test gave to `runModule`, with the kinds that `run` and `dev` would register beside it. */
+import { basename, dirname } from "node:path";
+import { declarationsOf } from "../controller/declarations.ts";
+import type { AnyController } from "../controller/definition.ts";
+import { isModuleFile, isModuleFolder } from "../loader/scan.ts";
+import { collectDefinitions, definitionsOf, type ModuleDefinitions } from "../module/module-definitions.ts";
+import { type LoadedFile, loadedFiles } from "../platform/loaded-files.ts";
+import { definitionOf } from "../resource/definition.ts";
+import { groupKind, type Resource } from "../resource/handle.ts";
+
+/**
+ * The definitions in what was given: those alone when it is all that a module exports. Otherwise also the kinds that the
+ * controllers name, as far as modules in the same folder export them. No module exports a controller that the test
+ * itself defines, so that all kinds of its own come with it.
+ *
+ * @throws TypeError when there is none.
+ */
+export function givenDefinitions(module: object): ModuleDefinitions {
+  const { controllers, resources, plugins } = collectDefinitions([module]);
+  if (controllers.length + resources.length + plugins.length === 0) {
+    return definitionsOf(module as Readonly<Record<string, unknown>>);
+  }
+  const files = controllers.length === 0 ? [] : [...loadedFiles()];
+  const named = controllers.flatMap((controller) => {
+    const home = files.find(({ exports }) => collectDefinitions(exports).controllers.includes(controller));
+    const kinds = ownKinds(controller);
+    if (home === undefined) return kinds;
+    const exported = collectDefinitions(neighbours(home.file, files).flatMap(({ exports }) => exports)).resources;
+    return kinds.filter((kind) => exported.includes(kind));
+  });
+  const byKind = new Map([...named, ...resources].map((resource) => [groupKind(resource), resource]));
+  return { controllers, plugins, resources: [...byKind.values()] };
+}
+
+/** The kinds of `defineResource` that a controller declares. */
+export function ownKinds(controller: AnyController): readonly Resource[] {
+  const { for: primary, owns, watches, reads } = declarationsOf(controller);
+  const watched = [...(primary === undefined ? [] : [primary]), ...owns, ...watches, ...reads];
+  return watched.map(({ resource }) => resource).filter((resource) => definitionOf(resource) !== undefined);
+}
+
+/** The loaded modules of the controllers folder that the file is in: files, and folders with an index. */
+function neighbours(file: string, files: readonly LoadedFile[]): readonly LoadedFile[] {
+  const folders = [dirname(file)];
+  if (isIndex(file)) folders.push(dirname(dirname(file)));
+  return files.filter((other) => {
+    const folder = dirname(other.file);
+    if (folders.includes(folder)) return isModuleFile(basename(other.file));
+    return isIndex(other.file) && folders.includes(dirname(folder)) && isModuleFolder(basename(folder));
+  });
+}
+
+function isIndex(file: string): boolean {
+  return /^index\.[tj]s$/.test(basename(file));
+}
