@@ -1,4 +1,5 @@
 /** Every case: the generated ones and the written sequences. */
+import { allAccess } from "./access/all-access.ts";
 import type { Case } from "./case.ts";
 import type { Served } from "./discovery.ts";
 import { fieldCases } from "./fields/cases.ts";
@@ -25,12 +26,14 @@ export interface Selected {
   readonly share: number;
   /** Of those that make one field of a sample wrong. */
   readonly wrong: number;
+  /** Of the worlds of roles and users. */
+  readonly worlds: number;
 }
 
 /** What `npm test` takes. */
-export const usual: Selected = { share: 0.02, wrong: 0.125 };
+export const usual: Selected = { share: 0.02, wrong: 0.125, worlds: 0.1 };
 
-export function allCases(served: readonly Served[], { share, wrong }: Selected): Case[] {
+export function allCases(served: readonly Served[], { share, wrong, worlds }: Selected): Case[] {
   return [
     ...generatedCases(served, wrong),
     ...watching,
@@ -48,6 +51,7 @@ export function allCases(served: readonly Served[], { share, wrong }: Selected):
     ...conversion,
     ...allocation,
     ...embedded,
+    ...allAccess(worlds),
     ...fieldCases(served, share),
   ];
 }

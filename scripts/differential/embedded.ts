@@ -13,9 +13,9 @@ export async function embeddedTarget(): Promise<Started> {
   const server = await createApiServer();
   return {
     name: "embedded",
-    fetch: async (request) => {
+    fetch: async (request, credentials) => {
       await new Promise(setImmediate); // as a socket would: what the server does a moment later gets its turn
-      return await server.fetch(request, { certificate });
+      return await server.fetch(request, credentials === "none" ? {} : { certificate });
     },
     [Symbol.asyncDispose]: async () => await server.stop(),
   };

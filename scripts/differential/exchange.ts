@@ -3,7 +3,8 @@
 /** Where the same requests are sent. */
 export interface Target {
   readonly name: string;
-  fetch(request: Request): Promise<Response>;
+  /** @param credentials whether the administrator's certificate goes with it. @default it does */
+  fetch(request: Request, credentials?: "none"): Promise<Response>;
 }
 
 export interface Call {
@@ -13,6 +14,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** An object is sent as JSON, a text as it is. */
   readonly body?: unknown;
+  /** Sent without the administrator's certificate: the headers may have a token. @default with it */
+  readonly credentials?: "none";
 }
 
 export interface Answer {

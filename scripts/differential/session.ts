@@ -40,8 +40,8 @@ export class Session {
   }
 
   /** Sends without recording: what is not itself compared, such as a namespace for the case. */
-  async quietly(method: string, path: string, body?: unknown): Promise<Loose> {
-    const answer = await this.#send({ method, path, ...(body === undefined ? {} : { body }) });
+  async quietly(method: string, path: string, body?: unknown, headers: Call["headers"] = {}): Promise<Loose> {
+    const answer = await this.#send({ method, path, headers, ...(body === undefined ? {} : { body }) });
     if (this.#settling && method !== "GET" && answer.status < 300) await this.#settle();
     return answer.body;
   }
@@ -139,7 +139,7 @@ export class Session {
   }
 
   async #send(call: Call): Promise<Answer> {
-    const response = await this.#target.fetch(requestOf(call, AbortSignal.timeout(60_000)));
+    const response = await this.#target.fetch(requestOf(call, AbortSignal.timeout(60_000)), call.credentials);
     const text = await response.text();
     return { status: response.status, headers: headersOf(response), body: parsed(text) };
   }

@@ -1,5 +1,7 @@
 /** The servers exchanges can be run against. */
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { startControlPlane } from "../controlplane/controlplane.ts";
 import type { Served } from "./discovery.ts";
@@ -7,22 +9,36 @@ import type { CaseRecord, Target } from "./exchange.ts";
 
 export interface Started extends Target, AsyncDisposable {}
 
+/** What may be asked without credentials, as the embedded server has it. */
+const authentication = `apiVersion: apiserver.config.k8s.io/v1
+kind: AuthenticationConfiguration
+anonymous:
+  enabled: true
+  conditions:
+${["/healthz", "/livez", "/readyz", "/version", "/version/"].map((path) => `  - path: ${path}\n`).join("")}`;
+
 /** A real kube-apiserver on etcd, started for this. */
 export async function realTarget(): Promise<Started> {
-  const controlPlane = await startControlPlane();
+  const folder = await mkdtemp(join(tmpdir(), "differential-"));
+  const file = join(folder, "authentication.yaml");
+  await writeFile(file, authentication);
+  const controlPlane = await startControlPlane({ flags: [`--authentication-config=${file}`] });
+  const ca = await readFile(join(controlPlane.dir, "pki", "ca.crt"), "utf8");
   return {
     name: "real",
-    fetch: async (request) => {
+    fetch: async (request, credentials) => {
       const { pathname, search } = new URL(request.url);
       const body = request.body === null ? {} : { body: await request.arrayBuffer() };
-      return await controlPlane.request(`${pathname}${search}`, {
-        method: request.method,
-        headers: request.headers,
-        signal: request.signal,
-        ...body,
-      });
+      const { method, headers, signal } = request;
+      const init = { method, headers, signal, ...body };
+      const path = `${pathname}${search}`;
+      if (credentials !== "none") return await controlPlane.request(path, init);
+      return await fetch(`${controlPlane.url}${path}`, { ...init, tls: { ca }, keepalive: false });
     },
-    [Symbol.asyncDispose]: async () => await controlPlane.stop(),
+    [Symbol.asyncDispose]: async () => {
+      await controlPlane.stop();
+      await rm(folder, { recursive: true });
+    },
   };
 }
 

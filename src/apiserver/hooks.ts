@@ -88,6 +88,63 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** What somebody asks for, as an authorizer sees it. */
+export interface Attributes {
+  readonly user: UserInfo;
+  /** Such as `list`; of a path that names no resource the method in lower case. */
+  readonly verb: string;
+  /** It asks for a resource, and not for a bare path such as `/healthz`. */
+  readonly isResource: boolean;
+  readonly path: string;
+  /** `""` for the core group. */
+  readonly group: string;
+  readonly resource: string;
+  /** `""` for the object itself. */
+  readonly subresource: string;
+  /** `""` where the path has none. */
+  readonly namespace: string;
+  /** `""` for the whole collection. */
+  readonly name: string;
+}
+
+/** One rule, as it stands in a role; lists that are absent are empty. */
+export interface PolicyRule {
+  readonly verbs?: readonly string[] | null;
+  readonly apiGroups?: readonly string[] | null;
+  // With subresources as in `pods/log`; `*/log` is that of every resource.
+  readonly resources?: readonly string[] | null;
+  /** Empty for every name. */
+  readonly resourceNames?: readonly string[] | null;
+  readonly nonResourceURLs?: readonly string[] | null;
+}
+
+/** A role as a binding names it. */
+export interface RoleReference {
+  readonly kind: string;
+  readonly name: string;
+}
+
+export interface Decision {
+  readonly allowed: boolean;
+  /** Why, where there is something to tell: a binding that permits it, or roles that are missing. */
+  readonly reason: string;
+}
+
+/** The rules that concern a user in a namespace. */
+export interface UserRules {
+  readonly rules: readonly PolicyRule[];
+  /** Roles that bindings name and that are not there. */
+  readonly missing: readonly RoleReference[];
+}
+
+export interface Authorizer {
+  authorize(asked: Attributes): Decision;
+  /** @param namespace `""` for what holds in the whole cluster alone */
+  rulesFor(user: UserInfo, namespace: string): UserRules;
+  /** The rules of a role; `undefined` when there is none of the name. @param namespace of a `Role` */
+  roleRules(role: RoleReference, namespace: string): readonly PolicyRule[] | undefined;
+}
+
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
 /** What is known about the write that is under way. */
@@ -103,6 +160,7 @@ export interface WriteContext {
   /** RFC 3339 in whole seconds. */
   readonly now: string;
   readonly reader: Reader;
+  readonly authorizer: Authorizer;
   /** Adds a `Warning` header. */
   warn(message: string): void;
 }

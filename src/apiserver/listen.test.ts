@@ -79,18 +79,25 @@ spec:
   });
 });
 
-test("requests without a token are anonymous, those with a wrong one are refused", async () => {
+test("without credentials only health and version are answered, a wrong token is refused everywhere", async () => {
   await using listening = await listenApiServer();
   const ca = Buffer.from(/authority-data: (.*)/.exec(listening.kubeconfig)?.[1] ?? "", "base64").toString();
-  const ask = (headers: Record<string, string>): Promise<Response> =>
-    fetch(`${listening.url}/apis/authentication.k8s.io/v1/selfsubjectreviews`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: "{}",
-      tls: { ca },
-    });
-  expect(await (await ask({})).json()).toMatchObject({ status: { userInfo: { username: "system:anonymous" } } });
-  expect((await ask({ authorization: "Bearer wrong" })).status).toBe(401);
+  const ask = (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> =>
+    fetch(`${listening.url}${path}`, { method, headers, tls: { ca } });
+  for (const path of ["/healthz", "/livez", "/readyz", "/version"]) {
+    expect((await ask(path)).status).toBe(200);
+    expect((await ask(path, { authorization: "Bearer wrong" })).status).toBe(401);
+  }
+  for (const path of ["/", "/api", "/api/v1/namespaces/default/secrets", "/openapi/v2", "/readyz/etcd", "/absent"]) {
+    const answer = await ask(path);
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toMatchObject({ kind: "Status", reason: "Unauthorized", message: "Unauthorized" });
+  }
+  const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+  expect((await ask(reviews, { "content-type": "application/json" }, "POST")).status).toBe(401);
+  expect((await ask("/api", { "impersonate-user": "kubernetes-admin" })).status).toBe(401);
+  expect((await ask("/version", { "impersonate-user": "kubernetes-admin" })).status).toBe(403);
+  expect((await ask("/version", {}, "POST")).status).toBe(403);
 });
 
 test("a client certificate names its user where its authority is known", async () => {

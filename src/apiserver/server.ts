@@ -1,10 +1,14 @@
 /** The embedded Kubernetes API server: `fetch(request) → Response`, with or without a socket before it. */
 import { TokenAuthority } from "./authentication/tokens.ts";
 import { type Connection, identify } from "./authentication/identify.ts";
+import { Impersonation } from "./authentication/impersonate.ts";
+import { attributesOf } from "./authorization/attributes.ts";
+import { RbacAuthorizer, superusers } from "./authorization/authorizer.ts";
+import { accessForbidden } from "./authorization/forbidden.ts";
 import { discover } from "./discovery/discovery.ts";
 import { about, health } from "./discovery/health.ts";
 import { openApi } from "./discovery/openapi.ts";
-import type { KubeObject, UserInfo } from "./hooks.ts";
+import type { Attributes, KubeObject, UserInfo } from "./hooks.ts";
 import type { Parts } from "./parts.ts";
 import { followConditions } from "./registry/conditions.ts";
 import { followDefinitions } from "./registry/definitions.ts";
@@ -72,6 +76,7 @@ export function createApiServer(options: ApiServerOptions = {}): Promise<ApiServ
 
 class EmbeddedServer implements ApiServer {
   readonly #kernel: Kernel;
+  readonly #impersonation: Impersonation;
   readonly #address: string;
   readonly #stopping = new AbortController();
   readonly #stopFollowing: () => void;
@@ -85,11 +90,14 @@ class EmbeddedServer implements ApiServer {
     bootstrap({ storage, now: timestamp(now()), port: Number(this.#address.split(":").at(-1)) });
     const registry = new Registry({ parts, storage });
     const reader = registry.reader();
+    const authorizer = new RbacAuthorizer(storage);
+    this.#impersonation = new Impersonation(authorizer);
     this.#kernel = {
       parts,
       storage,
       registry,
       reader,
+      authorizer,
       admission: parts.createAdmission({
         reader,
         setStatus: (resource, change) => setOwnStatus({ storage, registry, parts, now }, resource, change),
@@ -100,7 +108,7 @@ class EmbeddedServer implements ApiServer {
           return schema === undefined ? object : parts.patches.lay(schema, object, over);
         },
       }),
-      tokens: new TokenAuthority({ secret: options.tokenSecret, users: options.users, now }),
+      tokens: new TokenAuthority({ secret: options.tokenSecret, users: options.users, reader, now }),
       now,
       stopping: this.#stopping.signal,
     };
@@ -155,8 +163,8 @@ class EmbeddedServer implements ApiServer {
   async #answer(request: Request, connection: Connection): Promise<Response> {
     const url = new URL(request.url);
     const path = url.pathname;
-    const { registry, storage, parts, tokens } = this.#kernel;
-    const user = identify(request, { tokens, connection });
+    const { registry, storage, parts } = this.#kernel;
+    const user = this.#authorized(request, url, connection);
     const target = parseTarget(path);
     const resource = target && registry.get(target.group, target.version, target.plural);
     if (target === undefined || resource === undefined) {
@@ -195,6 +203,23 @@ class EmbeddedServer implements ApiServer {
         return answerStatus(request, error.status, error.status.code === 415 ? {} : { warnings });
       throw error;
     });
+  }
+
+  /**
+   * Who sends the request, or whom they act as, once they are known to be allowed to.
+   *
+   * @throws StatusError 401 or 403, whether or not there is anything at the path.
+   */
+  #authorized(request: Request, url: URL, connection: Connection): UserInfo {
+    const { tokens, authorizer } = this.#kernel;
+    const sender = identify(request, { tokens, connection, path: url.pathname });
+    const asked = (): Attributes => attributesOf(request.method, url, sender);
+    const user = this.#impersonation.user(request.headers, asked) ?? sender;
+    if (user.groups.includes(superusers)) return user;
+    const question = { ...asked(), user };
+    const { allowed, reason } = authorizer.authorize(question);
+    if (!allowed) throw accessForbidden(question, reason);
+    return user;
   }
 
   #paths(): string[] {

@@ -7,7 +7,7 @@ import type { Plugin } from "./plugin.ts";
 import { podSecurity } from "./pod-security/pod-security.ts";
 import { priority } from "./priority.ts";
 import { runtimeClass } from "./runtime-class.ts";
-import { subjectRestriction } from "./signing-requests.ts";
+import { approval, signing, subjectRestriction } from "./signing-requests.ts";
 import { claimResize, inUseProtection } from "./storage-rules.ts";
 
 const plugins: readonly Plugin[] = [
@@ -20,6 +20,8 @@ const plugins: readonly Plugin[] = [
   inUseProtection,
   claimResize,
   runtimeClass,
+  approval,
+  signing,
   subjectRestriction,
   defaultIngressClass,
 ];

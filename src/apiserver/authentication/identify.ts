@@ -1,7 +1,6 @@
 /** Who sends a request. */
 import type { UserInfo } from "../hooks.ts";
 import { StatusError } from "../status.ts";
-import { impersonated } from "./impersonate.ts";
 import type { TokenAuthority } from "./tokens.ts";
 
 /** What is known of the connection that a request came on. */
@@ -14,25 +13,24 @@ export interface Connection {
 
 const anonymous: UserInfo = { username: "system:anonymous", groups: ["system:unauthenticated"] };
 
+/** What may be asked without credentials; the role `system:public-info-viewer` names the same paths. */
+const open: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz", "/version", "/version/"]);
+
 interface IdentifyOptions {
   readonly tokens: TokenAuthority;
   readonly connection: Connection;
+  readonly path: string;
 }
 
-/** @throws StatusError 401 for a token that nobody gave out, 400 for an impersonation of nobody. */
-export function identify(request: Request, { tokens, connection }: IdentifyOptions): UserInfo {
-  const user = authenticated(request, { tokens, connection });
-  return impersonated(request.headers) ?? user;
-}
-
-function authenticated(request: Request, { tokens, connection }: IdentifyOptions): UserInfo {
-  const authorization = request.headers.get("authorization") ?? "";
-  const token = /^bearer\s+(\S+)$/i.exec(authorization)?.[1];
-  if (token !== undefined) {
-    const user = tokens.user(token);
-    if (user !== undefined) return user;
-    if (connection.certificate !== undefined) return connection.certificate;
-    throw new StatusError(401, "Unauthorized", { message: "Unauthorized" });
-  }
-  return connection.certificate ?? anonymous;
+/**
+ * The user that the request's credentials name: the client certificate before the token.
+ *
+ * @throws StatusError 401 when there are none, or a token that nobody gave out.
+ */
+export function identify(request: Request, { tokens, connection, path }: IdentifyOptions): UserInfo {
+  if (connection.certificate !== undefined) return connection.certificate;
+  const token = /^bearer\s+(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+  const user = token === undefined ? (open.has(path) ? anonymous : undefined) : tokens.user(token);
+  if (user === undefined) throw new StatusError(401, "Unauthorized", { message: "Unauthorized" });
+  return user;
 }

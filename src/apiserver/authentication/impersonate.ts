@@ -1,46 +1,41 @@
 /** Acting as somebody else. @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation */
 import { goQuoted } from "../field-error.ts";
-import type { UserInfo } from "../hooks.ts";
+import type { Attributes, Authorizer, UserInfo } from "../hooks.ts";
 import { badRequest } from "../status.ts";
+import { ImpersonationModes } from "./impersonation-modes.ts";
 
 const extraPrefix = "impersonate-extra-";
 
-/**
- * The user that the headers name; `undefined` when they name none.
- *
- * @throws StatusError 400 when there are groups, a uid or extras of nobody.
- */
-export function impersonated(headers: Headers): UserInfo | undefined {
+export class Impersonation {
+  readonly #modes: ImpersonationModes;
+
+  constructor(authorizer: Authorizer) {
+    this.#modes = new ImpersonationModes(authorizer);
+  }
+
+  /**
+   * The user that the headers name; `undefined` when they name none.
+   *
+   * @param asked what the sender of the request asks for.
+   * @throws StatusError 400 when there are groups, a uid or extras of nobody, 403 when the sender may not act as that user.
+   */
+  user(headers: Headers, asked: () => Attributes): UserInfo | undefined {
+    const wanted = wantedUser(headers);
+    return wanted && this.#modes.user(wanted, asked());
+  }
+}
+
+/** The user as the headers have it, without the groups that follow from the name. */
+function wantedUser(headers: Headers): UserInfo | undefined {
   const username = headers.get("impersonate-user") ?? "";
   const uid = headers.get("impersonate-uid") ?? "";
   const groups = valuesOf(headers.get("impersonate-group"));
   const extra = extrasOf(headers);
-  const hasExtra = extra !== undefined;
   if (username === "") {
-    if (uid === "" && groups.length === 0 && !hasExtra) return undefined;
+    if (uid === "" && groups.length === 0 && extra === undefined) return undefined;
     throw badRequest(`requested ${goUser({ uid, groups, extra: extra ?? {} })} without impersonating a user name`);
   }
-  return {
-    username,
-    ...(uid !== "" && { uid }),
-    groups: withOwnGroups(username, groups),
-    ...(hasExtra && { extra }),
-  };
-}
-
-/** The groups that a user is in by the name alone, after those that were named. */
-function withOwnGroups(username: string, named: readonly string[]): readonly string[] {
-  const account = /^system:serviceaccount:([^:]+):[^:]+$/.exec(username);
-  const groups =
-    account !== null && named.length === 0
-      ? ["system:serviceaccounts", `system:serviceaccounts:${account[1]}`]
-      : [...named];
-  if (username === "system:anonymous") {
-    if (!groups.includes("system:unauthenticated")) groups.push("system:unauthenticated");
-  } else if (!groups.includes("system:authenticated") && !groups.includes("system:unauthenticated")) {
-    groups.push("system:authenticated");
-  }
-  return groups;
+  return { username, ...(uid !== "" && { uid }), groups, ...(extra !== undefined && { extra }) };
 }
 
 function extrasOf(headers: Headers): Readonly<Record<string, readonly string[]>> | undefined {

@@ -1,12 +1,14 @@
 /** Tokens: those that were given out beforehand and those that service accounts get. */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import type { UserInfo } from "../hooks.ts";
+import type { Reader, UserInfo } from "../hooks.ts";
 
 export interface TokenAuthorityOptions {
   /** Signs service account tokens; the same over restarts, or they end with the process. @default random */
   readonly secret?: Uint8Array | undefined;
   /** Users by token. */
   readonly users?: ReadonlyMap<string, UserInfo> | undefined;
+  /** Finds the account, and the pod that a token is bound to: it ends with them. */
+  readonly reader: Pick<Reader, "get">;
   /** In milliseconds. */
   readonly now: () => number;
 }
@@ -31,11 +33,13 @@ export const issuer = "https://kubernetes.default.svc";
 export class TokenAuthority {
   readonly #secret: Uint8Array;
   readonly #users: ReadonlyMap<string, UserInfo>;
+  readonly #reader: Pick<Reader, "get">;
   readonly #now: () => number;
 
-  constructor({ secret, users, now }: TokenAuthorityOptions) {
+  constructor({ secret, users, reader, now }: TokenAuthorityOptions) {
     this.#secret = secret ?? randomBytes(32);
     this.#users = users ?? new Map();
+    this.#reader = reader;
     this.#now = now;
   }
 
@@ -45,14 +49,19 @@ export class TokenAuthority {
     return `${content}.${this.#signature(content)}`;
   }
 
-  /** Whom a token stands for; `undefined` when nobody. */
-  user(token: string): UserInfo | undefined {
-    return this.#users.get(token) ?? this.#account(token);
+  /**
+   * Whom a token stands for; `undefined` when nobody.
+   *
+   * @param audiences one of which it must have been made for. @default the server itself
+   */
+  user(token: string, audiences: readonly string[] = [issuer]): UserInfo | undefined {
+    return this.#users.get(token) ?? this.#account(token, audiences);
   }
 
   /** What a service account's token says; `undefined` when it is none, or no longer one. */
   claims(token: string): TokenClaims | undefined {
     const dot = token.lastIndexOf(".");
+    if (dot < 0) return undefined;
     const given = Buffer.from(token.slice(dot + 1));
     const expected = Buffer.from(this.#signature(token.slice(0, dot)));
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
@@ -60,10 +69,13 @@ export class TokenAuthority {
     return claims.exp * 1000 > this.#now() ? claims : undefined;
   }
 
-  #account(token: string): UserInfo | undefined {
+  #account(token: string, audiences: readonly string[]): UserInfo | undefined {
     const claims = this.claims(token);
-    if (claims === undefined) return undefined;
+    if (claims === undefined || !claims.aud.some((audience) => audiences.includes(audience))) return undefined;
     const { namespace, serviceaccount, pod } = claims["kubernetes.io"];
+    const isThere = (plural: string, { name, uid }: { readonly name: string; readonly uid: string }): boolean =>
+      this.#reader.get({ group: "", plural }, { namespace, name })?.metadata.uid === uid;
+    if (!isThere("serviceaccounts", serviceaccount) || (pod !== undefined && !isThere("pods", pod))) return undefined;
     const extra: Record<string, readonly string[]> = {
       "authentication.kubernetes.io/credential-id": [`JTI=${claims.jti}`],
     };

@@ -36,10 +36,10 @@ export function parseTarget(path: string): Target | undefined {
   if (rest[0] === "namespaces" && rest[1] !== undefined) {
     namespace = rest[1];
     if (rest[2] !== undefined && !namespaceSubresources.has(rest[2])) rest = rest.slice(2);
+    // A namespace is an object without a namespace, although the path reads like one that has.
+    else if (core) namespace = "";
   }
   const [plural = "", name = "", subresource = "", ...more] = rest;
-  // A namespace is an object without a namespace, although the path reads like one that has.
-  if (plural === "namespaces" && core) namespace = "";
   return { group, version, plural, namespace, name, subresource, rest: more.join("/"), watchPath };
 }
 

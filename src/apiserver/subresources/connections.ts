@@ -1,6 +1,7 @@
 /** `log`, `exec`, `attach`, `portforward` and `proxy`: as far as a server gets that reaches no node and no pod. */
 import type { Fields, KubeObject } from "../hooks.ts";
-import { badRequest, notFound, StatusError } from "../status.ts";
+import { attributesOf } from "../authorization/attributes.ts";
+import { badRequest, forbidden, notFound, StatusError } from "../status.ts";
 import { each, inner } from "../validation/fill.ts";
 import { type Exchange, writeContext } from "../verbs/exchange.ts";
 
@@ -14,6 +15,7 @@ export function isConnection(subresource: string): boolean {
 /** @throws StatusError for everything but the empty log of a pod that has no node yet */
 export async function connect(exchange: Exchange, kind: string): Promise<Response> {
   const { target } = exchange;
+  if (upgrades.has(target.subresource)) mayCreate(exchange);
   // A log is read, everything else is a connection that somebody may refuse.
   if (target.subresource !== "log") await admit(exchange, kind);
   if (target.subresource === "proxy") throw proxyProblem(exchange);
@@ -33,6 +35,16 @@ export async function connect(exchange: Exchange, kind: string): Promise<Respons
 }
 
 const pods = { group: "", plural: "pods" };
+
+const upgrades: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);
+
+/** Whoever upgrades a GET does what a POST does, and must be allowed that too. */
+function mayCreate({ kernel, request, user }: Exchange): void {
+  const asked = attributesOf(request.method, new URL(request.url), user);
+  if (asked.verb === "create") return;
+  const { allowed, reason } = kernel.authorizer.authorize({ ...asked, verb: "create" });
+  if (!allowed) throw forbidden(pods, asked.name, { why: reason });
+}
 
 async function admit(exchange: Exchange, kind: string): Promise<void> {
   const { kernel, target } = exchange;

@@ -1,5 +1,6 @@
-/** Reviews: questions about users and what they may do. Everybody may do everything. */
+/** Reviews: questions about users and what they may do. */
 import type { Fields, KubeObject, UserInfo } from "../hooks.ts";
+import { accessReview, rulesReview } from "./access-reviews.ts";
 import { checkReview } from "./review-rules.ts";
 import { timestamp, type Exchange } from "../verbs/exchange.ts";
 
@@ -8,7 +9,7 @@ type Review = (exchange: Exchange, review: KubeObject) => Fields;
 const reviews: Readonly<Record<string, Review>> = {
   "authentication.k8s.io/tokenreviews": ({ kernel }, review) => {
     const { token = "", audiences } = (review["spec"] ?? {}) as { token?: string; audiences?: string[] };
-    const user = kernel.tokens.user(token);
+    const user = kernel.tokens.user(token, audiences?.length ? audiences : undefined);
     if (user === undefined) {
       return { status: { user: {}, error: "invalid bearer token" } };
     }
@@ -20,50 +21,11 @@ const reviews: Readonly<Record<string, Review>> = {
     metadata: { creationTimestamp: timestamp(kernel.now()) },
     status: { userInfo: userFields(user) },
   }),
-  "authorization.k8s.io/subjectaccessreviews": allowed,
-  "authorization.k8s.io/localsubjectaccessreviews": allowed,
-  "authorization.k8s.io/selfsubjectaccessreviews": allowed,
-  "authorization.k8s.io/selfsubjectrulesreviews": () => ({
-    metadata: {},
-    spec: {},
-    status: { resourceRules, nonResourceRules, incomplete: false },
-  }),
+  "authorization.k8s.io/subjectaccessreviews": accessReview,
+  "authorization.k8s.io/localsubjectaccessreviews": accessReview,
+  "authorization.k8s.io/selfsubjectaccessreviews": accessReview,
+  "authorization.k8s.io/selfsubjectrulesreviews": rulesReview,
 };
-
-/** As those of an administrator are, beside what everybody may. */
-const resourceRules = [
-  {
-    verbs: ["create"],
-    apiGroups: ["authorization.k8s.io"],
-    resources: ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
-  },
-  { verbs: ["create"], apiGroups: ["authentication.k8s.io"], resources: ["selfsubjectreviews"] },
-  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
-];
-const nonResourceRules = [
-  { verbs: ["get"], nonResourceURLs: ["/healthz", "/livez", "/readyz", "/version", "/version/"] },
-  {
-    verbs: ["get"],
-    nonResourceURLs: [
-      "/api",
-      "/api/*",
-      "/apis",
-      "/apis/*",
-      "/healthz",
-      "/livez",
-      "/openapi",
-      "/openapi/*",
-      "/readyz",
-      "/version",
-      "/version/",
-    ],
-  },
-  { verbs: ["*"], nonResourceURLs: ["*"] },
-];
-
-function allowed(): Fields {
-  return { status: { allowed: true } };
-}
 
 /** Answers a review; `undefined` when the kind is none. */
 export function reviewOf({ resource: { row } }: Exchange): Review | undefined {

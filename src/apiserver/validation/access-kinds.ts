@@ -1,7 +1,7 @@
 /** Rules of roles, bindings and certificate requests. */
 import type { Fields, KubeObject, WriteContext } from "../hooks.ts";
 import type { Field } from "./field.ts";
-import { inner } from "./fill.ts";
+import { each, inner } from "./fill.ts";
 import { dnsSubdomain, pathSegment } from "./formats.ts";
 import { signerName } from "./signer-name.ts";
 import type { Rules, RuleTable } from "./rules.ts";
@@ -115,9 +115,22 @@ function requestedBy(object: KubeObject, { user }: WriteContext): void {
   object["status"] = {};
 }
 
+/** When a condition came and when it was written last, where the writer does not say. */
+function timed(next: KubeObject, old: KubeObject, now: string): void {
+  const before = each(inner(old, "status"), "conditions");
+  for (const condition of each(inner(next, "status"), "conditions")) {
+    condition["lastUpdateTime"] ??= now;
+    const same = before.find(({ type, status }) => type === condition["type"] && status === condition["status"]);
+    condition["lastTransitionTime"] ??= same?.["lastTransitionTime"] ?? now;
+  }
+}
+
 const certificateRequest: Rules = {
   prepare: requestedBy,
-  prepareUpdate: (next, old) => void (next["spec"] = old["spec"]),
+  prepareUpdate: (next, old, { subresource, now }) => {
+    next["spec"] = old["spec"];
+    if (subresource !== "") timed(next, old, now);
+  },
   check: (object) => {
     const spec = object.at("spec");
     const request = spec.at("request");

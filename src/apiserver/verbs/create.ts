@@ -1,12 +1,14 @@
 /** POST: a new object. */
 import { randomUUID } from "node:crypto";
 import type { KubeObject, ObjectMetadata, WriteContext } from "../hooks.ts";
+import { guardRole, rbacGroup, type RoleWrite } from "../authorization/role-guard.ts";
 import { keyOf, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
 import { alreadyExists, badRequest, invalid, notFound, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
+import { withAccessErrors } from "./access-errors.ts";
 import { type Exchange, managerOf, writeContext } from "./exchange.ts";
 import { formOf } from "./forms.ts";
 import { firstGeneration } from "./generation.ts";
@@ -90,6 +92,7 @@ export async function createObject(
     if (schema !== undefined) object = decodedAgain(parts.schemas, schema, object);
     behaviour.default?.(object, context);
   }
+  if (row.group === rbacGroup) guardRole(roleWrite(exchange, object, undefined));
   const { metadata } = object;
   metadata.uid = randomUUID();
   metadata.creationTimestamp = context.now;
@@ -126,6 +129,16 @@ export async function createObject(
   await storage.committed();
   const [view = stored] = await resource.view([stored]);
   return view;
+}
+
+/** What is known of a write to a role or a binding. */
+export function roleWrite(
+  { kernel, resource, target, user }: Exchange,
+  next: KubeObject,
+  old: KubeObject | undefined,
+): RoleWrite {
+  const { namespace, name } = target;
+  return { authorizer: kernel.authorizer, user, plural: resource.row.plural, namespace, name, next, old };
 }
 
 /** Kind and version first, and metadata as its type has it: the order in which every object is written. */
@@ -196,14 +209,16 @@ export function checkNamespaceOpen(
   });
 }
 
-function validateNew({ kernel, resource }: Exchange, object: KubeObject, context: WriteContext): void {
+function validateNew(exchange: Exchange, object: KubeObject, context: WriteContext): void {
+  const { kernel, resource } = exchange;
   const { behaviour, schema } = resource;
-  const errors = [
+  const found = [
     ...(behaviour.validateCreate?.(object, context) ?? []),
     ...(schema === undefined
       ? []
       : kernel.parts.schemas.validate(schema, object, { old: undefined, scale: resource.scale })),
   ];
+  const errors = withAccessErrors(exchange, found, { next: object, old: undefined, context });
   if (errors.length > 0) {
     throw invalid(invalidKind(resource.row, object.kind), object.metadata.name ?? "", { errors });
   }

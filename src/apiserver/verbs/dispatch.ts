@@ -88,6 +88,7 @@ function unknownResource(): StatusError {
 
 async function subresource(exchange: Exchange, verb: string): Promise<Response> {
   const { target, resource, request } = exchange;
+  if (target.namespace !== "" && !resource.row.namespaced) throw unknownResource();
   const found = resource.row.subresources.find(({ name }) => name === target.subresource);
   if (found === undefined) throw resource.row.custom ? notFound(resource.row, target.name) : unknownResource();
   const wanted = verb === "" && request.method === "POST" ? "create" : verb;

@@ -1,5 +1,5 @@
 /** One request to a resource, as the verbs pass it on. */
-import type { Admission, Operation, Reader, UserInfo, WriteContext } from "../hooks.ts";
+import type { Admission, Authorizer, Operation, Reader, UserInfo, WriteContext } from "../hooks.ts";
 import type { Parts } from "../parts.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Resource } from "../registry/resource.ts";
@@ -16,6 +16,7 @@ export interface Kernel {
   readonly registry: Registry;
   readonly admission: Admission;
   readonly reader: Reader;
+  readonly authorizer: Authorizer;
   readonly tokens: TokenAuthority;
   /** In milliseconds. */
   readonly now: () => number;
@@ -58,6 +59,7 @@ export function writeContext(
     dryRun,
     now: timestamp(kernel.now()),
     reader: kernel.reader,
+    authorizer: kernel.authorizer,
     warn: (message) => void warnings.push(message),
   };
 }

@@ -2,13 +2,23 @@
 import { sameJson } from "../../resource/json.ts";
 import { goQuoted } from "../field-error.ts";
 import type { KubeObject, WriteContext } from "../hooks.ts";
+import { guardRole, rbacGroup } from "../authorization/role-guard.ts";
 import { keyOf, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
 import { badRequest, conflict, invalid, notFound, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
-import { createObject, ensureNamespace, invalidKind, optionsObject, ordered, writtenAnew } from "./create.ts";
+import {
+  createObject,
+  ensureNamespace,
+  invalidKind,
+  optionsObject,
+  ordered,
+  roleWrite,
+  writtenAnew,
+} from "./create.ts";
+import { withAccessErrors } from "./access-errors.ts";
 import { type Exchange, managerOf, writeContext } from "./exchange.ts";
 import { formOf } from "./forms.ts";
 import { nextGeneration } from "./generation.ts";
@@ -147,6 +157,7 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
     behaviour.default?.(next, context);
     next = resetChanged({ resource, subresource: target.subresource }, next, live);
   }
+  if (row.group === rbacGroup) guardRole(roleWrite(exchange, next, live));
   checkVersion(exchange, next, live);
   next = withSystemFields(next, live);
   const isAsked = resource.traits.generation === "asked";
@@ -242,12 +253,13 @@ function setGeneration({ resource, target }: Exchange, next: KubeObject, live: K
 }
 
 function validateChanged(
-  { kernel, resource }: Exchange,
+  exchange: Exchange,
   { next, live }: { readonly next: KubeObject; readonly live: KubeObject },
   context: WriteContext,
 ): void {
+  const { kernel, resource } = exchange;
   const { behaviour, schema, row } = resource;
-  const errors = [
+  const found = [
     ...(behaviour.validateUpdate?.(next, live, context) ?? []),
     ...(schema === undefined
       ? []
@@ -257,6 +269,7 @@ function validateChanged(
           scale: resource.scale,
         })),
   ];
+  const errors = withAccessErrors(exchange, found, { next, old: live, context });
   if (errors.length > 0) throw invalid(invalidKind(row, next.kind), next.metadata.name ?? "", { errors });
 }
 

@@ -1,38 +1,116 @@
-/** `authorizer` in expressions: everybody may do everything here. @see https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-authorizer-library */
+/** `authorizer` in expressions. @see https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-authorizer-library */
 import type { Environment } from "@marcbachmann/cel-js";
+import type { Attributes, Authorizer, UserInfo, WriteContext } from "../../hooks.ts";
+import { dnsLabel, dnsSubdomain } from "../../validation/formats.ts";
 
 class DecisionValue {
-  readonly allowed = true;
+  readonly allowed: boolean;
+  readonly reason: string;
+
+  constructor(allowed: boolean, reason: string) {
+    this.allowed = allowed;
+    this.reason = reason;
+  }
 }
 
+/** A question that lacks its verb. */
 class CheckValue {
-  readonly verbs = "*";
+  readonly authorizer: Authorizer;
+  readonly asked: Omit<Attributes, "verb">;
+
+  constructor(authorizer: Authorizer, asked: Omit<Attributes, "verb">) {
+    this.authorizer = authorizer;
+    this.asked = asked;
+  }
+
+  with(more: Partial<Attributes>): CheckValue {
+    return new CheckValue(this.authorizer, { ...this.asked, ...more });
+  }
+
+  check(verb: string): DecisionValue {
+    const { allowed, reason } = this.authorizer.authorize({ ...this.asked, verb });
+    return new DecisionValue(allowed, reason);
+  }
 }
 
-export class AuthorizerValue {
-  readonly requestResource: CheckValue = new CheckValue();
+class AuthorizerValue {
+  readonly authorizer: Authorizer;
+  readonly user: UserInfo;
+  /** Of the resource that the request is for; `undefined` where another user is asked about. */
+  readonly requestResource: CheckValue | undefined;
+
+  constructor(authorizer: Authorizer, user: UserInfo, requestResource: CheckValue | undefined) {
+    this.authorizer = authorizer;
+    this.user = user;
+    this.requestResource = requestResource;
+  }
+
+  path(path: string): CheckValue {
+    if (path.trim() === "") throw new Error("path must not be empty");
+    return new CheckValue(this.authorizer, { ...blank, user: this.user, isResource: false, path });
+  }
+
+  group(group: string): CheckValue {
+    return new CheckValue(this.authorizer, { ...blank, user: this.user, group });
+  }
+
+  /** The same questions about a service account. */
+  serviceAccount(namespace: string, name: string): AuthorizerValue {
+    if (dnsSubdomain(name).length > 0) throw new Error("Invalid service account name");
+    if (dnsLabel(namespace).length > 0) throw new Error("Invalid service account namespace");
+    const username = `system:serviceaccount:${namespace}:${name}`;
+    const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
+    return new AuthorizerValue(this.authorizer, { username, groups }, undefined);
+  }
 }
+
+/** What a request's expressions know as `authorizer`. */
+export function authorizerValue({ authorizer, user, row, subresource, namespace, name }: WriteContext): object {
+  const asked = { ...blank, user, group: row.group, resource: row.plural, subresource, namespace, name };
+  return new AuthorizerValue(authorizer, user, new CheckValue(authorizer, asked));
+}
+
+const blank: Omit<Attributes, "user" | "verb"> = {
+  isResource: true,
+  path: "",
+  group: "",
+  resource: "",
+  subresource: "",
+  namespace: "",
+  name: "",
+};
 
 export function registerAuthorizer(environment: Environment): void {
   environment.registerType("AuthorizerCheck", { ctor: CheckValue, fields: {} });
   environment.registerType("AuthorizerDecision", { ctor: DecisionValue, fields: {} });
   environment.registerType("Authorizer", { ctor: AuthorizerValue, fields: { requestResource: "AuthorizerCheck" } });
-  const check = new CheckValue();
-  const decision = new DecisionValue();
   environment
-    .registerFunction("Authorizer.path(string): AuthorizerCheck", () => check)
-    .registerFunction("Authorizer.group(string): AuthorizerCheck", () => check)
+    .registerFunction("Authorizer.path(string): AuthorizerCheck", (one: AuthorizerValue, path: string) =>
+      one.path(path),
+    )
+    .registerFunction("Authorizer.group(string): AuthorizerCheck", (one: AuthorizerValue, name: string) =>
+      one.group(name),
+    )
     .registerFunction(
       "Authorizer.serviceAccount(string, string): Authorizer",
-      (authorizer: AuthorizerValue) => authorizer,
+      (one: AuthorizerValue, namespace: string, name: string) => one.serviceAccount(namespace, name),
     );
-  for (const name of ["resource", "subresource", "namespace", "name", "fieldSelector", "labelSelector"]) {
-    environment.registerFunction(`AuthorizerCheck.${name}(string): AuthorizerCheck`, () => check);
+  for (const field of ["resource", "subresource", "namespace", "name"] as const) {
+    environment.registerFunction(
+      `AuthorizerCheck.${field}(string): AuthorizerCheck`,
+      (one: CheckValue, value: string) => one.with({ [field]: value }),
+    );
+  }
+  // RBAC does not look at selectors.
+  for (const name of ["fieldSelector", "labelSelector"]) {
+    environment.registerFunction(`AuthorizerCheck.${name}(string): AuthorizerCheck`, (one: CheckValue) => one);
   }
   environment
-    .registerFunction("AuthorizerCheck.check(string): AuthorizerDecision", () => decision)
+    .registerFunction("AuthorizerCheck.check(string): AuthorizerDecision", (one: CheckValue, verb: string) =>
+      one.check(verb),
+    )
     .registerFunction("AuthorizerDecision.allowed(): bool", ({ allowed }: DecisionValue) => allowed)
-    .registerFunction("AuthorizerDecision.reason(): string", () => "")
+    .registerFunction("AuthorizerDecision.reason(): string", ({ reason }: DecisionValue) => reason)
     .registerFunction("AuthorizerDecision.errored(): bool", () => false)
     .registerFunction("AuthorizerDecision.error(): string", () => "");
 }

@@ -5,7 +5,7 @@ import { celEnvironment } from "../../schema/cel-environment.ts";
 import { words } from "../../schema/cel-rules.ts";
 import { toCel } from "../../schema/cel-values.ts";
 import { reviewRequest } from "../admission-review.ts";
-import { AuthorizerValue, registerAuthorizer } from "./authorizer.ts";
+import { authorizerValue, registerAuthorizer } from "./authorizer.ts";
 import { withoutMessages } from "./message-literals.ts";
 
 /** Before the dot of `jsonpatch.escapeKey`. */
@@ -84,7 +84,7 @@ export function scopeOf(attributes: AdmissionAttributes, { params, variables = [
     request: toCel(request, undefined),
     params: toCel(params, undefined),
     namespaceObject: toCel(namespaceOf(attributes), undefined),
-    authorizer: new AuthorizerValue(),
+    authorizer: authorizerValue(context),
   };
   const lazy: Scope = {};
   for (const { name, expression } of variables) {

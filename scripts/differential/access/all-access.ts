@@ -1,0 +1,24 @@
+/** Everything about who may do what. */
+import type { Case } from "../case.ts";
+import { claims, connecting, policyAuthorizer, policyParameters, signingRights } from "./asking.ts";
+import { credentials } from "./credentials.ts";
+import { escalation } from "./escalation.ts";
+import { impersonation } from "./impersonation.ts";
+import { refusedPaths } from "./paths.ts";
+import { worlds } from "./worlds.ts";
+
+/** @param share how many of the worlds made by chance are played, 1 for all of them */
+export function allAccess(share: number): Case[] {
+  return [
+    credentials,
+    refusedPaths,
+    impersonation,
+    policyAuthorizer,
+    policyParameters,
+    signingRights,
+    connecting,
+    claims,
+    ...worlds(share),
+    ...escalation(share),
+  ];
+}

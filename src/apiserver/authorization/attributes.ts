@@ -1,0 +1,77 @@
+/** What a request asks for, as an authorizer sees it: by its method, path and query alone. */
+import type { Attributes, UserInfo } from "../hooks.ts";
+
+const verbs: Readonly<Record<string, string>> = {
+  POST: "create",
+  GET: "get",
+  HEAD: "get",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};
+
+/** A namespace's own subresources: any other name behind a namespace is a resource inside of it. */
+const namespaceSubresources: ReadonlySet<string> = new Set(["status", "finalize"]);
+
+/** Reads the attributes of a request, whether or not anything is served at its path. */
+export function attributesOf(method: string, url: URL, user: UserInfo): Attributes {
+  const path = decoded(url.pathname);
+  const bare: Attributes = {
+    user,
+    verb: method.toLowerCase(),
+    isResource: false,
+    path,
+    group: "",
+    resource: "",
+    subresource: "",
+    namespace: "",
+    name: "",
+  };
+  const [root, ...parts] = path.replace(/^\/+|\/+$/g, "").split("/");
+  if ((root !== "api" && root !== "apis") || parts.length < (root === "api" ? 2 : 3)) return bare;
+  const group = root === "api" ? "" : (parts.shift() ?? "");
+  parts.shift(); // the version
+  const special = parts[0] === "watch" || parts[0] === "proxy" ? parts.shift() : undefined;
+  let verb = special ?? verbs[method] ?? "";
+  let namespace = "";
+  let rest = parts;
+  if (parts[0] === "namespaces" && parts[1] !== undefined) {
+    namespace = parts[1];
+    if (parts[2] !== undefined && !namespaceSubresources.has(parts[2])) rest = parts.slice(2);
+  }
+  const [resource = "", found = "", third = ""] = rest;
+  let name = found;
+  if (name === "" && verb === "get") {
+    verb = asksToWatch(url) ? "watch" : "list";
+    name = selectedName(url);
+  }
+  if (name === "" && verb === "delete") verb = "deletecollection";
+  const subresource = special === "proxy" ? "" : third;
+  return { user, verb, isResource: true, path, group, resource, subresource, namespace, name };
+}
+
+function decoded(path: string): string {
+  if (!path.includes("%")) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function asksToWatch({ searchParams }: URL): boolean {
+  const value = searchParams.get("watch");
+  return value !== null && value !== "0" && value.toLowerCase() !== "false";
+}
+
+/** The one name that a field selector asks for, so that a rule with `resourceNames` permits to watch one object. */
+function selectedName({ searchParams }: URL): string {
+  const selector = searchParams.get("fieldSelector") ?? "";
+  if (!selector.includes("metadata.name")) return "";
+  for (const term of selector.split(",")) {
+    const found = /^metadata\.name==?([^=!\\]*)$/.exec(term);
+    const name = found?.[1];
+    if (name !== undefined && name !== "." && name !== ".." && !/[/%]/.test(name)) return name;
+  }
+  return "";
+}

@@ -1,0 +1,148 @@
+/** Who may do what: Role, ClusterRole and their bindings. @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/ */
+import { goQuoted } from "../field-error.ts";
+import type { Attributes, Authorizer, Decision, PolicyRule, RoleReference, UserInfo, UserRules } from "../hooks.ts";
+import type { Collection } from "../storage/collection.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { StoreEvent } from "../storage/stored.ts";
+import { type Binding, Bindings, describeBinding } from "./bindings.ts";
+import { permits } from "./rules.ts";
+
+/** What a role permits, and through which binding. */
+interface Grant {
+  readonly binding: Binding;
+  readonly rules: readonly PolicyRule[];
+}
+
+interface Grants {
+  readonly grants: readonly Grant[];
+  readonly missing: readonly RoleReference[];
+}
+
+const group = "rbac.authorization.k8s.io";
+
+/** Of this group everybody knows that it may do everything, whatever bindings say. */
+export const superusers = "system:masters";
+
+const allowed: Decision = { allowed: true, reason: "" };
+const denied: Decision = { allowed: false, reason: "" };
+
+/** Users whose grants are remembered. */
+const mostUsers = 1000;
+
+export class RbacAuthorizer implements Authorizer {
+  readonly #collections: Readonly<
+    Record<"roles" | "clusterroles" | "rolebindings" | "clusterrolebindings", Collection>
+  >;
+  readonly #cluster = new Bindings();
+  readonly #namespaces = new Map<string, Bindings>();
+  /** What was asked about a user since roles or bindings changed last: by user and namespace. */
+  readonly #known = new Map<string, Map<string, Grants>>();
+  #isLoaded = false;
+
+  constructor(storage: Storage) {
+    const of = (plural: string): Collection => storage.collection(`${group}/${plural}`);
+    this.#collections = {
+      roles: of("roles"),
+      clusterroles: of("clusterroles"),
+      rolebindings: of("rolebindings"),
+      clusterrolebindings: of("clusterrolebindings"),
+    };
+    const { roles, clusterroles, rolebindings, clusterrolebindings } = this.#collections;
+    for (const collection of [roles, clusterroles]) collection.listen(() => this.#known.clear());
+    for (const collection of [rolebindings, clusterrolebindings]) {
+      collection.listen((event) => {
+        if (this.#isLoaded) this.#follow(event);
+      });
+    }
+  }
+
+  authorize(asked: Attributes): Decision {
+    const { user, namespace } = asked;
+    if (user.groups.includes(superusers)) return allowed;
+    const everywhere = this.#grants(user, "");
+    const inNamespace = namespace === "" ? undefined : this.#grants(user, namespace);
+    for (const { grants } of inNamespace === undefined ? [everywhere] : [everywhere, inNamespace]) {
+      for (const { binding, rules } of grants) {
+        if (!rules.some((rule) => permits(rule, asked))) continue;
+        return { allowed: true, reason: `RBAC: allowed by ${describeBinding(binding, user)}` };
+      }
+    }
+    const missing = [...everywhere.missing, ...(inNamespace?.missing ?? [])];
+    return missing.length === 0 ? denied : { allowed: false, reason: `RBAC: ${missingRoles(missing)}` };
+  }
+
+  rulesFor(user: UserInfo, namespace: string): UserRules {
+    const all = namespace === "" ? [""] : ["", namespace];
+    const found = all.map((one) => this.#grants(user, one));
+    return {
+      rules: found.flatMap(({ grants }) => grants.flatMap(({ rules }) => rules)),
+      missing: found.flatMap(({ missing }) => missing),
+    };
+  }
+
+  roleRules({ kind, name }: RoleReference, namespace: string): readonly PolicyRule[] | undefined {
+    const { roles, clusterroles } = this.#collections;
+    const stored = kind === "Role" ? roles.get(`${namespace}/${name}`) : clusterroles.get(name);
+    return stored && ((stored.object["rules"] ?? []) as readonly PolicyRule[]);
+  }
+
+  /** @param namespace `""` for the bindings of the cluster */
+  #grants(user: UserInfo, namespace: string): Grants {
+    this.#load();
+    const id = `${user.username}\n${user.groups.join("\n")}`;
+    let ofUser = this.#known.get(id);
+    if (ofUser === undefined) {
+      if (this.#known.size >= mostUsers) this.#known.clear();
+      this.#known.set(id, (ofUser = new Map()));
+    }
+    let grants = ofUser.get(namespace);
+    if (grants === undefined) ofUser.set(namespace, (grants = this.#resolve(user, namespace)));
+    return grants;
+  }
+
+  #resolve(user: UserInfo, namespace: string): Grants {
+    const bindings = namespace === "" ? this.#cluster : this.#namespaces.get(namespace);
+    const grants: Grant[] = [];
+    const missing: RoleReference[] = [];
+    for (const binding of bindings?.of(user) ?? []) {
+      const rules = this.roleRules(binding.roleRef, namespace);
+      if (rules === undefined) missing.push(binding.roleRef);
+      else grants.push({ binding, rules });
+    }
+    return { grants, missing };
+  }
+
+  #load(): void {
+    if (this.#isLoaded) return;
+    this.#isLoaded = true;
+    const { rolebindings, clusterrolebindings } = this.#collections;
+    for (const { object } of [...clusterrolebindings.all(), ...rolebindings.all()])
+      this.#of(object).put(object as Binding);
+  }
+
+  #follow({ type, stored: { object } }: StoreEvent): void {
+    this.#known.clear();
+    if (type === "DELETED") this.#of(object).remove(object.metadata.name ?? "");
+    else this.#of(object).put(object as Binding);
+  }
+
+  #of({ metadata: { namespace } }: Pick<Binding, "metadata">): Bindings {
+    if (namespace === undefined) return this.#cluster;
+    let bindings = this.#namespaces.get(namespace);
+    if (bindings === undefined) this.#namespaces.set(namespace, (bindings = new Bindings()));
+    return bindings;
+  }
+}
+
+/**
+ * What the server says of roles that are not there, each once.
+ *
+ * @param resource what they are called. @default their kind in lower case
+ */
+export function missingRoles(missing: readonly RoleReference[], resource?: string): string {
+  const texts = missing.map(
+    ({ kind, name }) => `${resource ?? kind.toLowerCase()}.${group} ${goQuoted(name)} not found`,
+  );
+  const once = [...new Set(texts)];
+  return once.length > 1 ? `[${once.join(", ")}]` : (once[0] ?? "");
+}

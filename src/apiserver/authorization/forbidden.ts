@@ -1,0 +1,20 @@
+/** The 403s of an authorizer, in kube-apiserver's words. */
+import { goQuoted } from "../field-error.ts";
+import type { Attributes } from "../hooks.ts";
+import { forbidden, StatusError } from "../status.ts";
+
+/** @param reason what the authorizer has to tell; `""` for nothing */
+export function accessForbidden(asked: Attributes, reason: string): StatusError {
+  const message = sentence(asked).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const why = reason === "" ? message : `${message}: ${reason}`;
+  if (!asked.isResource) return new StatusError(403, "Forbidden", { message: `forbidden: ${why}`, details: {} });
+  return forbidden({ group: asked.group, plural: asked.resource }, asked.name, { why });
+}
+
+function sentence({ user, verb, isResource, path, group, resource, subresource, namespace }: Attributes): string {
+  const who = `User ${goQuoted(user.username)} cannot ${verb}`;
+  if (!isResource) return `${who} path ${goQuoted(path)}`;
+  const what = goQuoted(subresource === "" ? resource : `${resource}/${subresource}`);
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${goQuoted(namespace)}`;
+  return `${who} resource ${what} in API group ${goQuoted(group)} ${where}`;
+}

@@ -1,0 +1,57 @@
+/** Selectors in a review: RBAC does not look at them, but what cannot be read of them is told. */
+import { parseLabels } from "../request/label-selector.ts";
+
+interface Requirement {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly values?: readonly string[];
+}
+
+export interface Selector {
+  readonly rawSelector?: string;
+  readonly requirements?: readonly Requirement[];
+}
+
+const field = "spec.resourceAttributes";
+
+export function fieldSelectorProblem(selector: Selector | undefined): string | undefined {
+  return problem("fieldSelector", selector, {
+    isReadable: (text) => text.split(/(?<!\\),/).every((term) => term === "" || /!=|==?/.test(term)),
+    isUsable: ({ operator = "", values = [] }) => (operator === "In" || operator === "NotIn") && values.length === 1,
+  });
+}
+
+export function labelSelectorProblem(selector: Selector | undefined): string | undefined {
+  return problem("labelSelector", selector, { isReadable: isLabelSelector, isUsable: isLabelRequirement });
+}
+
+interface Reading {
+  readonly isReadable: (text: string) => boolean;
+  readonly isUsable: (requirement: Requirement) => boolean;
+}
+
+/** A selector is dropped where its text cannot be read, and loses those of its requirements that nobody understands. */
+function problem(name: string, selector: Selector | undefined, { isReadable, isUsable }: Reading): string | undefined {
+  const { rawSelector = "", requirements = [] } = selector ?? {};
+  const usable = requirements.filter(isUsable).length;
+  const isWrong =
+    requirements.length > 0 ? usable < requirements.length : rawSelector !== "" && !isReadable(rawSelector);
+  if (!isWrong) return undefined;
+  return `${field}.${name} ${usable > 0 ? "partially ignored" : "ignored"} due to parse error`;
+}
+
+function isLabelSelector(text: string): boolean {
+  try {
+    parseLabels(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isLabelRequirement({ key = "", operator = "", values = [] }: Requirement): boolean {
+  const isKnown = ["In", "NotIn", "Exists", "DoesNotExist"].includes(operator);
+  const takesValues = operator === "In" || operator === "NotIn";
+  if (!isKnown || takesValues !== values.length > 0) return false;
+  return isLabelSelector(`${key} in (${takesValues ? values.join(",") : "x"})`);
+}

@@ -1,0 +1,32 @@
+/** What a kind's validation finds by asking the authorizer. */
+import { claimAccess } from "../authorization/claim-access.ts";
+import { policyAccess } from "../authorization/policy-access.ts";
+import { attributesOf } from "../authorization/attributes.ts";
+import type { FieldError } from "../field-error.ts";
+import type { KubeObject, WriteContext } from "../hooks.ts";
+import { apiVersionOf } from "../registry/resource.ts";
+import type { Exchange } from "./exchange.ts";
+
+interface Written {
+  readonly next: KubeObject;
+  /** `undefined` for a new object. */
+  readonly old: KubeObject | undefined;
+  readonly context: WriteContext;
+}
+
+/** The errors that validation found, with those of access in their place. */
+export function withAccessErrors(
+  { kernel, resource: { row }, target, request, user }: Exchange,
+  errors: readonly FieldError[],
+  { next, old, context }: Written,
+): readonly FieldError[] {
+  if (row.group === "resource.k8s.io" && row.kind === "ResourceClaim" && target.subresource === "status" && old) {
+    const { verb } = attributesOf(request.method, new URL(request.url), user);
+    return [...claimAccess({ next, old, context, verb }), ...errors];
+  }
+  if (row.group !== "admissionregistration.k8s.io" || errors.length > 0 || target.subresource !== "") return errors;
+  if (!/^(?:Validat|Mutat)ingAdmissionPolicy(?:Binding)?$/.test(row.kind)) return errors;
+  const resolve = ({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }) =>
+    kernel.registry.rows().find((one) => one.kind === kind && apiVersionOf(one) === apiVersion)?.plural;
+  return policyAccess({ next, old, context, resolve });
+}
