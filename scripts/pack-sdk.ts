@@ -1,6 +1,6 @@
 /**
- * Packs the types that a user's module is checked against into dist/sdk.json.zst, which the binary embeds: JSON, one
- * string per path, compressed with zstd. Unpacked, one folder serves `check`, the editor and tests:
+ * Packs the types that a user's module is checked against into dist/sdk.json.zst, which the binary embeds. Unpacked,
+ * one folder serves `check`, the editor and tests:
  *
  *     tsconfig.json         for a config that says `extends` and `include`; its paths lead into sdk/
  *     sdk/index.d.ts        what "binnacle" is; resources.d.ts and so on are "binnacle/resources" and so on
@@ -16,6 +16,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { pack } from "../src/platform/unpack.ts";
 import { parseModule } from "./house/module.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -35,7 +36,7 @@ export async function packSdk(): Promise<{ bytes: number; files: number }> {
     "tsconfig.json": config(Object.keys(entries)),
   };
   const sorted = Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const bytes = Bun.zstdCompressSync(JSON.stringify(sorted), { level: 19 });
+  const bytes = pack(sorted);
   await writeFile(packed, bytes);
   return { bytes: bytes.length, files: Object.keys(sorted).length };
 }

@@ -1,8 +1,22 @@
-/** Files that are embedded as one: JSON, one text per path, compressed with zstd. */
-import { existsSync } from "node:fs";
+/**
+ * Files that are embedded as one: a line with the digest of all of them, then JSON, one text per path, compressed with
+ * zstd.
+ */
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
+
+/** Permissions of the group and of others. */
+const OTHERS = 0o077;
+const DIGEST_LENGTH = 64;
+
+/** Packs files so that {@link unpack} can read them. */
+export function pack(files: Readonly<Record<string, string>>): Uint8Array {
+  const texts = Object.entries(files).map(([path, text]) => [path, Buffer.from(text)] as const);
+  const packed = Bun.zstdCompressSync(JSON.stringify(files), { level: 19 });
+  return Buffer.concat([Buffer.from(`${digestOf(texts)}\n`), packed]);
+}
 
 /** Where files may be kept between runs. */
 function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
@@ -12,25 +26,60 @@ function cacheFolder(env: Readonly<Record<string, string | undefined>>): string 
 /**
  * Unpacks an asset into the cache, once per content.
  *
+ * What is there already is checked by its digest, because it is going to be run: where a file differs, is missing or is too
+ * many, all of it is written anew.
+ *
  * @returns the folder.
  */
 export async function unpack(asset: string, env: Readonly<Record<string, string | undefined>>): Promise<string> {
-  const packed = await Bun.file(asset).bytes();
+  const packed = Bun.file(asset);
+  const digest = await packed.slice(0, DIGEST_LENGTH).text();
   const cache = cacheFolder(env);
-  const folder = join(cache, `sdk-${Bun.hash(packed).toString(36)}`);
-  if (existsSync(folder)) return folder;
-  await mkdir(cache, { recursive: true });
+  const folder = join(cache, `sdk-${digest.slice(0, 16)}`);
+  if (holds(folder, digest)) return folder;
+  await mkdir(cache, { recursive: true, mode: 0o700 });
   // Written aside, then renamed: another process sees all of it or nothing.
   const aside = await mkdtemp(join(cache, "unpacking-"));
-  const files = JSON.parse(new TextDecoder().decode(Bun.zstdDecompressSync(packed))) as Record<string, string>;
-  const folders = new Set(Object.keys(files).map((path) => dirname(join(aside, path))));
-  for (const one of folders) await mkdir(one, { recursive: true });
-  await Promise.all(Object.entries(files).map(([path, text]) => writeFile(join(aside, path), text)));
   try {
-    await rename(aside, folder);
-  } catch (error) {
+    await write(join(aside, "new"), await packed.slice(DIGEST_LENGTH + 1).bytes());
+    await rename(join(aside, "new"), folder).catch(async (error: unknown) => {
+      if (holds(folder, digest)) return; // another process was first
+      await rename(folder, join(aside, "old")).catch(() => Promise.reject(error));
+      await rename(join(aside, "new"), folder);
+    });
+  } finally {
     await rm(aside, { recursive: true, force: true });
-    if (!existsSync(folder)) throw error; // else another process was first
   }
   return folder;
+}
+
+async function write(folder: string, packed: Uint8Array<ArrayBuffer>): Promise<void> {
+  const files = JSON.parse(new TextDecoder().decode(Bun.zstdDecompressSync(packed))) as Record<string, string>;
+  await mkdir(folder, { mode: 0o700 });
+  const folders = new Set(Object.keys(files).map((path) => dirname(join(folder, path))));
+  for (const one of folders) await mkdir(one, { recursive: true });
+  await Promise.all(Object.entries(files).map(([path, text]) => writeFile(join(folder, path), text)));
+}
+
+/** Whether a folder that only we can write to holds the files of this digest, as files, and no others. */
+function holds(folder: string, digest: string): boolean {
+  try {
+    const stat = lstatSync(folder);
+    const isOurs = process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & OTHERS) === 0);
+    if (!stat.isDirectory() || !isOurs) return false;
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => !one.isDirectory());
+    if (!entries.every((one) => one.isFile())) return false;
+    const paths = entries.map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+    return digestOf(paths.map((path) => [path, readFileSync(join(folder, path))])) === digest;
+  } catch {
+    return false;
+  }
+}
+
+function digestOf(files: readonly (readonly [path: string, text: Uint8Array])[]): string {
+  const hash = new Bun.CryptoHasher("sha256");
+  for (const [path, text] of files.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    hash.update(`${path}\0${text.length}\0`).update(text);
+  }
+  return hash.digest("hex");
 }
