@@ -7,6 +7,7 @@ import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { typeErrors } from "../loader/type-check.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { KeySource } from "../controller/source.ts";
+import { unpack } from "../platform/unpack.ts";
 import { type Command, command } from "./command.ts";
 import { findTests } from "./find-tests.ts";
 import { loadModules } from "./loaded-modules.ts";
@@ -35,7 +36,7 @@ export const checkCommand: Command = command({
     const asset = types ? await host.embedded.sdk() : undefined;
     if (types && asset === undefined) host.err("Types are not checked: this binnacle was built without them\n");
     const checked = [...files, ...controllers.flatMap(findTests)];
-    const errors = asset === undefined ? "" : await typeErrors(checked, { types: asset, env: host.env });
+    const errors = asset === undefined ? "" : await typeErrors(checked, { sdk: await unpack(asset, host.env) });
     const found = cluster
       ? await checkCluster(modules, {
           cluster: await loadKubeconfig({ kubeconfig, context, env: host.env }),

@@ -7,12 +7,15 @@ import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import type { Manager } from "../manager/manager.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
 import { isFree } from "../testing/control-plane/ports.ts";
-import { type Command, command } from "./command.ts";
+import { unpack } from "../platform/unpack.ts";
+import { type Command, command, type Host } from "./command.ts";
+import { offerTypes } from "./editor-types.ts";
 import type { Option } from "./option.ts";
 import { runControllers } from "./run-controllers.ts";
 import { type RunValues, runOptions, runValues } from "./run-options.ts";
 import { stopSignal } from "./signals.ts";
 import { type StateFolder, takeStateFolder } from "./state-folder.ts";
+import { TypeWatch } from "./type-watch.ts";
 import { UserError } from "./usage-error.ts";
 
 /** In the working directory. */
@@ -54,13 +57,19 @@ export const devCommand: Command = command({
     const began = performance.now();
     const log = createLog({ level: values["log-level"], format: values["log-format"] ?? "pretty" });
     const signalled = stopSignal(log);
-    const shared = { host, log, signalled, development: true };
+    const sdk = await sdkFolder(host);
+    await using types = sdk === undefined ? undefined : new TypeWatch(values.controllers, { sdk, log });
+    const shared = { host, log, signalled, development: true, onLook: () => types?.look() };
+    const editors = () => {
+      if (sdk !== undefined) offerTypes({ state: STATE, controllers: values.controllers, sdk, log });
+    };
     const reachable = { ...values, ...(await freeAddresses(values)) };
     if (values.kubeconfig !== undefined || values.context !== undefined) {
       const { kubeconfig, context } = values;
-      return runControllers(reachable, {
+      return await runControllers(reachable, {
         ...shared,
         cluster: () => loadKubeconfig({ kubeconfig, context, env: host.env }),
+        onStarted: editors,
       });
     }
     using state = takeStateFolder(STATE);
@@ -72,10 +81,17 @@ export const devCommand: Command = command({
       onStarted: (manager) => {
         const seconds = ((performance.now() - began) / 1000).toFixed(1);
         host.out(welcome({ state, cluster, manager, seconds, folders: values.controllers }));
+        editors();
       },
     });
   },
 });
+
+/** @returns undefined when this binnacle was built without it. */
+async function sdkFolder({ embedded, env }: Host): Promise<string | undefined> {
+  const asset = await embedded.sdk();
+  return asset === undefined ? undefined : unpack(asset, env);
+}
 
 async function start(
   state: StateFolder,

@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly development?: boolean | undefined;
   /** Called when every module has been started or is known to be broken. */
   readonly onStarted?: ((manager: Manager) => void) | undefined;
+  /** Called when every module has been started, and each time when something in the folders may have changed. */
+  readonly onLook?: (() => void) | undefined;
 }
 
 /** @returns the exit status. @throws UsageError, UserError. */
@@ -69,10 +71,14 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
   const { load, loaded: modules } = await loading;
   const loaded = await Promise.race([signalled, startModules(modules, { manager, strict: values.strict })]);
   manager.loaded();
-  if (loaded !== undefined) options.onStarted?.(manager);
+  if (loaded !== undefined) {
+    options.onStarted?.(manager);
+    options.onLook?.();
+  }
   if (values.watch && loaded !== undefined) {
     const { ModuleWatcher } = await import("../loader/module-watcher.ts");
-    await using _watcher = new ModuleWatcher(values.controllers, { ...load, loaded, log, target: manager });
+    const { onLook } = options;
+    await using _watcher = new ModuleWatcher(values.controllers, { ...load, loaded, log, target: manager, onLook });
     await signalled;
   }
   await signalled;

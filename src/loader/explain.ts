@@ -1,6 +1,6 @@
 /** Turns what loading a module throws into one message that says where and what to do. */
 import { existsSync, lstatSync } from "node:fs";
-import { dirname, relative } from "node:path";
+import { basename, dirname, relative } from "node:path";
 import { suggestion } from "../module/nearest.ts";
 
 export interface ExplainContext {
@@ -32,6 +32,12 @@ export function explain(error: unknown, context: ExplainContext): string {
   if (isResolveMessage(error)) return missing(error, context);
   const lost = /^Export named '(.+)' not found in module '(.+)'\.?$/.exec(message);
   if (lost !== null) return missingExport(lost[1]!, lost[2]!, context);
+  const unnamed =
+    /^Missing 'default' export in module '(.+)'\.?$/.exec(message) ??
+    /^module '(.+)' does not have an export named 'default'\./.exec(message);
+  if (unnamed !== null) return missingExport("default", unnamed[1]!, context);
+  const passed = /^export '(.+)' not found in '(.+)'\.?$/.exec(message);
+  if (passed !== null) return missingReexport(passed[1]!, passed[2]!, context);
   const at = originOf(error as Error, context);
   return at === undefined ? message : `${at}: ${message}`;
 }
@@ -94,12 +100,22 @@ function missing({ specifier }: { readonly specifier: string }, context: Explain
 }
 
 function missingExport(name: string, from: string, context: ExplainContext): string {
-  const at = locate(new RegExp(`\\b${escaped(name)}\\b[^;]*["'][^"'\\n]*["']`), context) ?? context.file;
+  const [stem = ""] = basename(from).split(".");
+  const imported =
+    name === "default"
+      ? `(?<=\\bimport\\s+)[\\w$]+(?=\\s*(?:,[^;]*)?\\bfrom\\s*["'][^"']*${escaped(stem)})`
+      : `\\b${escaped(name)}\\b[^;]*["'][^"'\\n]*["']`;
+  const at = locate(new RegExp(imported), context) ?? context.file;
   const source = context.offered[from];
   const meant = source === undefined ? "" : suggestion(name, Object.keys(source));
   const place = from.startsWith("/") ? shown(from, context) : from;
   const advice = meant || (source === undefined ? "" : "; if it is a type, import it with `import type`");
   return `${at}: Cannot import '${name}': '${place}' does not export it${advice}`;
+}
+
+function missingReexport(name: string, specifier: string, context: ExplainContext): string {
+  const passedOn = new RegExp(`\\b${escaped(name)}\\b[^;]*["']${escaped(specifier)}["']`);
+  return `${locate(passedOn, context) ?? context.file}: Cannot export '${name}': '${specifier}' does not export it`;
 }
 
 /** The innermost frame that lies in the module's own files. */

@@ -135,6 +135,66 @@ describe("loadModule", () => {
     expect(await load()).toStartWith(message);
   });
 
+  const lacking: readonly [how: string, line: string, message: string][] = [
+    [
+      "by name",
+      'import { gone } from "./_lib.ts"; export default gone;',
+      "DIR/m.ts:2:10: Cannot import 'gone': 'DIR/_lib.ts'",
+    ],
+    [
+      "under another name",
+      'import { gone as g } from "./_lib.ts"; export default g;',
+      "DIR/m.ts:2:10: Cannot import 'gone'",
+    ],
+    [
+      "as the default",
+      'import gone from "./_lib.ts"; export default gone;',
+      "DIR/m.ts:2:8: Cannot import 'default': 'DIR/_lib.ts'",
+    ],
+    [
+      "as the default beside a name",
+      'import gone, { there } from "./_lib.ts"; export default [gone, there];',
+      "DIR/m.ts:2:8: Cannot import 'default': 'DIR/_lib.ts'",
+    ],
+    [
+      "as the default of one name",
+      'import one from "./_one.ts"; export default one;',
+      "DIR/m.ts:2:8: Cannot import 'default'",
+    ],
+    ["in passing on", 'export { gone } from "./_lib.ts";', "DIR/m.ts:2:10: Cannot export 'gone': './_lib.ts'"],
+    [
+      "through a star",
+      'import { gone } from "./_star.ts"; export default gone;',
+      "DIR/m.ts:2:10: Cannot import 'gone': 'DIR/_star.ts'",
+    ],
+    [
+      "in a helper of the helper",
+      'import { far } from "./_far.ts"; export default far;',
+      "DIR/_far.ts:1:10: Cannot import 'gone'",
+    ],
+    ["that is a type", 'import { Type } from "./_lib.ts"; export default Type;', "DIR/m.ts:2:10: Cannot import 'Type'"],
+    [
+      "of CommonJS",
+      'import { gone } from "./_common.cjs"; export default gone;',
+      "DIR/m.ts:2:10: Cannot import 'gone'",
+    ],
+    ["of JSON", 'import { gone } from "./_data.json"; export default gone;', "DIR/m.ts:2:10: Cannot import 'gone'"],
+  ];
+  test.each(lacking)("refuses a name that a helper lacks, %s", async (_, line, message) => {
+    write({
+      "m.ts": `// A module.\n${line}`,
+      "_lib.ts": "export const there = 1; export type Type = string;",
+      "_one.ts": "export const one = 1;",
+      "_star.ts": 'export * from "./_lib.ts";',
+      "_far.ts": 'import { gone } from "./_lib.ts"; export const far = () => gone;',
+      "_common.cjs": "module.exports = { there: 1 };",
+      "_data.json": '{ "there": 1 }',
+    });
+    const told = await load();
+    expect(told).toStartWith(message);
+    expect(told).toContain("does not export it");
+  });
+
   test("shows the line of a syntax error, also of a file that the module imports", async () => {
     write({ "m.ts": 'import "./_lib.ts";', "_lib.ts": "\nconst x = ;\n" });
     expect(await load()).toMatch(/^DIR\/_lib\.ts:2:\d+: .*\n {4}const x = ;$/);

@@ -25,6 +25,8 @@ export interface ModuleTarget {
 export interface ModuleWatcherOptions extends LoadOptions {
   readonly log: Log;
   readonly target: ModuleTarget;
+  /** Called each time when something in the folders may have changed. */
+  readonly onLook?: (() => void) | undefined;
   /** What was loaded before watching began. */
   readonly loaded: readonly { readonly found: FoundModule; readonly result: LoadResult }[];
 }
@@ -85,6 +87,7 @@ export class ModuleWatcher implements AsyncDisposable {
   }
 
   #look(): void {
+    this.#options.onLook?.();
     this.#work = this.#work
       .then(() => this.#sync())
       .catch((error: unknown) => {

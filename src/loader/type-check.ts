@@ -3,17 +3,16 @@ import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { selfAsBun } from "../platform/self.ts";
-import { unpack } from "../platform/unpack.ts";
 
 export interface TypeCheckOptions {
-  /** The packed types of the SDK. */
-  readonly types: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder with the types of the SDK. */
+  readonly sdk: string;
+  /** Ends the compiler, and then the answer means nothing. @default none */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** @returns the errors as the compiler prints them, with paths as seen from the working directory; empty when there are none. */
-export async function typeErrors(files: readonly string[], { types, env }: TypeCheckOptions): Promise<string> {
-  const sdk = await unpack(types, env);
+export async function typeErrors(files: readonly string[], { sdk, signal }: TypeCheckOptions): Promise<string> {
   const folder = await mkdtemp(join(await realpath(tmpdir()), "binnacle-check-"));
   try {
     const config = join(folder, "tsconfig.json");
@@ -22,10 +21,9 @@ export async function typeErrors(files: readonly string[], { types, env }: TypeC
       config,
       JSON.stringify({ extends: join(sdk, "tsconfig.json"), compilerOptions: { allowJs: true }, files: include }),
     );
-    const { status, stdout, stderr } = await selfAsBun(
-      ["check", "--no-script", "--no-pretty", "-p", config],
-      process.cwd(),
-    );
+    const { status, stdout, stderr } = await selfAsBun(["check", "--no-script", "--no-pretty", "-p", config], {
+      signal,
+    });
     if (status === 0) return "";
     return stdout.trim() === "" ? stderr.trim() : stdout.trim();
   } finally {

@@ -6,10 +6,13 @@ export interface ToolResult {
   readonly stderr: string;
 }
 
-/** Runs `bun <args>` with nothing but this executable. */
-export async function selfAsBun(args: readonly string[], cwd: string): Promise<ToolResult> {
+/** Runs `bun <args>` with nothing but this executable. The signal kills it. */
+export async function selfAsBun(
+  args: readonly string[],
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<ToolResult> {
   const child = Bun.spawn([process.execPath, ...args], {
-    cwd,
+    ...(signal !== undefined && { signal }),
     env: { ...process.env, BUN_BE_BUN: "1", NO_COLOR: "1" },
     stdin: "ignore",
     stdout: "pipe",

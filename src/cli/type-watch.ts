@@ -1,0 +1,93 @@
+/** Tells the type errors of modules and their tests while `dev` runs: at its start, and whenever their files change. */
+import { closureOf } from "../loader/closure.ts";
+import { scanFolders } from "../loader/scan.ts";
+import { typeErrors } from "../loader/type-check.ts";
+import type { Log } from "../observe/log.ts";
+import { findTests } from "./find-tests.ts";
+
+/** So that the rest of the log can still be found. */
+const MOST_ERRORS = 10;
+
+export interface TypeWatchOptions {
+  /** The folder with the types of the SDK. */
+  readonly sdk: string;
+  readonly log: Log;
+}
+
+export class TypeWatch implements AsyncDisposable {
+  readonly #folders: readonly string[];
+  readonly #options: TypeWatchOptions;
+  readonly #leaving = new AbortController();
+  #work: Promise<void> = Promise.resolve();
+  #isWaiting = false;
+  /** Of the files as they were checked last. */
+  #checked = "";
+  #hadErrors = false;
+
+  constructor(folders: readonly string[], options: TypeWatchOptions) {
+    this.#folders = folders;
+    this.#options = options;
+  }
+
+  /** Checks what changed since the last time; looks that come while a check is under way become one. */
+  look(): void {
+    if (this.#isWaiting || this.#leaving.signal.aborted) return;
+    this.#isWaiting = true;
+    this.#work = this.#work
+      .then(() => {
+        this.#isWaiting = false;
+        return this.#check();
+      })
+      .catch((error: unknown) => {
+        if (!this.#leaving.signal.aborted) this.#options.log.warn("Cannot check the types", { error });
+      });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#leaving.abort(new Error("The process is stopping"));
+    await this.#work;
+  }
+
+  async #check(): Promise<void> {
+    const { sdk } = this.#options;
+    const { signal } = this.#leaving;
+    if (signal.aborted) return;
+    const files = [...scanFolders(this.#folders).map(({ file }) => file), ...this.#folders.flatMap(findTests)];
+    const state = files.map((file) => `${file} ${closureOf(file).hash}`).join("\n");
+    if (state === this.#checked) return;
+    this.#checked = state;
+    const text = files.length === 0 ? "" : await typeErrors(files, { sdk, signal });
+    signal.throwIfAborted();
+    this.#tell(readErrors(text));
+  }
+
+  #tell(errors: readonly TypeError[]): void {
+    const { log } = this.#options;
+    for (const { file, reason } of errors.slice(0, MOST_ERRORS)) {
+      log.error("Type error", { ...(file !== undefined && { file }), reason });
+    }
+    const more = errors.length - MOST_ERRORS;
+    if (more > 0) log.error(`${more} more type errors: \`binnacle check\` shows them`);
+    if (errors.length === 0 && this.#hadErrors) log.info("No type errors");
+    this.#hadErrors = errors.length > 0;
+  }
+}
+
+interface TypeError {
+  /** With line and column. */
+  readonly file: string | undefined;
+  readonly reason: string;
+}
+
+/** What the compiler prints, an error each; the indented lines after one belong to it. */
+export function readErrors(text: string): readonly TypeError[] {
+  const errors: { file: string | undefined; reason: string }[] = [];
+  for (const line of text.split("\n")) {
+    const start = /^(.+)\((\d+),(\d+)\): error (TS\d+: .*)$/.exec(line);
+    const last = errors.at(-1);
+    if (start !== null) errors.push({ file: `${start[1]}:${start[2]}:${start[3]}`, reason: start[4]! });
+    else if (last !== undefined && line.startsWith(" ")) last.reason += ` ${line.trim()}`;
+    else if (line.trim() !== "") errors.push({ file: undefined, reason: line.trim() });
+  }
+  return errors;
+}
