@@ -1,7 +1,7 @@
 /** Tells the type errors of modules and their tests while `dev` runs: at its start, and whenever their files change. */
 import { closureOf } from "../loader/closure.ts";
 import { scanFolders } from "../loader/scan.ts";
-import { typeErrors } from "../loader/type-check.ts";
+import { readTypeErrors, type TypeError, typeErrors } from "../loader/type-check.ts";
 import type { Log } from "../observe/log.ts";
 import { findTests } from "./find-tests.ts";
 
@@ -58,7 +58,7 @@ export class TypeWatch implements AsyncDisposable {
     this.#checked = state;
     const text = files.length === 0 ? "" : await typeErrors(files, { sdk, signal });
     signal.throwIfAborted();
-    this.#tell(readErrors(text));
+    this.#tell(readTypeErrors(text));
   }
 
   #tell(errors: readonly TypeError[]): void {
@@ -71,23 +71,4 @@ export class TypeWatch implements AsyncDisposable {
     if (errors.length === 0 && this.#hadErrors) log.info("No type errors");
     this.#hadErrors = errors.length > 0;
   }
-}
-
-interface TypeError {
-  /** With line and column. */
-  readonly file: string | undefined;
-  readonly reason: string;
-}
-
-/** What the compiler prints, an error each; the indented lines after one belong to it. */
-export function readErrors(text: string): readonly TypeError[] {
-  const errors: { file: string | undefined; reason: string }[] = [];
-  for (const line of text.split("\n")) {
-    const start = /^(.+)\((\d+),(\d+)\): error (TS\d+: .*)$/.exec(line);
-    const last = errors.at(-1);
-    if (start !== null) errors.push({ file: `${start[1]}:${start[2]}:${start[3]}`, reason: start[4]! });
-    else if (last !== undefined && line.startsWith(" ")) last.reason += ` ${line.trim()}`;
-    else if (line.trim() !== "") errors.push({ file: undefined, reason: line.trim() });
-  }
-  return errors;
 }

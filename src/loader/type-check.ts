@@ -30,3 +30,22 @@ export async function typeErrors(files: readonly string[], { sdk, signal }: Type
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+export interface TypeError {
+  /** With line and column. */
+  readonly file: string | undefined;
+  readonly reason: string;
+}
+
+/** What {@link typeErrors} answers, an error each; the indented lines after one belong to it. */
+export function readTypeErrors(text: string): readonly TypeError[] {
+  const errors: { file: string | undefined; reason: string }[] = [];
+  for (const line of text.split("\n")) {
+    const start = /^(.+)\((\d+),(\d+)\): error (TS\d+: .*)$/.exec(line);
+    const last = errors.at(-1);
+    if (start !== null) errors.push({ file: `${start[1]}:${start[2]}:${start[3]}`, reason: start[4]! });
+    else if (last !== undefined && line.startsWith(" ")) last.reason += ` ${line.trim()}`;
+    else if (line.trim() !== "") errors.push({ file: undefined, reason: line.trim() });
+  }
+  return errors;
+}
