@@ -19,6 +19,7 @@ test("the SDK exports exactly this: a name that goes breaks modules", () => {
     "definePlugin",
     "defineResource",
     "edit",
+    "foreignResource",
     "isAlreadyExists",
     "isApiError",
     "isConflict",

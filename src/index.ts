@@ -7,8 +7,9 @@
  * nothing, so `binnacle check` and `binnacle manifests` work without a cluster.
  *
  * **Kinds.** Kinds of Kubernetes itself come from `"binnacle/resources"`. {@link defineResource} makes a kind of your
- * own from a zod schema: types, defaults and the CustomResourceDefinition follow from that one value. {@link resource}
- * names any other kind by `apiVersion` and `kind`, untyped. Objects are what the API server answers: wire names, times
+ * own from a zod schema: types, defaults and the CustomResourceDefinition follow from that one value.
+ * {@link foreignResource} names a kind that others define, typed by a schema or a type, and installs nothing;
+ * {@link resource} names any kind by `apiVersion` and `kind`, untyped. Objects are what the API server answers: wire names, times
  * as strings, read-only, because they are shared with everybody who reads the same cache. {@link edit} makes a changed
  * copy, {@link of} a new object of a kind.
  *
@@ -70,6 +71,7 @@
 export { defineController, defineKeyController, definePlugin } from "./module/define.ts";
 export { defineResource } from "./resource/define.ts";
 export { conditions } from "./resource/conditions.ts";
+export { foreignResource } from "./resource/foreign.ts";
 export { of, resource } from "./resource/handle.ts";
 export { edit } from "./resource/edit.ts";
 export { watch } from "./controller/watch.ts";

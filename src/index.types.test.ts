@@ -14,6 +14,7 @@ import {
   defineKeyController,
   defineResource,
   edit,
+  foreignResource,
   type Key,
   type ObjectOf,
   of,
@@ -37,6 +38,21 @@ const Guestbook = defineResource({
   status: z.object({ readyReplicas: z.int().optional(), conditions: conditions("Ready", "Degraded") }),
 });
 type Guestbook = ObjectOf<typeof Guestbook>;
+
+const Certificate = foreignResource({
+  group: "cert-manager.io",
+  version: "v1",
+  kind: "Certificate",
+  schema: z.object({
+    spec: z.object({ secretName: z.string() }),
+    status: z.object({ notAfter: z.string().optional(), conditions: conditions("Ready") }).optional(),
+  }),
+});
+const Issuer = foreignResource<{ kind: "Issuer"; spec: { url: string }; status?: { state?: string } }>({
+  group: "cert-manager.io",
+  version: "v1",
+  kind: "Issuer",
+});
 
 const template = { spec: { containers: [{ name: "web", image: "web:1" }] } };
 
@@ -135,9 +151,26 @@ test("right: what an author may write", () => {
   const Widget = resource("acme.io/v1", "Widget");
   const untyped = defineController({
     for: Widget,
-    async reconcile(widget, { client }) {
+    async reconcile(widget, { client, status }) {
       void widget["spec"];
       await client.find(Widget, { name: "x" });
+      status.set({ anything: 1 }); // nothing is known of it
+      status.condition({ type: "Ready", status: true, reason: "Done" });
+    },
+  });
+  const foreign = defineController({
+    name: "certificates",
+    for: Certificate,
+    owns: [Issuer, ConfigMap],
+    async reconcile({ metadata, spec }, { children, status }) {
+      const { issuer, map } = await children.sync({
+        issuer: of(Issuer, { metadata: { name: metadata.name }, spec: { url: spec.secretName } }),
+        map: of(ConfigMap, { metadata: { name: metadata.name } }),
+      });
+      const ready: string | undefined = issuer.status?.state;
+      void map.data;
+      status.set({ notAfter: ready });
+      status.condition({ type: "Ready", status: true, reason: "Issued" });
     },
   });
   const keyed = defineKeyController({
@@ -147,7 +180,7 @@ test("right: what an author may write", () => {
       void key.name;
     },
   });
-  expect([plain, narrowed, untyped, keyed].every((definition) => Object.isFrozen(definition))).toBe(true);
+  expect([plain, narrowed, untyped, foreign, keyed].every((definition) => Object.isFrozen(definition))).toBe(true);
 });
 
 /** Compiled, never run. */
@@ -209,6 +242,21 @@ function wrong(): void {
       edit(guestbook, (draft) => void (draft.spec.replicas = "2"));
     },
   });
+  defineController({
+    for: Certificate,
+    async reconcile(certificate, { status }) {
+      // @ts-expect-error unknown field of a kind that others define
+      void certificate.spec.secret;
+      // @ts-expect-error unknown status field of a kind that others define
+      status.set({ notBefore: "now" });
+      // @ts-expect-error unknown condition of a kind that others define
+      status.condition({ type: "Raedy", status: true, reason: "X" });
+    },
+  });
+  // @ts-expect-error the status has no conditions
+  defineController({ for: Issuer, reconcile: async (_, { status }) => status.condition({ type: "Ready" }) });
+  // @ts-expect-error a kind has a version
+  foreignResource({ group: "cert-manager.io", kind: "Certificate" });
   // @ts-expect-error not a duration
   defineController({ for: Guestbook, reconcile: async () => ({ requeueAfter: "10 minutes" }) });
   defineController({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { conditions, defineController, defineResource, resource, z } from "binnacle";
+import { conditions, defineController, defineResource, foreignResource, resource, watch, z } from "binnacle";
 import { until } from "../../scripts/acceptance/binary.ts";
 import { Behaviours, Lab, servers } from "../../scripts/integration/lab.ts";
 
@@ -83,8 +83,8 @@ describe.each(servers)("a kind that others define, on the %s server", (server) =
     return `/apis/${GROUP}/v1/namespaces/default/${kind.toLowerCase()}s`;
   }
 
-  async function statusOf(kind: string, name: string) {
-    const body = { apiVersion: `${GROUP}/v1`, kind, metadata: { name }, spec: { turn: 1 } };
+  async function statusOf(kind: string, name: string, labels: Readonly<Record<string, string>> = {}) {
+    const body = { apiVersion: `${GROUP}/v1`, kind, metadata: { name, labels }, spec: { turn: 1 } };
     await lab.cluster.send("POST", pathOf(kind), { body });
     return (await lab.cluster.exists(`${pathOf(kind)}/${name}`, ({ status }) => status !== undefined)).status!;
   }
@@ -114,15 +114,48 @@ describe.each(servers)("a kind that others define, on the %s server", (server) =
     await lab.restart([
       defineController({
         for: resource(`${GROUP}/v1`, "Bare"),
-        async reconcile(_, { status }) {
-          (status.condition as (given: typeof condition) => void)(condition);
-        },
+        reconcile: async (_, { status }) => status.condition(condition),
       }),
     ]);
     const { conditions: written, ...others } = await statusOf("Bare", "untyped");
     expect(others).toEqual({});
     expect(written).toMatchObject([{ type: "Ready", status: "True" }]);
     expect(Object.keys(written![0]!)).not.toContain("observedGeneration");
+    expect(lab.operator.lines("error")).toEqual([]);
+  });
+
+  test("takes what `foreignResource` says of its status, and gets `observedGeneration` only where that has it", async () => {
+    const kind = { group: GROUP, version: "v1", kind: "Full" } as const;
+    const status = z.object({ phase: z.string().optional(), conditions: conditions("Ready") });
+    const Without = foreignResource({ ...kind, schema: z.object({ status: status.optional() }) });
+    const With = foreignResource({
+      ...kind,
+      schema: z.object({ status: status.extend({ observedGeneration: z.int().optional() }).optional() }),
+    });
+    const Typed = foreignResource<{ status?: z.output<typeof status> }>({ ...kind });
+    const Bare = foreignResource<{ status?: z.output<typeof status> }>({ ...kind, kind: "Bare" });
+    const reconciler = (name: string, foreign: typeof With | typeof Without | typeof Typed) =>
+      defineController({
+        name,
+        for: watch(foreign as typeof Without, { labels: `for=${name}` }),
+        async reconcile(_, { status }) {
+          status.set({ phase: name });
+          status.condition(condition);
+        },
+      });
+    await lab.restart([
+      reconciler("without", Without),
+      reconciler("with", With),
+      reconciler("typed", Typed),
+      reconciler("bare", Bare),
+    ]);
+    const written = (name: string, kind = "Full") => statusOf(kind, name, { for: name });
+    expect(await written("without")).not.toHaveProperty("observedGeneration");
+    expect(await written("with")).toMatchObject({ phase: "with", observedGeneration: 1 });
+    expect(await written("typed")).toMatchObject({ observedGeneration: 1, conditions: [{ observedGeneration: 1 }] });
+    const bare = await written("bare", "Bare");
+    expect(bare).toMatchObject({ phase: "bare", conditions: [{ type: "Ready", status: "True" }] });
+    expect(bare).not.toHaveProperty("observedGeneration");
     expect(lab.operator.lines("error")).toEqual([]);
   });
 

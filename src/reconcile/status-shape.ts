@@ -4,6 +4,7 @@ import { hostBound } from "../platform/as-host.ts";
 import { sleep, systemClock } from "../platform/clock.ts";
 import type { Transport } from "../kube/transport.ts";
 import { definitionOf } from "../resource/definition.ts";
+import { hasField, schemaOfForeign } from "../resource/foreign.ts";
 import type { Resource } from "../resource/handle.ts";
 import type { StructuralSchema } from "../resource/schema/structural.ts";
 
@@ -65,7 +66,7 @@ export class KnownStatusShape {
     const { resource, transport } = this.#options;
     for (const pause of [...PAUSES, 0]) {
       const schema = await publishedSchema(resource, { transport });
-      if (schema !== undefined) return (this.#published = shapeOf(schema));
+      if (schema !== undefined) return (this.#published = declaredIn(resource, shapeOf(schema)));
       if (pause > 0) await sleep(pause, { clock });
     }
     this.#silentUntil = clock.now() + AGAIN;
@@ -77,6 +78,18 @@ export class KnownStatusShape {
 function isBuiltin(resource: Resource): boolean {
   const isGenerated = resource.plural !== undefined && definitionOf(resource) === undefined;
   return isGenerated || !resource.group.includes(".");
+}
+
+/** Where a handle of `foreignResource` has a schema, what that leaves out is left out. */
+function declaredIn(resource: Resource, published: StatusShape): StatusShape {
+  const schema = schemaOfForeign(resource);
+  if (schema === undefined) return published;
+  const conditions = ["status", "conditions"];
+  return {
+    generation: published.generation && hasField(schema, ["status", "observedGeneration"]),
+    conditions: published.conditions && hasField(schema, conditions),
+    conditionGeneration: published.conditionGeneration && hasField(schema, [...conditions, "[]", "observedGeneration"]),
+  };
 }
 
 function shapeOf(schema: StructuralSchema): StatusShape {

@@ -1,11 +1,11 @@
 /** The status of an object, as this controller writes it: the types. `status-writer.ts` implements them. */
 import type { Shape } from "../resource/handle.ts";
-import type { Condition } from "../resource/meta.ts";
 
-type ConditionType<Status> = Status extends {
-  readonly conditions?: readonly Condition<infer T>[] | undefined;
-}
-  ? T
+/** The names of the conditions that a status keeps, whatever else its conditions hold. */
+type ConditionType<Status> = Status extends { readonly conditions?: readonly (infer C)[] | undefined }
+  ? C extends { readonly type: infer T extends string }
+    ? T
+    : never
   : never;
 
 /** `context.status` of an object controller. */

@@ -3,7 +3,7 @@
  *
  * A handle has a single, covariant type parameter, so arrays of handles need no `any`.
  */
-import type { MetaInput, ObjectMeta } from "./meta.ts";
+import type { Condition, MetaInput, ObjectMeta } from "./meta.ts";
 
 export type Scope = "Namespaced" | "Cluster";
 
@@ -101,7 +101,12 @@ export function of<S extends Shape>(resource: Resource<S>, object: S["write"]): 
   return { apiVersion: resource.apiVersion, kind: resource.kind, ...object } as Desired<S>;
 }
 
-/** An untyped handle; path, scope and subresources come from discovery. */
+/** A status of which nothing is known. */
+export type UntypedStatus = Readonly<Record<string, unknown>> & {
+  readonly conditions?: readonly Condition[] | undefined;
+};
+
+/** An untyped handle; path, scope and subresources come from discovery. {@link foreignResource} makes a typed one. */
 export function resource<Read extends AnyObject = AnyObject & Readonly<Record<string, unknown>>>(
   apiVersion: string,
   kind: string,
@@ -111,7 +116,7 @@ export function resource<Read extends AnyObject = AnyObject & Readonly<Record<st
   scope: Scope;
   read: Read;
   write: { metadata: MetaInput } & Readonly<Record<string, unknown>>;
-  status: unknown;
+  status: UntypedStatus;
 }> {
   return handle({ apiVersion, kind, scope: "Namespaced" });
 }

@@ -1,0 +1,165 @@
+/** `foreignResource`: a typed handle for a kind that others define. */
+import type { z } from "zod";
+import { handle, type Resource, type Scope, type UntypedStatus } from "./handle.ts";
+import { isDnsSubdomain } from "./label-name.ts";
+import type { DeepReadonly, MetaInput, ObjectMeta } from "./meta.ts";
+import { checkVersion } from "./names.ts";
+import { checkKeys } from "./version.ts";
+
+/** What a kind of others is called and where it lives. */
+export interface ForeignOptions<
+  G extends string,
+  V extends string,
+  K extends string,
+  Sc extends Scope,
+  Schema extends z.ZodType,
+> {
+  /** Such as `cert-manager.io`. */
+  readonly group: G;
+  /** Such as `v1`. */
+  readonly version: V;
+  /** Such as `Certificate`. */
+  readonly kind: K;
+  /** @default "Namespaced" */
+  readonly scope?: Sc;
+  /** The name in paths. Discovery finds it; only `manifests rbac`, which asks no cluster, goes by it. @default the English plural of the kind */
+  readonly plural?: string;
+  /** Of what stands beside the metadata, for the types. @default none: what the type parameter says, or untyped */
+  readonly schema?: Schema;
+}
+
+/** What stands beside `apiVersion`, `kind` and `metadata`. */
+type Content<T> = Omit<T, "apiVersion" | "kind" | "metadata">;
+
+/** What a controller may set: that of the type, and anything where the type says nothing. */
+type StatusIn<T> = T extends { readonly status?: infer S }
+  ? unknown extends S
+    ? UntypedStatus
+    : DeepReadonly<NonNullable<S>>
+  : unknown;
+
+/** The shape of a kind that others define. */
+export interface ForeignShape<A extends string, K extends string, Sc extends Scope, Read, Write> {
+  readonly apiVersion: A;
+  readonly kind: K;
+  readonly scope: Sc;
+  readonly read: { readonly apiVersion: A; readonly kind: K; readonly metadata: ObjectMeta } & DeepReadonly<
+    Content<Read>
+  >;
+  readonly write: { readonly metadata: MetaInput } & DeepReadonly<Omit<Content<Write>, "status">>;
+  readonly status: StatusIn<Write>;
+}
+
+/** The type parameter, where there is one. */
+type Given<T, Otherwise> = [T] extends [never] ? Otherwise : T;
+type ApiVersionOf<T, G extends string, V extends string> = [T] extends [never]
+  ? G extends ""
+    ? V
+    : `${G}/${V}`
+  : T extends { readonly apiVersion: infer A extends string }
+    ? A
+    : string;
+type KindOf<T> = [T] extends [never] ? string : T extends { readonly kind: infer K extends string } ? K : string;
+
+/** The schema behind a handle of {@link foreignResource}, shared by every copy of the SDK. */
+const foreignSchema: unique symbol = Symbol.for("binnacle.foreign") as never;
+
+/**
+ * A typed handle for a kind that others define, such as another operator's. Its CustomResourceDefinition is theirs:
+ * nothing of it is ever installed or printed.
+ *
+ * The types follow from a zod schema of what stands beside the metadata, or from a type parameter; with neither the
+ * objects are untyped. The schema is not sent to anybody: the server checks objects by its own.
+ *
+ * @throws TypeError `Cannot define foreign resource <kind>: …`
+ * @example
+ * const Certificate = foreignResource({
+ *   group: "cert-manager.io", version: "v1", kind: "Certificate",
+ *   schema: z.object({
+ *     spec: z.object({ secretName: z.string(), dnsNames: z.array(z.string()).optional() }),
+ *     status: z.object({ notAfter: z.string().optional(), conditions: conditions("Ready") }).optional(),
+ *   }),
+ * });
+ * const Issuer = foreignResource<IssuerType>({ group: "cert-manager.io", version: "v1", kind: "Issuer" });
+ * const ClusterIssuer = foreignResource<IssuerType, "Cluster">({ …, kind: "ClusterIssuer", scope: "Cluster" });
+ */
+export function foreignResource<
+  T extends object = never,
+  const Sc extends Scope = "Namespaced",
+  const G extends string = string,
+  const V extends string = string,
+  const K extends string = KindOf<T>,
+  Schema extends z.ZodType<object> = z.ZodType<Untyped, Untyped>,
+>(
+  options: ForeignOptions<G, V, K, Sc, Schema>,
+): Resource<ForeignShape<ApiVersionOf<T, G, V>, K, Sc, Given<T, z.output<Schema>>, Given<T, z.input<Schema>>>> {
+  try {
+    return checkedHandle(options) as never;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const { kind } = Object(options) as { readonly kind?: unknown };
+    const what = typeof kind === "string" ? kind : "of no kind";
+    throw new TypeError(`Cannot define foreign resource ${what}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Of objects of which nothing is known but their metadata. */
+interface Untyped {
+  readonly [field: string]: unknown;
+}
+
+type AnyForeignOptions = ForeignOptions<string, string, string, Scope, z.ZodType>;
+
+const KEYS = ["group", "version", "kind", "scope", "plural", "schema"];
+
+function checkedHandle(options: AnyForeignOptions): Resource {
+  if (typeof options !== "object" || options === null) throw new TypeError("it needs { group, version, kind }");
+  checkKeys(options, KEYS);
+  const { group, version, kind, scope = "Namespaced", plural, schema } = options;
+  for (const [option, value] of Object.entries({ group, version, kind })) {
+    if (typeof value !== "string") throw new TypeError(`'${option}' must be text`);
+  }
+  if (group !== "" && !isDnsSubdomain(group)) throw wrong("group", group, 'must be such as "cert-manager.io"');
+  checkVersion(version);
+  if (!/^[A-Z][A-Za-z0-9]*$/.test(kind)) throw wrong("kind", kind, 'must be such as "Certificate"');
+  if (scope !== "Namespaced" && scope !== "Cluster") throw wrong("scope", scope, 'must be "Namespaced" or "Cluster"');
+  if (plural !== undefined && !/^[a-z][-a-z0-9]*$/.test(plural)) {
+    throw wrong("plural", plural, 'must be such as "certificates"');
+  }
+  if (schema !== undefined && !("_zod" in Object(schema) && innermost(schema)._zod.def.type === "object")) {
+    throw new TypeError("'schema' must be z.object({ spec: …, status: … }), what stands beside the metadata");
+  }
+  const plain = handle({ apiVersion: group === "" ? version : `${group}/${version}`, kind, scope, plural });
+  return Object.freeze({ ...plain, [foreignSchema]: schema });
+}
+
+function wrong(option: string, value: string, advice: string): TypeError {
+  return new TypeError(`'${option}' ${advice}: current value is ${JSON.stringify(value)}`);
+}
+
+/** The schema of a kind that others define, as its handle has it; `undefined` where it has none. */
+export function schemaOfForeign(resource: Resource): z.core.$ZodType | undefined {
+  return (resource as { readonly [foreignSchema]?: z.core.$ZodType })[foreignSchema];
+}
+
+interface AnyDefinition {
+  readonly type: string;
+  readonly innerType?: z.core.$ZodType;
+  readonly element?: z.core.$ZodType;
+  readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
+}
+
+/** A schema without what makes it optional, gives it a default, and the like. */
+function innermost(schema: z.core.$ZodType): z.core.$ZodType {
+  const { innerType } = schema._zod.def as AnyDefinition;
+  return innerType === undefined ? schema : innermost(innerType);
+}
+
+/** Whether the schema has a field at the path; `[]` goes to the items of a list. */
+export function hasField(schema: z.core.$ZodType | undefined, path: readonly string[]): boolean {
+  if (schema === undefined) return false;
+  const [name, ...rest] = path;
+  if (name === undefined) return true;
+  const { shape, element } = innermost(schema)._zod.def as AnyDefinition;
+  return hasField(name === "[]" ? element : shape?.[name], rest);
+}
