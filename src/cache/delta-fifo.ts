@@ -249,6 +249,11 @@ export class DeltaFifo {
     this.#arrivals.close();
   }
 
+  /** Of which deltas are kept back. */
+  get keptKeys(): Iterable<string> {
+    return this.#kept.keys();
+  }
+
   /** Whether deltas of the key are kept back. */
   isKept(key: string): boolean {
     return this.#kept.has(key);

@@ -4,9 +4,10 @@ import type { AnyObject } from "../resource/handle.ts";
 import { compareVersions } from "../resource/meta.ts";
 import { AnswerTexts } from "./answer-texts.ts";
 import { Delta, DeltaFifo, type ListMark } from "./delta-fifo.ts";
+import { deleteEvent, Delivery } from "./delivery.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Indexer } from "./indexer.ts";
-import type { AddEvent, DeleteEvent, UpdateEvent } from "./informer-handler.ts";
+import type { DeleteEvent } from "./informer-handler.ts";
 import type { Intake } from "./intake.ts";
 import type { ListReason } from "./reflector-state.ts";
 import { OwnWrites } from "./own-writes.ts";
@@ -33,24 +34,23 @@ export interface FeedOptions {
   readonly held: ReadonlyMap<string, number>;
   /** Reduces an object on its way in; `shared` when others hold it too. */
   readonly intake: Pick<Intake, "take" | "split">;
+  /** Rises whenever more is needed of objects than before. */
+  readonly needs: () => number;
   readonly covers: (object: AnyObject) => boolean;
   /** The server has shown something, and it is in the store. */
   readonly onHeard: () => void;
-  /** `synced` may have changed. */
+  /** `synced` or `needsMet` may have changed. */
   readonly onSynced: () => void;
 }
 
-const ADDED: AddEvent = Object.freeze({ isInInitialList: false });
-const INITIAL: AddEvent = Object.freeze({ isInInitialList: true });
-const UPDATED: UpdateEvent = Object.freeze({});
-const DELETED: DeleteEvent = Object.freeze({ stateUnknown: false });
-const VANISHED: DeleteEvent = Object.freeze({ stateUnknown: true });
+const DELETED = deleteEvent(false);
+const VANISHED = deleteEvent(true);
 const DELTAS = { ADDED: "Added", MODIFIED: "Updated", DELETED: "Deleted" } as const;
 
 export class Feed {
   readonly #options: FeedOptions;
   readonly #store: Indexer;
-  readonly #handlers: Handlers;
+  readonly #delivery: Delivery;
   readonly #fifo: DeltaFifo;
   readonly #own = new OwnWrites();
   readonly #answers = new AnswerTexts();
@@ -60,19 +60,25 @@ export class Feed {
   #reason: ListReason = "initial";
   #list: ListMark | undefined;
   #bookmarked = false;
+  /** The needs that every object of the list under way meets. */
+  #listNeeds = 0;
+  /** Keys of a list that are held: their objects have not met its needs yet. */
+  readonly #awaited = new Set<string>();
   /** Of the last list, event or bookmark. */
   resourceVersion = "";
   /** A list has been taken in completely, since the kind exists. */
   synced = false;
+  /** The needs that every object in the store meets. */
+  needsMet = 0;
   /** Changes that a checking list showed and no event had told of. */
   differences = 0;
-  /** Objects of the list under way, or of an earlier one, have been taken in. */
+  /** Objects have been taken in: of the list under way, of an earlier one, or as answers to writes. */
   hasTaken = false;
 
   constructor(options: FeedOptions) {
     this.#options = options;
     this.#store = options.store;
-    this.#handlers = options.handlers;
+    this.#delivery = new Delivery(options.store, options.handlers);
     this.#fifo = new DeltaFifo({
       known: { keys: () => this.#keys(), get: (key) => this.#store.get(key) },
       held: options.held,
@@ -90,15 +96,22 @@ export class Feed {
     this.#sequence++;
     this.#reason = reason;
     this.#list = undefined;
+    this.#listNeeds = this.#options.needs();
     if (reason === "needs") this.hasTaken = false; // all of it is taken again
     this.#fifo.beginReplace();
   }
 
   page(objects: readonly AnyObject[], resourceVersion: string): void {
     const list = this.#mark(resourceVersion);
-    this.hasTaken = true;
+    this.#taking();
     this.#fifo.replacePage(this.#fifo.isFresh && this.#own.size === 0 ? this.#keepStubs(objects) : objects, list);
     this.#fifo.drain(this.#apply);
+  }
+
+  /** What is needed more before anything was taken, all of the list will meet. */
+  #taking(): void {
+    if (!this.hasTaken) this.#listNeeds = this.#options.needs();
+    this.hasTaken = true;
   }
 
   /** Nobody waits for stubs, so those of a first list go into the store as they are. @returns the other objects. */
@@ -111,6 +124,7 @@ export class Feed {
   endList(resourceVersion: string): void {
     const list = this.#mark(resourceVersion);
     const { isFresh } = this.#fifo;
+    this.#taking();
     this.#fifo.endReplace(list);
     this.#fifo.drain(this.#apply);
     if (isFresh) this.#vanishUnshown(list);
@@ -118,6 +132,9 @@ export class Feed {
     this.synced = true;
     this.resourceVersion = resourceVersion;
     this.#sweep();
+    this.#awaited.clear();
+    for (const key of this.#fifo.keptKeys) this.#awaited.add(key);
+    if (this.#awaited.size === 0) this.needsMet = this.#listNeeds;
     this.#options.onHeard();
     this.#options.onSynced();
   }
@@ -168,6 +185,7 @@ export class Feed {
     this.#fifo.clear();
     this.#own.clear();
     this.#answers.clear();
+    this.#awaited.clear();
     for (const key of this.#keys()) this.#remove(key, this.#store.get(key)!, VANISHED);
     this.#options.onSynced();
   }
@@ -180,7 +198,7 @@ export class Feed {
       const stored = this.#store.get(key);
       const version = stored?.metadata.uid === deleted.uid ? stored.metadata.resourceVersion : "";
       this.#own.deleted(key, { uid: deleted.uid, version, list: this.#sequence });
-      if (stored !== undefined && version !== "") this.#remove(key, stored, { stateUnknown: false, origin });
+      if (stored !== undefined && version !== "") this.#remove(key, stored, deleteEvent(false, origin));
     }
   }
 
@@ -192,6 +210,9 @@ export class Feed {
   /** No write of the key is under way any more. */
   release(key: string): void {
     this.#fifo.release(key, this.#applyKept);
+    if (!this.#awaited.delete(key) || this.#awaited.size > 0) return;
+    this.needsMet = this.#listNeeds;
+    this.#options.onSynced();
   }
 
   #wroteObject(key: string, object: AnyObject, { origin, text }: WriteResult): void {
@@ -214,20 +235,21 @@ export class Feed {
       return;
     }
     const taken = this.#options.intake.take(object, true);
+    this.#taking();
     this.#own.wrote(key, taken, about);
     if (about.outside) {
-      if (stored !== undefined) this.#remove(key, stored, { stateUnknown: false, origin });
+      if (stored !== undefined) this.#remove(key, stored, deleteEvent(false, origin));
       return;
     }
     if (text !== undefined && !this.#fifo.exchange(key, object, taken)) {
       this.#answers.add({ key, object: taken, text });
     }
-    if (stored === undefined) this.#add(key, taken, { isInInitialList: false, origin });
-    else if (stored.metadata.uid === uid) this.#update(key, taken, { old: stored, event: { origin } });
-    else {
-      this.#remove(key, stored, VANISHED);
-      this.#add(key, taken, { isInInitialList: false, origin });
+    if (stored?.metadata.uid === uid) {
+      this.#delivery.replace(key, taken, { stored, old: stored, origin });
+      return;
     }
+    if (stored !== undefined) this.#remove(key, stored, VANISHED);
+    this.#delivery.add(key, taken, { isInitial: false, origin });
   }
 
   #applyKeptDelta(key: string, delta: Delta): void {
@@ -250,11 +272,10 @@ export class Feed {
     if (list?.refresh === true && type === "Replaced") this.#refresh(key, object);
     const stored = this.#store.get(key);
     if (type === "Sync") {
-      if (stored !== undefined) this.#handlers.resynced(stored);
+      if (stored !== undefined) this.#delivery.resync(stored);
       return;
     }
     let old = stored;
-    let isNew = false;
     if (this.#own.size > 0) {
       const verdict = this.#own.judge(key, delta, stored);
       if (verdict.kind === "drop") return;
@@ -263,29 +284,30 @@ export class Feed {
         return;
       }
       if (verdict.kind === "tell") {
-        if (verdict.old === undefined) this.#handlers.added(stored!, ADDED);
-        else this.#handlers.updated(stored!, verdict.old, UPDATED);
+        this.#delivery.tell(stored!, verdict.old);
         return;
       }
-      if (verdict.kind === "apply") old = verdict.old ?? stored;
-      else isNew = true;
+      old = verdict.kind === "apply" ? (verdict.old ?? stored) : undefined;
     }
     if (list?.known !== undefined && isMissed(delta, stored, list.known)) this.differences++;
     if (stored === undefined) {
-      if (type !== "Deleted") this.#add(key, object, this.synced ? ADDED : INITIAL);
+      if (type !== "Deleted") this.#delivery.add(key, object, { isInitial: !this.synced });
       return;
     }
     const isSame = stored.metadata.uid === object.metadata.uid;
     const order = compareVersions(object.metadata.resourceVersion, stored.metadata.resourceVersion);
     if (type === "Deleted") {
       if (list !== undefined) this.#remove(key, stored, VANISHED);
-      else if (isSame || order > 0) this.#remove(key, isSame ? object : stored, isSame ? DELETED : VANISHED);
+      else if (isSame) this.#delivery.remove(key, stored, { last: object, event: DELETED });
+      else if (order > 0) this.#remove(key, stored, VANISHED);
     } else if (!isSame) {
       if (order <= 0 && !list?.reset) return;
       this.#remove(key, stored, VANISHED);
-      this.#add(key, object, this.synced ? ADDED : INITIAL);
-    } else if (isNew) this.#add(key, object, ADDED);
-    else if (order > 0 || (order < 0 && list?.reset)) this.#update(key, object, { old: old!, event: UPDATED });
+      this.#delivery.add(key, object, { isInitial: !this.synced });
+    } else if (order > 0 || old === undefined || (order < 0 && list?.reset)) {
+      if (old === stored && list === undefined) this.#delivery.update(key, object, stored);
+      else this.#delivery.replace(key, object, { stored, old, isRefresh: list?.refresh });
+    }
   }
 
   /** More is needed of an object of this version than the store has. */
@@ -294,23 +316,11 @@ export class Feed {
     if (stored === undefined || isStub(object)) return;
     const { uid, resourceVersion } = object.metadata;
     if (stored.metadata.uid !== uid || stored.metadata.resourceVersion !== resourceVersion) return;
-    if (isStub(stored)) this.#update(key, object, { old: stored, event: UPDATED });
-    else this.#store.set(key, object);
+    this.#delivery.refresh(key, object, stored);
   }
 
-  #add(key: string, object: AnyObject, event: AddEvent): void {
-    this.#store.set(key, object);
-    this.#handlers.added(object, event);
-  }
-
-  #update(key: string, object: AnyObject, about: { old: AnyObject; event: UpdateEvent }): void {
-    this.#store.set(key, object);
-    this.#handlers.updated(object, about.old, about.event);
-  }
-
-  #remove(key: string, object: AnyObject, event: DeleteEvent): void {
-    this.#store.delete(key);
-    this.#handlers.deleted(object, event);
+  #remove(key: string, stored: AnyObject, event: DeleteEvent): void {
+    this.#delivery.remove(key, stored, { last: stored, event });
   }
 
   #sweep(): void {

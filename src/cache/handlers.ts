@@ -61,9 +61,7 @@ export class Handlers {
     this.#listeners = this.#listeners.filter((other) => other !== listener);
   }
 
-  /** Nobody waits for stubs. */
   added(object: AnyObject, event: AddEvent): void {
-    if (isStub(object)) return;
     for (const listener of this.#listeners) {
       if (!listener.active) continue;
       try {

@@ -67,6 +67,13 @@ export class InformerParts {
     return synced;
   }
 
+  /** What all that is waited for meets of the growing needs. */
+  get needsMet(): number {
+    let least = Infinity;
+    for (const { awaited, feed } of this.#parts.values()) if (awaited) least = Math.min(least, feed.needsMet);
+    return least;
+  }
+
   /** Of the least current one. */
   get resourceVersion(): string {
     let least: string | undefined;

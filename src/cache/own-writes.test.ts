@@ -47,6 +47,7 @@ function setUp(options: Options = {}) {
       take: (one, shared) => (shared ? { ...one } : one),
       split: (objects) => ({ stubs: [], others: objects }),
     },
+    needs: () => 0,
     covers: options.covers ?? (() => true),
     onHeard: () => {},
     onSynced: () => {},

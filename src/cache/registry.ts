@@ -48,6 +48,8 @@ export interface AcquireOptions {
 /** One user's hold on an informer. */
 export interface InformerLease {
   readonly informer: SharedInformer;
+  /** All that was asked for has been listed, as whole as it is needed; true from then on, until the kind is gone. */
+  readonly hasSynced: boolean;
   setNeeds(needs: Needs): void;
   /** Also twice. */
   release(): void;
@@ -106,11 +108,17 @@ export class InformerRegistry {
     if (this.#stopped) throw new Error(`Cannot watch ${resource.kind}: the informers have been stopped`);
     const shared = this.#sharedFor(resource, options);
     const user = { name: options.user, needs: options.needs };
+    let hasSynced = (): boolean => false;
     const lease: InformerLease = {
       informer: shared.informer,
+      get hasSynced() {
+        return hasSynced();
+      },
       setNeeds: (needs) => {
         user.needs = needs;
-        if (shared.users.has(lease)) this.#need(shared);
+        if (!shared.users.has(lease)) return;
+        this.#need(shared);
+        ({ hasSynced } = shared.informer.claim());
       },
       release: () => {
         if (shared.users.delete(lease)) this.#left(shared, user.needs);
@@ -118,6 +126,7 @@ export class InformerRegistry {
     };
     shared.users.set(lease, user);
     this.#need(shared);
+    ({ hasSynced } = shared.informer.claim());
     shared.informer.start();
     return lease;
   }

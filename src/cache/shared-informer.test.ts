@@ -435,7 +435,7 @@ describe("SharedInformer", () => {
     informer.setNeeds([{ bodies: "all", managers: ["mine"] }]);
     await until(() => server.watches.length === 2);
     expect(informer.store.get("ns/b")).toHaveProperty("data");
-    expect(take()).toEqual(["update b@2 from 2"]);
+    expect(take()).toEqual(["initial b@2"]);
     informer.setNeeds([{ bodies: isX, managers: [] }]);
     expect(informer.relists).toEqual({ needs: 1 });
     expect(informer.bytes).toBeGreaterThan(100);

@@ -84,6 +84,10 @@ export class SharedInformer {
   readonly #stopping = new AbortController();
   #state: InformerState = { kind: "starting" };
   #hasSynced = false;
+  /** Rises whenever more is needed of objects than before. */
+  #needs = 0;
+  /** What is kept meets the needs so far. */
+  #needsMet = 0;
   #lastEventAt: number | undefined;
 
   constructor(resource: Resource, options: SharedInformerOptions) {
@@ -106,6 +110,7 @@ export class SharedInformer {
           namespace,
           held,
           intake: this.#intake,
+          needs: () => this.#needs,
           covers: (object) => this.covers(object),
           onHeard: () => this.#heard(),
           onSynced: () => this.#synced(),
@@ -260,7 +265,7 @@ export class SharedInformer {
       throw new Error(`Cannot add handler ${options.name} to ${this.id}: the informer has been stopped`);
     }
     const listener = this.#handlers.add(handler, { options, objects: this.store.values() });
-    const hasSynced = (): boolean => this.#hasSynced;
+    const { hasSynced } = this.claim();
     return {
       get hasSynced() {
         return hasSynced();
@@ -269,7 +274,13 @@ export class SharedInformer {
     };
   }
 
-  /** Told when `state` or `hasSynced` changed. */
+  /** What is needed now: it says whether all of it has been listed, from when it has been until the kind is gone. */
+  claim(): { readonly hasSynced: () => boolean } {
+    const needs = this.#needs;
+    return { hasSynced: () => this.#hasSynced && this.#needsMet >= needs };
+  }
+
+  /** Told when `state` or `hasSynced` changed, its own or that of a registration. */
   onChange(listener: () => void): Disposable {
     const own = (): void => listener();
     this.#listeners.add(own);
@@ -309,7 +320,9 @@ export class SharedInformer {
 
   /** What all users need from now on. What was dropped before, and is needed now, is listed again. */
   setNeeds(users: Iterable<Needs>): void {
-    if (this.#intake.setNeeds(users)) this.#parts.relist();
+    if (!this.#intake.setNeeds(users)) return;
+    this.#needs++;
+    this.#parts.relist();
   }
 
   /** What the answer to a write shows, where an event that is held shows the same and has been parsed. */
@@ -339,8 +352,10 @@ export class SharedInformer {
 
   #synced(): void {
     const all = this.#parts.synced && this.#selection?.synced !== false;
-    if (all === this.#hasSynced) return;
+    const { needsMet } = this.#parts;
+    if (all === this.#hasSynced && needsMet === this.#needsMet) return;
     this.#hasSynced = all;
+    this.#needsMet = needsMet;
     this.#tell();
   }
 

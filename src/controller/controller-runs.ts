@@ -102,11 +102,11 @@ export class ControllerRuns {
 
   /** The keys of all objects that belong to the controller, none while they are not known; its name, where it has no objects. */
   *allKeys(call: EventSink["call"]): Generator<string> {
-    const { primary } = this.#options.kinds;
+    const { listedPrimary } = this.#options.kinds;
     const reconciler = this.#reconciler;
     if (reconciler === undefined) yield this.#options.declarations.name;
-    else if (primary?.hasSynced === true) {
-      for (const [key, object] of primary.store.entries()) {
+    else if (listedPrimary !== undefined) {
+      for (const [key, object] of listedPrimary.store.entries()) {
         if (call("match", () => isMember(reconciler, object)) === true) yield key;
       }
     }

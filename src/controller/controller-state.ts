@@ -1,5 +1,5 @@
 /** What a controller is doing, as `/readyz?verbose` and the metrics show it. */
-import type { SharedInformer } from "../cache/shared-informer.ts";
+import type { InformerLease } from "../cache/registry.ts";
 
 /** From the outside: whether it works, and else what it waits for. */
 export type ControllerState =
@@ -12,9 +12,10 @@ export type ControllerState =
   | { readonly kind: "stopped"; readonly message?: undefined };
 
 /** Follows from the informers: the worst of them decides. */
-export function stateOf(informers: readonly SharedInformer[], working: boolean): ControllerState {
+export function stateOf(leases: readonly InformerLease[], working: boolean): ControllerState {
   let unavailable: ControllerState | undefined;
-  for (const { state, resource, hasSynced } of informers) {
+  for (const { informer, hasSynced } of leases) {
+    const { state, resource } = informer;
     if (state.kind === "waiting") return { kind: "waiting", message: state.message };
     if (state.kind === "unavailable") unavailable = { kind: "unavailable", message: state.message };
     else if (!hasSynced) unavailable ??= { kind: "syncing", message: `${resource.kind} is being listed` };

@@ -8,7 +8,7 @@ import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
 import type { RunContext } from "../reconcile/context.ts";
 import { TerminalError } from "../reconcile/errors.ts";
-import { ConfigMap } from "../resource/builtin/core.ts";
+import { ConfigMap, Secret } from "../resource/builtin/core.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { listOf, refusal, ScriptedServer, until } from "../testing/scripted-server.ts";
 import { DefinedKinds } from "./defined-kinds.ts";
@@ -98,7 +98,7 @@ async function setUp(
     await until(() => server.watches.length > 0);
     server.watch.send(["MODIFIED", map(name, version.next++)]);
   };
-  return { server, clock, controller, queue, metric, idle, change, lines, log };
+  return { server, clock, controller, informers, queue, metric, idle, change, lines, log };
 }
 
 test("CTRL-01 a key that succeeds leaves the queue, without a failure", async () => {
@@ -299,6 +299,37 @@ test("CTRL-10 no run before every handler has dealt with the initial list, also 
   open();
   await idle();
   expect(ran.sort()).toEqual(names.sort());
+});
+
+test("enqueue is asked of nothing before all caches have synced, and then of each object as it is now, as new", async () => {
+  const asked: string[] = [];
+  const secrets = Promise.withResolvers<void>();
+  const { server, idle, informers } = await setUp(async () => {}, {
+    onList: async ({ path }) => {
+      if (path.endsWith("/configmaps")) return { body: listOf([map("a", 1), map("b", 1)], "1") };
+      await secrets.promise;
+      return { body: { ...listOf([], "1"), kind: "SecretList" } };
+    },
+    more: {
+      reads: [Secret],
+      watches: [
+        watch(ConfigMap, {
+          on: ({ type, object }) => {
+            asked.push(`${type} ${object.metadata.name}@${object.metadata.resourceVersion}`);
+            return true;
+          },
+          enqueue: (object) => [object],
+        }),
+      ],
+    },
+  });
+  await until(() => server.watches.length === 1);
+  server.watch.send(["MODIFIED", map("a", 2)], ["DELETED", map("b", 3)], ["ADDED", map("c", 4)]);
+  await until(() => informers.all().some(({ resourceVersion }) => resourceVersion === "4"));
+  expect(asked).toEqual([]);
+  secrets.resolve();
+  await idle();
+  expect(asked).toEqual(["create a@2", "create c@4"]);
 });
 
 test("CTRL-13 never two runs of a key, and events during a run are one more run", async () => {

@@ -171,7 +171,7 @@ class ControllerEngine implements RunningController, EventSink {
 
   get state(): ControllerState {
     if (this.#stopping.signal.aborted) return STOPPED;
-    const state = stateOf(this.#kinds.informers, this.#working);
+    const state = stateOf(this.#kinds.leases, this.#working);
     return this.#late !== undefined && state.kind === "syncing" ? { kind: "unavailable", message: this.#late } : state;
   }
 
@@ -229,8 +229,7 @@ class ControllerEngine implements RunningController, EventSink {
   }
 
   primary(key: string): AnyObject | undefined {
-    const { primary } = this.#kinds;
-    return primary?.hasSynced ? primary.store.get(key) : undefined;
+    return this.#kinds.listedPrimary?.store.get(key);
   }
 
   add(key: string, options: AddOptions): void {
@@ -319,7 +318,8 @@ class ControllerEngine implements RunningController, EventSink {
   /** Marks this controller alone; its caches go on trying. */
   #syncIsLate(patience: number): void {
     if (this.#hasSynced) return;
-    const waiting = this.#kinds.informers.filter(({ hasSynced }) => !hasSynced).map(({ resource }) => resource.kind);
+    const late = this.#kinds.leases.filter(({ hasSynced }) => !hasSynced);
+    const waiting = late.map(({ informer }) => informer.resource.kind);
     this.#late = `not listed within ${patience / 1_000} s: ${waiting.join(", ")}`;
     this.#runtime.log.warn("Caches have not synced in time", {
       module: this.module,

@@ -125,6 +125,32 @@ describe("primaryHandler", () => {
     expect(sink.keys).toEqual(["ns/a", "ns/a"]);
   });
 
+  test("takes what is first shown from outside as new, whatever `on` says of updates", () => {
+    const first = { isFirstFromOutside: true };
+    const on = changed.generation;
+    const sink = new Collected();
+    const [object, old] = [
+      thing({ generation: 1, resourceVersion: "2" }),
+      thing({ generation: 1, resourceVersion: "1" }),
+    ];
+    const child = { ...part({ name: "a" }), metadata: { ...part({ name: "a" }).metadata, resourceVersion: "2" } };
+    const handlers = [
+      [primaryHandler(sink, kindWatch(watch(Thing, { on }))), object, old],
+      [ownedHandler(sink, kindWatch(watch(Part, { on })), Thing), child, part({ name: "a" })],
+      [mappedHandler(sink, kindWatch(watch(Thing, { on, enqueue: (one) => [one] }))), object, old],
+    ] as const;
+    for (const [handler, now, before] of handlers) {
+      handler.onUpdate(now, before, {});
+      expect(sink.keys).toEqual([]);
+      handler.onUpdate(now, before, first);
+      handler.onUpdate(now, now, first);
+      expect([sink.keys.splice(0), sink.priorities.splice(0)]).toEqual([
+        ["ns/a", "ns/a"],
+        [undefined, undefined],
+      ]);
+    }
+  });
+
   test("takes what the key's own run wrote by hand as news for after that run, and at once for every other key", () => {
     const sink = new Collected();
     const handler = primaryHandler(sink, kindWatch(Thing));

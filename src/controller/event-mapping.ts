@@ -50,7 +50,11 @@ export interface EventSink {
 }
 
 type Type = Change<AnyObject>["type"];
-type Told = { readonly origin?: string | undefined; readonly isInInitialList?: boolean };
+type Told = {
+  readonly origin?: string | undefined;
+  readonly isInInitialList?: boolean;
+  readonly isFirstFromOutside?: boolean | undefined;
+};
 
 /** Whether it only shows what the key's own run wrote, and that is no news to the key. */
 function isEcho(sink: EventSink, told: Told, key: string): boolean {
@@ -89,6 +93,11 @@ function enqueue(sink: EventSink, key: string, event: Enqueueing): void {
   else sink.add(key, options);
 }
 
+/** To a controller that takes no notice of its own writes, what is first shown from outside is new. */
+function changeOf(object: AnyObject, old: AnyObject, told: Told): Change<AnyObject> {
+  return told.isFirstFromOutside === true ? { type: "create", object } : { type: "update", object, old };
+}
+
 /** Members of `for`, and former members that still carry our finalizer. */
 export function primaryHandler(sink: EventSink, watch: KindWatch): InformerHandler {
   const changed = (given: Change<AnyObject>, told: Told): void => {
@@ -111,7 +120,7 @@ export function primaryHandler(sink: EventSink, watch: KindWatch): InformerHandl
   };
   return {
     onAdd: (object, told) => changed({ type: "create", object }, told),
-    onUpdate: (object, old, told) => changed({ type: "update", object, old }, told),
+    onUpdate: (object, old, told) => changed(changeOf(object, old, told), told),
     onDelete: (object) => {
       const key = keyString(object.metadata);
       sink.gone(key);
@@ -160,7 +169,7 @@ export function ownedHandler(sink: EventSink, watch: KindWatch, owner: Resource)
   };
   return {
     onAdd: (object, told) => tell({ type: "create", object }, told),
-    onUpdate: (object, old, told) => tell({ type: "update", object, old }, told),
+    onUpdate: (object, old, told) => tell(changeOf(object, old, told), told),
     onDelete: (object, told) => {
       sink.childGone(watch.resource, keyString(object.metadata));
       tell({ type: "delete", object }, told);
@@ -171,8 +180,7 @@ export function ownedHandler(sink: EventSink, watch: KindWatch, owner: Resource)
 /** The keys that the author's `enqueue` names, for the old and the new state, each once. */
 export function mappedHandler(sink: EventSink, watch: KindWatch): InformerHandler {
   const map = watch.options.enqueue!;
-  const tell = (type: Type, object: AnyObject, context: { old?: AnyObject; told: Told }): void => {
-    const { old, told } = context;
+  const tell = ({ type, object, old }: Change<AnyObject>, told: Told): void => {
     if (!matches(sink, watch, object) && (old === undefined || !matches(sink, watch, old))) return;
     if (!passes(sink, watch, { type, object, old })) return;
     const add = (lists: readonly (readonly Enqueued[] | undefined)[]): void => {
@@ -192,9 +200,9 @@ export function mappedHandler(sink: EventSink, watch: KindWatch): InformerHandle
     }
   };
   return {
-    onAdd: (object, told) => tell("create", object, { told }),
-    onUpdate: (object, old, told) => tell("update", object, { old, told }),
-    onDelete: (object, told) => tell("delete", object, { told }),
+    onAdd: (object, told) => tell({ type: "create", object }, told),
+    onUpdate: (object, old, told) => tell(changeOf(object, old, told), told),
+    onDelete: (object, told) => tell({ type: "delete", object }, told),
   };
 }
 

@@ -30,9 +30,9 @@ export class WatchedKinds implements Disposable {
   /** The informers whose namespaces come and go. */
   readonly #selecting: SharedInformer[] = [];
   readonly #handlers = new DisposableStack();
-  #primary: SharedInformer | undefined;
-  /** What was there at the start and waits for an author's `enqueue`; `undefined` once delivered. */
-  #deferred: (() => void)[] | undefined = [];
+  #primary: InformerLease | undefined;
+  /** Authors' `enqueue` functions, which are told nothing before all caches have synced; empty from then on. */
+  readonly #mapped: { readonly informer: SharedInformer; readonly handler: InformerHandler }[] = [];
 
   constructor(options: WatchedKindsOptions) {
     this.#options = options;
@@ -40,15 +40,20 @@ export class WatchedKinds implements Disposable {
 
   /** The informer of `for`. */
   get primary(): SharedInformer | undefined {
-    return this.#primary;
+    return this.#primary?.informer;
   }
 
-  get informers(): readonly SharedInformer[] {
-    return this.#leases.map(({ informer }) => informer);
+  /** The informer of `for`, once it holds all its objects as whole as the controller needs them. */
+  get listedPrimary(): SharedInformer | undefined {
+    return this.#primary?.hasSynced === true ? this.#primary.informer : undefined;
+  }
+
+  get leases(): readonly InformerLease[] {
+    return this.#leases;
   }
 
   get synced(): boolean {
-    return this.#leases.every(({ informer }) => informer.hasSynced);
+    return this.#leases.every(({ hasSynced }) => hasSynced);
   }
 
   /** Whether all caches have listed a key's namespace, where namespaces come and go. */
@@ -66,25 +71,23 @@ export class WatchedKinds implements Disposable {
     const primary = declarations.for;
     if (primary !== undefined) {
       this.#primary = this.#lease(primary, { bodies: "all", managers });
-      this.#handle(this.#primary, primaryHandler(sink, primary));
+      this.#handle(this.#primary.informer, primaryHandler(sink, primary));
     }
     for (const watch of owns) {
-      const informer = this.#lease(watch, { bodies: bodiesOwnedBy(primary!.resource, watch), managers });
+      const { informer } = this.#lease(watch, { bodies: bodiesOwnedBy(primary!.resource, watch), managers });
       informer.store.addIndex(OWNER_INDEX, ownerUid);
       this.owned.push({ resource: watch.resource, track: watch.options.track ?? "owner", informer });
       this.#handle(informer, ownedHandler(sink, watch, primary!.resource));
     }
     for (const watch of watches) {
-      this.#handle(this.#lease(watch, EVERYTHING), this.#deferring(mappedHandler(sink, watch)));
+      this.#mapped.push({ informer: this.#lease(watch, EVERYTHING).informer, handler: mappedHandler(sink, watch) });
     }
     for (const watch of reads) this.#lease(watch, EVERYTHING);
   }
 
-  /** Hands over what waited until all caches had synced: an author's `enqueue` may read other kinds. */
+  /** All caches have synced, so that an author's `enqueue` may read other kinds: it is told of what is there. */
   deliver(): void {
-    const deferred = this.#deferred ?? [];
-    this.#deferred = undefined;
-    for (const deliver of deferred) deliver();
+    for (const { informer, handler } of this.#mapped.splice(0)) this.#handle(informer, handler);
   }
 
   [Symbol.dispose](): void {
@@ -92,7 +95,7 @@ export class WatchedKinds implements Disposable {
     for (const lease of this.#leases) lease.release();
   }
 
-  #lease(watch: KindWatch, needs: Needs): SharedInformer {
+  #lease(watch: KindWatch, needs: Needs): InformerLease {
     const { runtime, user, onChange } = this.#options;
     const { labels, fields, namespaces } = watch.options;
     const lease = runtime.informers.acquire(watch.resource, {
@@ -111,20 +114,10 @@ export class WatchedKinds implements Disposable {
     const informers = this.declared.get(id);
     if (informers === undefined) this.declared.set(id, [informer]);
     else if (!informers.includes(informer)) informers.push(informer);
-    return informer;
+    return lease;
   }
 
   #handle(informer: SharedInformer, handler: InformerHandler): void {
     this.#handlers.use(informer.addHandler(handler, { name: this.#options.user }));
-  }
-
-  #deferring(handler: InformerHandler): InformerHandler {
-    return {
-      ...handler,
-      onAdd: (object, event) => {
-        if (this.#deferred === undefined) handler.onAdd(object, event);
-        else this.#deferred.push(() => handler.onAdd(object, event));
-      },
-    };
   }
 }
