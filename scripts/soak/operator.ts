@@ -4,7 +4,7 @@ import { ConfigMap, Lease, Secret, ServiceAccount } from "binnacle/resources";
 import { generateHeapSnapshot } from "bun";
 import { heapStats } from "bun:jsc";
 import { InformerRegistry, type InformerLease } from "../../src/cache/registry.ts";
-import { openGate } from "../../src/client/write-gate.ts";
+import { alwaysLeader } from "../../src/client/leadership.ts";
 import { DefinedKinds } from "../../src/controller/defined-kinds.ts";
 import { FinalizerClaims } from "../../src/controller/finalizer-claims.ts";
 import { startController, type RunningController } from "../../src/controller/controller.ts";
@@ -85,7 +85,14 @@ const metrics = createMetrics();
 const transport = createTransport(await loadKubeconfig({ kubeconfig: process.argv[2]!, env: {} }));
 const mapper = new RestMapper(transport);
 const informers = new InformerRegistry({ transport, mapper, log });
-const events = createEventRecorder({ transport, gate: openGate, clock: systemClock, log, metrics, instance: "soak" });
+const events = createEventRecorder({
+  transport,
+  gate: alwaysLeader,
+  clock: systemClock,
+  log,
+  metrics,
+  instance: "soak",
+});
 const runtime: Runtime = {
   transport,
   mapper,
@@ -93,7 +100,7 @@ const runtime: Runtime = {
   events,
   finalizers: new FinalizerClaims({ clock: systemClock, log }),
   definedKinds: new DefinedKinds(),
-  gate: openGate,
+  leadership: alwaysLeader,
   clock: systemClock,
   log,
   metrics,

@@ -97,7 +97,7 @@ async function parse(args: readonly string[], command: Command): Promise<Readonl
     array: named("list"),
     boolean: named("boolean"),
     string: valued,
-    narg: Object.fromEntries(valued.map((name) => [name, 1])),
+    narg: Object.fromEntries(flags.filter(needsValue).map(({ name }) => [name, 1])),
     configuration: parsing,
   });
   if (error !== null) {
@@ -115,6 +115,10 @@ async function parse(args: readonly string[], command: Command): Promise<Readonl
     ...Object.fromEntries(first),
     ...(rest !== undefined && more.length > 0 && { [rest.name]: more }),
   };
+}
+
+function needsValue({ type, bare }: Option): boolean {
+  return type !== "boolean" && bare === undefined;
 }
 
 /** Prints help, or says that a command is missing. */
@@ -144,7 +148,7 @@ function declare(builder: Argv, { options }: Command): Argv {
       builder.option(name, {
         ...shared,
         ...(option.type === "list" && { array: true, nargs: 1 }),
-        requiresArg: option.type !== "boolean",
+        requiresArg: needsValue(option),
       });
   }
   return builder;

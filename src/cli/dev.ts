@@ -10,6 +10,7 @@ import { isFree } from "../testing/control-plane/ports.ts";
 import { unpack } from "../platform/unpack.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { offerTypes } from "./editor-types.ts";
+import { electionOptions } from "./election-options.ts";
 import type { Option } from "./option.ts";
 import { runControllers } from "./run-controllers.ts";
 import { type RunValues, runOptions, runValues } from "./run-options.ts";
@@ -37,11 +38,14 @@ const described: Readonly<Record<string, string>> = {
 };
 
 const options: readonly Option[] = [
-  ...runOptions.map((option) => ({
-    ...option,
-    ...(option.name in defaults && { default: defaults[option.name] }),
-    ...(option.name in described && { describe: described[option.name]! }),
-  })),
+  // The replica of a developer is the only one, and a shared cluster's own replicas would keep it from working.
+  ...runOptions
+    .filter((option) => !electionOptions.includes(option))
+    .map((option) => ({
+      ...option,
+      ...(option.name in defaults && { default: defaults[option.name] }),
+      ...(option.name in described && { describe: described[option.name]! }),
+    })),
   {
     name: "data",
     type: "boolean",

@@ -16,6 +16,8 @@ export interface Option {
   readonly type: OptionType;
   readonly default?: unknown;
   readonly choices?: readonly string[];
+  /** What a flag without a value means. @default a value is needed */
+  readonly bare?: string;
   /** A positional argument instead of a flag. */
   readonly positional?: true;
 }
@@ -143,7 +145,7 @@ function read(option: Option, value: unknown, from: string): TypeOf[OptionType] 
     case "duration":
       return duration(value, from);
     default:
-      return text(single(value, from), { choices: option.choices, from });
+      return text(single(value, from) || (option.bare ?? ""), { choices: option.choices, from });
   }
 }
 

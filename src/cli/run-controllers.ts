@@ -5,6 +5,7 @@ import type { RateLimit } from "../kube/request-rate.ts";
 import { Manager } from "../manager/manager.ts";
 import type { Log } from "../observe/log.ts";
 import type { Host } from "./command.ts";
+import { electionOf } from "./election-options.ts";
 import type { RunValues } from "./run-options.ts";
 import { startModules } from "./start-modules.ts";
 import { UsageError, UserError } from "./usage-error.ts";
@@ -43,6 +44,7 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
   });
   loading.catch(() => {}); // awaited below, unless something before it fails
   const cluster = await options.cluster();
+  const election = development ? undefined : electionOf(values, cluster);
   await using manager = new Manager({
     cluster,
     log,
@@ -54,6 +56,7 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     grace: values["grace-period"],
     strict: values.strict,
     installCrds: values["install-crds"],
+    election,
     development,
     tellRuns: development,
     version: host.embedded.version,

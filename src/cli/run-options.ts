@@ -1,5 +1,6 @@
 /** The options of running controllers: of `run`, and with other defaults of `dev`. */
 import type { LogLevel } from "../observe/log.ts";
+import { type ElectionValues, electionOptions } from "./election-options.ts";
 import type { Option, ValuesOf } from "./option.ts";
 import { contextOption, controllersOption, kubeconfigOption, namespaceOption } from "./shared-options.ts";
 
@@ -55,9 +56,9 @@ const options = [
   },
 ] as const;
 
-export const runOptions: readonly Option[] = options;
+export const runOptions: readonly Option[] = [...options, ...electionOptions];
 
-export interface RunValues {
+export interface RunValues extends ElectionValues {
   readonly controllers: readonly string[];
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
@@ -79,5 +80,5 @@ export interface RunValues {
 
 /** What a command with {@link runOptions} was given. */
 export function runValues(given: object): RunValues {
-  return given as ValuesOf<typeof options>;
+  return given as ValuesOf<typeof options> & ElectionValues;
 }

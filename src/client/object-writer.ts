@@ -6,12 +6,12 @@
  */
 import type { WriteResult } from "../cache/feed.ts";
 import { type ApiError, isForbidden, isNotFound } from "../kube/api-error.ts";
+import { WritesRefused } from "../kube/request-gate.ts";
 import { collectionPath, type Mapping, objectPath } from "../kube/mapper.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
 import type { DeleteOptions, JsonPatchOperation, Patch, WriteOptions } from "./client.ts";
 import type { ClientScope, RunScope } from "./scope.ts";
-import { WritesRefused } from "./write-gate.ts";
 import { WriteHold } from "./write-hold.ts";
 
 const PATCH_TYPES = {
@@ -252,6 +252,7 @@ export class ObjectWriter {
         path,
         query: this.#query(call, run),
         body,
+        gate,
         contentType: call.contentType,
         signal: signalOf(options, run),
         timeout: options.timeout,

@@ -8,7 +8,8 @@ import type { Key } from "../resource/meta.ts";
 import type { ExecOptions, Execution } from "./client.ts";
 import { PushedChunks } from "./pushed-chunks.ts";
 import type { ClientScope } from "./scope.ts";
-import { WritesRefused, type WriteGate } from "./write-gate.ts";
+import { WritesRefused } from "../kube/request-gate.ts";
+import type { WriteGate } from "./write-gate.ts";
 
 const STDIN = 0;
 const STDOUT = 1;

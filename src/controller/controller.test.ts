@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { InformerRegistry } from "../cache/registry.ts";
-import { openGate } from "../client/write-gate.ts";
+import { alwaysLeader } from "../client/leadership.ts";
 import { createEventRecorder } from "../events/recorder.ts";
 import { RestMapper } from "../kube/mapper.ts";
 import { createTransport } from "../kube/transport.ts";
@@ -61,7 +61,7 @@ async function setUp(
   const mapper = new RestMapper(transport);
   const informers = new InformerRegistry({ transport, mapper, log, clock });
   cleanup.defer(() => informers.stop());
-  const events = createEventRecorder({ transport, gate: openGate, clock, log, metrics, instance: "test" });
+  const events = createEventRecorder({ transport, gate: alwaysLeader, clock, log, metrics, instance: "test" });
   const runtime = {
     transport,
     mapper,
@@ -69,7 +69,7 @@ async function setUp(
     events,
     finalizers: new FinalizerClaims({ clock, log }),
     definedKinds: new DefinedKinds(),
-    gate: openGate,
+    leadership: alwaysLeader,
     clock,
     log,
     metrics,

@@ -11,6 +11,7 @@ import { ObjectRun } from "../reconcile/object-run.ts";
 import type { RunEnvironment } from "../reconcile/run.ts";
 import { childId } from "../reconcile/owned-kind.ts";
 import { parseDuration } from "../resource/duration.ts";
+import type { Cause } from "../resource/cause.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { ControllerGate } from "./controller-gate.ts";
 import { controllerQueue } from "./controller-queue.ts";
@@ -84,6 +85,8 @@ class ControllerEngine implements RunningController, EventSink {
   /** What is said of caches that take too long. */
   #late: string | undefined;
   #working = false;
+  /** A term of leadership has begun once. */
+  #hasLed = false;
 
   constructor(controller: AnyController, runtime: Runtime, options: StartOptions) {
     const declarations = declarationsOf(controller);
@@ -95,7 +98,7 @@ class ControllerEngine implements RunningController, EventSink {
     this.module = options.module;
     this.finalizers = declarations.finalizers;
     this.ownNews = ownNewsOf(controller);
-    this.#gate = new ControllerGate(runtime.gate);
+    this.#gate = new ControllerGate(runtime.leadership);
     const named = { module: this.module, controller: this.name };
     this.#pending = new PendingEnqueues({ clock, log: runtime.log.with(named) });
 
@@ -132,7 +135,7 @@ class ControllerEngine implements RunningController, EventSink {
       parts,
       clock,
       log: log.with({ module: this.module }),
-      events: runtime.events.for(this.name),
+      events: runtime.events.for(this.name, runtime.leadership),
       gate: this.#gate,
     };
     this.#runs = new ControllerRuns(controller, {
@@ -162,7 +165,8 @@ class ControllerEngine implements RunningController, EventSink {
     });
     this.#kinds.watch(declarations);
     this.#cleanup.use(runtime.finalizers.own(declarations, this.#kinds.primary));
-    this.#keySources();
+    this.#cleanup.use(runtime.leadership.onChange((isLeader) => this.#onLeadership(isLeader)));
+    if (runtime.leadership.isLeader) this.#keySources();
     this.#cleanup.use(runtime.transport.reachability.onChange((reachable) => this.#onReachability(reachable)));
     const patience = parseDuration(controller.syncTimeout ?? DEFAULT_SYNC_TIMEOUT, "syncTimeout");
     this.#cleanup.use(clock.setTimeout(() => this.#syncIsLate(patience), patience));
@@ -264,19 +268,26 @@ class ControllerEngine implements RunningController, EventSink {
 
   // Setting up.
 
+  /** Sources begin with the first term: before it, their keys are the business of whoever leads. */
   #keySources(): void {
-    const { clock, log } = this.#runtime;
+    if (this.#hasLed) return;
+    this.#hasLed = true;
+    const { clock, leadership, log } = this.#runtime;
     runSources(this.#declarations.sources, {
       clock,
       signal: this.#stopping.signal,
       add: (key, cause) => this.queue.add(key, { cause }),
       everything: (cause) => {
-        const call: EventSink["call"] = (what, code) => this.call(what, code);
-        for (const key of this.#runs.allKeys(call)) this.queue.add(key, { cause, priority: LOW_PRIORITY });
+        if (leadership.isLeader) this.#addAll(cause);
       },
       invoke: this.#invoke,
       onError: (error) => log.error("A source failed", { module: this.module, controller: this.name, error }),
     });
+  }
+
+  #addAll(cause: Cause): void {
+    const call: EventSink["call"] = (what, code) => this.call(what, code);
+    for (const key of this.#runs.allKeys(call)) this.queue.add(key, { cause, priority: LOW_PRIORITY });
   }
 
   // Going on and pausing.
@@ -304,7 +315,7 @@ class ControllerEngine implements RunningController, EventSink {
     if (!this.#hasSynced) void this.#runs.findLeftBehind(this.#runtime, this.#stopping.signal);
     this.#hasSynced = true;
     this.#late = undefined;
-    this.#workers.open = this.#runtime.transport.reachability.reachable;
+    this.#openWorkers();
     this.#changed();
   }
 
@@ -312,7 +323,28 @@ class ControllerEngine implements RunningController, EventSink {
   #onReachability(reachable: boolean): void {
     if (!this.#working) return;
     if (reachable) this.queue.expedite();
-    this.#workers.open = reachable;
+    this.#openWorkers();
+  }
+
+  /**
+   * Caches and queue stay warm without leadership, so that work begins at once when it comes. Whoever led in between
+   * may have left a key half done, so a second term begins with all of them.
+   */
+  #onLeadership(isLeader: boolean): void {
+    if (this.#stopping.signal.aborted) return;
+    if (!isLeader) {
+      this.#workers.open = false;
+      this.#workers.cancel("leadership was lost");
+      return;
+    }
+    if (this.#hasLed) this.#addAll(NEW_TERM);
+    else this.#keySources();
+    this.#openWorkers();
+  }
+
+  #openWorkers(): void {
+    const { leadership, transport } = this.#runtime;
+    this.#workers.open = this.#working && leadership.isLeader && transport.reachability.reachable;
   }
 
   /** Marks this controller alone; its caches go on trying. */
@@ -334,6 +366,7 @@ class ControllerEngine implements RunningController, EventSink {
   }
 }
 
+const NEW_TERM: Cause = Object.freeze({ source: "leadership", type: "generic" });
 const STOPPED: ControllerState = Object.freeze({ kind: "stopped" });
 
 function ownNewsOf({ reconcileOwnWrites }: AnyController): OwnNews {

@@ -1,6 +1,6 @@
 /** What controllers run on: the parts of the process that all of them share. */
 import type { InformerRegistry } from "../cache/registry.ts";
-import type { WriteGate } from "../client/write-gate.ts";
+import type { Leadership } from "../client/leadership.ts";
 import type { EventRecorder } from "../events/recorder.ts";
 import type { RestMapper } from "../kube/mapper.ts";
 import type { Transport } from "../kube/transport.ts";
@@ -17,8 +17,8 @@ export interface Runtime {
   readonly events: EventRecorder;
   readonly finalizers: FinalizerClaims;
   readonly definedKinds: DefinedKinds;
-  /** Closed when leadership is lost. */
-  readonly gate: WriteGate;
+  /** Whether controllers may work; writes are refused from the moment that it is lost. */
+  readonly leadership: Leadership;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;

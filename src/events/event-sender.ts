@@ -1,5 +1,4 @@
 /** Sends Events one after the other, in the background. */
-import type { WriteGate } from "../client/write-gate.ts";
 import { isAlreadyExists, isApiError, isNotFound } from "../kube/api-error.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { Log } from "../observe/log.ts";
@@ -10,7 +9,6 @@ import type { EventSeries } from "./event-series.ts";
 
 export interface EventSenderOptions {
   readonly transport: Pick<Transport, "request">;
-  readonly gate: WriteGate;
   readonly clock: Clock;
   readonly log: Log;
   /** What happened was not told; a series goes on all the same. */
@@ -82,11 +80,11 @@ export class EventSender {
   async #deliver(series: EventSeries): Promise<EventDropReason | undefined> {
     for (let attempt = 1; ; attempt++) {
       if (this.#closed.signal.aborted) return "closed";
-      if (this.#options.gate.refused !== undefined) return "refused";
       try {
         await this.#write(series);
         return undefined;
       } catch (error) {
+        if (series.gate.refused !== undefined) return "refused";
         if (this.#closing.signal.aborted && !isApiError(error)) this.#closed.abort(error);
         if (attempt >= MAX_TRIES || this.#closing.signal.aborted || !isPassing(error)) {
           this.#tell(series, error);
@@ -99,7 +97,7 @@ export class EventSender {
   }
 
   async #write(series: EventSeries): Promise<void> {
-    const { first, last, count } = series;
+    const { first, gate, last, count } = series;
     const { identity } = series;
     const path = `/apis/events.k8s.io/v1/namespaces/${identity.namespace}/events`;
     const { transport } = this.#options;
@@ -108,7 +106,7 @@ export class EventSender {
       try {
         const body = seriesBody({ last, count });
         const contentType = "application/merge-patch+json";
-        await transport.request({ method: "PATCH", path: `${path}/${identity.name}`, body, contentType, signal });
+        await transport.request({ method: "PATCH", path: `${path}/${identity.name}`, body, contentType, gate, signal });
         this.#took(series, count);
         return;
       } catch (error) {
@@ -119,7 +117,7 @@ export class EventSender {
     const occurrences = series.told > 0 ? count : 1;
     try {
       const body = eventBody(identity, { first, last, count: occurrences });
-      await transport.request({ method: "POST", path, body, signal });
+      await transport.request({ method: "POST", path, body, gate, signal });
     } catch (error) {
       // The name is random: the one that exists is ours, from a try whose answer was lost.
       if (!isAlreadyExists(error)) throw error;

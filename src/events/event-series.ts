@@ -1,10 +1,13 @@
 /** Events that repeat are one Event with a count. */
+import type { WriteGate } from "../client/write-gate.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EventIdentity } from "./event.ts";
 
 /** An Event and its repetitions. */
 export interface EventSeries {
   readonly identity: EventIdentity;
+  /** Asked before the Event is sent. */
+  readonly gate: WriteGate;
   /** Milliseconds since the epoch; likewise below. */
   readonly first: number;
   last: number;
@@ -48,10 +51,11 @@ export class SeriesCache {
     return series;
   }
 
-  start(identity: EventIdentity): EventSeries {
+  start(identity: EventIdentity, gate: WriteGate): EventSeries {
     const now = this.#clock.now();
     const series: EventSeries = {
       identity,
+      gate,
       first: now,
       last: now,
       count: 1,

@@ -25,7 +25,8 @@ export interface ControllerEvents {
  * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
  */
 export interface EventRecorder {
-  for(controller: string): ControllerEvents;
+  /** @param gate asked before each Event is recorded and sent. @default the recorder's */
+  for(controller: string, gate?: WriteGate): ControllerEvents;
   /** Waits until all Events recorded so far were sent or given up. @throws the signal's reason. */
   flush(signal?: AbortSignal): Promise<void>;
   /** Sends what is waiting, once and within 5 s, and stops; later Events are dropped. */
@@ -58,12 +59,11 @@ class BackgroundRecorder implements EventRecorder {
   #closed: Promise<void> | undefined;
 
   constructor(options: EventRecorderOptions) {
-    const { clock, gate, log, transport } = options;
+    const { clock, log, transport } = options;
     this.#options = options;
     this.#limiter = new ObjectLimiter(clock);
     this.#sender = new EventSender({
       transport,
-      gate,
       clock,
       log,
       onDrop: (series, reason) => {
@@ -84,9 +84,9 @@ class BackgroundRecorder implements EventRecorder {
     return this.#dropped;
   }
 
-  for(controller: string): ControllerEvents {
+  for(controller: string, gate: WriteGate = this.#options.gate): ControllerEvents {
     const reporter = reporterFor(controller, this.#options.instance);
-    return { record: (regarding, event) => this.#record({ reporter, regarding, event }) };
+    return { record: (regarding, event) => this.#record({ reporter, regarding, event }, gate) };
   }
 
   async flush(signal?: AbortSignal): Promise<void> {
@@ -105,9 +105,9 @@ class BackgroundRecorder implements EventRecorder {
     this.#series[Symbol.dispose]();
   }
 
-  #record(occurrence: Occurrence): void {
+  #record(occurrence: Occurrence, gate: WriteGate): void {
     if (this.#closed !== undefined) return this.#drop("closed");
-    if (this.#options.gate.refused !== undefined) return this.#drop("refused");
+    if (gate.refused !== undefined) return this.#drop("refused");
     const ofObject = objectKey(occurrence);
     const key = eventKey(occurrence, ofObject);
     const repeated = this.#series.repeat(key);
@@ -118,7 +118,7 @@ class BackgroundRecorder implements EventRecorder {
     }
     if (this.#sender.full) return this.#drop("full");
     if (!this.#limiter.take(ofObject)) return this.#drop("rate");
-    this.#sender.send(this.#series.start(identify(occurrence, key)));
+    this.#sender.send(this.#series.start(identify(occurrence, key), gate));
   }
 
   #sendCounts(): void {

@@ -66,6 +66,11 @@ export class ExchangePath {
     this.renew();
   }
 
+  /** Ends the connections at once, and with them what was written to them and not sent. */
+  drop(): void {
+    this.#sessions.drop();
+  }
+
   close(): void {
     this.#sessions.close();
   }

@@ -16,6 +16,8 @@ export interface Exchange {
  * connection with others: none may throw.
  */
 export interface ExchangeHandlers {
+  /** Asked just before the first byte is sent, which may be long after the request was begun. @default true */
+  mayBeSent?(): boolean;
   onResponse(status: number, header: (name: string) => string | undefined): void;
   onChunk(chunk: Uint8Array): void;
   /** The answer is complete. */

@@ -108,13 +108,17 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     this.#write();
   }
 
-  /** Sends a request; the caller has seen that there is room. It fails in a later turn at the earliest. */
+  /**
+   * Sends a request; the caller has seen that there is room. It fails in a later turn at the earliest. One that may not
+   * be sent any more has cancelled itself.
+   */
   send(stream: H2Stream): void {
     if (this.#closed || this.#leaving) {
       const error = refused(this.#options.server);
       queueMicrotask(() => stream.fail(error));
       return;
     }
+    if (stream.handlers.mayBeSent?.() === false) return;
     const { method, body } = stream.exchange;
     const isFirst = this.#next === 1;
     stream.id = this.#next;

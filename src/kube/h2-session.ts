@@ -111,6 +111,10 @@ export class H2Session implements Carrier {
     else if (this.#streams === 0) this.close();
   }
 
+  drop(failure: UnreachableError): void {
+    this.#end(failure);
+  }
+
   close(): void {
     const message = "the transport was closed";
     this.#end(new UnreachableError(this.#options.server.origin, { code: "ECONNABORTED", message }));

@@ -89,6 +89,14 @@ export class H2Sessions implements Carrier {
     this.#fill();
   }
 
+  /** Ends the sessions at once; what waits for one gets another. */
+  drop(): void {
+    const message = "the connection was dropped with a request that may not be sent any more";
+    const failure = new UnreachableError(this.#server.origin, { code: "ECONNRESET", message });
+    for (const session of this.#sessions) session.drop(failure);
+    this.#fill();
+  }
+
   close(): void {
     const message = "the transport was closed";
     this.#failWaiting(new UnreachableError(this.#server.origin, { code: "ECONNABORTED", message }));

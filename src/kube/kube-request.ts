@@ -1,5 +1,6 @@
 /** What is asked of the API server. */
 import type { HeaderValues } from "./cluster-config.ts";
+import type { RequestGate } from "./request-gate.ts";
 
 /** Who is told what becomes of a request's attempts. */
 export interface AttemptListener {
@@ -29,6 +30,8 @@ export interface KubeRequest {
   /** Milliseconds for the call: its attempts and the waits between them. @default 60_000 for each attempt */
   readonly timeout?: number | undefined;
   readonly attempts?: AttemptListener | undefined;
+  /** Refuses the request until its first byte is sent. @default nothing does */
+  readonly gate?: RequestGate | undefined;
   /** A `lease` has a connection to itself, and so have lists, whose answers are long. @default "request" */
   readonly traffic?: "request" | "list" | "lease" | undefined;
 }

@@ -9,6 +9,7 @@ import type { ExchangePath } from "./exchange-path.ts";
 import type { ExchangeHandlers, OpenExchange } from "./exchange.ts";
 import type { FetchPath } from "./fetch-path.ts";
 import { bodyOf, pathOf, type KubeRequest } from "./kube-request.ts";
+import { WritesRefused } from "./request-gate.ts";
 
 export interface ShortRequestOptions {
   /** Whether the answer is to be parsed. */
@@ -61,10 +62,19 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
     request.attempts?.onSend();
     try {
       const exchange = { method: request.method, path: pathOf(request), headers, body: bodyOf(request) };
-      this.#exchange = path.open(exchange, this);
+      const opened = path.open(exchange, this);
+      if (this.#isOver) opened.cancel();
+      else this.#exchange = opened;
     } catch (error) {
       this.abort(error);
     }
+  }
+
+  /** A request that its gate refuses ends here. */
+  mayBeSent(): boolean {
+    const refused = this.request.gate?.refused;
+    if (refused !== undefined) this.abort(new WritesRefused(refused));
+    return refused === undefined;
   }
 
   /** By `fetch`, which makes objects of the bytes of a long answer without a text in between. */

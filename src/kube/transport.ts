@@ -17,6 +17,7 @@ import { runStream } from "./long-stream.ts";
 import { probeServer } from "./probe.ts";
 import { ReachabilityProbe, type Reachability } from "./reachability.ts";
 import { ReloadOnce } from "./reload-once.ts";
+import { WritesRefused } from "./request-gate.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import { RequestRate, type RateLimit } from "./request-rate.ts";
 import { retryDelay } from "./retry.ts";
@@ -65,6 +66,11 @@ export interface Transport {
    * @throws ApiError for an answer other than success, UnreachableError when there is none, the signal's reason.
    */
   channels(request: ChannelsRequest): Promise<Channels>;
+  /**
+   * Ends the requests that their gate refuses by now, and drops the connections that carried them: what was written to
+   * those but has not left this machine never will.
+   */
+  endRefused(): void;
   /** Ends what is in flight and every connection and timer. */
   close(): Promise<void>;
 }
@@ -192,6 +198,12 @@ class KubeTransport implements Transport {
     return this.#retried({ method: "GET", path, headers, signal }, () => this.#openChannels(request), false);
   }
 
+  endRefused(): void {
+    let some = false;
+    for (const short of this.#short) if (!short.mayBeSent()) some = true;
+    if (some) this.#requests.drop();
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -258,6 +270,8 @@ class KubeTransport implements Transport {
     request.signal?.throwIfAborted();
     // First, because nobody would end a request that it left behind by throwing.
     const credentials = this.#config.headers();
+    const refused = request.gate?.refused;
+    if (refused !== undefined) throw new WritesRefused(refused);
     const short = new ShortRequest(request, {
       json,
       server: this.server,
@@ -278,6 +292,7 @@ class KubeTransport implements Transport {
   }
 
   #send(request: KubeRequest, short: ShortRequest, credentials: HeaderValues): void {
+    if (!short.mayBeSent()) return;
     const headers = this.#headers.of(request, credentials);
     if (request.traffic === "lease") return short.send(this.#leases, headers);
     if (this.#config.answer !== undefined) return short.sendByFetch(this.#fetches, headers);

@@ -3,6 +3,7 @@
  */
 import { hostname } from "node:os";
 import { InformerRegistry } from "../cache/registry.ts";
+import { alwaysLeader } from "../client/leadership.ts";
 import { openGate } from "../client/write-gate.ts";
 import { DefinedKinds } from "../controller/defined-kinds.ts";
 import { FinalizerClaims } from "../controller/finalizer-claims.ts";
@@ -18,11 +19,12 @@ import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Log } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
 import { hostBound } from "../platform/as-host.ts";
-import { type Clock, sleep, systemClock } from "../platform/clock.ts";
+import { type Clock, evenly, sleep, systemClock } from "../platform/clock.ts";
 import { healthApp } from "../server/health-app.ts";
 import { HealthChecks } from "../server/health-checks.ts";
 import { type Listeners, startListeners } from "../server/listeners.ts";
 import { metricsApp } from "../server/metrics-app.ts";
+import { type ElectionOptions, Elections } from "./elections.ts";
 import { informerReading } from "./informer-reading.ts";
 import { installCrds, installGate } from "./install-crds.ts";
 import { isolate } from "./isolation.ts";
@@ -50,6 +52,8 @@ export interface ManagerOptions {
   readonly retryInstalling?: boolean | undefined;
   /** Freezes cached objects and warns about undeclared calls. @default false */
   readonly development?: boolean | undefined;
+  /** Elects a leader among the replicas of this process. @default none: it always works */
+  readonly election?: ElectionOptions | undefined;
   /** A line of the log for each run, with what caused it, and not only at level debug. @default false */
   readonly tellRuns?: boolean | undefined;
   /** Logs what nobody in the process caught, instead of letting it end the process. @default true */
@@ -77,6 +81,7 @@ export class Manager implements AsyncDisposable {
   readonly #transport: Transport;
   readonly #connectionClock: Clock;
   readonly #runtime: Runtime;
+  readonly #elections: Elections | undefined;
   readonly #stopping = new AbortController();
   readonly #isolation: Disposable | undefined;
   readonly #reachability: Disposable;
@@ -123,7 +128,7 @@ export class Manager implements AsyncDisposable {
       }),
       finalizers: new FinalizerClaims({ clock, log }),
       definedKinds: new DefinedKinds(),
-      gate: openGate,
+      leadership: alwaysLeader,
       clock,
       log,
       metrics: this.metrics,
@@ -132,7 +137,13 @@ export class Manager implements AsyncDisposable {
       warnUndeclared: development,
       tellRuns: options.tellRuns,
     };
-    this.modules = new ModuleRegistry(this.#runtime, { grace, strict, health: this.#health });
+    this.#elections = options.election && this.#elect(options.election);
+    this.modules = new ModuleRegistry(this.#runtime, {
+      grace,
+      strict,
+      health: this.#health,
+      leaderships: this.#elections,
+    });
     this.metrics.informersFrom(() =>
       this.#runtime.informers.all().map((informer) => informerReading(informer, this.#connectionClock.now())),
     );
@@ -208,6 +219,7 @@ export class Manager implements AsyncDisposable {
   /** All modules that were found at start have been added, or are known to be broken. */
   loaded(): void {
     this.#loaded = true;
+    this.#elections?.allLoaded();
   }
 
   /** Ends everything, in this order. Never throws; a step that fails is logged and the next one follows. */
@@ -238,6 +250,11 @@ export class Manager implements AsyncDisposable {
         why: "the last runs recorded some, and no run records more",
         run: () => this.#runtime.events.close(),
       },
+      {
+        what: "election",
+        why: "whoever leads next begins at once, so nothing of ours may be written from here on",
+        run: () => this.#elections?.stop(),
+      },
       { what: "informers", why: "nobody reads them any more", run: () => this.#runtime.informers.stop() },
       {
         what: "connections",
@@ -266,6 +283,21 @@ export class Manager implements AsyncDisposable {
         log.error(`Cannot stop ${what} in order`, { error });
       }
     }
+  }
+
+  #elect(election: ElectionOptions): Elections {
+    const { log } = this.#options;
+    const { healthz, readyz } = this.#health;
+    return new Elections(election, {
+      transport: this.#transport,
+      clock: outsideModules(evenly(this.#options.connectionClock ?? this.#options.clock)),
+      wall: this.#connectionClock,
+      log,
+      metrics: this.metrics,
+      events: this.#runtime.events,
+      healthz,
+      readyz,
+    });
   }
 
   async #begin(module: LoadedModule, start: () => Promise<void>): Promise<void> {

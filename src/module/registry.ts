@@ -1,6 +1,7 @@
 /** The modules of a running process: each can be added, replaced and removed while the others run. */
 import { type RunningController, startController } from "../controller/controller.ts";
 import type { Runtime } from "../controller/runtime.ts";
+import type { Leaderships } from "./leaderships.ts";
 import { checkConflicts } from "./conflicts.ts";
 import { Contributions, type Health } from "./contributions.ts";
 import type { LoadedModule } from "./loaded-module.ts";
@@ -15,6 +16,8 @@ export interface RegistryOptions {
   readonly strict?: boolean | undefined;
   /** Milliseconds that runs get to finish when a module leaves. */
   readonly grace: number;
+  /** Who may work. @default every module */
+  readonly leaderships?: Leaderships | undefined;
   /** Starts a controller. @default startController */
   readonly start?: typeof startController | undefined;
 }
@@ -40,6 +43,7 @@ export class ModuleRegistry {
   readonly #runtime: Runtime;
   readonly #grace: number;
   readonly #start: typeof startController;
+  readonly #leaderships: Leaderships | undefined;
   readonly #health: Health;
   readonly #strict: boolean;
   /** Of each module, broken ones included, in `/readyz?verbose`. */
@@ -51,7 +55,9 @@ export class ModuleRegistry {
   /** Changes happen one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(runtime: Runtime, { grace, health, strict = false, start = startController }: RegistryOptions) {
+  constructor(runtime: Runtime, options: RegistryOptions) {
+    const { grace, health, leaderships, strict = false, start = startController } = options;
+    this.#leaderships = leaderships;
     this.#runtime = runtime;
     this.#grace = grace;
     this.#health = health;
@@ -98,7 +104,10 @@ export class ModuleRegistry {
       this.#broken.delete(name);
       this.#postponed.drop(name);
       const running = this.#running.get(name);
-      if (running !== undefined) await this.#end(running);
+      if (running !== undefined) {
+        await this.#end(running);
+        await this.#leaderships?.leave(name);
+      }
       this.#listed.get(name)?.[Symbol.dispose]();
       this.#listed.delete(name);
     });
@@ -222,6 +231,7 @@ export class ModuleRegistry {
       this.#running.set(name, running);
       for (const controller of definitions.controllers) this.#startOne(running, controller);
       contributions.start();
+      this.#warmth(running);
       this.#list(name);
       this.#broken.delete(name);
       log.info("Module started", { file: module.file, controllers: running.controllers.map((one) => one.name) });
@@ -229,6 +239,7 @@ export class ModuleRegistry {
       const running = this.#running.get(name);
       if (running === undefined) await contributions.leave();
       else await this.#end(running, { keepGraph: true });
+      await this.#leaderships?.leave(name);
       throw error;
     }
   }
@@ -258,10 +269,13 @@ export class ModuleRegistry {
 
   #startOne(running: Running, controller: ModuleDefinitions["controllers"][number]): void {
     const { module, controllers, listeners } = running;
-    const started = this.#start(controller, this.#runtime, { module: module.name, invoke: module.invoke });
+    const leadership = this.#leaderships?.of(module.name) ?? this.#runtime.leadership;
+    const runtime = { ...this.#runtime, leadership };
+    const started = this.#start(controller, runtime, { module: module.name, invoke: module.invoke });
     controllers.push(started);
     let told: string = started.state.kind;
     const listener = started.onChange(() => {
+      this.#warmth(running);
       const { state } = started;
       // Each new try of a controller that cannot work begins with syncing.
       if (state.kind === "syncing" || state.kind === told) return;
@@ -276,6 +290,14 @@ export class ModuleRegistry {
       else if (state.kind === "running") this.#runtime.log.info("Controller runs", fields);
     });
     listeners.push(listener);
+  }
+
+  /** A controller that cannot sync does not keep the others from work. */
+  #warmth({ module, controllers, definitions }: Running): void {
+    if (this.#leaderships === undefined || controllers.length < definitions.controllers.length) return;
+    const isWarm = ({ hasSynced, state }: RunningController): boolean =>
+      hasSynced || state.kind === "waiting" || state.kind === "unavailable";
+    if (controllers.every(isWarm)) this.#leaderships.warm(module.name);
   }
 
   async #end(running: Running, { keepGraph = false } = {}): Promise<void> {

@@ -1,0 +1,97 @@
+/** The options of leader election, with the names that kubebuilder and kube-controller-manager give them. */
+import { checkDurations } from "../election/durations.ts";
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+import type { ElectionOptions } from "../manager/elections.ts";
+import type { Option, ValuesOf } from "./option.ts";
+import { UsageError } from "./usage-error.ts";
+
+const options = [
+  {
+    name: "leader-elect",
+    type: "string",
+    default: "false",
+    bare: "process",
+    choices: ["false", "true", "process", "module"],
+    describe: "Let one of several replicas work: process elects one for all modules, module one for each; off is false",
+  },
+  {
+    name: "leader-election-id",
+    type: "string",
+    describe: "Name of the Lease that the replicas share; needed with --leader-elect",
+  },
+  {
+    name: "leader-election-namespace",
+    type: "string",
+    describe: "Namespace of the Lease; the pod's, or that of the kubeconfig's context",
+  },
+  {
+    name: "leader-election-lease-duration",
+    type: "duration",
+    default: "15s",
+    describe: "How long others wait for a leader that does not renew the Lease",
+  },
+  {
+    name: "leader-election-renew-deadline",
+    type: "duration",
+    default: "10s",
+    describe: "How long a leader writes after the last renewal",
+  },
+  {
+    name: "leader-election-retry-period",
+    type: "duration",
+    default: "2s",
+    describe: "Pause between two attempts to take or renew the Lease",
+  },
+  {
+    name: "leader-election-release-on-cancel",
+    type: "boolean",
+    default: true,
+    describe: "Let the Lease go at the end, so that another replica takes over at once",
+  },
+] as const;
+
+export const electionOptions: readonly Option[] = options;
+
+export type ElectionValues = ValuesOf<typeof options>;
+
+/** As a Lease is named: a DNS subdomain, with room for a module's name. */
+const LEASE_NAME = /^[a-z0-9]([-a-z0-9.]{0,180}[a-z0-9])?$/;
+
+/**
+ * The election that the options ask for; `undefined` for none.
+ *
+ * @throws UsageError naming the option that is missing or does not fit the others.
+ */
+export function electionOf(
+  given: ElectionValues,
+  { namespace }: Pick<ClusterConfig, "namespace">,
+): ElectionOptions | undefined {
+  const mode = given["leader-elect"];
+  const id = given["leader-election-id"];
+  if (mode === "false") return undefined;
+  if (id === undefined) {
+    throw new UsageError(
+      "--leader-elect is given without --leader-election-id: name the Lease that the replicas of this deployment, and nobody else, share",
+    );
+  }
+  if (!LEASE_NAME.test(id)) {
+    throw new UsageError(`--leader-election-id is '${id}': expected lower-case letters, digits, '-' and '.'`);
+  }
+  const durations = {
+    leaseDuration: given["leader-election-lease-duration"],
+    renewDeadline: given["leader-election-renew-deadline"],
+    retryPeriod: given["leader-election-retry-period"],
+  };
+  try {
+    checkDurations(durations);
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}; see --leader-election-…`);
+  }
+  return {
+    ...durations,
+    mode: mode === "module" ? "module" : "process",
+    id,
+    namespace: given["leader-election-namespace"] ?? namespace,
+    release: given["leader-election-release-on-cancel"],
+  };
+}

@@ -1,0 +1,20 @@
+/** Whether this process, or one module of it, is the one that may work. */
+import { openGate, type WriteGate } from "./write-gate.ts";
+
+/**
+ * The write gate of an election, which also tells when it opens and closes.
+ *
+ * **Guarantee.** Listeners are told of a loss synchronously, before the write that found it out is refused.
+ */
+export interface Leadership extends WriteGate {
+  readonly isLeader: boolean;
+  /** Told after each change of `isLeader`. */
+  onChange(listener: (isLeader: boolean) => void): Disposable;
+}
+
+/** The leadership of a process that runs without an election: it always leads. */
+export const alwaysLeader: Leadership = Object.freeze({
+  refused: openGate.refused,
+  isLeader: true,
+  onChange: () => ({ [Symbol.dispose]: () => {} }),
+});

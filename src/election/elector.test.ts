@@ -1,0 +1,332 @@
+import { expect, test } from "bun:test";
+import { type LoopbackServer, type Reply, sendJson, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
+import { createTransport } from "../kube/transport.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { defaultDurations } from "../../scripts/integration/election-world.ts";
+import type { ElectionDurations } from "./durations.ts";
+import { Elector, type ElectorOptions } from "./elector.ts";
+import type { Lease, LeaseSpec } from "./lease.ts";
+import { KubeLeaseLock } from "./lease-lock.ts";
+
+const collection = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+const path = `${collection}/lock`;
+
+/** A server with one Lease, which refuses stale writes; `conflicts` makes it refuse that many more. */
+class LeaseServer {
+  readonly server: LoopbackServer;
+  lease: Lease | undefined;
+  conflicts = 0;
+  /** Requests wait while it is set. */
+  hold: Promise<void> | undefined;
+  #version = 0;
+  readonly #watches = new Set<Reply>();
+
+  private constructor(server: LoopbackServer) {
+    this.server = server;
+  }
+
+  static async start(spec?: LeaseSpec): Promise<LeaseServer> {
+    const server = await startLoopback(() => {});
+    const leases = new LeaseServer(server);
+    if (spec !== undefined) leases.put(spec);
+    server.handler = async (request, reply) => {
+      const isWatch = request.query.get("watch") === "true";
+      if (!isWatch) await leases.hold;
+      if (request.method === "GET" && isWatch) {
+        expect(request.path).toBe(collection);
+        expect(request.query.get("fieldSelector")).toBe("metadata.name=lock");
+        leases.#watches.add(reply);
+        reply.writeHead(200, { "content-type": "application/json" });
+        reply.flushHeaders?.();
+      } else if (request.method === "GET") {
+        if (leases.lease === undefined) sendStatus(reply, 404, { reason: "NotFound" });
+        else sendJson(reply, leases.lease);
+      } else {
+        const body = JSON.parse(request.body) as Lease;
+        const isStale = body.metadata.resourceVersion !== leases.lease?.metadata.resourceVersion;
+        if (isStale || leases.conflicts-- > 0) sendStatus(reply, 409, { reason: "Conflict" });
+        else sendJson(reply, leases.put(body.spec!));
+      }
+    };
+    return leases;
+  }
+
+  put(spec: LeaseSpec): Lease {
+    const resourceVersion = String(++this.#version);
+    const metadata = { name: "lock", namespace: "default", uid: "1", resourceVersion };
+    this.lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata, spec };
+    for (const watch of this.#watches) watch.write(`${JSON.stringify({ type: "MODIFIED", object: this.lease })}\n`);
+    return this.lease;
+  }
+
+  get watches(): number {
+    return this.#watches.size;
+  }
+
+  /** What was asked since the last call, watches aside. */
+  asked(): string[] {
+    return this.server.requests
+      .splice(0)
+      .filter(({ query }) => query.get("watch") === null)
+      .map(({ method, path }) => `${method} ${path}`);
+  }
+}
+
+async function setUp(options: { readonly spec?: LeaseSpec; readonly more?: Partial<ElectorOptions> } = {}) {
+  const leases = await LeaseServer.start(options.spec);
+  const clock = new FakeClock();
+  const transport = createTransport(leases.server.config);
+  const told: string[] = [];
+  const elector = new Elector({
+    ...defaultDurations,
+    lock: new KubeLeaseLock(transport, { namespace: "default", name: "lock" }),
+    identity: "us",
+    clock,
+    wall: clock,
+    random: () => 0,
+    observer: {
+      observed: (holder) => told.push(`observed ${holder || "nobody"}`),
+      acquired: () => told.push("acquired"),
+      lost: (reason) => told.push(`lost: ${reason}`),
+      slowPath: () => told.push("slow path"),
+      failed: (_error, first) => first && told.push("failed"),
+    },
+    ...options.more,
+  });
+  return {
+    leases,
+    clock,
+    elector,
+    told,
+    async [Symbol.asyncDispose]() {
+      await elector.stop();
+      await transport.close();
+      await leases.server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Lets real requests be answered while the elector's clock stands still. */
+async function until(holds: () => boolean, what = holds.toString()): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`did not come true within 5 s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+const held = (identity: string, seconds = 15): LeaseSpec => ({
+  holderIdentity: identity,
+  leaseDurationSeconds: seconds,
+  acquireTime: "2020-01-01T00:00:00.000000Z",
+  renewTime: "2020-01-01T00:00:00.000000Z",
+  leaseTransitions: 0,
+});
+
+test("LE-01 Elector creates a Lease that is not there, with no transition", async () => {
+  await using world = await setUp();
+  const { elector, leases } = world;
+  expect(elector.refused).toBe("this process is not the leader");
+  elector.start();
+  await until(() => elector.isLeader);
+  expect(elector.refused).toBeUndefined();
+  expect(leases.asked()).toEqual([`GET ${path}`, `POST ${collection}`]);
+  expect(leases.lease?.spec).toMatchObject({ holderIdentity: "us", leaseDurationSeconds: 15, leaseTransitions: 0 });
+  expect(leases.lease?.spec?.renewTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+});
+
+test("LE-02 Elector takes a Lease without a holder, with a transition", async () => {
+  await using world = await setUp({ spec: held("") });
+  const { elector, leases } = world;
+  elector.start();
+  await until(() => elector.isLeader);
+  expect(leases.asked()).toEqual([`GET ${path}`, `PUT ${path}`]);
+  expect(leases.lease?.spec).toMatchObject({ holderIdentity: "us", leaseTransitions: 1 });
+});
+
+test("LE-04 Elector takes a Lease that did not change for its duration by the local clock", async () => {
+  await using world = await setUp({ spec: held("bing", 3) });
+  const { elector, leases, clock, told } = world;
+  elector.start();
+  await until(() => leases.watches === 1);
+  expect(leases.asked()).toEqual([`GET ${path}`]);
+  clock.advance(2_999);
+  await Bun.sleep(20);
+  expect(leases.asked()).toEqual([]);
+  await clock.advanceInTurns(1);
+  await until(() => elector.isLeader);
+  expect(leases.asked()).toEqual([`GET ${path}`, `PUT ${path}`]);
+  expect(leases.lease?.spec).toMatchObject({ holderIdentity: "us", leaseTransitions: 1 });
+  expect(told).toEqual(["observed bing", "observed us", "acquired"]);
+});
+
+test("Elector does not take a Lease that is renewed while it waits", async () => {
+  await using world = await setUp({ spec: held("bing", 3) });
+  const { elector, leases, clock } = world;
+  elector.start();
+  await until(() => leases.watches === 1);
+  for (let renewal = 0; renewal < 5; renewal++) {
+    clock.advance(2_000);
+    leases.put(held("bing", 3));
+    await Bun.sleep(10);
+  }
+  expect(elector.isLeader).toBe(false);
+  expect(leases.asked()).toEqual([`GET ${path}`]);
+});
+
+test("Elector takes over at once when the holder lets go", async () => {
+  await using world = await setUp({ spec: held("bing") });
+  const { elector, leases, clock } = world;
+  elector.start();
+  await until(() => leases.watches === 1);
+  leases.put(held("", 1));
+  // There is no jitter here, but a pause of 0 ms still takes a turn of the clock.
+  await until(() => (clock.advance(0), elector.isLeader));
+  expect(leases.asked()).toEqual([`GET ${path}`, `GET ${path}`, `PUT ${path}`]);
+});
+
+test("LE-05 Elector renews the Lease that it holds without reading it, with the transitions as they were", async () => {
+  await using world = await setUp({ spec: { ...held("us"), leaseTransitions: 7 } });
+  const { elector, leases, clock } = world;
+  elector.start();
+  await until(() => elector.isLeader && clock.timers === 2);
+  leases.asked();
+  const { renewTime, acquireTime } = leases.lease!.spec!;
+  await clock.advanceInTurns(5_500);
+  await until(() => leases.lease?.spec?.renewTime !== renewTime);
+  expect(leases.asked()).toEqual([`PUT ${path}`]);
+  expect(leases.lease?.spec).toMatchObject({ holderIdentity: "us", leaseTransitions: 7, acquireTime });
+});
+
+test("Elector reads the Lease when it has changed under it, and goes on leading while it is the holder", async () => {
+  await using world = await setUp();
+  const { elector, leases, clock, told } = world;
+  elector.start();
+  await until(() => elector.isLeader && clock.timers === 2);
+  leases.asked();
+  leases.put(leases.lease!.spec!);
+  await clock.advanceInTurns(5_500);
+  await until(() => leases.server.requests.length === 3);
+  expect(leases.asked()).toEqual([`PUT ${path}`, `GET ${path}`, `PUT ${path}`]);
+  expect(told).toContain("slow path");
+  expect(elector.isLeader).toBe(true);
+});
+
+test("Elector stops leading when somebody else took the Lease, and follows him", async () => {
+  await using world = await setUp();
+  const { elector, leases, clock, told } = world;
+  const changes: boolean[] = [];
+  elector.onChange((isLeader) => changes.push(isLeader));
+  elector.start();
+  await until(() => elector.isLeader && clock.timers === 2);
+  leases.put(held("thief"));
+  await clock.advanceInTurns(5_500);
+  await until(() => !elector.isLeader);
+  expect(elector.refused).toBe("leadership was lost: thief holds the Lease");
+  expect(changes).toEqual([true, false]);
+  expect(told).toContain("lost: thief holds the Lease");
+  await until(() => leases.watches === 1);
+  leases.put(held("", 1));
+  // There is no jitter here, but a pause of 0 ms still takes a turn of the clock.
+  await until(() => (clock.advance(0), elector.isLeader));
+});
+
+test("Elector refuses writes at the renew deadline, before any timer has run, and leads again when the server answers", async () => {
+  await using world = await setUp();
+  const { elector, leases, clock } = world;
+  elector.start();
+  await until(() => elector.isLeader && clock.timers === 2);
+  const release = Promise.withResolvers<void>();
+  leases.hold = release.promise;
+  const changes: boolean[] = [];
+  elector.onChange((isLeader) => changes.push(isLeader));
+  // As a process that was stopped wakes: time has passed, and no timer has run yet.
+  const now = clock.now.bind(clock);
+  clock.now = () => now() + 10_000;
+  expect(elector.refused).toBe("leadership was lost: the Lease was not renewed within 10s");
+  expect(changes).toEqual([false]);
+  leases.hold = undefined;
+  release.resolve();
+  await until(() => elector.isLeader);
+  expect(leases.lease?.spec).toMatchObject({ holderIdentity: "us", leaseTransitions: 0 });
+});
+
+test("LE-07 Elector releases the Lease at the end, again when it changed meanwhile", async () => {
+  await using world = await setUp();
+  const { elector, leases } = world;
+  elector.start();
+  await until(() => elector.isLeader);
+  leases.asked();
+  leases.conflicts = 1;
+  await elector.stop();
+  expect(leases.asked()).toEqual([`GET ${path}`, `PUT ${path}`, `GET ${path}`, `PUT ${path}`]);
+  expect(leases.lease?.spec).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1, leaseTransitions: 0 });
+  expect(elector.refused).toBe("leadership was lost: the process gave it up");
+});
+
+test("LE-08 Elector releases the Lease when it is stopped while it renews", async () => {
+  await using world = await setUp();
+  const { elector, leases, clock } = world;
+  elector.start();
+  await until(() => elector.isLeader && clock.timers === 2);
+  leases.asked();
+  const release = Promise.withResolvers<void>();
+  leases.hold = release.promise;
+  await clock.advanceInTurns(5_500);
+  await until(() => leases.server.requests.length === 1);
+  const stopped = elector.stop();
+  leases.hold = undefined;
+  release.resolve();
+  await stopped;
+  expect(leases.lease?.spec?.holderIdentity).toBe("");
+});
+
+test("Elector leaves the Lease as it is when it is told not to release it", async () => {
+  await using world = await setUp({ more: { release: false } });
+  const { elector, leases } = world;
+  elector.start();
+  await until(() => elector.isLeader);
+  await elector.stop();
+  expect(leases.lease?.spec?.holderIdentity).toBe("us");
+});
+
+test("Elector that never led leaves the Lease of another alone", async () => {
+  await using world = await setUp({ spec: held("bing") });
+  const { elector, leases } = world;
+  elector.start();
+  await until(() => leases.watches === 1);
+  leases.asked();
+  await elector.stop();
+  expect(leases.asked()).toEqual([]);
+  expect(leases.lease?.spec?.holderIdentity).toBe("bing");
+});
+
+test("Elector asks at most once in five seconds while it leads", async () => {
+  await using leading = await setUp();
+  leading.elector.start();
+  await until(() => leading.elector.isLeader && leading.clock.timers === 2);
+  leading.leases.asked();
+  for (let passed = 0; passed < 110; passed++) {
+    const asked = leading.leases.server.requests.length;
+    await leading.clock.advanceInTurns(1_000);
+    await Bun.sleep(2);
+    if (leading.leases.server.requests.length > asked) await until(() => leading.clock.timers === 2);
+  }
+  const { length } = leading.leases.asked();
+  expect(length).toBeGreaterThan(15);
+  expect(length).toBeLessThanOrEqual(22);
+  expect(leading.elector.isLeader).toBe(true);
+});
+
+const wrong: readonly (readonly [Partial<ElectionDurations>, RegExp])[] = [
+  [{ leaseDuration: 10_000 }, /the lease duration \(10000ms\) must be longer than the renew deadline \(10000ms\)/],
+  [{ renewDeadline: 2_400 }, /the renew deadline \(2400ms\) must be longer than 1.2 times the retry period \(2000ms\)/],
+  [{ retryPeriod: 0 }, /the retry period must be longer than 0, and is 0ms/],
+  [{ leaseDuration: 500 }, /the lease duration must be at least 1s, and is 500ms/],
+];
+
+test.each(wrong)("Elector refuses durations that do not fit each other: %p", (durations, message) => {
+  const lock = new KubeLeaseLock({} as never, { namespace: "default", name: "lock" });
+  const make = () => new Elector({ ...defaultDurations, ...durations, lock, identity: "us", clock: new FakeClock() });
+  expect(make).toThrow(message);
+});

@@ -1,0 +1,373 @@
+/** Takes part in the election of a leader, by the protocol of client-go, until it is stopped. */
+import type { Leadership } from "../client/leadership.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../kube/api-error.ts";
+import { abortable } from "../platform/abortable.ts";
+import { type Clock, sleep } from "../platform/clock.ts";
+import { checkDurations, type ElectionDurations, JITTER_FACTOR } from "./durations.ts";
+import { type Claim, holderOf, type Lease, newLease, releasedLease, takenLease } from "./lease.ts";
+import type { LeaseLock, LockCall } from "./lease-lock.ts";
+import { LeaseView } from "./lease-view.ts";
+import { type Moment, momentOf, Term, type TermClocks } from "./term.ts";
+
+export interface ElectorOptions extends ElectionDurations {
+  readonly lock: LeaseLock;
+  /** Tells this candidate from all others. */
+  readonly identity: string;
+  /** Labels of a Lease that this candidate creates. @default none */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Empties the Lease at the end, so that another candidate need not wait for it to expire. @default true */
+  readonly release?: boolean | undefined;
+  /** What timers and the steady side of a term go by. */
+  readonly clock: Clock;
+  /** @default the machine's time of day */
+  readonly wall?: Pick<Clock, "now"> | undefined;
+  /** Between 0 and 1. @default Math.random */
+  readonly random?: (() => number) | undefined;
+  /** Told what happens; nothing it throws is caught. */
+  readonly observer?: ElectionObserver | undefined;
+}
+
+/** What an election has to tell, for logs, metrics and Events. */
+export interface ElectionObserver {
+  /** Another candidate holds the Lease, or nobody does (an empty identity). Called once for each change. */
+  observed?(holder: string): void;
+  acquired?(lease: Lease): void;
+  lost?(reason: string): void;
+  /** A leader that was told to stop leads no more. */
+  resigned?(): void;
+  /** The Lease had changed under a leader, who had to read it again. */
+  slowPath?(): void;
+  /** The Lease cannot be watched, and is asked for again and again instead. */
+  unwatched?(error: unknown): void;
+  /** An attempt failed; `first` after an attempt that did not. */
+  failed?(error: unknown, first: boolean): void;
+}
+
+/** Milliseconds that the release of the Lease may take at the end. */
+const RELEASE_WITHIN = 5_000;
+/** Of a Lease whose holder let it go, candidates wait up to this long, so that they do not all ask at once. */
+const VACANCY_JITTER = 200;
+
+/**
+ * One candidate.
+ *
+ * **Guarantees.** `isLeader` is true only while a renewal that was begun less than `renewDeadline` ago has succeeded.
+ * `refused` compares the clocks at each call, so a process that was stopped or blocked writes nothing after it wakes.
+ * A candidate that lost the Lease seeks it again. Nothing is left running after {@link stop}.
+ */
+export class Elector implements Leadership {
+  readonly identity: string;
+  readonly #options: ElectorOptions;
+  readonly #clocks: TermClocks;
+  readonly #random: () => number;
+  readonly #listeners = new Set<(isLeader: boolean) => void>();
+  readonly #stopping = new AbortController();
+  readonly #view: LeaseView;
+  #term: Term | undefined;
+  /** Wakes whoever waits for the term's end. */
+  #termEnded = new AbortController();
+  #failing = false;
+  #watchFailing = false;
+  /** A write that makes the Lease ours was sent, and nobody else was seen to hold it since. */
+  #mayHold = false;
+  #done: Promise<void> | undefined;
+  #stopped: Promise<void> | undefined;
+
+  /** @throws RangeError when the durations do not fit each other, TypeError without an identity. */
+  constructor(options: ElectorOptions) {
+    checkDurations(options);
+    if (options.identity === "") throw new TypeError("Cannot elect a leader: the candidate's identity is empty");
+    this.identity = options.identity;
+    this.#options = options;
+    this.#clocks = { steady: options.clock, wall: options.wall ?? Date };
+    this.#random = options.random ?? Math.random;
+    this.#view = new LeaseView({ clock: options.clock, fallback: options.leaseDuration, observer: options.observer });
+  }
+
+  get isLeader(): boolean {
+    return this.#term !== undefined && this.#term.ended === undefined;
+  }
+
+  get refused(): string | undefined {
+    const term = this.#term;
+    if (term === undefined) return "this process is not the leader";
+    const { ended } = term;
+    return ended === undefined ? undefined : `leadership was lost: ${ended}`;
+  }
+
+  /** Who held the Lease when it was last seen; empty for nobody. */
+  get holder(): string {
+    return this.#view.holder;
+  }
+
+  /** Milliseconds since the last renewal beyond the lease duration while this candidate believes to lead; 0 otherwise. */
+  get overdue(): number {
+    if (this.#term === undefined) return 0;
+    const { leaseDuration, renewDeadline } = this.#options;
+    return Math.max(0, renewDeadline - this.#term.remaining - leaseDuration);
+  }
+
+  onChange(listener: (isLeader: boolean) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /**
+   * Begins to seek the Lease.
+   *
+   * @param ready what has to be done before the Lease may be taken; it is read meanwhile. @default nothing
+   */
+  start(ready: Promise<void> = Promise.resolve()): void {
+    this.#done ??= this.#run(ready);
+  }
+
+  /** Gives the Lease up, and releases it when it is ours. Resolves when nothing is left running; never throws. */
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#stop());
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort(new Error("the election is over"));
+    this.#term?.end("the process gave it up");
+    await this.#done;
+    const { release = true } = this.#options;
+    if (release && this.#mayHold) await this.#release();
+  }
+
+  async #run(ready: Promise<void>): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        await this.#acquire(ready, signal);
+        await this.#lead(signal);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    }
+  }
+
+  // Following.
+
+  /** Resolves when the Lease is ours. @throws the signal's reason. */
+  async #acquire(ready: Promise<void>, signal: AbortSignal): Promise<void> {
+    const { lock } = this.#options;
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        const call = { signal, timeout: this.#requestTimeout };
+        this.#view.see(await lock.get(call));
+        await abortable(ready, signal);
+        const since = momentOf(this.#clocks);
+        const lease = await this.#tryToTake(call);
+        this.#succeeded();
+        if (lease !== undefined && this.#begin(lease, since)) return;
+        await this.#vacancy(signal);
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        this.#failed(error);
+        await this.#pause(this.#retryDelay(), signal);
+      }
+    }
+  }
+
+  /** Waits until the Lease may be free. Where it cannot be watched, it is asked for again after the retry period. */
+  async #vacancy(signal: AbortSignal): Promise<void> {
+    const { lock, observer } = this.#options;
+    try {
+      await this.#view.vacancy(lock, signal);
+      this.#watchFailing = false;
+      await this.#pause(this.#random() * VACANCY_JITTER, signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (!this.#watchFailing) observer?.unwatched?.(error);
+      this.#watchFailing = true;
+      await this.#pause(Math.min(this.#retryDelay(), Math.max(this.#view.expiresIn, 0)), signal);
+    }
+  }
+
+  /** @returns the Lease when it is ours now, `undefined` while somebody else holds it. */
+  async #tryToTake(call: LockCall): Promise<Lease | undefined> {
+    const { lock, labels } = this.#options;
+    const { lease } = this.#view;
+    if (lease === undefined) {
+      const { name, namespace } = lock.name;
+      return this.#written(lock.create(newLease({ name, namespace, labels }, this.#claim()), call));
+    }
+    if (holderOf(lease) !== this.identity && !this.#view.isVacant) return undefined;
+    return this.#written(lock.update(takenLease(lease, this.#claim()), call));
+  }
+
+  /** @returns the Lease as it was written; `undefined` when it is not the one that was read. */
+  async #written(writing: Promise<Lease>): Promise<Lease | undefined> {
+    this.#mayHold = true;
+    try {
+      const lease = await writing;
+      this.#view.see(lease);
+      return lease;
+    } catch (error) {
+      if (isAlreadyExists(error) || isConflict(error) || isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  // Leading.
+
+  /** @returns false when the answer came so late that the term would be over already. */
+  #begin(lease: Lease, since: Moment): boolean {
+    const { renewDeadline, observer } = this.#options;
+    const ended = new AbortController();
+    const term = new Term({
+      clocks: this.#clocks,
+      duration: renewDeadline,
+      since,
+      onEnd: (reason) => {
+        ended.abort(new Error(reason));
+        this.#tell(false);
+        if (this.#stopping.signal.aborted) observer?.resigned?.();
+        else observer?.lost?.(reason);
+      },
+    });
+    if (term.remaining <= 0) return false;
+    this.#termEnded = ended;
+    this.#term = term;
+    observer?.acquired?.(lease);
+    this.#tell(true);
+    return true;
+  }
+
+  /** Renews the Lease until the term is over. @throws the signal's reason. */
+  async #lead(stop: AbortSignal): Promise<void> {
+    const term = this.#term!;
+    const { clock } = this.#options;
+    const signal = AbortSignal.any([stop, this.#termEnded.signal]);
+    using fence = new Fence(clock, term);
+    let pause = this.#renewalPause(0);
+    while (term.ended === undefined) {
+      let began = clock.now();
+      try {
+        await this.#pause(Math.min(pause, Math.max(term.remaining, 0)), signal);
+        const since = momentOf(this.#clocks);
+        began = since.steady;
+        const renewed = await this.#renew({ signal, timeout: this.#renewalTimeout(term) });
+        if (!renewed) return term.end(`${this.#view.holder || "nobody"} holds the Lease`);
+        this.#succeeded();
+        if (!term.renew(since)) return;
+        fence.rearm();
+        pause = this.#renewalPause(clock.now() - since.steady);
+      } catch (error) {
+        stop.throwIfAborted();
+        if (term.ended !== undefined) return;
+        this.#failed(error);
+        pause = Math.max(0, this.#options.retryPeriod - (clock.now() - began));
+      }
+    }
+  }
+
+  /** Writes the Lease as it was last seen and, when it has changed, as it is. @returns false when it is not ours. */
+  async #renew(call: LockCall): Promise<boolean> {
+    const { lock, observer } = this.#options;
+    const known = this.#view.lease;
+    if (known !== undefined && holderOf(known) === this.identity) {
+      const renewed = await this.#written(lock.update(takenLease(known, this.#claim()), call));
+      if (renewed !== undefined) return true;
+    }
+    observer?.slowPath?.();
+    const lease = await lock.get(call);
+    this.#view.see(lease);
+    if (lease === undefined || holderOf(lease) !== this.identity) return false;
+    return (await this.#written(lock.update(takenLease(lease, this.#claim()), call))) !== undefined;
+  }
+
+  /**
+   * How long to wait before the next renewal. While the server answers promptly, one renewal in a little more than half
+   * of the deadline is enough and leaves time for two more attempts; a server that is slow is asked earlier.
+   */
+  #renewalPause(took: number): number {
+    const { renewDeadline, retryPeriod } = this.#options;
+    return took > retryPeriod / 2 ? Math.max(0, retryPeriod - took) : Math.max(retryPeriod, renewDeadline * 0.55);
+  }
+
+  /** Leaves time for a second attempt, on another connection, when the first one gets no answer. */
+  #renewalTimeout({ remaining }: Term): number {
+    return Math.max(1, Math.min(remaining, Math.max(this.#options.retryPeriod, remaining / 2)));
+  }
+
+  // Ending.
+
+  async #release(): Promise<void> {
+    const { lock, clock } = this.#options;
+    const deadline = new AbortController();
+    using _timer = clock.setTimeout(() => deadline.abort(new Error("the release took too long")), RELEASE_WITHIN);
+    const call = { signal: deadline.signal, timeout: this.#requestTimeout };
+    try {
+      for (;;) {
+        const lease = await lock.get(call);
+        this.#view.see(lease);
+        if (lease === undefined || holderOf(lease) !== this.identity) return;
+        if ((await this.#written(lock.update(releasedLease(lease, this.#clocks.wall.now()), call))) !== undefined)
+          return;
+      }
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  // Telling.
+
+  #pause(ms: number, signal: AbortSignal): Promise<void> {
+    return sleep(ms, { clock: this.#options.clock, signal });
+  }
+
+  #tell(isLeader: boolean): void {
+    for (const listener of this.#listeners) listener(isLeader);
+  }
+
+  #succeeded(): void {
+    this.#failing = false;
+  }
+
+  #failed(error: unknown): void {
+    this.#options.observer?.failed?.(error, !this.#failing);
+    this.#failing = true;
+  }
+
+  #claim(): Claim {
+    return {
+      identity: this.identity,
+      leaseDuration: this.#options.leaseDuration,
+      now: this.#clocks.wall.now(),
+    };
+  }
+
+  #retryDelay(): number {
+    return this.#options.retryPeriod * (1 + this.#random() * JITTER_FACTOR);
+  }
+
+  get #requestTimeout(): number {
+    return Math.max(1_000, this.#options.renewDeadline / 2);
+  }
+}
+
+/** Ends a term when its time is up, also while a renewal is under way. */
+class Fence implements Disposable {
+  readonly #clock: Clock;
+  readonly #term: Term;
+  #timer: Disposable | undefined;
+
+  constructor(clock: Clock, term: Term) {
+    this.#clock = clock;
+    this.#term = term;
+    this.rearm();
+  }
+
+  rearm(): void {
+    this.#timer?.[Symbol.dispose]();
+    if (this.#term.ended === undefined) {
+      this.#timer = this.#clock.setTimeout(() => this.rearm(), Math.max(1, this.#term.remaining));
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,100 @@
+/** A Lease as the election reads and writes it. */
+
+/**
+ * A `coordination.k8s.io/v1` Lease.
+ *
+ * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/lease-v1/
+ */
+export interface Lease {
+  readonly apiVersion: "coordination.k8s.io/v1";
+  readonly kind: "Lease";
+  readonly metadata: LeaseMetadata;
+  readonly spec?: LeaseSpec | undefined;
+}
+
+export interface LeaseMetadata {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface LeaseSpec {
+  readonly holderIdentity?: string | undefined;
+  readonly leaseDurationSeconds?: number | undefined;
+  /** RFC 3339 with microseconds. */
+  readonly acquireTime?: string | undefined;
+  /** RFC 3339 with microseconds. */
+  readonly renewTime?: string | undefined;
+  readonly leaseTransitions?: number | undefined;
+}
+
+/** What a holder writes. */
+export interface Claim {
+  readonly identity: string;
+  /** Milliseconds. */
+  readonly leaseDuration: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** The identity of the holder; empty when nobody holds the Lease. */
+export function holderOf(lease: Lease | undefined): string {
+  return lease?.spec?.holderIdentity ?? "";
+}
+
+/** Milliseconds for which the holder asked; `fallback` when the Lease does not say. */
+export function durationOf(lease: Lease, fallback: number): number {
+  const seconds = lease.spec?.leaseDurationSeconds;
+  return seconds === undefined ? fallback : seconds * 1_000;
+}
+
+/** A Lease that does not exist yet, held by us. */
+export function newLease(metadata: LeaseMetadata, claim: Claim): Lease {
+  return {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata,
+    spec: { ...claimed(claim, claim.now), leaseTransitions: 0 },
+  };
+}
+
+/** The Lease with us as its holder: a transition unless we hold it already. */
+export function takenLease(lease: Lease, claim: Claim): Lease {
+  const { leaseTransitions = 0, acquireTime } = lease.spec ?? {};
+  const isOurs = holderOf(lease) === claim.identity;
+  const acquired = claimed(claim, claim.now);
+  return {
+    ...lease,
+    spec: {
+      ...lease.spec,
+      ...acquired,
+      acquireTime: isOurs ? (acquireTime ?? acquired.acquireTime) : acquired.acquireTime,
+      leaseTransitions: isOurs ? leaseTransitions : leaseTransitions + 1,
+    },
+  };
+}
+
+/** The Lease without a holder: any candidate may take it at once. */
+export function releasedLease(lease: Lease, now: number): Lease {
+  const time = microTime(now);
+  return {
+    ...lease,
+    spec: { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, acquireTime: time, renewTime: time },
+  };
+}
+
+/** Kubernetes' MicroTime: RFC 3339 with exactly six digits after the point. */
+function microTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace("Z", "000Z");
+}
+
+function claimed({ identity, leaseDuration, now }: Claim, acquired: number): LeaseSpec {
+  return {
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.ceil(leaseDuration / 1_000),
+    acquireTime: microTime(acquired),
+    renewTime: microTime(now),
+  };
+}

@@ -1,0 +1,213 @@
+/** The elections that a process takes part in: one for all of it, or one for each of its modules. */
+import { createHash, randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Leadership } from "../client/leadership.ts";
+import type { ElectionDurations } from "../election/durations.ts";
+import { Elector } from "../election/elector.ts";
+import { KubeLeaseLock } from "../election/lease-lock.ts";
+import type { EventRecorder } from "../events/recorder.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { Log } from "../observe/log.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Leaderships } from "../module/leaderships.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import type { HealthChecks } from "../server/health-checks.ts";
+
+/** How a process takes part. */
+export interface ElectionOptions extends ElectionDurations {
+  /** One Lease for the process, or one for each module, so that replicas share the modules between them. */
+  readonly mode: "process" | "module";
+  /** The name of the Lease; with a Lease for each module, what their names begin with. */
+  readonly id: string;
+  readonly namespace: string;
+  /** Lets the Lease go at the end, instead of letting it expire. */
+  readonly release: boolean;
+  /** @default the host's name and a random part */
+  readonly identity?: string | undefined;
+}
+
+/** What the elections of a process need of it. */
+export interface ElectionParts {
+  readonly transport: Pick<Transport, "request" | "stream" | "endRefused">;
+  /** What timers go by, and the steady side of a term. */
+  readonly clock: Clock;
+  readonly wall: Pick<Clock, "now">;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly events: EventRecorder;
+  readonly healthz: HealthChecks;
+  readonly readyz: HealthChecks;
+}
+
+interface Election {
+  readonly elector: Elector;
+  readonly ready: PromiseWithResolvers<void>;
+  readonly shown: DisposableStack;
+}
+
+/** How much longer than its duration a Lease may be overdue before `/healthz` fails, in milliseconds. */
+const HEALTH_TOLERANCE = 20_000;
+
+export class Elections implements Leaderships, AsyncDisposable {
+  readonly #options: ElectionOptions;
+  readonly #parts: ElectionParts;
+  readonly #identity: string;
+  /** By the name of the Lease. */
+  readonly #elections = new Map<string, Election>();
+  /** Modules that the process began with and that have not synced yet. */
+  readonly #cold = new Set<string>();
+  #loaded = false;
+  readonly #slowPaths = new Map<string, number>();
+  readonly #cleanup = new DisposableStack();
+
+  constructor(options: ElectionOptions, parts: ElectionParts) {
+    this.#options = options;
+    this.#parts = parts;
+    this.#identity = options.identity ?? `${hostname()}_${randomUUID()}`;
+    const { metrics, healthz } = parts;
+    this.#cleanup.use(
+      metrics.add({
+        name: "leader_election_master_status",
+        help: "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master. 'name' is the string used to identify the lease. Please make sure to group by name.",
+        read: () =>
+          [...this.#elections].map(([name, { elector }]) => ({ labels: { name }, value: elector.isLeader ? 1 : 0 })),
+      }),
+    );
+    this.#cleanup.use(
+      metrics.add({
+        name: "leader_election_slowpath_total",
+        help: "Total number of slow path exercised in renewing leader leases. 'name' is the string used to identify the lease. Please make sure to group by name.",
+        type: "counter",
+        read: () => [...this.#slowPaths].map(([name, value]) => ({ labels: { name }, value })),
+      }),
+    );
+    this.#cleanup.use(healthz.add("leaderElection", () => this.#unhealthy()));
+  }
+
+  of(module: string): Leadership {
+    if (!this.#loaded) this.#cold.add(module);
+    return this.#election(this.#leaseOf(module)).elector;
+  }
+
+  warm(module: string): void {
+    this.#cold.delete(module);
+    if (this.#options.mode === "module") this.#election(this.#leaseOf(module)).ready.resolve();
+    else this.#allWarm();
+  }
+
+  /** Every module that was found at start was asked for, or is known to be broken. */
+  allLoaded(): void {
+    this.#loaded = true;
+    this.#allWarm();
+  }
+
+  /** A process takes the lead of all its modules at once, so it waits for the slowest of those it began with. */
+  #allWarm(): void {
+    const { id, mode } = this.#options;
+    if (mode === "process" && this.#loaded && this.#cold.size === 0) this.#election(id).ready.resolve();
+  }
+
+  async leave(module: string): Promise<void> {
+    this.#cold.delete(module);
+    this.#allWarm();
+    if (this.#options.mode === "module") await this.#end(this.#leaseOf(module));
+  }
+
+  /** Lets go of every Lease that is held. Never throws. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#elections.keys()].map((name) => this.#end(name)));
+    this.#cleanup.dispose();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  #leaseOf(module: string): string {
+    const { id, mode } = this.#options;
+    return mode === "process" ? id : leaseName(id, module);
+  }
+
+  #election(name: string): Election {
+    let election = this.#elections.get(name);
+    if (election === undefined) this.#elections.set(name, (election = this.#begin(name)));
+    return election;
+  }
+
+  #begin(name: string): Election {
+    const { namespace } = this.#options;
+    const { transport, clock, wall, readyz } = this.#parts;
+    const log = this.#parts.log.with({ lease: `${namespace}/${name}` });
+    this.#slowPaths.set(name, 0);
+    const elector = new Elector({
+      ...this.#options,
+      lock: new KubeLeaseLock(transport, { namespace, name }),
+      identity: this.#identity,
+      clock,
+      wall,
+      observer: {
+        observed: (holder) => {
+          if (holder === this.#identity) return;
+          if (holder === "") log.info("Nobody leads");
+          else log.info("Another replica leads", { holder });
+        },
+        acquired: (lease) => {
+          log.info("This replica leads", { identity: this.#identity, transitions: lease.spec?.leaseTransitions });
+          const message = `${this.#identity} became leader`;
+          const events = this.#parts.events.for("leader-election", elector);
+          events.record(lease as unknown as AnyObject, { type: "Normal", reason: "LeaderElection", message });
+        },
+        lost: (reason) =>
+          log.warn("This replica leads no more: its writes are refused, and it seeks the Lease again", { reason }),
+        resigned: () => log.info("This replica hands the lead over"),
+        slowPath: () => this.#slowPaths.set(name, this.#slowPaths.get(name)! + 1),
+        unwatched: (error) =>
+          log.warn("Cannot watch the Lease: it is read every few seconds instead, and a hand-over takes longer", {
+            error,
+          }),
+        failed: (error, first) => {
+          if (first) log.warn("Cannot read or renew the Lease: trying again", { error });
+          else log.debug("Cannot read or renew the Lease: trying again", { error });
+        },
+      },
+    });
+    const shown = new DisposableStack();
+    // First of all listeners: what is on its way is stopped before anybody is told of the loss.
+    shown.use(elector.onChange((isLeader) => isLeader || transport.endRefused()));
+    shown.use(readyz.note(`leaderElection/${name}`, () => statusOf(elector, this.#identity)));
+    const ready = Promise.withResolvers<void>();
+    elector.start(ready.promise);
+    return { elector, ready, shown };
+  }
+
+  async #end(name: string): Promise<void> {
+    const election = this.#elections.get(name);
+    if (election === undefined) return;
+    await election.elector.stop();
+    election.shown.dispose();
+    this.#elections.delete(name);
+    this.#slowPaths.delete(name);
+  }
+
+  /** As client-go: only a leader that did not notice that its Lease ran out long ago is ill. */
+  #unhealthy(): string | undefined {
+    for (const [name, { elector }] of this.#elections) {
+      if (elector.overdue > HEALTH_TOLERANCE) return `failed election to renew leadership on lease ${name}`;
+    }
+    return undefined;
+  }
+}
+
+function statusOf(elector: Elector, identity: string): string {
+  if (elector.isLeader) return `leading as ${identity}`;
+  return elector.holder === "" ? "nobody leads" : `following ${elector.holder}`;
+}
+
+/** Such as `shop-guestbook` for `guestbook.ts`; a name that a Lease may not have gets a part that keeps it unique. */
+function leaseName(id: string, module: string): string {
+  const name = module.replace(/\.[jt]s$/, "");
+  if (/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name)) return `${id}-${name}`;
+  const cleaned = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+  return `${id}-${cleaned}-${createHash("sha256").update(name).digest("hex").slice(0, 6)}`.replaceAll("--", "-");
+}

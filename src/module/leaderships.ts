@@ -1,0 +1,11 @@
+/** Who of the modules may work. */
+import type { Leadership } from "../client/leadership.ts";
+
+/** Asked by the registry of modules for each of them. */
+export interface Leaderships {
+  of(module: string): Leadership;
+  /** The module's controllers have synced, or cannot: it may be given the lead. */
+  warm(module: string): void;
+  /** The module is gone and has no run under way. */
+  leave(module: string): Promise<void>;
+}
