@@ -174,7 +174,11 @@ export class Elections implements Leaderships, AsyncDisposable {
     });
     const shown = new DisposableStack();
     // First of all listeners: what is on its way is stopped before anybody is told of the loss.
-    shown.use(elector.onChange((isLeader) => isLeader || transport.endRefused()));
+    shown.use(
+      elector.onChange((isLeader) => {
+        if (!isLeader) transport.endRefused();
+      }),
+    );
     shown.use(readyz.note(`leaderElection/${name}`, () => statusOf(elector, this.#identity)));
     const ready = Promise.withResolvers<void>();
     elector.start(ready.promise);

@@ -1,6 +1,6 @@
 /** When `/readyz` says yes. */
 import type { RunningController } from "../controller/controller.ts";
-import type { TransportStats } from "../kube/transport.ts";
+import type { TransportStats } from "../kube/transport-stats.ts";
 
 export interface ReadinessParts {
   /** Every module found at start was loaded and started, or is known to be broken. */
