@@ -54,10 +54,7 @@ export interface Transport {
    * @throws ApiError for an answer other than success, UnreachableError when there is none, the signal's reason.
    */
   channels(request: ChannelsRequest): Promise<Channels>;
-  /**
-   * Ends the requests that their gate refuses by now, and drops the connections that carried them: what was written to
-   * those but has not left this machine never will.
-   */
+  /** Ends the requests that their gate refuses by now, and drops the connections that carried them. */
   endRefused(): void;
   /** Ends what is in flight and every connection and timer. */
   close(): Promise<void>;
