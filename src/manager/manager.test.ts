@@ -82,7 +82,16 @@ test("Manager answers probes while the server is out of reach, says so, and stop
   await manager.stop();
   await expect(fetch(`http://${health}/livez`)).rejects.toThrow();
   const stops = lines.map((line) => /Stopping (\w+)/.exec(line)?.[1]).filter((step) => step !== undefined);
-  expect(stops).toEqual(["readiness", "modules", "events", "election", "informers", "connections", "listeners", "isolation"]);
+  expect(stops).toEqual([
+    "readiness",
+    "modules",
+    "events",
+    "election",
+    "informers",
+    "connections",
+    "listeners",
+    "isolation",
+  ]);
 });
 
 test("Manager names the flag of a port in use", async () => {
