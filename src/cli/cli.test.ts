@@ -212,7 +212,15 @@ describe("manifests", () => {
     expect(leases).toMatchObject({
       kind: "Role",
       metadata: { namespace: "binnacle-system" },
-      rules: [{ apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "create", "update"] }],
+      rules: [
+        { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
+        {
+          apiGroups: ["coordination.k8s.io"],
+          resources: ["leases"],
+          resourceNames: ["binnacle"],
+          verbs: ["get", "watch", "update"],
+        },
+      ],
     });
     const rules = (role!["rules"] as Rule[]).map(
       ({ apiGroups, resources, verbs }) => `${apiGroups.join()} ${resources.join()}: ${verbs.join(" ")}`,
@@ -255,7 +263,7 @@ describe("manifests", () => {
         ({ metadata, rules }) =>
           `${metadata.namespace}: ${(rules as Rule[]).flatMap(({ resources }) => resources).join()}`,
       ),
-    ).toEqual(["default: pods,pods/finalizers,pods/status,events", "binnacle-system: leases"]);
+    ).toEqual(["default: pods,pods/finalizers,pods/status,events", "binnacle-system: leases,leases"]);
   });
 
   test("deploy from a ConfigMap holds the modules' files, and the kinds they define", async () => {
@@ -270,22 +278,29 @@ describe("manifests", () => {
       "RoleBinding",
       "ConfigMap",
       "Deployment",
+      "PodDisruptionBudget",
     ]);
     expect(Object.keys(all[7]!["data"])).toEqual(["shop___size.ts", "widget.ts"]);
     const pod = all[8]!["spec"].template.spec;
     expect(pod.volumes[0].configMap.items[0]).toEqual({ key: "shop___size.ts", path: "shop/_size.ts" });
     expect(pod.containers[0]).toMatchObject({
       image: "example.com/binnacle:1",
-      args: ["run", "--controllers=/controllers"],
+      args: ["run", "--controllers=/controllers", "--leader-elect=process", "--leader-election-id=shop"],
       readinessProbe: { httpGet: { path: "/readyz" } },
     });
+    expect(all[8]!["spec"]).toMatchObject({ replicas: 2, strategy: { type: "RollingUpdate" } });
   });
 
   test("deploy with --install-crds grants what that takes, for its kinds alone", async () => {
     const all = await documents("deploy --image example.com/shop:1 --install-crds --namespace x");
     expect(all.map(({ kind }) => kind)).not.toContain("CustomResourceDefinition");
-    const [container] = all.at(-1)!["spec"].template.spec.containers;
-    expect(container.args).toEqual(["run", "--controllers=/controllers", "--namespace=x", "--install-crds"]);
+    const [container] = all.find(({ kind }) => kind === "Deployment")!["spec"].template.spec.containers;
+    expect(container.args.slice(0, 4)).toEqual([
+      "run",
+      "--controllers=/controllers",
+      "--namespace=x",
+      "--install-crds",
+    ]);
     const { rules } = all.find(({ kind }) => kind === "ClusterRole") as { readonly rules?: Rule[] };
     expect(rules?.slice(-2)).toEqual([
       {
@@ -298,6 +313,25 @@ describe("manifests", () => {
     ] as never);
     const granted = (await documents("rbac --install-crds")).find(({ kind }) => kind === "ClusterRole");
     expect(JSON.stringify(granted)).toContain("customresourcedefinitions");
+  });
+
+  test("deploy of one replica without an election has no Lease, and two of those are refused", async () => {
+    const all = await documents("deploy --image b --replicas 1 --leader-elect=false");
+    expect(JSON.stringify(all)).not.toContain("lease");
+    expect(all.at(-1)).toMatchObject({ kind: "Deployment", spec: { replicas: 1, strategy: { type: "Recreate" } } });
+    const { status, err } = await run("manifests deploy --controllers DIR/good --image b --leader-elect=false");
+    expect([status, err]).toEqual([
+      2,
+      "binnacle: --replicas is 2 with --leader-elect=false: they would reconcile the same objects; leave one of the two out\n",
+    ]);
+  });
+
+  test("deploy with an election for each module grants the Lease of each", async () => {
+    const all = await documents("deploy --image b --leader-elect=module");
+    const role = all.find(({ kind }) => kind === "Role") as {
+      readonly rules?: (Rule & { resourceNames?: string[] })[];
+    };
+    expect(role.rules?.flatMap(({ resourceNames }) => resourceNames ?? [])).toContain("binnacle-widget");
   });
 
   test("deploy names no image that nobody builds", async () => {
@@ -322,10 +356,8 @@ describe("manifests", () => {
   test("deploy from an image has no ConfigMap", async () => {
     const all = await documents("deploy --image example.com/shop:1 --namespace x");
     expect(all.some(({ kind }) => kind === "ConfigMap")).toBe(false);
-    const [container] = all.at(-1)!["spec"].template.spec.containers;
-    expect(container).toMatchObject({
-      image: "example.com/shop:1",
-      args: ["run", "--controllers=/controllers", "--namespace=x"],
-    });
+    const [container] = all.find(({ kind }) => kind === "Deployment")!["spec"].template.spec.containers;
+    expect(container.image).toBe("example.com/shop:1");
+    expect(container.volumeMounts).toBeUndefined();
   });
 });

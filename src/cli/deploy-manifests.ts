@@ -13,6 +13,10 @@ export interface DeployOptions {
   readonly installs: boolean;
   /** Holds the binary and, without files, the modules. */
   readonly image: string;
+  /** More than one need a leader. */
+  readonly replicas: number;
+  /** The value of `--leader-elect`; `undefined` for none. */
+  readonly elects: "process" | "module" | undefined;
   /** The modules, for a ConfigMap; `undefined` when the image holds them. */
   readonly files: readonly MountedFile[] | undefined;
 }
@@ -38,16 +42,32 @@ export function deployManifests(options: DeployOptions): readonly object[] {
           },
         ]),
     deployment(options),
+    ...(options.replicas > 1 ? [disruptionBudget(options)] : []),
   ];
+}
+
+/** Draining nodes takes one replica at a time, so that another one can lead. */
+function disruptionBudget({ account: { name, namespace } }: DeployOptions): object {
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: { name, namespace, labels: labels(name) },
+    spec: { maxUnavailable: 1, selector: { matchLabels: selectorOf(name) } },
+  };
+}
+
+function selectorOf(name: string): Readonly<Record<string, string>> {
+  return { "app.kubernetes.io/name": name };
 }
 
 function labels(name: string): Readonly<Record<string, string>> {
   return { "app.kubernetes.io/name": name, "app.kubernetes.io/managed-by": "binnacle" };
 }
 
-function deployment({ account, namespaces, image, installs, files }: DeployOptions): object {
+function deployment(options: DeployOptions): object {
+  const { account, namespaces, image, installs, files, replicas, elects } = options;
   const { name, namespace } = account;
-  const selector = { "app.kubernetes.io/name": name };
+  const selector = selectorOf(name);
   const annotations = files === undefined ? undefined : { "binnacle.dev/modules": hashOf(files) };
   const probe = (path: string) => ({ httpGet: { path, port: "health" }, periodSeconds: 10 });
   const container = {
@@ -58,6 +78,7 @@ function deployment({ account, namespaces, image, installs, files }: DeployOptio
       "--controllers=/controllers",
       ...namespaces.map((one) => `--namespace=${one}`),
       ...(installs ? ["--install-crds"] : []),
+      ...(elects === undefined ? [] : [`--leader-elect=${elects}`, `--leader-election-id=${name}`]),
     ],
     ports: [
       { name: "health", containerPort: 8081 },
@@ -75,9 +96,13 @@ function deployment({ account, namespaces, image, installs, files }: DeployOptio
     kind: "Deployment",
     metadata: { name, namespace, labels: labels(name) },
     spec: {
-      // Two at the same time would reconcile the same objects.
-      replicas: 1,
-      strategy: { type: "Recreate" },
+      replicas,
+      // Without a leader two at the same time would reconcile the same objects. With one, a new replica is warm before
+      // an old one hands the lead over.
+      strategy:
+        elects === undefined
+          ? { type: "Recreate" }
+          : { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       selector: { matchLabels: selector },
       template: {
         metadata: { labels: labels(name), ...(annotations !== undefined && { annotations }) },
@@ -86,6 +111,16 @@ function deployment({ account, namespaces, image, installs, files }: DeployOptio
           // The grace period of `run`, and the time to close connections.
           terminationGracePeriodSeconds: 45,
           securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: "RuntimeDefault" } },
+          ...(replicas > 1 && {
+            topologySpreadConstraints: [
+              {
+                maxSkew: 1,
+                topologyKey: "kubernetes.io/hostname",
+                whenUnsatisfiable: "ScheduleAnyway",
+                labelSelector: { matchLabels: selector },
+              },
+            ],
+          }),
           containers: [container],
           ...(files !== undefined && {
             volumes: [

@@ -1,6 +1,7 @@
 /** `binnacle manifests crds|rbac|deploy` */
 import { stringify } from "yaml";
 import { declarationsOf } from "../controller/declarations.ts";
+import { leaseName } from "../election/lease-name.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { crdOf } from "../resource/crd.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
@@ -46,6 +47,20 @@ export const manifestsCommand: Command = command({
       default: false,
       describe: "deploy and rbac: the process applies the CustomResourceDefinitions itself, and has the right to",
     },
+    {
+      name: "replicas",
+      type: "number",
+      default: 2,
+      describe: "deploy: pods of the Deployment, of which one leads and the others stand by",
+    },
+    {
+      name: "leader-elect",
+      type: "string",
+      default: "process",
+      bare: "process",
+      choices: ["false", "true", "process", "module"],
+      describe: "deploy and rbac: elect one leader for all modules, or with `module` one for each; false for none",
+    },
   ],
   async run(values, host) {
     if (values.what === undefined)
@@ -65,9 +80,22 @@ export const manifestsCommand: Command = command({
       definitions.controllers.map((one) => declarationsOf(one).permissions),
     );
     const resources = kinds(modules);
+    const elects = electing(values["leader-elect"]);
+    const { replicas } = values;
+    if (elects === undefined && replicas > 1 && values.what === "deploy") {
+      throw new UsageError(
+        `--replicas is ${replicas} with --leader-elect=false: they would reconcile the same objects; leave one of the two out`,
+      );
+    }
+    const leases =
+      elects === undefined
+        ? []
+        : elects === "process"
+          ? [account.name]
+          : modules.map((module) => leaseName(account.name, module.name));
     const installs = values["install-crds"];
     const more = installs ? installRules(resources) : [];
-    const rbac = rbacManifests(permissions, { account, namespaces, more });
+    const rbac = rbacManifests(permissions, { account, namespaces, more, leases });
     const crds = resources.map((resource) => crdOf(resource));
     const files =
       holder === image ? undefined : configMapFiles(controllers, Object.keys(await host.embedded.offered()));
@@ -76,11 +104,16 @@ export const manifestsCommand: Command = command({
         ? crds
         : values.what === "rbac"
           ? [...namespaceManifest(account.namespace), ...rbac]
-          : deployManifests({ account, namespaces, rbac, crds, installs, image: holder!, files });
+          : deployManifests({ account, namespaces, rbac, crds, installs, image: holder!, files, replicas, elects });
     host.out(documents.map((one) => `---\n${yaml(one)}`).join(""));
     return 0;
   },
 });
+
+function electing(value: string): "process" | "module" | undefined {
+  if (value === "false") return undefined;
+  return value === "module" ? "module" : "process";
+}
 
 /** Texts that YAML 1.1, which Kubernetes reads, would take for something else are quoted. */
 function yaml(document: object): string {

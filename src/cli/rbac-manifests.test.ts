@@ -31,6 +31,5 @@ test("rbacManifests grants what is watched in selected namespaces everywhere, wi
   expect(granted(["one"])).toEqual([
     "ClusterRole undefined: namespaces,secrets",
     "Role one: configmaps,configmaps/finalizers,configmaps/status,events",
-    "Role system: leases",
   ]);
 });

@@ -13,17 +13,24 @@ export interface RbacOptions {
   readonly namespaces: readonly string[];
   /** Granted in all of the cluster, beside what the permissions need. @default none */
   readonly more?: readonly Rule[] | undefined;
+  /** The Leases beside the process that its replicas elect a leader by. @default none */
+  readonly leases?: readonly string[] | undefined;
 }
 
 const RBAC = "rbac.authorization.k8s.io";
 
-/** Leader election renews a Lease beside the process. */
-const LEASES: readonly Rule[] = [
-  { apiGroup: "coordination.k8s.io", resources: ["leases"], verbs: ["get", "create", "update"] },
-];
+/** A Lease is read, watched and renewed by its name; what is to be created has no name that a rule could tell. */
+function leaseRules(names: readonly string[]): readonly Rule[] {
+  if (names.length === 0) return [];
+  const leases = { apiGroup: "coordination.k8s.io", resources: ["leases"] };
+  return [
+    { ...leases, verbs: ["create"] },
+    { ...leases, resourceNames: names, verbs: ["get", "watch", "update"] },
+  ];
+}
 
 /**
- * What the permissions need, and the Lease of leader election.
+ * What the permissions need, and the Leases of leader election.
  *
  * With namespaces, a ClusterRole is left only for kinds that have no namespace. What a controller watches in namespaces
  * of its own is granted there, and nowhere else; what it watches in namespaces by their labels, everywhere.
@@ -32,7 +39,7 @@ const LEASES: readonly Rule[] = [
  */
 export function rbacManifests(
   permissions: readonly Permissions[],
-  { account, namespaces, more = [] }: RbacOptions,
+  { account, namespaces, more = [], leases = [] }: RbacOptions,
 ): readonly object[] {
   const everywhere = namespaces.length === 0;
   const shared = rulesOf(permissions, { scope: "Namespaced" });
@@ -43,7 +50,7 @@ export function rbacManifests(
     const rules = [
       ...(namespaces.includes(namespace) ? shared : []),
       ...rulesOf(permissions, { namespace }),
-      ...(namespace === account.namespace ? LEASES : []),
+      ...(namespace === account.namespace ? leaseRules(leases) : []),
     ];
     return grant(rules, { account, namespace });
   });

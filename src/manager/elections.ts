@@ -1,9 +1,10 @@
 /** The elections that a process takes part in: one for all of it, or one for each of its modules. */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Leadership } from "../client/leadership.ts";
 import type { ElectionDurations } from "../election/durations.ts";
 import { Elector } from "../election/elector.ts";
+import { leaseName } from "../election/lease-name.ts";
 import { KubeLeaseLock } from "../election/lease-lock.ts";
 import type { EventRecorder } from "../events/recorder.ts";
 import type { Transport } from "../kube/transport.ts";
@@ -206,12 +207,4 @@ export class Elections implements Leaderships, AsyncDisposable {
 function statusOf(elector: Elector, identity: string): string {
   if (elector.isLeader) return `leading as ${identity}`;
   return elector.holder === "" ? "nobody leads" : `following ${elector.holder}`;
-}
-
-/** Such as `shop-guestbook` for `guestbook.ts`; a name that a Lease may not have gets a part that keeps it unique. */
-function leaseName(id: string, module: string): string {
-  const name = module.replace(/\.[jt]s$/, "");
-  if (/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name)) return `${id}-${name}`;
-  const cleaned = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
-  return `${id}-${cleaned}-${createHash("sha256").update(name).digest("hex").slice(0, 6)}`.replaceAll("--", "-");
 }

@@ -1,0 +1,92 @@
+/** Replicas of the binary that elect a leader: one works, and another takes over whatever becomes of the first. */
+import { describe, expect, test } from "bun:test";
+import { Bench, type Operator, until } from "./binary.ts";
+import { available, Cluster } from "./cluster.ts";
+
+const NOTES = "/apis/demo.binnacle.dev/v1/namespaces/default/notes";
+const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/notes";
+
+/** Says in the status which process has seen the object last. */
+const NOTE = `
+import { defineController, defineResource, z } from "binnacle";
+export const Note = defineResource({ group: "demo.binnacle.dev", version: "v1", kind: "Note",
+  spec: z.object({ text: z.string() }), status: z.object({ text: z.string().optional(), by: z.int().optional() }) });
+export const note = defineController({ for: Note,
+  async reconcile(note, { status }) { status.set({ text: note.spec.text, by: process.pid }); } });`;
+
+const elect = ["--leader-elect", "--leader-election-id", "notes", "--leader-election-namespace", "default"];
+
+async function setUp(cleanup: AsyncDisposableStack) {
+  const cluster = cleanup.use(await Cluster.start());
+  const bench = cleanup.use(await Bench.create());
+  await bench.write("controllers/note.ts", NOTE);
+  const start = async (): Promise<Operator> => {
+    const operator = cleanup.use(
+      await bench.run({ kubeconfig: cluster.kubeconfig, args: [...elect, "--install-crds"] }),
+    );
+    await operator.ready();
+    return operator;
+  };
+  const leads = (operator: Operator): Promise<boolean> =>
+    operator.metric("leader_election_master_status", { name: "notes" }).then((value) => value === 1);
+  let written = 0;
+  /** Milliseconds until somebody has worked a new object, and who. */
+  const worked = async (within: number): Promise<{ readonly by: number; readonly ms: number }> => {
+    const name = `note-${++written}`;
+    const began = performance.now();
+    await until(
+      async () => {
+        const body = { apiVersion: "demo.binnacle.dev/v1", kind: "Note", metadata: { name }, spec: { text: name } };
+        return cluster.send("POST", NOTES, { body }).catch(() => undefined);
+      },
+      { what: "the kind is served" },
+    );
+    const note = await cluster.exists(`${NOTES}/${name}`, ({ status }) => status?.["by"] !== undefined, within);
+    return { by: Number(note.status!["by"]), ms: Math.round(performance.now() - began) };
+  };
+  return { cluster, start, leads, worked };
+}
+
+describe.skipIf(!available)("leader election", () => {
+  test("one replica works; another takes over after SIGTERM, a crash, and a stop of the whole process", async () => {
+    await using cleanup = new AsyncDisposableStack();
+    const { cluster, start, leads, worked } = await setUp(cleanup);
+    const first = await start();
+    expect((await worked(15_000)).by).toBe(first.child.pid);
+    const second = await start();
+    expect(await leads(second)).toBe(false);
+    expect((await second.health("/readyz?verbose")).body).toContain("leaderElection/notes following");
+    expect((await second.health("/healthz?verbose")).body).toContain("[+]leaderElection ok");
+
+    expect(await first.stop()).toBe(0);
+    const handedOver = await worked(10_000);
+    expect(handedOver.by).toBe(second.child.pid);
+    expect(handedOver.ms).toBeLessThan(2_000);
+
+    const third = await start();
+    second.signal("SIGKILL");
+    const crashed = await worked(30_000);
+    expect(crashed.by).toBe(third.child.pid);
+    expect(crashed.ms).toBeLessThan(17_000);
+
+    const fourth = await start();
+    third.signal("SIGSTOP");
+    const stopped = await worked(30_000);
+    expect(stopped.by).toBe(fourth.child.pid);
+    expect(stopped.ms).toBeLessThan(17_000);
+    third.signal("SIGCONT");
+    await until(() => third.log.some(({ msg }) => msg.startsWith("This replica leads no more")), {
+      what: () => `the replica that was stopped notices it:\n${third.text}`,
+    });
+    expect(await leads(third)).toBe(false);
+    for (let round = 0; round < 5; round++) expect((await worked(10_000)).by).toBe(fourth.child.pid);
+    expect(third.child.exitCode).toBeNull();
+
+    console.log(`taken over after SIGTERM ${handedOver.ms} ms, a crash ${crashed.ms} ms, SIGSTOP ${stopped.ms} ms`);
+    expect(await fourth.stop()).toBe(0);
+    expect((await worked(10_000)).by).toBe(third.child.pid);
+    expect(await third.stop()).toBe(0);
+    const lease = await cluster.get(LEASE);
+    expect(lease?.spec).toMatchObject({ holderIdentity: "" });
+  }, 180_000);
+});
