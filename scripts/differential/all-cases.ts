@@ -2,6 +2,7 @@
 import { allAccess } from "./access/all-access.ts";
 import type { Case } from "./case.ts";
 import type { Served } from "./discovery.ts";
+import { allFamilies } from "./families/all-families.ts";
 import { fieldCases } from "./fields/cases.ts";
 import { generatedCases } from "./generated/cases.ts";
 import { admission } from "./sequences/admission.ts";
@@ -28,12 +29,14 @@ export interface Selected {
   readonly wrong: number;
   /** Of the worlds of roles and users. */
   readonly worlds: number;
+  /** Of those of the families. */
+  readonly families: number;
 }
 
 /** What `npm test` takes. */
-export const usual: Selected = { share: 0.02, wrong: 0.125, worlds: 0.1 };
+export const usual: Selected = { share: 0.02, wrong: 0.125, worlds: 0.1, families: 0.1 };
 
-export function allCases(served: readonly Served[], { share, wrong, worlds }: Selected): Case[] {
+export function allCases(served: readonly Served[], { share, wrong, worlds, families }: Selected): Case[] {
   return [
     ...generatedCases(served, wrong),
     ...watching,
@@ -52,6 +55,7 @@ export function allCases(served: readonly Served[], { share, wrong, worlds }: Se
     ...allocation,
     ...embedded,
     ...allAccess(worlds),
+    ...allFamilies(families),
     ...fieldCases(served, share),
   ];
 }

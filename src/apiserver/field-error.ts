@@ -73,7 +73,22 @@ export function notSupported(
 
 function quoted(value: unknown, isStruct: boolean): string {
   if (typeof value === "string") return goQuoted(value);
+  if (typeof value === "number") return goNumber(value);
   return isStruct ? escapedJson(JSON.stringify(value)) : goJson(value);
+}
+
+/** What Go decodes as an integer of 64 bits and not as a float. */
+export function isInteger(value: unknown): boolean {
+  return Number.isInteger(value) && Math.abs(value as number) < 2 ** 63;
+}
+
+/** A number as Go's `%v` writes it: floats with an exponent from 21 digits down to four places behind the point. */
+export function goNumber(value: number): string {
+  if (isInteger(value)) return String(value);
+  const [mantissa = "", power = ""] = value.toExponential().split("e");
+  if (!Number.isFinite(value) || (Number(power) >= -4 && Number(power) < 21 && Math.abs(value) < 2 ** 63))
+    return String(value);
+  return `${mantissa}e${power[0]}${power.slice(1).padStart(2, "0")}`;
 }
 
 /** Go's `%q`. */

@@ -183,6 +183,8 @@ export interface KindBehaviour {
   readonly validateCreate?: (object: KubeObject, context: WriteContext) => readonly FieldError[];
   /** Metadata included; `context.subresource` says through which path. */
   readonly validateUpdate?: (next: KubeObject, old: KubeObject, context: WriteContext) => readonly FieldError[];
+  /** Of what is about to be stored, `old` being what is changed: what is allowed and questionable. */
+  readonly warnings?: (object: KubeObject, old: KubeObject | undefined, subresource: string) => readonly string[];
   /** Selectable fields besides `metadata.name` and `metadata.namespace`: each as the text a selector compares with. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
 }

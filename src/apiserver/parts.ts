@@ -11,6 +11,7 @@ import type {
   Printer,
   Reader,
 } from "./hooks.ts";
+import type { ReplicasPaths } from "./patch/scale-managers.ts";
 import type { ScaleFields } from "./schema/scale-values.ts";
 
 /** Owned by the part that resolves schemas; the core only passes it on. */
@@ -44,11 +45,12 @@ export interface ManagedFieldsRequest {
 export interface ApplyRequest {
   readonly schema: SchemaHandle;
   readonly live: KubeObject | undefined;
-  readonly applied: KubeObject;
+  readonly applied: Fields;
   readonly manager: string;
   readonly force: boolean;
   readonly subresource: string;
   readonly apiVersion: string;
+  readonly kind?: string;
   readonly now: string;
   readonly resetFields: readonly (readonly string[])[];
   /** @default as if all versions were alike */
@@ -106,6 +108,14 @@ export interface Patches {
   /** An object with fields laid over it, as apply lays them, without owners of fields. */
   lay(schema: SchemaHandle, object: KubeObject, over: KubeObject): KubeObject;
   updateManagedFields(request: ManagedFieldsRequest): KubeObject;
+  /** The managers of a scale, from those of the object. */
+  scaleEntries(entries: readonly Fields[] | undefined, paths: ReplicasPaths): Fields[] | undefined;
+  /** The managers of an object, from its own and those of its scale. */
+  scaledEntries(
+    entries: readonly Fields[] | undefined,
+    scale: readonly Fields[] | undefined,
+    to: { readonly paths: ReplicasPaths; readonly apiVersion: string },
+  ): Fields[] | undefined;
 }
 
 export interface Parts {
@@ -119,6 +129,8 @@ export interface Parts {
     readonly custom: boolean;
   }): ((bytes: Uint8Array) => Fields) | undefined;
   behaviourOf(row: KindRow): KindBehaviour;
+  /** The rules that hold for the metadata of every object in a namespace. */
+  validateMetadata(object: KubeObject): readonly FieldError[];
   createAdmission(options: AdmissionOptions): Admission;
   /** Custom objects in another version of theirs. */
   convert(

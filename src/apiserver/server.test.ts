@@ -177,7 +177,12 @@ test("delete of a namespace marks it, and nothing begins in it any more", async 
 test("apply owns fields, conflicts without force, and removes what it no longer applies", async () => {
   const maps = await namespace("applying");
   const type = "application/apply-patch+yaml";
-  const applied = (data: Record<string, string>): unknown => ({ apiVersion: "v1", kind: "ConfigMap", data });
+  const applied = (data: Record<string, string>): unknown => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "a" },
+    data,
+  });
   expect((await call("PATCH", `${maps}/a?fieldManager=one`, applied({ a: "1", b: "1" }), type)).code).toBe(201);
   const conflict = await call("PATCH", `${maps}/a?fieldManager=two`, applied({ a: "2" }), type);
   expect(conflict.body).toMatchObject({

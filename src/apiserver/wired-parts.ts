@@ -4,12 +4,17 @@ import { convertObjects } from "./admission/conversion.ts";
 import type { KubeObject } from "./hooks.ts";
 import { inOrder } from "./schema/order.ts";
 import { customPrinter, printerOf } from "./printers/printers.ts";
+import type { FieldError } from "./field-error.ts";
 import { behaviourOf } from "./validation/behaviours.ts";
+import { Field } from "./validation/field.ts";
+import { dnsSubdomain } from "./validation/formats.ts";
+import { validateMetadata } from "./validation/metadata.ts";
 import type { ApplyRequest, Parts } from "./parts.ts";
 import { jsonPatch, jsonPatchStrictErrors } from "./patch/json-patch.ts";
 import { strategicMergePatch } from "./patch/strategic-merge-patch.ts";
 import { layOver } from "./patch/lay-over.ts";
 import { mergePatch } from "./patch/merge-patch.ts";
+import { scaledEntries, scaleEntries } from "./patch/scale-managers.ts";
 import { serverSideApply } from "./patch/server-side-apply.ts";
 import { updateManagedFields, updateManagedFieldsOfEmpty, type VersionOptions } from "./patch/update-managed-fields.ts";
 import { decodeProtobuf, hasProtobuf } from "./protobuf/decode.ts";
@@ -72,12 +77,20 @@ export const wiredParts: Parts = {
         ? updateManagedFieldsOfEmpty(options)
         : updateManagedFields(options);
     },
+    scaleEntries,
+    scaledEntries,
   },
   protobuf(row) {
     if (row.custom || !hasProtobuf(row)) return undefined;
     return (bytes) => decodeProtobuf(bytes, builtInSchema);
   },
   behaviourOf,
+  validateMetadata(object) {
+    const errors: FieldError[] = [];
+    const row = { group: "", plural: "", namespaced: true, custom: false };
+    validateMetadata(new Field("metadata", object.metadata, { errors }), { row, format: dnsSubdomain });
+    return errors;
+  },
   createAdmission,
   convert: convertObjects,
   printerOf,

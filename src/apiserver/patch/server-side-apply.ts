@@ -37,6 +37,8 @@ export interface ApplyOptions extends VersionOptions {
   readonly subresource: string;
   /** Of the request. */
   readonly apiVersion: string;
+  /** @default that of the live object, or whatever is applied */
+  readonly kind?: string;
   /** RFC 3339 in whole seconds. */
   readonly now: string;
 }
@@ -91,15 +93,14 @@ export function serverSideApply(options: ApplyOptions): Applied {
   return { object: syncLastApplied(object, options), changed: value !== undefined };
 }
 
-function checkApplied({ applied, apiVersion, live }: ApplyOptions): void {
-  const group = String(applied.apiVersion ?? "");
-  if (group !== apiVersion || (live && applied.kind !== live.kind)) {
+/** @throws StatusError 400 for an object of another kind or version, or with managers of its own */
+function checkApplied({ applied, apiVersion, live, kind }: ApplyOptions): void {
+  const [group, version] = groupVersion(applied.apiVersion);
+  const isKind = textOf(applied.kind) !== "" && applied.kind === (kind ?? live?.kind ?? applied.kind);
+  if (!isKind || (group === "" ? version : `${group}/${version}`) !== apiVersion)
     throw badRequest(`invalid object type: ${gvkOf(applied)}`);
-  }
-  const metadata = applied.metadata as Fields | undefined;
-  if (metadata?.managedFields !== undefined && metadata.managedFields !== null) {
+  if (Array.isArray((applied.metadata as Fields | undefined)?.managedFields))
     throw badRequest("metadata.managedFields must be nil");
-  }
 }
 
 /** The managers of the live object, which has its managedFields taken off; what nobody owned before belongs to "before-first-apply". */
@@ -150,7 +151,7 @@ function syncLastApplied(object: KubeObject, { manager, applied }: ApplyOptions)
 function finish(value: unknown, { schema, applied }: ApplyOptions): KubeObject {
   if (!schema.go) {
     const object = value as KubeObject;
-    return { ...object, metadata: decodeBuiltIn(objectMetaSchema(), object.metadata).object as ObjectMetadata };
+    return { ...object, metadata: wellFormed(object.metadata) };
   }
   const { object, error } = decodeBuiltIn(schema, value, { from: "unstructured", empty: "kept" });
   if (error) {
@@ -161,6 +162,16 @@ function finish(value: unknown, { schema, applied }: ApplyOptions): KubeObject {
     throw new StatusError(500, "", { message });
   }
   return object as KubeObject;
+}
+
+/** Metadata without the fields that cannot be read. */
+function wellFormed(metadata: Fields): ObjectMetadata {
+  const { object, error } = decodeBuiltIn(objectMetaSchema(), metadata);
+  if (error === undefined) return object as ObjectMetadata;
+  const readable = Object.entries(metadata).filter(
+    ([name, value]) => decodeBuiltIn(objectMetaSchema(), { [name]: value }).error === undefined,
+  );
+  return decodeBuiltIn(objectMetaSchema(), Object.fromEntries(readable)).object as ObjectMetadata;
 }
 
 function applyConflict(conflicts: readonly Conflict[]): StatusError {
@@ -184,11 +195,24 @@ function printed(key: string): string {
 }
 
 function nameOf(applied: Fields): string {
-  const { namespace = "", name = "" } = (applied.metadata ?? {}) as Fields;
-  return `${String(namespace)}/${String(name)}`;
+  const { namespace, name } = (applied.metadata ?? {}) as Fields;
+  return `${textOf(namespace)}/${textOf(name)}`;
 }
 
-function gvkOf({ apiVersion = "", kind = "" }: Fields): string {
-  const version = String(apiVersion);
-  return `${version.includes("/") ? version : `/${version}`}, Kind=${String(kind)}`;
+/** Group and version as they are read: what is no text, or has too many parts, names none. */
+function groupVersion(apiVersion: unknown): readonly [group: string, version: string] {
+  const [group = "", version, ...more] = textOf(apiVersion).split("/");
+  if (more.length > 0) return ["", ""];
+  return version === undefined ? ["", group] : [group, version];
+}
+
+function gvkOf({ apiVersion, kind }: Fields): string {
+  const [group, version] = groupVersion(apiVersion);
+  // A version that cannot be read takes the kind along.
+  const isUnread = textOf(apiVersion).split("/").length > 2;
+  return `${group}/${version}, Kind=${isUnread ? "" : textOf(kind)}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

@@ -1,4 +1,5 @@
 /** What both halves of strategic merge patches ask of JSON values. */
+import { isInteger } from "../field-error.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { StatusError } from "../status.ts";
 
@@ -29,6 +30,6 @@ export function goTypeOf(value: unknown): string {
   if (value === null || value === undefined) return "%!s(<nil>)";
   if (Array.isArray(value)) return "[]interface {}";
   if (typeof value === "object") return "map[string]interface {}";
-  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  if (typeof value === "number") return isInteger(value) ? "int64" : "float64";
   return typeof value === "boolean" ? "bool" : "string";
 }

@@ -2,6 +2,7 @@
 import { gzipSync } from "node:zlib";
 import type { Status } from "../status.ts";
 import { acceptedStatus } from "./accept.ts";
+import { warningHeaders } from "./warning-headers.ts";
 import { encodeYaml } from "./yaml.ts";
 
 /** Smaller bodies cost more to compress than to send. @see k8s.io/apiserver `defaultGzipThresholdBytes` */
@@ -22,7 +23,8 @@ export function answerJson(request: Request, json: string | Uint8Array, options:
   const headers = new Headers(options.headers);
   if (!headers.has("content-type")) headers.set("content-type", options.yaml ? "application/yaml" : "application/json");
   headers.set("cache-control", headers.get("cache-control") ?? "no-cache, private");
-  for (const warning of new Set(options.warnings ?? [])) headers.append("warning", `299 - ${quoted(warning)}`);
+  if (options.warnings !== undefined)
+    for (const warning of warningHeaders(options.warnings)) headers.append("warning", warning);
   const status = options.status ?? 200;
   const text = options.yaml ? encodeYaml(json) : json;
   const body =
@@ -67,9 +69,4 @@ function isPretty(request: Request): boolean {
   if (index < 0) return isReader;
   const asked = new URL(request.url).searchParams.get("pretty");
   return asked === null ? isReader : asked !== "0" && asked.toLowerCase() !== "false";
-}
-
-/** The text of a warning as RFC 7234 quotes it. */
-function quoted(text: string): string {
-  return `"${text.replace(/[\\"]/g, "\\$&").replace(/[\r\n\t]+/g, " ")}"`;
 }

@@ -5,7 +5,8 @@ import { internalType } from "../registry/internal-type.ts";
 import { badRequest, StatusError } from "../status.ts";
 import { jsonProblem } from "./json-problem.ts";
 import { duplicateFields } from "./strict-json.ts";
-import { decodeYaml, repeatedKeys, yamlProblem } from "./yaml.ts";
+import { decodeYaml } from "../yaml/decode-yaml.ts";
+import { YamlError } from "../yaml/cursor.ts";
 
 /** As large as etcd takes it, and then the server's own margin. */
 const largest = 3 * 1024 * 1024;
@@ -129,10 +130,15 @@ export function typed(object: KubeObject, body: BodyText, options: Pick<DecodeOp
   if (error !== undefined) return { object, error, strict: [], hasEmpty };
   const isJson = body.type !== "application/yaml" && body.text !== "";
   const twice = isJson ? duplicateFields(body.text).map((path) => `duplicate field ${JSON.stringify(path)}`) : [];
-  const keys = body.type === "application/yaml" ? repeatedKeys(body.text) : [];
+  const repeated = body.type === "application/yaml" ? decodeYaml(body.text).repeated : undefined;
   decoded.metadata ??= {};
   schemas.applyDefaults(schema, decoded);
-  return { object: decoded, error: undefined, strict: [...keys, ...unknown, ...twice], hasEmpty };
+  return {
+    object: decoded,
+    error: undefined,
+    strict: [...(repeated === undefined ? [] : [repeated]), ...unknown, ...twice],
+    hasEmpty,
+  };
 }
 
 /** The object itself, or the 400 that says what is wrong with it. */
@@ -141,18 +147,28 @@ function checkedTyped(result: Typed, { row, fieldValidation, warn }: DecodeOptio
   if (result.error !== undefined) throw badRequest(`${cannot}: ${result.error}`);
   if (fieldValidation === "Ignore") return result.object;
   if (result.strict.length > 0 && fieldValidation === "Strict") {
-    const before = result.strict[0]?.startsWith("line ") ? "yaml: unmarshal errors:\n  " : "";
-    throw badRequest(`${cannot}: strict decoding error: ${before}${result.strict.join(", ")}`);
+    throw badRequest(`${cannot}: strict decoding error: ${result.strict.join(", ")}`);
   }
-  for (const problem of result.strict) warn(problem);
+  for (const problem of result.strict.flatMap(strictWarnings)) warn(problem);
   return result.object;
+}
+
+/** What strict decoding finds, each as a warning of its own. */
+export function strictWarnings(problem: string): string[] {
+  const found = problem.indexOf("yaml: unmarshal errors:\n");
+  if (found < 0) return [problem];
+  return problem
+    .slice(found)
+    .split("\n")
+    .slice(1)
+    .map((line) => line.trim());
 }
 
 function parsed(body: BodyText, kind: string): unknown {
   try {
-    return body.type === "application/yaml" ? decodeYaml(body.text) : parsedJson(body.text);
+    return body.type === "application/yaml" ? decodeYaml(body.text).value : parsedJson(body.text);
   } catch (error) {
-    if (body.type === "application/yaml") throw unrecognized(kind, `yaml: ${yamlProblem(error)}`, body);
+    if (error instanceof YamlError) throw unrecognized(kind, error.message, body);
     const why = jsonProblem(body.text) ?? "exceeded max depth";
     throw unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, body);
   }

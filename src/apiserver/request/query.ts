@@ -84,11 +84,13 @@ function watchErrors(options: ListOptions): FieldError[] {
 export function writeOptions(
   query: URLSearchParams,
   kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
+  { isApply = false }: { readonly isApply?: boolean } = {},
 ): WriteOptions {
   const dryRun = query.getAll("dryRun");
   const fieldManager = query.get("fieldManager") ?? "";
   const fieldValidation = query.get("fieldValidation") ?? "";
-  const errors = [...managerErrors(fieldManager), ...dryRunErrors(dryRun)];
+  const errors = kind === "PatchOptions" ? patchErrors(query, isApply) : [];
+  errors.push(...managerErrors(fieldManager), ...dryRunErrors(dryRun));
   if (!["", "Ignore", "Warn", "Strict"].includes(fieldValidation))
     errors.push(notSupported("fieldValidation", fieldValidation, { valid: ["", "Ignore", "Strict", "Warn"] }));
   if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind }, "", { errors });
@@ -100,13 +102,10 @@ export function writeOptions(
   };
 }
 
-/** What is wrong with a patch's options by its type, to be said with the others. */
-export function checkPatchOptions(query: URLSearchParams, isApply: boolean): void {
-  const errors: FieldError[] = [];
-  if (isApply && !query.get("fieldManager"))
-    errors.push({ type: "Required", field: "fieldManager", detail: "is required for apply patch" });
-  if (!isApply && query.has("force")) errors.push(refused("force", "may not be specified for non-apply patch"));
-  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", { errors });
+function patchErrors(query: URLSearchParams, isApply: boolean): FieldError[] {
+  if (!isApply) return query.has("force") ? [refused("force", "may not be specified for non-apply patch")] : [];
+  if (query.get("fieldManager")) return [];
+  return [{ type: "Required", field: "fieldManager", detail: "is required for apply patch" }];
 }
 
 export function dryRunErrors(dryRun: readonly string[]): FieldError[] {

@@ -1,5 +1,5 @@
 /** Built-in objects as Go decodes and encodes them: unknown fields, type errors, empty values, the order of fields. */
-import { goQuoted } from "../field-error.ts";
+import { goQuoted, isInteger } from "../field-error.ts";
 import { canonical, HardError, type OwnContext, TypeMismatch } from "./own-types.ts";
 import type { Schema } from "./schema.ts";
 import { setField } from "./set-field.ts";
@@ -219,7 +219,7 @@ class Decoding {
 function unstructuredMismatch(schema: Schema, value: unknown): string {
   const kind = Array.isArray(value)
     ? "slice"
-    : { object: "map", boolean: "bool", number: Number.isInteger(value) ? "int64" : "float64" }[typeof value as string];
+    : { object: "map", boolean: "bool", number: isInteger(value) ? "int64" : "float64" }[typeof value as string];
   if (schema.type === "object") {
     return schema.properties
       ? `cannot restore struct from: ${kind ?? "string"}`

@@ -1,5 +1,5 @@
 /** Unknown fields of custom resources, and nulls where none may be. */
-import { goJson, goQuoted } from "../field-error.ts";
+import { goJson } from "../field-error.ts";
 import { objectMetaSchema } from "./custom.ts";
 import { decodeBuiltIn } from "./decode.ts";
 import type { Schema } from "./schema.ts";
@@ -28,7 +28,7 @@ export function prune(schema: Schema, object: unknown): Pruned {
   visit(object, { ...schema, embedded: true }, { path: "", paths, inside });
   if (inside.errors[0] !== undefined) return { unknown: [], error: inside.errors[0] };
   dropNulls(object, schema);
-  const unknown = paths.toSorted().map((path) => `unknown field ${goQuoted(path)}`);
+  const unknown = paths.toSorted().map((path) => `unknown field "${path}"`);
   return { unknown: [...metadata.unknown, ...unknown, ...inside.unknown], error: undefined };
 }
 

@@ -1,5 +1,5 @@
 /** The fields that the scale of a custom object is read from. */
-import type { FieldError } from "../field-error.ts";
+import { type FieldError, isInteger } from "../field-error.ts";
 import { goPlain } from "./go-format.ts";
 
 /** Paths as a definition gives them: `.spec.replicas`. */
@@ -13,7 +13,7 @@ export interface ScaleFields {
 export function validateScale(scale: ScaleFields, object: unknown, only: "status" | undefined): FieldError[] {
   const errors: FieldError[] = [];
   for (const path of only === "status" ? [scale.statusReplicas] : [scale.specReplicas, scale.statusReplicas]) {
-    const found = nested(object, path, Number.isInteger, "int64");
+    const found = nested(object, path, isInteger, "int64");
     const count = found.value === undefined ? 0 : Number(found.value);
     const detail =
       found.problem ??
@@ -64,7 +64,7 @@ function goType(value: unknown): string {
     case "boolean":
       return "bool";
     case "number":
-      return Number.isInteger(value) ? "int64" : "float64";
+      return isInteger(value) ? "int64" : "float64";
     default:
       return "map[string]interface {}";
   }

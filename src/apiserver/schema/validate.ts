@@ -22,12 +22,7 @@ const blocking: ReadonlySet<string> = new Set(["NotSupported", "Required", "TooL
 export function validate(schema: Schema, object: unknown, { old, only, scale }: ValidateOptions = {}): FieldError[] {
   if (schema.go) return [];
   const errors =
-    only === undefined
-      ? validateValues(schema, object, { old })
-      : validateValues(schema.properties?.get(only) ?? schema, fieldOf(object, only), {
-          old: fieldOf(old, only),
-          within: only,
-        });
+    only === undefined ? validateValues(schema, object, { old }) : validatePart(schema, object, { old, only });
   if (scale !== undefined) errors.push(...validateScale(scale, object, only));
   errors.push(...validateEmbedded(schema, object));
   if (old === undefined || validateLists(schema, old).length === 0) errors.push(...validateLists(schema, object));
@@ -39,6 +34,17 @@ export function validate(schema: Schema, object: unknown, { old, only, scale }: 
   }
   errors.push(...validateRules(schema, object, { old }));
   return errors;
+}
+
+/** One field of the object; none, when it is absent. */
+function validatePart(
+  schema: Schema,
+  object: unknown,
+  { old, only }: { readonly old: unknown; readonly only: string },
+): FieldError[] {
+  const value = fieldOf(object, only);
+  if (value === undefined) return [];
+  return validateValues(schema.properties?.get(only) ?? schema, value, { old: fieldOf(old, only), within: only });
 }
 
 function fieldOf(object: unknown, name: string): unknown {

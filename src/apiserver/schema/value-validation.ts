@@ -1,5 +1,5 @@
 /** What JSON schema says of values, checked and worded as the server's validator does. */
-import type { FieldError } from "../field-error.ts";
+import { type FieldError, isInteger } from "../field-error.ts";
 import { goJson, goQuoted } from "../field-error.ts";
 import { equalValues } from "../patch/typed-values.ts";
 import { hasFormat } from "./formats.ts";
@@ -78,7 +78,7 @@ function invalid({ path, result }: At, badValue: unknown, what: string): void {
 function typeName(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  if (typeof value === "number") return isInteger(value) ? "integer" : "number";
   return typeof value;
 }
 

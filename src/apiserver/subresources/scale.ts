@@ -1,25 +1,31 @@
 /** `scale`: the number of replicas of a workload, whatever its kind. */
-import type { Fields, KubeObject } from "../hooks.ts";
-import { keyOf, type Resource } from "../registry/resource.ts";
+import type { FieldError } from "../field-error.ts";
+import type { KubeObject } from "../hooks.ts";
+import { apiVersionOf, keyOf } from "../registry/resource.ts";
 import { answerObject } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
-import { badRequest, conflict, invalid, notFound, type StatusError } from "../status.ts";
-import { type Exchange, timestamp } from "../verbs/exchange.ts";
-import { applyType, patchObject, readPatch } from "../verbs/patch.ts";
-import { changeObject } from "../verbs/update.ts";
-
-const scaleRow = { group: "autoscaling", version: "v1", kind: "Scale", custom: false };
+import { badRequest, conflict, internalError, invalid, notFound } from "../status.ts";
+import { applied } from "../verbs/apply.ts";
+import { ensureNamespace } from "../verbs/create.ts";
+import type { Exchange } from "../verbs/exchange.ts";
+import { patched } from "../verbs/patch.ts";
+import { applyType, readPatch } from "../verbs/patch-body.ts";
+import { type Change, changeObject, checkName, type Lens } from "../verbs/update.ts";
+import { replicasPath, scaleOf, scaleRow, withReplicas } from "./scale-object.ts";
 
 export async function getScale(exchange: Exchange): Promise<Response> {
-  const live = await liveObject(exchange);
-  return answerObject(exchange.request, scaleOf(exchange.resource, live), { warnings: exchange.warnings });
+  const { resource, request, warnings } = exchange;
+  const { scale, isSaid } = scaleOf(resource, await liveObject(exchange));
+  if (!isSaid && resource.scale !== undefined)
+    throw internalError(`the spec replicas field ${JSON.stringify(resource.scale.specReplicas)} does not exist`);
+  return answerObject(request, scale, { warnings });
 }
 
 export async function putScale(exchange: Exchange): Promise<Response> {
-  const { kernel, request, query, warnings } = exchange;
-  const options = writeOptions(query, "UpdateOptions");
+  const { kernel, request, query, warnings, target } = exchange;
   const body = await readBody(request, { protobuf: kernel.parts.protobuf(scaleRow), kind: scaleRow.kind });
+  const options = writeOptions(query, "UpdateOptions");
   const { schemas } = kernel.parts;
   const scale = decodeObject(body, {
     row: scaleRow,
@@ -28,95 +34,90 @@ export async function putScale(exchange: Exchange): Promise<Response> {
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
   });
-  const { name } = scale.metadata;
-  if (name && name !== exchange.target.name)
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${exchange.target.name})`);
-  return change(exchange, () => scale, { options, optionsKind: "UpdateOptions" });
+  checkName(scale, target.name);
+  ensureNamespace(exchange, scale);
+  return change(exchange, { produce: () => structuredClone(scale), options, optionsKind: "UpdateOptions" });
 }
 
 export async function patchScale(exchange: Exchange): Promise<Response> {
   const body = await readPatch(exchange);
-  const { schemas } = exchange.kernel.parts;
-  const schema = schemas.builtIn(scaleRow);
   const isApply = body.type === applyType;
-  const usual = isApply ? { ...body, type: "application/merge-patch+json" } : body;
-  const apply = isApply ? { manager: body.options.fieldManager, force: body.options.force } : undefined;
-  return change(
-    exchange,
-    (live) =>
-      patchObject(exchange, usual, {
-        live,
-        row: scaleRow,
-        schema,
-        warn: (problem) => void exchange.warnings.push(problem),
-      }),
-    { options: body.options, optionsKind: "PatchOptions", apply },
-  );
-}
-
-interface ScaleOptions {
-  readonly options: ReturnType<typeof writeOptions>;
-  readonly optionsKind: string;
-  /** Set when the number is applied: by whom. */
-  readonly apply?: { readonly manager: string; readonly force: boolean } | undefined;
-}
-
-async function change(
-  exchange: Exchange,
-  make: (scale: KubeObject) => KubeObject,
-  { options, optionsKind, apply }: ScaleOptions,
-): Promise<Response> {
-  const { resource, request, warnings, target, kernel } = exchange;
-  const { schema } = resource;
-  const { stored } = await changeObject(exchange, {
-    produce(live) {
-      if (live === undefined) throw notFound(resource.row, target.name);
-      const before = scaleOf(resource, live);
-      // It is there while a patch is made, and not in answers.
-      const { managedFields } = live.metadata;
-      const scale = make({
-        ...before,
-        metadata: { ...before.metadata, ...(managedFields === undefined ? {} : { managedFields }) },
-      });
-      const given = scale.metadata.resourceVersion ?? "";
-      if (given !== "" && given !== live.metadata.resourceVersion)
-        throw conflict(resource.row, target.name, {
-          why: "the object has been modified; please apply your changes to the latest version and try again",
-        });
-      const { replicas = 0 } = (scale["spec"] ?? {}) as { replicas?: number };
-      if (replicas < 0) throw negative(target.name, replicas);
-      if (apply !== undefined && schema !== undefined) {
-        const applied: KubeObject = { apiVersion: live.apiVersion, kind: live.kind, metadata: {} };
-        setAt(applied, specPath(resource), replicas);
-        const context = { subresource: "scale", apiVersion: resource.apiVersion, now: timestamp(kernel.now()) };
-        const result = kernel.parts.patches.apply({ schema, live, applied, ...apply, ...context, resetFields: [] });
-        return withoutScaleTime(structuredClone(result), apply.manager);
-      }
-      const next = structuredClone(live);
-      setAt(next, specPath(resource), replicas);
-      return next;
-    },
-    isTracked: apply !== undefined && schema !== undefined,
-    options,
-    optionsKind,
-    createsAbsent: false,
+  const form = { row: scaleRow, schema: exchange.kernel.parts.schemas.builtIn(scaleRow), apiVersion: "autoscaling/v1" };
+  return change(exchange, {
+    produce: isApply ? applied(exchange, body, form) : patched(exchange, body, form),
+    options: body.options,
+    optionsKind: "PatchOptions",
+    isTracked: isApply,
     isRepeatable: true,
   });
-  return answerObject(request, scaleOf(resource, stored.object), { warnings });
 }
 
-/** The server leaves the time out of what is owned through a scale. */
-function withoutScaleTime(object: KubeObject, manager: string): KubeObject {
-  for (const entry of object.metadata.managedFields ?? []) {
-    if (entry["subresource"] === "scale" && entry["manager"] === manager) delete entry["time"];
+async function change(exchange: Exchange, made: Change): Promise<Response> {
+  const { resource, request, warnings } = exchange;
+  const { stored } = await changeObject(exchange, { ...made, createsAbsent: false, lens: lensOf(exchange) });
+  return answerObject(request, scaleOf(resource, stored.object).scale, { warnings });
+}
+
+/** What a custom object that says no number is scaled from. */
+const unsaid = -(2 ** 31);
+
+/** Shows an object as its scale, and makes of a scale the object again. */
+function lensOf(exchange: Exchange): Lens {
+  const { kernel, resource } = exchange;
+  const { patches, schemas } = kernel.parts;
+  const paths = (apiVersion: string): string[] | null | undefined => {
+    if (!resource.row.custom) return apiVersion === resource.apiVersion ? replicasPath(resource) : undefined;
+    const [group = "", version = ""] = apiVersion.split("/");
+    const found = group === resource.row.group ? kernel.registry.get(group, version, resource.row.plural) : undefined;
+    if (found === undefined) return undefined;
+    return found.scale === undefined ? null : replicasPath(found);
+  };
+  return {
+    apiVersion: apiVersionOf(scaleRow),
+    schema: schemas.builtIn(scaleRow),
+    show: (object) => scaleOf(resource, object).scale,
+    before(live) {
+      const { scale, isSaid } = scaleOf(resource, live);
+      if (!isSaid && resource.scale !== undefined) scale["spec"] = { replicas: unsaid };
+      const managedFields = patches.scaleEntries(live.metadata.managedFields, paths);
+      return { ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } };
+    },
+    after(scale, live) {
+      const { replicas = 0 } = (scale["spec"] ?? {}) as { replicas?: number };
+      checkScale(exchange, scale, { live, replicas });
+      const object = withReplicas(resource, live, replicas);
+      const managedFields = patches.scaledEntries(live.metadata.managedFields, scale.metadata.managedFields, {
+        paths,
+        apiVersion: resource.apiVersion,
+      });
+      const { managedFields: _, ...metadata } = object.metadata;
+      const given = scale.metadata.resourceVersion ?? "";
+      const resourceVersion = given === "" && resource.row.custom ? (metadata.resourceVersion ?? "") : given;
+      return { ...object, metadata: { ...metadata, resourceVersion, ...(managedFields && { managedFields }) } };
+    },
+  };
+}
+
+function checkScale(
+  { kernel, resource, target }: Exchange,
+  scale: KubeObject,
+  { live, replicas }: { readonly live: KubeObject; readonly replicas: number },
+): void {
+  if (resource.scale !== undefined) {
+    if (replicas !== unsaid) return;
+    throw badRequest(`the spec replicas field ${JSON.stringify(resource.scale.specReplicas)} cannot be empty`);
   }
-  return object;
-}
-
-function negative(name: string, replicas: number): StatusError {
-  const detail = "must be greater than or equal to 0";
-  const errors = [{ type: "Invalid" as const, field: "spec.replicas", badValue: replicas, detail }];
-  return invalid(scaleRow, name, { errors });
+  const errors: FieldError[] = [...kernel.parts.validateMetadata(scale)];
+  if (replicas < 0) {
+    const detail = "must be greater than or equal to 0";
+    errors.push({ type: "Invalid", field: "spec.replicas", badValue: replicas, detail });
+  }
+  if (errors.length > 0) throw invalid(scaleRow, target.name, { errors });
+  const { uid } = scale.metadata;
+  if (!uid || uid === live.metadata.uid) return;
+  const { group, plural } = resource.row;
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`;
+  throw conflict({ group, plural: `${plural}/scale` }, target.name, { why });
 }
 
 async function liveObject({ kernel, resource, target }: Exchange): Promise<KubeObject> {
@@ -125,88 +126,4 @@ async function liveObject({ kernel, resource, target }: Exchange): Promise<KubeO
   if (stored === undefined) throw notFound(resource.row, target.name);
   const [view = stored] = await resource.view([stored]);
   return view.object;
-}
-
-function scaleOf(resource: Resource, object: KubeObject): KubeObject {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const { statusPath, selector } = statusOf(resource, object);
-  const replicas = numberAt(object, specPath(resource));
-  return {
-    kind: "Scale",
-    apiVersion: "autoscaling/v1",
-    metadata: {
-      ...(name === undefined ? {} : { name }),
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      ...(creationTimestamp ? { creationTimestamp } : {}),
-    },
-    spec: replicas === 0 ? {} : { replicas },
-    status: { replicas: numberAt(object, statusPath), ...(selector === "" ? {} : { selector }) },
-  };
-}
-
-function specPath({ scale }: Resource): string[] {
-  return path(scale?.specReplicas ?? ".spec.replicas");
-}
-
-function statusOf({ scale }: Resource, object: KubeObject): { statusPath: string[]; selector: string } {
-  if (scale !== undefined) {
-    const found = scale.labelSelector === undefined ? "" : at(object, path(scale.labelSelector));
-    return { statusPath: path(scale.statusReplicas), selector: typeof found === "string" ? found : "" };
-  }
-  const { selector } = (object["spec"] ?? {}) as { selector?: Fields };
-  return { statusPath: ["status", "replicas"], selector: selectorText(selector ?? {}) };
-}
-
-/** A label selector as text, in the order of keys. */
-function selectorText(selector: Fields): string {
-  const { matchLabels, matchExpressions } = selector as {
-    matchLabels?: Record<string, string>;
-    matchExpressions?: { key: string; operator: string; values?: string[] }[];
-  };
-  const isPlain = matchLabels === undefined && matchExpressions === undefined;
-  const labels = (isPlain ? selector : (matchLabels ?? {})) as Record<string, string>;
-  const parts = Object.entries(labels).map(([key, value]) => [key, `${key}=${value}`] as [key: string, text: string]);
-  const words: Readonly<Record<string, string>> = { In: "in", NotIn: "notin" };
-  for (const { key, operator, values = [] } of matchExpressions ?? []) {
-    const text =
-      operator === "Exists"
-        ? key
-        : operator === "DoesNotExist"
-          ? `!${key}`
-          : `${key} ${words[operator]} (${values.toSorted().join(",")})`;
-    parts.push([key, text]);
-  }
-  return parts
-    .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-    .map(([, text]) => text)
-    .join(",");
-}
-
-function path(text: string): string[] {
-  return text.split(".").filter((part) => part !== "");
-}
-
-function at(object: unknown, names: readonly string[]): unknown {
-  let value = object;
-  for (const name of names) {
-    if (typeof value !== "object" || value === null) return undefined;
-    value = (value as Fields)[name];
-  }
-  return value;
-}
-
-function numberAt(object: unknown, names: readonly string[]): number {
-  const value = at(object, names);
-  return typeof value === "number" ? value : 0;
-}
-
-function setAt(object: Fields, names: readonly string[], value: unknown): void {
-  let fields = object;
-  for (const name of names.slice(0, -1)) {
-    fields[name] ??= {};
-    fields = fields[name] as Fields;
-  }
-  fields[names.at(-1) ?? ""] = value;
 }

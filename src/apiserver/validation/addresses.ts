@@ -4,6 +4,64 @@ import { BlockList, isIP } from "node:net";
 export const notAnAddress = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 export const notARange = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
+/** What is wrong with an address; `undefined` for one in any of the forms that are understood in one way only. */
+export function addressProblem(text: string): string | undefined {
+  if (isAddress(text)) return isMapped(text) ? "must not be an IPv4-mapped IPv6 address" : undefined;
+  return isIP(plainZeros(text)) === 0 || text.includes("%") ? notAnAddress : "must not have leading 0s";
+}
+
+/** What is wrong with a range of addresses. */
+export function rangeProblem(text: string): string | undefined {
+  const [address = "", bits = "", ...rest] = text.split("/");
+  const plain = `${plainZeros(address)}/${Number(bits)}`;
+  if (rest.length > 0 || !/^\d{1,3}$/.test(bits) || !isCidr(plain) || address.includes("%")) return notARange;
+  if (plain !== text) return "must not have leading 0s in IP or prefix length";
+  if (isMapped(address)) return "must not have an IPv4-mapped IPv6 address";
+  return hasHostBits(address, Number(bits)) ? "must not have bits set beyond the prefix length" : undefined;
+}
+
+/** Why nothing can be reached at an address. */
+export function unreachable(text: string): string | undefined {
+  if (text === "0.0.0.0" || text === "::") return `may not be unspecified (${text})`;
+  if (/^127\.|^::1$/.test(text)) return "may not be in the loopback range (127.0.0.0/8, ::1/128)";
+  if (/^169\.254\.|^fe[89ab][0-9a-f]:/i.test(text))
+    return "may not be in the link-local range (169.254.0.0/16, fe80::/10)";
+  if (/^224\.0\.0\.|^ff[0-9a-f]2:/i.test(text))
+    return "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)";
+  return undefined;
+}
+
+/** Zeros that mean nothing, in an address of four numbers. */
+function plainZeros(text: string): string {
+  return /^\d+(\.\d+){3}$/.test(text) ? text.replaceAll(/\b0+(?=\d)/g, "") : text;
+}
+
+function isMapped(text: string): boolean {
+  return isIP(text) === 6 && /^(0{0,4}:){2,5}ffff:/i.test(text);
+}
+
+function hasHostBits(address: string, bits: number): boolean {
+  const family = isIP(address) === 4 ? "ipv4" : "ipv6";
+  const size = family === "ipv4" ? 32 : 128;
+  if (bits === size) return false;
+  // The first address of the range is the one that no smaller one of the range comes before.
+  const parts = family === "ipv4" ? address.split(".").map(Number) : wordsOf(address);
+  const width = size / parts.length;
+  return parts.some((part, index) => {
+    const kept = Math.max(0, Math.min(width, bits - index * width));
+    return part % 2 ** (width - kept) !== 0;
+  });
+}
+
+function wordsOf(address: string): number[] {
+  const [head = "", tail] = address.split("::");
+  const parse = (part: string): number[] =>
+    part === "" ? [] : part.split(":").map((word) => Number.parseInt(word, 16));
+  const [before, after] = [parse(head), parse(tail ?? "")];
+  if (tail === undefined) return before;
+  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
+}
+
 export function isCidr(text: string): boolean {
   const [address = "", bits = "", ...rest] = text.split("/");
   const family = isIP(address);
@@ -18,6 +76,8 @@ export function isAddress(text: string): boolean {
 /** Whether one range lies within another and is smaller. */
 export function isStrictSubset(range: string, within: string): boolean {
   const [[address = "", bits = ""], [outer = "", outerBits = ""]] = [range.split("/"), within.split("/")];
+  // It is refused for its form, and taken for the range of IPv4 that it means.
+  if (isMapped(address) && isIP(outer) === 4) return Number(bits) - 96 > Number(outerBits);
   const family = isIP(outer) === 4 ? "ipv4" : "ipv6";
   if (isIP(address) !== isIP(outer) || Number(bits) <= Number(outerBits)) return false;
   const ranges = new BlockList();

@@ -12,7 +12,7 @@ export function affinity(field: Field): void {
   if (node.at(required).present) nodeSelector(node.at(required));
   for (const term of node.at(preferred).items) {
     weight(term);
-    nodeSelectorTerm(term.at("preference"));
+    nodeSelectorTerm(term.at("preference"), true);
   }
   for (const name of ["podAffinity", "podAntiAffinity"]) {
     const pods = field.at(name);

@@ -6,7 +6,7 @@ import { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { nameFormat, validateMetadata, validateMetadataUpdate } from "./metadata.ts";
 import { dropUnavailable } from "./pod-features.ts";
-import { podWarnings } from "./pod-warnings.ts";
+import { warningsOf } from "../warnings/warnings.ts";
 import { ruleTables } from "./rule-tables.ts";
 import { type Format, pathSegment } from "./formats.ts";
 import type { Rules } from "./rules.ts";
@@ -93,10 +93,9 @@ export function behaviourOf(row: KindRow): KindBehaviour {
       if (when === "last") validateMetadata(root.at("metadata"), { row, format });
       rules.checkLast?.(root);
       if (when === "alone" && errors.length === 0) validateMetadata(root.at("metadata"), { row, format });
-      const spec = errors.length === 0 ? podSpecOf(object, row) : undefined;
-      if (spec) for (const warning of podWarnings(spec.fields, spec.path)) write.warn(warning);
       return errors;
     },
+    warnings: (object, old, subresource) => warningsOf(row, object, { old, subresource }),
     validateUpdate(next, old, write) {
       return changed({ rules, next, old, write, row, format });
     },
@@ -138,7 +137,7 @@ function changed({ rules, next, old, write, row, format }: ChangeOf): FieldError
   const kind = `${row.group}/${row.kind}`;
   validateMetadata(metadata, { row, format: pathSegment, isBasic: true });
   validateMetadataUpdate(metadata, old);
-  if (!checkedByAllOnly.has(kind) && !checkedAnewOnly.has(kind)) validateMetadataUpdate(metadata, old);
+  if (!checkedByAllOnly.has(kind) && !checkedAnewOnly.has(kind)) validateMetadataUpdate(metadata, old, row);
   if (checkedAnew.has(kind) || checkedAnewOnly.has(kind)) validateMetadata(metadata, { row, format });
   const context = { write, object: next, old };
   if (write.subresource === "status") {

@@ -1,5 +1,4 @@
 /** Rules of the small kinds of the core group. */
-import { isIP } from "node:net";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { Field } from "./field.ts";
 import { inner } from "./fill.ts";
@@ -10,7 +9,7 @@ import type { Rules, RuleTable } from "./rules.ts";
 import { eventKinds } from "./event-rules.ts";
 import { service } from "./service-kind.ts";
 import { jsonProblem } from "../request/json-problem.ts";
-import { isCidr, notAnAddress, notARange } from "./addresses.ts";
+import { addressProblem, notAnAddress, rangeProblem, unreachable } from "./addresses.ts";
 
 const mostBytes = 1024 * 1024;
 
@@ -40,7 +39,7 @@ const secretTypes: Readonly<Record<string, readonly string[]>> = {
 };
 
 const secret: Rules = {
-  check: (object, { write }) => {
+  check: (object) => {
     const data = object.at("data");
     let size = 0;
     for (const key of data.keys) {
@@ -60,9 +59,6 @@ const secret: Rules = {
       data.key("username").required();
       data.key("password").required();
     }
-    if (object.errors.length > 0 || object.at("type").text !== "kubernetes.io/tls") return;
-    const certificate = Buffer.from(String(data.fields["tls.crt"]), "base64").toString();
-    if (!certificate.includes("-----BEGIN ")) write.warn("tls: failed to find any PEM data in certificate input");
   },
   update: (object, old) => {
     object.at("type").immutable(old["type"]);
@@ -234,14 +230,25 @@ function endpoints(object: Field): void {
 
 function endpointAddress(address: Field): void {
   const ip = address.at("ip");
-  if (isIP(ip.text) === 0) {
-    ip.invalid(notAnAddress, ip.text);
-    ip.invalid("must be a valid IP address", ip.text);
-  } else if (/^127\.|^::1$/.test(ip.text)) ip.invalid("may not be in the loopback range (127.0.0.0/8, ::1/128)");
-  else if (/^(0\.0\.0\.0|::)$/.test(ip.text)) ip.invalid("may not be unspecified (0.0.0.0 or ::)");
-  else if (ip.text.startsWith("169.254.")) ip.invalid("may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+  const problem = addressProblem(ip.text);
+  if (problem !== undefined) ip.invalid(problem, ip.text);
+  if (problem === notAnAddress) ip.invalid("must be a valid IP address", ip.text);
+  const why = problem === undefined ? unreachable(ip.text) : undefined;
+  if (why !== undefined) ip.invalid(why, ip.text);
   if (address.at("hostname").text !== "") address.at("hostname").matches(dnsLabel);
   if (address.at("nodeName").present) address.at("nodeName").matches(dnsSubdomain);
+}
+
+function podRanges(ranges: Field): void {
+  for (const range of ranges.items) rangeOf(range);
+  const families = new Set(ranges.items.map(({ text }) => text.includes(":")));
+  if (ranges.items.length > 1 && ranges.items.length !== families.size)
+    ranges.invalid("may specify no more than one CIDR for each IP family");
+}
+
+function rangeOf(range: Field): void {
+  const problem = rangeProblem(range.text);
+  if (problem !== undefined) range.invalid(problem, range.text);
 }
 
 function namespaceFinalizers(object: Field): void {
@@ -277,7 +284,7 @@ const node: Rules = {
         );
     }
   },
-  check: (object) => {
+  check: (object, { old }) => {
     const taints = object.at("spec").at("taints");
     const place = object.at("metadata").at("taints").with(taints.value);
     const seen = new Set<string>();
@@ -294,18 +301,12 @@ const node: Rules = {
       }
       seen.add(pair);
     }
-    const ranges = object.at("spec").at("podCIDRs");
-    for (const range of ranges.items) if (!isCidr(range.text)) range.invalid(notARange);
-    if (
-      ranges.items.length > 1 &&
-      ranges.items.length !== new Set(ranges.items.map(({ text }) => text.includes(":"))).size
-    ) {
-      ranges.invalid("may specify no more than one CIDR for each IP family");
-    }
+    if (old === undefined) podRanges(object.at("spec").at("podCIDRs"));
   },
   update: (object, old) => {
     const before = (inner(old, "spec")["podCIDRs"] ?? []) as string[];
     const ranges = object.at("spec").at("podCIDRs");
+    podRanges(ranges);
     if (before.length > 0 && !Bun.deepEquals(ranges.value, before)) {
       ranges.forbidden('node updates may not change podCIDR except from "" to valid');
     }

@@ -34,8 +34,11 @@ export function nameFormat({ group, plural }: KindRow): Format {
   return segmentNamed.has(name) ? pathSegment : dnsSubdomain;
 }
 
+/** Whose metadata it is. */
+type Owner = Pick<KindRow, "group" | "plural" | "namespaced" | "custom">;
+
 export interface MetadataOptions {
-  readonly row: KindRow;
+  readonly row: Owner;
   readonly format: Format;
   /** Only what holds for every kind. @default false */
   readonly isBasic?: boolean;
@@ -98,17 +101,19 @@ function owners(references: Field): void {
   }
 }
 
-function finalizers(list: Field, row: KindRow, isBasic: boolean): void {
+function finalizers(list: Field, row: Owner, isBasic: boolean): void {
   const names = list.items.map(({ text }) => text);
   for (const name of names) list.with(name).matches(qualifiedName);
   if (names.includes("orphan") && names.includes("foregroundDeletion")) {
     list.invalid("finalizer orphan and foregroundDeletion cannot be both set", names);
   }
+  if (!isBasic) finalizerNames(list, row);
+}
+
+/** What a finalizer of most built-in kinds is called. */
+function finalizerNames(list: Field, row: Owner): void {
   const isLoose =
-    isBasic ||
-    row.custom ||
-    row.group === "admissionregistration.k8s.io" ||
-    looseFinalizers.has(`${row.group}/${row.plural}`);
+    row.custom || row.group === "admissionregistration.k8s.io" || looseFinalizers.has(`${row.group}/${row.plural}`);
   if (isLoose) return;
   for (const item of list.items) {
     if (item.text.includes("/") || standardFinalizers.has(item.text)) continue;
@@ -116,7 +121,8 @@ function finalizers(list: Field, row: KindRow, isBasic: boolean): void {
   }
 }
 
-export function validateMetadataUpdate(metadata: Field, old: KubeObject): void {
+/** @param row whose own rules of an update these are; @default those of every kind */
+export function validateMetadataUpdate(metadata: Field, old: KubeObject, row?: Owner): void {
   if (old.metadata.deletionTimestamp !== undefined) {
     const before = new Set(old.metadata.finalizers);
     const added = metadata
@@ -138,4 +144,5 @@ export function validateMetadataUpdate(metadata: Field, old: KubeObject): void {
   validateLabels(metadata.at("labels"));
   validateAnnotations(metadata.at("annotations"));
   owners(metadata.at("ownerReferences"));
+  if (row !== undefined) finalizerNames(metadata.at("finalizers"), row);
 }

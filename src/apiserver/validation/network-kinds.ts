@@ -1,17 +1,10 @@
 /** Rules of networking and of discovery. */
 import { isIP } from "node:net";
-import { isCidr, isStrictSubset, notAnAddress, notARange } from "./addresses.ts";
+import { addressProblem, isCidr, isStrictSubset, notAnAddress, notARange, rangeProblem } from "./addresses.ts";
+import { endpointSlice } from "./endpoint-slices.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
-import {
-  dnsLabel,
-  dnsSubdomain,
-  pathSegment,
-  patternError,
-  portName,
-  qualifiedName,
-  wildcardSubdomain,
-} from "./formats.ts";
+import { dnsLabel, dnsSubdomain, pathSegment, patternError, portName, wildcardSubdomain } from "./formats.ts";
 import type { RuleTable } from "./rules.ts";
 import { labelSelector } from "./selector-rules.ts";
 
@@ -131,10 +124,14 @@ function peer(field: Field): void {
     parts += 1;
     const cidr = block.at("cidr");
     if (cidr.text === "") cidr.required();
-    else if (!isCidr(cidr.text)) cidr.invalid(notARange);
+    else {
+      const problem = rangeProblem(cidr.text);
+      if (problem !== undefined) cidr.invalid(problem, cidr.text);
+    }
     for (const except of block.at("except").items) {
-      if (!isCidr(except.text)) except.invalid(notARange, except.text);
-      else if (isCidr(cidr.text) && !isStrictSubset(except.text, cidr.text))
+      const problem = rangeProblem(except.text);
+      if (problem !== undefined) except.invalid(problem, except.text);
+      if (isCidr(cidr.text) && isCidr(except.text) && !isStrictSubset(except.text, cidr.text))
         except.invalid("must be a strict subset of `cidr`", except.text);
     }
   }
@@ -159,35 +156,14 @@ function networkPolicy(object: Field): void {
   for (const type of types.items) type.oneOf(["Ingress", "Egress"], { sorted: false });
 }
 
-function endpointSlice(object: Field): void {
-  const type = object.at("addressType");
-  if (type.text === "") type.required();
-  else type.oneOf(["FQDN", "IPv4", "IPv6"]);
-  for (const endpoint of object.at("endpoints").items) {
-    const addresses = endpoint.at("addresses");
-    if (addresses.empty) addresses.required("must contain at least 1 address");
-    for (const address of addresses.items) {
-      if (type.text === "IPv4" || type.text === "IPv6") {
-        const family = isIP(address.text);
-        if (family === 0) address.invalid(notAnAddress, address.text);
-        else if (family !== (type.text === "IPv4" ? 4 : 6)) address.invalid(`must be an ${type.text} address`);
-        else if (/^127\.|^::1$/.test(address.text))
-          address.invalid("may not be in the loopback range (127.0.0.0/8, ::1/128)");
-      } else if (type.text === "FQDN") address.matches(dnsSubdomain);
-    }
-    if (endpoint.at("nodeName").present) endpoint.at("nodeName").matches(dnsSubdomain);
-    if (endpoint.at("hostname").present) endpoint.at("hostname").matches(dnsLabel);
-  }
-  const names = new Set<string>();
-  for (const port of object.at("ports").items) {
-    const name = port.at("name");
-    if (names.has(name.text)) name.duplicate(name.text);
-    else if (name.text !== "") name.matches(dnsLabel);
-    names.add(name.text);
-    const protocol = port.at("protocol");
-    if (!protocol.present) protocol.required();
-    else protocol.oneOf(["SCTP", "TCP", "UDP"]);
-    if (port.at("appProtocol").present) port.at("appProtocol").matches(qualifiedName);
+function ingressStatus(object: Field): void {
+  for (const one of object.at("status").at("loadBalancer").at("ingress").items) {
+    const [ip, host] = [one.at("ip"), one.at("hostname")];
+    const problem = ip.text === "" ? undefined : addressProblem(ip.text);
+    if (problem !== undefined) ip.invalid(problem, ip.text);
+    if (host.text === "") continue;
+    host.matches(dnsSubdomain);
+    if (isIP(host.text) !== 0) host.invalid("must be a DNS name, not an IP address");
   }
 }
 
@@ -203,15 +179,8 @@ function ranges(object: Field): void {
 
 export const networkKinds: RuleTable = {
   "networking.k8s.io/Ingress": {
-    check: (object, { write, old }) => {
-      ingress(object);
-      if (old !== undefined || object.errors.length > 0) return;
-      const annotations = object.at("metadata").at("annotations").fields;
-      if (annotations["kubernetes.io/ingress.class"] === undefined) return;
-      write.warn(
-        "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead",
-      );
-    },
+    check: (object) => ingress(object),
+    status: ingressStatus,
   },
   "networking.k8s.io/IngressClass": {
     check: ingressClass,
@@ -256,12 +225,5 @@ export const networkKinds: RuleTable = {
       object.at("spec").at("parentRef").addStruct("Invalid", "field is immutable", shown);
     },
   },
-  "discovery.k8s.io/EndpointSlice": {
-    check: (object, { old }) => {
-      const type = object.at("addressType");
-      if (old === undefined || type.text === old["addressType"]) return endpointSlice(object);
-      if (type.text === "") type.required();
-      type.with(type.text).immutable(old["addressType"]);
-    },
-  },
+  "discovery.k8s.io/EndpointSlice": { check: (object, { old }) => endpointSlice(object, old) },
 };

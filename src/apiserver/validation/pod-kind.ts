@@ -1,7 +1,9 @@
 /** What a pod is given when it is made, and which of it may change. */
-import type { Fields, KubeObject } from "../hooks.ts";
+import type { Fields, KubeObject, WriteContext } from "../hooks.ts";
+import { profileOf } from "../warnings/pod-warnings.ts";
 import { each, has, inner } from "./fill.ts";
 import { type Field, withoutEmpty } from "./field.ts";
+import { changedAnnotations, matchingProfiles, podAnnotations } from "./pod-annotations.ts";
 import { ephemeralUpdate, resizeUpdate } from "./pod-paths.ts";
 import { podOnly, podSpec, podTemplate } from "./pod-rules.ts";
 import { podStatus } from "./pod-status.ts";
@@ -17,16 +19,20 @@ const pod: Rules = {
   prepare: prepared,
   check: (object, { old }) => {
     const spec = object.at("spec");
+    const annotations = object.at("metadata").at("annotations");
+    podAnnotations(annotations, spec);
     podSpec(spec, { name: object.at("metadata").at("name").text, isPod: true });
     podOnly(spec);
     if (old !== undefined) return;
     if (!spec.at("ephemeralContainers").empty) spec.at("ephemeralContainers").forbidden("cannot be set on create");
     if (spec.at("nodeName").text !== "" && !spec.at("schedulingGates").empty)
       spec.at("nodeName").forbidden("cannot be set until all schedulingGates have been cleared");
+    matchingProfiles(annotations.fields, spec);
   },
   status: podStatus,
   update: podUpdate,
   prepareUpdate: (next, old) => {
+    forceGrace(inner(next, "spec"));
     // A feature that is off.
     delete inner(next, "status")["nodeAllocatableResourceClaimStatuses"];
     if (next["status"] === undefined && old["status"] !== undefined) next["status"] = old["status"];
@@ -48,15 +54,40 @@ export const podKinds: RuleTable = {
   "/PodTemplate": { check: (object) => podTemplate(object.at("template")) },
 };
 
-function prepared(object: KubeObject): void {
+const appArmor = "container.apparmor.security.beta.kubernetes.io/";
+
+/** A profile that an annotation names becomes the container's field. */
+function profiles({ metadata, spec = {} }: KubeObject & { spec?: Fields }, write: WriteContext): void {
+  if (inner(spec, "os")["name"] === "windows") return;
+  for (const container of [...each(spec, "initContainers"), ...each(spec, "containers")]) {
+    const name = `${appArmor}${String(container["name"])}`;
+    const annotation = metadata.annotations?.[name];
+    if (annotation === undefined || has(inner(container, "securityContext"), "appArmorProfile")) continue;
+    const profile = profileOf(annotation);
+    const path = String(profile?.["localhostProfile"] ?? "x");
+    const isValid = profile !== undefined && path.trim() === path && path.length <= 4095;
+    const isSame = isValid && Bun.deepEquals(profile, inner(spec, "securityContext")["appArmorProfile"]);
+    if (isValid && !isSame)
+      container["securityContext"] = { ...inner(container, "securityContext"), appArmorProfile: profile };
+    if (!isSame)
+      write.warn(`metadata.annotations[${name}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
+  }
+}
+
+function prepared(object: KubeObject, context: WriteContext): void {
   const spec = inner(object, "spec");
-  // What is below zero came to mean at once.
-  if (Number(spec["terminationGracePeriodSeconds"]) < 0) spec["terminationGracePeriodSeconds"] = 1;
+  forceGrace(spec);
   object["status"] = {
     phase: "Pending",
     ...(each(spec, "schedulingGates").length > 0 && { conditions: [gatedCondition()] }),
     qosClass: qualityOfService(spec),
   };
+  profiles(object, context);
+}
+
+/** What is below zero came to mean at once. */
+function forceGrace(spec: Fields): void {
+  if (Number(spec["terminationGracePeriodSeconds"]) < 0) spec["terminationGracePeriodSeconds"] = 1;
 }
 
 function gatedCondition(): Fields {
@@ -93,6 +124,9 @@ function podUpdate(object: Field, old: Fields, { write: { row, subresource } }: 
   if (subresource === "ephemeralcontainers") return ephemeralUpdate(object, old, row);
   if (subresource === "resize") return resizeUpdate(object, old, qualityOfService);
   const [spec, before] = [object.at("spec"), inner(old, "spec")];
+  const annotations = object.at("metadata").at("annotations");
+  changedAnnotations(annotations, inner(inner(old, "metadata"), "annotations"));
+  podAnnotations(annotations, spec);
   for (const name of ["containers", "initContainers"]) {
     if (spec.at(name).items.length !== each(before, name).length) {
       spec.at(name).forbidden("pod updates may not add or remove containers");

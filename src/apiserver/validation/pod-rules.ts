@@ -1,6 +1,7 @@
 /** Rules of pods and of the templates of pods. */
 import { affinity } from "./affinity-rules.ts";
-import { isAddress, notAnAddress } from "./addresses.ts";
+import { addressProblem } from "./addresses.ts";
+import { matchingProfiles, podAnnotations } from "./pod-annotations.ts";
 import { containers, initContainers, type PodScope } from "./container-rules.ts";
 import type { Field } from "./field.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName, searchDomain } from "./formats.ts";
@@ -18,13 +19,21 @@ export interface PodOptions {
   readonly isPod?: boolean;
 }
 
-export function podTemplate(template: Field): void {
+/** Labels and annotations of a template, which are called as if they were its own fields. */
+export function templateMetadata(template: Field): void {
   const { labels, annotations } = template.at("metadata").fields;
   validateLabels(template.at("labels").with(labels));
   validateAnnotations(template.at("annotations").with(annotations));
-  podSpec(template.at("spec"), {});
-  if (!template.at("spec").at("ephemeralContainers").empty)
-    template.at("spec").at("ephemeralContainers").forbidden("ephemeral containers not allowed in pod template");
+  podAnnotations(template.at("annotations").with(annotations), template.at("spec"));
+}
+
+export function podTemplate(template: Field): void {
+  const spec = template.at("spec");
+  templateMetadata(template);
+  podSpec(spec, {});
+  matchingProfiles(template.at("metadata").at("annotations").fields, spec);
+  if (!spec.at("ephemeralContainers").empty)
+    spec.at("ephemeralContainers").forbidden("ephemeral containers not allowed in pod template");
 }
 
 export function podSpec(spec: Field, { name = "", isPod = false }: PodOptions): void {
@@ -79,6 +88,11 @@ function ephemeralContainers(spec: Field): void {
   }
 }
 
+function address(field: Field): void {
+  const problem = addressProblem(field.text);
+  if (problem !== undefined) field.invalid(problem, field.text);
+}
+
 /** The fields that are a value each. */
 function scalars(spec: Field): void {
   const [account, node] = [spec.at("serviceAccountName"), spec.at("nodeName")];
@@ -90,7 +104,7 @@ function scalars(spec: Field): void {
   tolerations(spec.at("tolerations"));
   for (const alias of spec.at("hostAliases").items) {
     const ip = alias.at("ip");
-    if (!isAddress(ip.text)) ip.invalid(notAnAddress, ip.text);
+    address(ip);
     for (const host of alias.at("hostnames").items) host.matches(dnsSubdomain);
   }
   const [priority, runtime, preemption] = [
@@ -204,7 +218,7 @@ function dnsConfig(config: Field, policy: string): void {
   }
   if (!config.present) return;
   if (servers.items.length > 3) servers.invalid("must not have more than 3 nameservers");
-  for (const server of servers.items) if (!isAddress(server.text)) server.invalid(notAnAddress, server.text);
+  for (const server of servers.items) address(server);
   const searches = config.at("searches");
   if (searches.items.length > 32) searches.invalid("must not have more than 32 search paths");
   if (searches.items.map(({ text }) => text).join(" ").length > 2048)

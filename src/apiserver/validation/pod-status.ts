@@ -1,6 +1,6 @@
 /** Rules of a pod's status. */
 import type { Fields } from "../hooks.ts";
-import { isAddress, notAnAddress } from "./addresses.ts";
+import { addressProblem, isAddress } from "./addresses.ts";
 import type { Field } from "./field.ts";
 import { each, inner } from "./fill.ts";
 import { dnsLabel, dnsSubdomain, qualifiedName } from "./formats.ts";
@@ -116,7 +116,8 @@ function addresses(status: Field): void {
     if (name === "hostIPs" && texts.length > 0 && status.at("hostIP").text !== texts[0])
       list.items[0]?.at("ip").invalid("must be equal to `hostIP`", texts[0]);
     for (const [index, text] of texts.entries()) {
-      if (!isAddress(text)) list.items[index]?.with(text).invalid(notAnAddress, text);
+      const problem = addressProblem(text);
+      if (problem !== undefined) list.items[index]?.with(text).invalid(problem, text);
     }
     if (texts.length < 2) continue;
     const wrong = texts.find((text) => !isAddress(text));

@@ -25,11 +25,12 @@ export function nodeSelector(selector: Field): void {
   for (const term of terms.items) nodeSelectorTerm(term);
 }
 
-export function nodeSelectorTerm(term: Field): void {
+/** @param isPreferred values of labels that no node can have are no mistake then */
+export function nodeSelectorTerm(term: Field, isPreferred = false): void {
   for (const requirement of term.at("matchExpressions").items) {
     nodeRequirement(requirement);
     requirement.at("key").matches(qualifiedName);
-    for (const value of requirement.at("values").items) value.matches(labelValue);
+    if (!isPreferred) for (const value of requirement.at("values").items) value.matches(labelValue);
   }
   for (const requirement of term.at("matchFields").items) {
     const [key, operator, values] = [requirement.at("key"), requirement.at("operator"), requirement.at("values")];

@@ -1,17 +1,17 @@
 /** Rules of services. @see https://kubernetes.io/docs/concepts/services-networking/service/ */
 import { isIP } from "node:net";
 import type { Fields } from "../hooks.ts";
-import { isAddress, isCidr, notAnAddress, notARange } from "./addresses.ts";
-import { Field } from "./field.ts";
+import { addressProblem, isAddress, rangeProblem, unreachable } from "./addresses.ts";
+import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "./formats.ts";
 import { port as portRule } from "./probe-rules.ts";
 import type { RuleContext } from "./rules.ts";
 
-export const serviceTypes: readonly string[] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const serviceTypes: readonly string[] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const loadBalancersOnly = "may only be used when `type` is 'LoadBalancer'";
 
-export function serviceCheck(object: Field, { write, old }: RuleContext): void {
+export function serviceCheck(object: Field, { old }: RuleContext): void {
   const spec = object.at("spec");
   const [type, ports] = [spec.at("type"), spec.at("ports")];
   const isHeadless = spec.at("clusterIPs").items[0]?.text === "None";
@@ -26,21 +26,14 @@ export function serviceCheck(object: Field, { write, old }: RuleContext): void {
   affinity(spec);
   clusterAddresses(spec, isHeadless);
   for (const ip of spec.at("externalIPs").items) {
-    if (!isAddress(ip.text)) ip.invalid(notAnAddress, ip.text);
-    else if (/^127\.|^::1$/.test(ip.text)) ip.invalid("may not be in the loopback range (127.0.0.0/8, ::1/128)");
+    const problem = addressProblem(ip.text) ?? unreachable(ip.text);
+    if (problem !== undefined) ip.invalid(problem, ip.text);
   }
   if (type.require()) type.oneOf(serviceTypes);
   uniquePorts(spec);
+  annotatedRanges(object, old);
   loadBalancer(spec);
   traffic(spec);
-  if (old !== undefined) {
-    // Addresses are looked at before anything else is.
-    const addresses = new Field("spec", spec.value, { errors: [], row: spec.row });
-    clusterAddresses(addresses, isHeadless);
-    if (addresses.errors.length > 0) object.errors.splice(0, object.errors.length, ...addresses.errors);
-  }
-  if (object.errors.length > 0) return;
-  for (const warning of warnings(spec, isHeadless)) write.warn(warning);
 }
 
 function ofType(spec: Field, isHeadless: boolean): void {
@@ -94,7 +87,8 @@ function affinity(spec: Field): void {
 
 const families = ["IPv4", "IPv6"];
 
-function clusterAddresses(spec: Field, isHeadless: boolean): void {
+/** The rules of addresses and their families. */
+export function clusterAddresses(spec: Field, isHeadless: boolean): void {
   if (spec.at("type").text === "ExternalName") return;
   const [address, list] = [spec.at("clusterIP"), spec.at("clusterIPs")];
   const texts = list.items.map(({ text }) => text);
@@ -115,9 +109,10 @@ function clusterAddresses(spec: Field, isHeadless: boolean): void {
     if (index === 0 && ip.text === "None") {
       if (texts.length > 1) list.invalid("'None' must be the first and only value");
       isWrong ||= texts.length > 1;
-    } else if (!isAddress(ip.text)) {
-      ip.invalid(notAnAddress, ip.text);
-      isWrong = true;
+    } else {
+      const problem = addressProblem(ip.text);
+      if (problem !== undefined) ip.invalid(problem, ip.text);
+      isWrong ||= problem !== undefined;
     }
   }
   if (texts.length > 2) list.invalid("may only hold up to 2 values");
@@ -161,12 +156,29 @@ function uniquePorts(spec: Field): void {
   }
 }
 
+function rangeOf(field: Field, range: string): void {
+  const problem = rangeProblem(range);
+  if (problem !== undefined) field.invalid(problem, range);
+}
+
+const sourceRanges = "service.beta.kubernetes.io/load-balancer-source-ranges";
+
+/** The ranges as an annotation, which is not looked at beside the field. */
+function annotatedRanges(object: Field, old: Fields | undefined): void {
+  const annotation = object.at("metadata").at("annotations").key(sourceRanges);
+  if (annotation.value === undefined || !object.at("spec").at("loadBalancerSourceRanges").empty) return;
+  if (object.at("spec").at("type").text !== "LoadBalancer") annotation.forbidden(loadBalancersOnly);
+  const before = old === undefined ? undefined : inner(inner(old, "metadata"), "annotations")[sourceRanges];
+  if (annotation.text.trim() === "" || before === annotation.text) return;
+  for (const range of annotation.text.trim().split(",")) rangeOf(annotation, range.trim());
+}
+
 function loadBalancer(spec: Field): void {
   const isBalanced = spec.at("type").text === "LoadBalancer";
   const ranges = spec.at("LoadBalancerSourceRanges").with(spec.fields["loadBalancerSourceRanges"]);
   if (!ranges.empty) {
     if (!isBalanced) ranges.forbidden(loadBalancersOnly);
-    for (const range of ranges.items) if (!isCidr(range.text.trim())) range.invalid(notARange, range.text.trim());
+    for (const range of ranges.items) rangeOf(range, range.text.trim());
   }
   const [allocates, kind] = [spec.at("allocateLoadBalancerNodePorts"), spec.at("loadBalancerClass")];
   if (allocates.present && !isBalanced) allocates.forbidden(loadBalancersOnly);
@@ -199,24 +211,6 @@ function traffic(spec: Field): void {
   else if (["NodePort", "LoadBalancer", "ClusterIP"].includes(type)) internal.required();
   const distribution = spec.at("trafficDistribution");
   if (distribution.present) distribution.oneOf(["PreferClose", "PreferSameZone", "PreferSameNode"], { sorted: false });
-}
-
-function warnings(spec: Field, isHeadless: boolean): string[] {
-  const said: string[] = [];
-  const isName = spec.at("type").text === "ExternalName";
-  const hasExternal = !spec.at("externalIPs").empty;
-  if (isHeadless) {
-    if (spec.at("loadBalancerIP").text !== "") said.push("spec.loadBalancerIP is ignored for headless services");
-    if (hasExternal) said.push("spec.externalIPs is ignored for headless services");
-    if (spec.at("sessionAffinity").text !== "None") said.push("spec.SessionAffinity is ignored for headless services");
-  } else if (hasExternal && !isName)
-    said.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
-  if (isName && hasExternal) said.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
-  if (!isName && spec.at("externalName").text !== "")
-    said.push('spec.externalName is ignored when spec.type is not "ExternalName"');
-  if (spec.at("trafficDistribution").text === "PreferClose")
-    said.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
-  return said;
 }
 
 export function serviceUpdate(object: Field, old: Fields): void {
@@ -259,7 +253,8 @@ export function serviceStatus(object: Field): void {
     return ingress.forbidden("may only be used when `spec.type` is 'LoadBalancer'");
   for (const one of ingress.items) {
     const [ip, mode, host] = [one.at("ip"), one.at("ipMode"), one.at("hostname")];
-    if (ip.text !== "" && !isAddress(ip.text)) ip.invalid(notAnAddress, ip.text);
+    const problem = ip.text === "" ? undefined : addressProblem(ip.text);
+    if (problem !== undefined) ip.invalid(problem, ip.text);
     if (!mode.present) {
       if (ip.text !== "") mode.required("must be specified when `ip` is set");
     } else if (ip.text === "") mode.forbidden("may not be specified when `ip` is not set");

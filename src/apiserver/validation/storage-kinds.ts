@@ -1,5 +1,4 @@
 /** Rules of storage. */
-import type { WriteContext } from "../hooks.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dnsSubdomain, qualifiedName } from "./formats.ts";
@@ -64,15 +63,6 @@ function csiDriver(object: Field): void {
     if (mode.text !== "Persistent" && mode.text !== "Ephemeral")
       modes.with(mode.text).oneOf(["Persistent", "Ephemeral"], { sorted: false });
   }
-}
-
-function warnOfTokens(object: Field, write: WriteContext): void {
-  const spec = object.at("spec");
-  if (object.errors.length > 0 || spec.at("tokenRequests").empty || spec.at("serviceAccountTokenInSecrets").present)
-    return;
-  write.warn(
-    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes",
-  );
 }
 
 function csiNode(object: Field): void {
@@ -154,16 +144,12 @@ export const storageKinds: RuleTable = {
     // A feature that is off.
     prepare: (object) => void delete inner(object, "spec")["preventPodSchedulingIfMissing"],
     prepareUpdate: (next) => void delete inner(next, "spec")["preventPodSchedulingIfMissing"],
-    check: (object, { write, old }) => {
-      csiDriver(object);
-      if (old === undefined) warnOfTokens(object, write);
-    },
-    update: (object, old, { write }) => {
+    check: (object) => csiDriver(object),
+    update: (object, old) => {
       const before = inner(old, "spec");
       const spec = object.at("spec");
       spec.at("attachedRequired").with(spec.fields["attachRequired"]).immutable(before["attachRequired"]);
       spec.at("volumeLifecycleModes").immutable(before["volumeLifecycleModes"]);
-      if (!Bun.deepEquals(before["tokenRequests"], spec.fields["tokenRequests"])) warnOfTokens(object, write);
     },
   },
   "storage.k8s.io/CSINode": {

@@ -75,6 +75,18 @@ function volumeUpdate(object: Field, old: Fields, { write: { row } }: RuleContex
     spec.at("volumeAttributesClassName").forbidden("update from non-nil value to nil is forbidden");
 }
 
+/** Kinds of volumes that are mounted with options. */
+const mounted =
+  "gcePersistentDisk awsElasticBlockStore glusterfs nfs rbd quobyte iscsi cinder cephfs azureFile vsphereVolume azureDisk photonPersistentDisk".split(
+    " ",
+  );
+
+function mountOptions(object: Field): void {
+  const annotation = object.at("metadata").at("annotations").at("volume.beta.kubernetes.io/mount-options");
+  if (annotation.value === undefined || mounted.some((source) => object.at("spec").at(source).present)) return;
+  annotation.forbidden("may not specify mount options for this volume type");
+}
+
 const volume: Rules = {
   checksTwice: true,
   prepare: (object, { now }) => void (object["status"] = { phase: "Pending", lastPhaseTransitionTime: now }),
@@ -83,8 +95,14 @@ const volume: Rules = {
     if (status["phase"] !== before["phase"]) fill(status, { lastPhaseTransitionTime: now });
     else if (before["lastPhaseTransitionTime"] !== undefined) fill(status, before);
   },
-  check: volumeSpec,
-  update: volumeUpdate,
+  check: (object, { old }) => {
+    volumeSpec(object);
+    if (old === undefined) mountOptions(object);
+  },
+  update: (object, old, context) => {
+    mountOptions(object);
+    volumeUpdate(object, old, context);
+  },
 };
 
 /** Any other source was left out silently before claims could have one. */
@@ -112,7 +130,22 @@ function sameSources(spec: Fields, before: Fields): void {
   }
 }
 
+const classAnnotation = "volume.beta.kubernetes.io/storage-class";
+
+/** A class that an annotation names may move to the field and nowhere else. */
+function classMoves(object: Field, old: Fields): void {
+  const before = inner(inner(old, "metadata"), "annotations")[classAnnotation];
+  const annotation = object.at("metadata").at("annotations").at(classAnnotation);
+  const isMoved =
+    before !== undefined &&
+    inner(old, "spec")["storageClassName"] === undefined &&
+    object.at("spec").at("storageClassName").value === before &&
+    (annotation.value === undefined || annotation.value === before);
+  if (!isMoved && (before ?? "") !== annotation.text) annotation.invalid("field is immutable", annotation.text);
+}
+
 function claimUpdate(object: Field, old: Fields, { write: { row } }: RuleContext): void {
+  classMoves(object, old);
   const spec = object.at("spec");
   const [next, before] = [{ ...spec.fields }, { ...inner(old, "spec") }];
   const isBound = inner(object.fields, "status")["phase"] === "Bound";

@@ -6,7 +6,7 @@ import { inner } from "./fill.ts";
 import { dnsLabel } from "./formats.ts";
 import { internalValue, isSameStored } from "./internal-values.ts";
 import { amount, intOrPercent, notMoreThanAll } from "./numbers.ts";
-import { podTemplate } from "./pod-rules.ts";
+import { podTemplate, templateMetadata } from "./pod-rules.ts";
 import type { RuleTable } from "./rules.ts";
 import { labelSelector } from "./selector-rules.ts";
 import { labelSelector as parseSelector } from "../../resource/selector.ts";
@@ -170,7 +170,11 @@ function statefulSet(object: Field, isNew: boolean): void {
   const serviceName = spec.at("serviceName");
   if (isNew && serviceName.text !== "") serviceName.matches(dnsLabel);
   const template = spec.at("template");
-  if (selected(spec, "statefulset")) podTemplate(template.with(withClaims(template, claims)));
+  if (selected(spec, "statefulset")) {
+    podTemplate(template.with(withClaims(template, claims)));
+    // What a template says of itself is looked at twice.
+    templateMetadata(template);
+  }
   always(spec, "StatefulSet");
 }
 
@@ -317,14 +321,7 @@ export const workloadKinds: RuleTable = {
     prepare: (object) => void delete rollingOf(object)["maxUnavailable"],
     prepareUpdate: (next) => void delete rollingOf(next)["maxUnavailable"],
     status: statefulCounts,
-    check: (object, { old, write }) => {
-      statefulSet(object, old === undefined);
-      const limit = object.at("spec").at("revisionHistoryLimit");
-      if (object.errors.length === 0 && limit.number < 0)
-        write.warn(
-          "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended",
-        );
-    },
+    check: (object, { old }) => statefulSet(object, old === undefined),
     update: (object, old, { write: { row } }) => {
       const [next, before] = [{ ...object.at("spec").fields }, { ...inner(old, "spec") }];
       for (const name of changeable) {

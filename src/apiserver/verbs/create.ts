@@ -40,7 +40,12 @@ interface CreateOptions {
   readonly options: WriteOptions;
   /** Its managed fields are made already, by server-side apply. */
   readonly isTracked: boolean;
+  /** It was sent as an update of what is not there, which keeps more of what it says of itself. @default false */
+  readonly isUpdate?: boolean;
 }
+
+/** What a new object does not say of itself. */
+const wiped = ["uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
 
 /**
  * Creates a decoded object.
@@ -50,13 +55,13 @@ interface CreateOptions {
 export async function createObject(
   exchange: Exchange,
   decoded: KubeObject,
-  { options, isTracked }: CreateOptions,
+  { options, isTracked, isUpdate = false }: CreateOptions,
 ): Promise<Stored> {
   const { kernel, resource, target, request } = exchange;
   const { parts, storage, admission } = kernel;
   const { behaviour, schema, row } = resource;
-  const { uid: _, deletionTimestamp: __, deletionGracePeriodSeconds: ___, selfLink: ____, ...kept } = decoded.metadata;
-  let object: KubeObject = { ...decoded, metadata: { ...kept, creationTimestamp: null } };
+  let object: KubeObject = { ...decoded, metadata: { ...decoded.metadata, creationTimestamp: null } };
+  for (const field of isUpdate ? [] : wiped) delete object.metadata[field];
   ensureNamespace(exchange, object);
   checkOwners(exchange, object);
   object = resetNew(resource, object);
@@ -103,10 +108,12 @@ export async function createObject(
   if (generation !== undefined) metadata.generation = generation;
   behaviour.prepareForCreate?.(object, context);
   validateNew(exchange, object, context);
+  for (const warning of behaviour.warnings?.(object, undefined, "") ?? []) context.warn(warning);
   attributes.object = object;
   const validation = admission.validate(attributes);
   if (validation !== undefined) await validation;
-  if (metadata.resourceVersion && !options.dryRun)
+  if (!options.dryRun) delete metadata["selfLink"];
+  if (metadata.resourceVersion && !options.dryRun && !isUpdate)
     throw new StatusError(500, "", { message: "resourceVersion should not be set on objects to be created" });
   let key = keyOf(resource, target.namespace, metadata.name ?? "");
   const mostTries = isGenerated ? 8 : 0;

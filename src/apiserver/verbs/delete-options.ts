@@ -4,7 +4,7 @@ import type { Fields } from "../hooks.ts";
 import { bodyBytes, decodeText, goKind, mediaType, notAnObject, unsupportedMediaType } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { dryRunErrors } from "../request/query.ts";
-import { decodeYaml } from "../request/yaml.ts";
+import { decodeYaml } from "../yaml/decode-yaml.ts";
 import { badRequest, invalid } from "../status.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -75,7 +75,7 @@ function fromBody(
   const text = decodeText(bytes);
   let value: unknown;
   try {
-    value = type === "application/yaml" ? decodeYaml(text) : JSON.parse(text);
+    value = type === "application/yaml" ? decodeYaml(text).value : JSON.parse(text);
   } catch {
     throw badRequest(`couldn't get version/kind; json parse error: ${jsonProblem(text) ?? "invalid"}`);
   }

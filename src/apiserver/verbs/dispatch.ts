@@ -62,9 +62,9 @@ function verbOf(method: string, name: string, custom: boolean): string {
     case "POST":
       return name === "" || custom ? "create" : "";
     case "PUT":
-      return name === "" ? "" : "update";
+      return name === "" && !custom ? "" : "update";
     case "PATCH":
-      return name === "" ? "" : "patch";
+      return name === "" && !custom ? "" : "patch";
     case "DELETE":
       return name === "" ? "deletecollection" : "delete";
     default:

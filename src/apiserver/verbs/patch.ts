@@ -4,48 +4,16 @@ import type { KubeObject } from "../hooks.ts";
 import type { Patches, SchemaHandle, Schemas } from "../parts.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { answerJson } from "../request/answer.ts";
-import { bodyBytes, decodeText, mediaType, typed, unsupportedMediaType, whyOther } from "../request/body.ts";
+import { typed, whyOther } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
-import { checkPatchOptions, type WriteOptions, writeOptions } from "../request/query.ts";
-import { decodeYaml, repeatedKeys, yamlProblem } from "../request/yaml.ts";
 import { badRequest, invalid, StatusError } from "../status.ts";
 import { ensureNamespace } from "./create.ts";
-import { type Exchange, managerOf, timestamp } from "./exchange.ts";
+import { applied } from "./apply.ts";
+import type { Exchange } from "./exchange.ts";
 import { formOf } from "./forms.ts";
-import { acrossVersions } from "./other-versions.ts";
+import { applyType, type PatchBody, type PatchForm, readPatch } from "./patch-body.ts";
 import { patchedText } from "./patched-text.ts";
-import { resetFields, resetNew } from "./reset.ts";
-import { type Change, changeObject, checkName } from "./update.ts";
-
-export const applyType = "application/apply-patch+yaml";
-
-const types = [
-  "application/json-patch+json",
-  "application/merge-patch+json",
-  "application/strategic-merge-patch+json",
-  applyType,
-];
-
-/** A patch as it was sent. */
-export interface PatchBody {
-  readonly type: string;
-  readonly text: string;
-  readonly options: WriteOptions;
-}
-
-/** @throws StatusError 400, 415 or 422. */
-export async function readPatch({ request, resource, query }: Exchange): Promise<PatchBody> {
-  const type = mediaType(request);
-  if (!types.includes(type)) {
-    if (resource.row.custom) throw unsupportedMediaType(types.filter((one) => !one.includes("strategic")));
-    throw new StatusError(415, "UnsupportedMediaType", { message: "415: Unsupported Media Type", details: {} });
-  }
-  if (resource.row.custom && type.includes("strategic"))
-    throw unsupportedMediaType(types.filter((one) => !one.includes("strategic")));
-  const text = decodeText(await bodyBytes(request));
-  checkPatchOptions(query, type === applyType);
-  return { type, text, options: writeOptions(query, "PatchOptions") };
-}
+import { changeObject, checkName } from "./update.ts";
 
 export async function patch(exchange: Exchange): Promise<Response> {
   const { request, accept, warnings, target, kernel } = exchange;
@@ -65,8 +33,12 @@ export async function patch(exchange: Exchange): Promise<Response> {
 }
 
 /** What a JSON, merge or strategic merge patch makes of an object. */
-function patched(exchange: Exchange, body: PatchBody): (live: KubeObject | undefined) => KubeObject {
-  const { resource, target, warnings } = exchange;
+export function patched(
+  exchange: Exchange,
+  body: PatchBody,
+  { row, schema }: PatchForm = exchange.resource,
+): (live: KubeObject | undefined) => KubeObject {
+  const { target, warnings } = exchange;
   const said = new Set<string>();
   // The patch may be made anew for another version of the object: each warning once.
   const warn = (problem: string): void => {
@@ -75,16 +47,16 @@ function patched(exchange: Exchange, body: PatchBody): (live: KubeObject | undef
   };
   return (live) => {
     if (live === undefined) throw new Error("a patch without an object to patch");
-    const object = patchObject(exchange, body, { live, row: resource.row, schema: resource.schema, warn });
-    checkName(object, target.name);
+    const object = patchObject(exchange, body, { live, row, schema, warn });
     ensureNamespace(exchange, object);
+    checkName(object, target.name);
     return object;
   };
 }
 
 interface PatchOf {
   readonly live: KubeObject;
-  readonly row: { readonly group: string; readonly version: string; readonly kind: string; readonly custom: boolean };
+  readonly row: PatchForm["row"];
   readonly schema: SchemaHandle | undefined;
   readonly warn: (problem: string) => void;
 }
@@ -94,7 +66,7 @@ interface PatchOf {
  *
  * @throws StatusError 422 when the patch makes no object of the kind.
  */
-export function patchObject(exchange: Exchange, body: PatchBody, of: PatchOf): KubeObject {
+function patchObject(exchange: Exchange, body: PatchBody, of: PatchOf): KubeObject {
   const { live, row, schema, warn } = of;
   const { schemas, patches } = exchange.kernel.parts;
   const { fieldValidation } = body.options;
@@ -214,108 +186,5 @@ function parsedPatch({ text, type }: PatchBody): unknown {
   } catch {
     const prefix = type === "application/strategic-merge-patch+json" ? "" : "error decoding patch: ";
     throw badRequest(prefix + (jsonProblem(text) ?? "exceeded max depth"));
-  }
-}
-
-/** What server-side apply makes of an object, its managed fields included. */
-function applied(exchange: Exchange, body: PatchBody): Change["produce"] {
-  const { kernel, resource, target, request } = exchange;
-  const { schemas, patches } = kernel.parts;
-  const { row, schema } = resource;
-  return (live) => {
-    if (schema === undefined) throw unsupportedMediaType(types.slice(0, 3));
-    const given = appliedObject(exchange, body);
-    if (!body.text.trimStart().startsWith("{") && body.options.fieldValidation === "Warn")
-      exchange.warnings.push(...repeatedKeys(body.text).filter((each) => !exchange.warnings.includes(each)));
-    // What it leaves empty is seen by the rules, and dropped when it is stored.
-    if (/\[\s*\]|\{\s*\}/.test(body.text)) exchange.hasEmpty = true;
-    const reset = resetApplied(exchange, given);
-    const now = timestamp(kernel.now());
-    const result = acrossVersions(exchange, live, (convert) =>
-      patches.apply({
-        schema,
-        live,
-        applied: reset,
-        manager: managerOf(body.options.fieldManager, request),
-        force: body.options.force,
-        subresource: target.subresource,
-        apiVersion: resource.apiVersion,
-        now,
-        resetFields: resetFields(exchange),
-        convert,
-      }),
-    );
-    const finished = (merged: KubeObject): KubeObject => {
-      const object = structuredClone(merged);
-      if (live === undefined) {
-        object.metadata.name ??= target.name;
-        if (row.namespaced) object.metadata.namespace ??= target.namespace;
-      }
-      if (live !== undefined)
-        object.metadata.resourceVersion = given.metadata.resourceVersion ?? live.metadata.resourceVersion ?? "";
-      schemas.applyDefaults(schema, object);
-      return live === undefined ? resetNew(resource, object) : object;
-    };
-    return result instanceof Promise ? result.then(finished) : finished(result);
-  };
-}
-
-/** @throws StatusError 400 when it is no object of the kind. */
-function appliedObject({ resource, target }: Exchange, { text }: PatchBody): KubeObject {
-  const { row } = resource;
-  const value = parsedYaml(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw badRequest(
-      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${Array.isArray(value) ? "array" : typeof value} into Go value of type map[string]interface {}`,
-    );
-  const object = value as KubeObject;
-  if (!object.apiVersion || !object.kind) {
-    const missing = object.kind ? "apiVersion" : "Kind";
-    throw badRequest(`invalid object type: Object '${missing}' is missing in '${JSON.stringify(value)}'`);
-  }
-  if (object.kind !== row.kind || object.apiVersion !== resource.apiVersion) {
-    // The core group is written as an empty one.
-    const version = object.apiVersion.includes("/") ? object.apiVersion : `/${object.apiVersion}`;
-    throw badRequest(`invalid object type: ${version}, Kind=${object.kind}`);
-  }
-  object.metadata ??= {};
-  if (object.metadata.managedFields !== undefined && object.metadata.managedFields !== null)
-    throw badRequest("metadata.managedFields must be nil");
-  const { name, namespace } = object.metadata;
-  if (name && name !== target.name)
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
-  if (namespace && row.namespaced && namespace !== target.namespace)
-    throw badRequest(
-      `the namespace of the object (${namespace}) does not match the namespace on the request (${target.namespace})`,
-    );
-  return object;
-}
-
-/** What the path does not write is not applied either. */
-function resetApplied({ resource, target }: Exchange, object: KubeObject): KubeObject {
-  if (!resource.hasStatus) return object;
-  if (target.subresource === "status") {
-    const { apiVersion, kind, metadata, status } = object;
-    const kept = resource.row.custom ? { name: metadata.name, namespace: metadata.namespace } : metadata;
-    return {
-      apiVersion,
-      kind,
-      metadata: JSON.parse(JSON.stringify(kept)),
-      ...(status === undefined ? {} : { status }),
-    };
-  }
-  const { status: _, ...rest } = object;
-  return rest;
-}
-
-function parsedYaml(text: string): unknown {
-  try {
-    return text.trimStart().startsWith("{") ? (JSON.parse(text) as unknown) : decodeYaml(text);
-  } catch {
-    try {
-      return decodeYaml(text);
-    } catch (error) {
-      throw badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${yamlProblem(error)}`);
-    }
   }
 }

@@ -3,6 +3,7 @@ import { sameJson } from "../../resource/json.ts";
 import { goQuoted } from "../field-error.ts";
 import type { KubeObject, WriteContext } from "../hooks.ts";
 import { guardRole, rbacGroup } from "../authorization/role-guard.ts";
+import type { SchemaHandle } from "../parts.ts";
 import { keyOf, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
@@ -29,6 +30,7 @@ import { decodedAgain } from "./mutated.ts";
 
 export async function update(exchange: Exchange): Promise<Response> {
   const { kernel, resource, query, request, target, accept, warnings } = exchange;
+  checkNamed(target);
   const form = formOf(exchange);
   const body = await readBody(request, { protobuf: kernel.parts.protobuf(resource.row), kind: resource.row.kind });
   const options = writeOptions(query, "UpdateOptions");
@@ -46,6 +48,11 @@ export async function update(exchange: Exchange): Promise<Response> {
   const change = { produce: () => structuredClone(object), options, optionsKind: "UpdateOptions" };
   const { stored, isNew } = await changeObject(exchange, change);
   return answerJson(request, form.one(stored), { status: isNew ? 201 : 200, warnings, yaml: accept.yaml });
+}
+
+/** @throws StatusError 400 when the path names a collection */
+export function checkNamed({ name }: { readonly name: string }): void {
+  if (name === "") throw badRequest("name must be provided");
 }
 
 /** @throws StatusError 400 when the object has no name or another one than the path. */
@@ -67,6 +74,21 @@ export interface Change {
   readonly isTracked?: boolean;
   /** `produce` took the version from `live`: a change in between is no conflict. @default false */
   readonly isRepeatable?: boolean;
+  /** The path shows the object as one of another kind, which `produce` gets and makes. @default as it is */
+  readonly lens?: Lens;
+}
+
+/** An object as an object of another kind, and back. */
+export interface Lens {
+  /** Of the other kind. */
+  readonly apiVersion: string;
+  readonly schema: SchemaHandle | undefined;
+  /** As it is answered. */
+  readonly show: (object: KubeObject) => KubeObject;
+  /** What a change begins with, with its managers. */
+  readonly before: (live: KubeObject) => KubeObject;
+  /** The object again. @throws StatusError for what cannot be made one */
+  readonly after: (shown: KubeObject, live: KubeObject) => KubeObject;
 }
 
 export interface Changed {
@@ -90,11 +112,11 @@ export async function changeObject(exchange: Exchange, change: Change): Promise<
       }
       const object = await change.produce(undefined);
       if (object.metadata.uid) throw preconditionFailed(exchange, { given: object.metadata.uid, found: "" });
-      // A version that is named finds nothing it could contradict: only POST refuses one.
-      delete object.metadata.resourceVersion;
+      checkVersionText(object);
       const made = await createObject(exchange, object, {
         options: change.options,
         isTracked: change.isTracked ?? false,
+        isUpdate: true,
       });
       return { stored: made, isNew: true };
     }
@@ -110,43 +132,49 @@ const modified = "the object has been modified; please apply your changes to the
 async function attempt(exchange: Exchange, change: Change, stored: Stored): Promise<Stored | undefined> {
   const { kernel, resource, target, request } = exchange;
   const { parts, storage, admission } = kernel;
-  const { behaviour, schema, row, collection } = resource;
+  const { behaviour, row, collection } = resource;
   const { options } = change;
   const views = resource.readsLess ? [stored] : resource.view([stored]);
   const live = ((views instanceof Promise ? await views : views)[0] ?? stored).object;
-  const produced = change.produce(live);
+  const { lens } = change;
+  const before = lens === undefined ? live : lens.before(live);
+  const produced = change.produce(before);
   let next = produced instanceof Promise ? await produced : produced;
   const { uid } = next.metadata;
   // A patch was made from what is there: naming another uid is a change like any, and refused as one.
   if (uid && uid !== live.metadata.uid && change.optionsKind === "UpdateOptions")
     throw preconditionFailed(exchange, { given: uid, found: live.metadata.uid ?? "" });
-  next = resetChanged({ resource, subresource: target.subresource }, next, live);
   const context = writeContext(exchange, "UPDATE", { name: target.name, dryRun: options.dryRun });
-  behaviour.default?.(next, context);
+  const complete = (): void => {
+    if (lens !== undefined) return;
+    next = resetChanged({ resource, subresource: target.subresource }, next, live);
+    behaviour.default?.(next, context);
+  };
+  complete();
+  const schema = lens === undefined ? resource.schema : lens.schema;
   if (change.isTracked !== true && schema !== undefined) {
     const wanted = next;
-    const tracked = acrossVersions(exchange, live, (convert) =>
+    const tracked = acrossVersions(exchange, before, (convert) =>
       parts.patches.updateManagedFields({
         schema,
-        live,
+        live: before,
         next: wanted,
         manager: managerOf(options.fieldManager, request),
         operation: "Update",
         subresource: target.subresource,
-        apiVersion: resource.apiVersion,
+        apiVersion: lens?.apiVersion ?? resource.apiVersion,
         now: context.now,
         resetFields: resetFields(exchange),
         hasEmpty: exchange.hasEmpty === true,
-        convert,
+        convert: lens === undefined ? convert : undefined,
       }),
     );
     next = tracked instanceof Promise ? await tracked : tracked;
-    if (target.subresource === "scale") next = asScaled(next, live);
   }
   const attributes = {
     context,
     object: next as KubeObject | undefined,
-    oldObject: live,
+    oldObject: before,
     options: optionsObject(change.optionsKind, options),
   };
   const mutation = admission.mutate(attributes);
@@ -154,8 +182,11 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   next = attributes.object ?? next;
   if (mutation !== undefined) {
     if (schema !== undefined) next = decodedAgain(parts.schemas, schema, next);
+    complete();
+  }
+  if (lens !== undefined) {
+    next = resetChanged({ resource, subresource: target.subresource }, lens.after(next, live), live);
     behaviour.default?.(next, context);
-    next = resetChanged({ resource, subresource: target.subresource }, next, live);
   }
   if (row.group === rbacGroup) guardRole(roleWrite(exchange, next, live));
   checkVersion(exchange, next, live);
@@ -163,16 +194,20 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   const isAsked = resource.traits.generation === "asked";
   if (isAsked) setGeneration(exchange, next, live);
   behaviour.prepareForUpdate?.(next, live, context);
-  const plain = exchange.hasEmpty === true && schema !== undefined ? parts.schemas.stored(schema, next) : next;
+  const plain =
+    exchange.hasEmpty === true && resource.schema !== undefined ? parts.schemas.stored(resource.schema, next) : next;
   // Some kinds tell what is empty from what is absent.
   if (!isAsked) setGeneration(exchange, toldApart.has(live.kind) ? next : plain, live);
   const { generation } = toldApart.has(live.kind) ? next.metadata : plain.metadata;
   if (generation !== undefined) next.metadata.generation = plain.metadata.generation = generation;
   validateChanged(exchange, { next, live }, context);
+  for (const warning of behaviour.warnings?.(next, live, target.subresource) ?? []) context.warn(warning);
   next = plain;
-  attributes.object = next;
-  const validation = admission.validate(attributes);
+  const validated = lens === undefined ? next : lens.show(next);
+  const validation = admission.validate({ ...attributes, object: validated, oldObject: lens?.show(live) ?? live });
   if (validation !== undefined) await validation;
+  // It is shown by a dry run and never kept.
+  if (!options.dryRun) delete next.metadata["selfLink"];
   const isUnchanged = isSameBut(next, live) && !writtenAnew.has(stored);
   const inStorage = isUnchanged ? stored.object : resource.toStorage(next);
   const written = inStorage instanceof Promise ? await inStorage : inStorage;
@@ -207,18 +242,21 @@ function checkVersion({ resource, target }: Exchange, next: KubeObject, live: Ku
     const errors = [{ type: "Invalid" as const, field, badValue: 0, detail: "must be specified for an update" }];
     throw invalid({ group: row.group, kind: row.plural }, target.name, { errors });
   }
-  if (!/^[0-9]+$/.test(given)) {
-    const message = `strconv.ParseUint: parsing ${goQuoted(given)}: invalid syntax`;
-    throw new StatusError(500, "", { message });
-  }
+  checkVersionText(next);
   if (given !== live.metadata.resourceVersion) throw conflict(row, target.name, { why: modified });
+}
+
+/** @throws StatusError 500 */
+function checkVersionText({ metadata: { resourceVersion = "" } }: KubeObject): void {
+  if (/^[0-9]*$/.test(resourceVersion)) return;
+  const message = `strconv.ParseUint: parsing ${goQuoted(resourceVersion)}: invalid syntax`;
+  throw new StatusError(500, "", { message });
 }
 
 /** Nobody changes these. */
 function withSystemFields(next: KubeObject, live: KubeObject): KubeObject {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = live.metadata;
-  const { selfLink: _, ...kept } = next.metadata;
-  const metadata = { ...kept, resourceVersion: live.metadata.resourceVersion ?? "" };
+  const metadata = { ...next.metadata, resourceVersion: live.metadata.resourceVersion ?? "" };
   if (!metadata.uid && uid !== undefined) metadata.uid = uid;
   if (creationTimestamp) metadata.creationTimestamp = creationTimestamp;
   if (generation === undefined) delete metadata.generation;
@@ -226,22 +264,6 @@ function withSystemFields(next: KubeObject, live: KubeObject): KubeObject {
   if (deletionTimestamp !== undefined) metadata.deletionTimestamp = deletionTimestamp;
   if (deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= deletionGracePeriodSeconds;
   return { ...next, metadata };
-}
-
-/**
- * The server leaves the time out of what is owned through a scale. None at all is no field of a scale: who scales to it
- * or from it owns nothing.
- */
-function asScaled(object: KubeObject, live: KubeObject): KubeObject {
-  const isNone = [object, live].some((one) => (one["spec"] as { replicas?: number } | undefined)?.replicas === 0);
-  const entries = object.metadata.managedFields?.filter(
-    ({ operation, subresource }) => !isNone || subresource !== "scale" || operation !== "Update",
-  );
-  const managedFields = entries?.map((entry) => {
-    const { time: _, ...others } = entry;
-    return entry["subresource"] === "scale" && entry["operation"] === "Update" ? others : entry;
-  });
-  return { ...object, metadata: { ...object.metadata, ...(managedFields && { managedFields }) } };
 }
 
 const toldApart = new Set(["NetworkPolicy", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]);

@@ -1,4 +1,5 @@
 /** The body of a watch: lines that go out together once per turn of the event loop. */
+import { warningHeaders } from "../request/warning-headers.ts";
 
 /** What a client may leave unread before its watch ends, in bytes. */
 const mostUnread = 64 * 1024 * 1024;
@@ -40,7 +41,7 @@ export class WatchStream {
 
   response(warnings: readonly string[]): Response {
     const headers = new Headers({ "content-type": "application/json", "cache-control": "no-cache, private" });
-    for (const warning of warnings) headers.append("warning", `299 - ${JSON.stringify(warning)}`);
+    for (const warning of warningHeaders(warnings)) headers.append("warning", warning);
     return new Response(this.#body, { headers });
   }
 

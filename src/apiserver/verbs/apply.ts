@@ -1,0 +1,120 @@
+/** Server-side apply, as one of the forms of a patch. */
+import type { Fields, KubeObject } from "../hooks.ts";
+import { badRequest, conflict } from "../status.ts";
+import { strictWarnings } from "../request/body.ts";
+import { duplicateFields } from "../request/strict-json.ts";
+import { YamlError } from "../yaml/cursor.ts";
+import { type DecodedYaml, decodeYaml } from "../yaml/decode-yaml.ts";
+import { ensureNamespace } from "./create.ts";
+import { type Exchange, managerOf, timestamp } from "./exchange.ts";
+import { acrossVersions } from "./other-versions.ts";
+import type { PatchBody, PatchForm } from "./patch-body.ts";
+import { resetFields, resetNew } from "./reset.ts";
+import { type Change, checkName } from "./update.ts";
+
+/** What server-side apply makes of an object, its managed fields included. */
+export function applied(
+  exchange: Exchange,
+  body: PatchBody,
+  { row, schema, apiVersion }: PatchForm = exchange.resource,
+): Change["produce"] {
+  const { kernel, resource, target, request } = exchange;
+  const { schemas, patches } = kernel.parts;
+  return (live) => {
+    if (schema === undefined) throw new Error(`${row.kind} has no schema to apply it by`);
+    const given = readApplied(body);
+    // What it leaves empty is seen by the rules, and dropped when it is stored.
+    if (/\[\s*\]|\{\s*\}/.test(body.text)) exchange.hasEmpty = true;
+    const now = timestamp(kernel.now());
+    const result = acrossVersions(exchange, live, (convert) =>
+      patches.apply({
+        schema,
+        live,
+        applied: given.fields,
+        manager: managerOf(body.options.fieldManager, request),
+        force: body.options.force,
+        subresource: target.subresource,
+        apiVersion,
+        kind: row.kind,
+        now,
+        resetFields: resetFields(exchange),
+        convert,
+      }),
+    );
+    const finished = (merged: KubeObject): KubeObject => {
+      checkRepeated(exchange, body, given.repeated());
+      const object = structuredClone(merged);
+      if (live === undefined && object.metadata.uid) {
+        const why = `uid mismatch: the provided object specified uid ${object.metadata.uid}, and no existing object was found`;
+        throw conflict(resource.row, target.name, { why });
+      }
+      ensureNamespace(exchange, object);
+      checkName(object, target.name);
+      object.apiVersion = apiVersion;
+      if (live !== undefined) {
+        const { resourceVersion = live.metadata.resourceVersion } = (given.fields["metadata"] ?? {}) as Fields;
+        object.metadata.resourceVersion = String(resourceVersion ?? "");
+      }
+      schemas.applyDefaults(schema, object);
+      return live === undefined ? resetNew(resource, object) : object;
+    };
+    return result instanceof Promise ? result.then(finished) : finished(result);
+  };
+}
+
+interface AppliedFields {
+  readonly fields: Fields;
+  /** What strict decoding finds; `undefined` for nothing. */
+  readonly repeated: () => string | undefined;
+}
+
+/** @throws StatusError 400 for what is no YAML, or no map. */
+function readApplied({ text }: PatchBody): AppliedFields {
+  const { value, repeated } = decoded(text);
+  if (value !== null && (typeof value !== "object" || Array.isArray(value))) {
+    const type = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    const why = `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
+    throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
+  }
+  return { fields: (value ?? {}) as Fields, repeated };
+}
+
+interface LazilyChecked {
+  readonly value: unknown;
+  readonly repeated: () => string | undefined;
+}
+
+function decoded(text: string): LazilyChecked {
+  const json = asJson(text);
+  try {
+    if (json === undefined) {
+      const yaml = decodeYaml(text);
+      return { value: yaml.value, repeated: () => said(yaml) };
+    }
+    return { value: json, repeated: () => (duplicateFields(text).length === 0 ? undefined : said(decodeYaml(text))) };
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
+  }
+}
+
+function said({ repeated }: DecodedYaml): string | undefined {
+  return repeated === undefined ? undefined : `error converting YAML to JSON: ${repeated}`;
+}
+
+/** What most clients send is JSON, which is read faster. Halves of characters are no YAML. */
+function asJson(text: string): unknown {
+  if (!text.trimStart().startsWith("{") || /\\(u[dD][89a-fA-F]|\/)/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws StatusError 400 when it is to be strict. */
+function checkRepeated({ warnings }: Exchange, { options }: PatchBody, repeated: string | undefined): void {
+  if (repeated === undefined || options.fieldValidation === "Ignore") return;
+  if (options.fieldValidation === "Strict") throw badRequest(`error strict decoding YAML: ${repeated}`);
+  warnings.push(...strictWarnings(repeated).filter((each) => !warnings.includes(each)));
+}

@@ -1,0 +1,50 @@
+/** What a PATCH sends, and what of. */
+import type { SchemaHandle } from "../parts.ts";
+import { bodyBytes, decodeText, unsupportedMediaType } from "../request/body.ts";
+import { type WriteOptions, writeOptions } from "../request/query.ts";
+import { StatusError } from "../status.ts";
+import type { Exchange } from "./exchange.ts";
+import { checkNamed } from "./update.ts";
+
+export const applyType = "application/apply-patch+yaml";
+
+const types = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  applyType,
+];
+
+/** A patch as it was sent. */
+export interface PatchBody {
+  readonly type: string;
+  readonly text: string;
+  readonly options: WriteOptions;
+}
+
+/** @throws StatusError 400, 415 or 422. */
+export async function readPatch({ request, resource, query, target }: Exchange): Promise<PatchBody> {
+  const header = request.headers.get("content-type") ?? "";
+  // Routes look at what the header lists, and the handler at all of it up to its parameters.
+  const listed = header.split(",").map((one) => (one.split(";")[0] ?? "").trim());
+  if (!resource.row.custom && !listed.some((one) => types.includes(one)))
+    throw new StatusError(415, "UnsupportedMediaType", { message: "415: Unsupported Media Type", details: {} });
+  const type = header.split(";")[0] ?? "";
+  const taken = resource.row.custom ? types.filter((one) => !one.includes("strategic")) : types;
+  if (!taken.includes(type)) throw unsupportedMediaType(taken);
+  checkNamed(target);
+  const text = decodeText(await bodyBytes(request));
+  return { type, text, options: writeOptions(query, "PatchOptions", { isApply: type === applyType }) };
+}
+
+/** The kind that a patch is of: that of the path, which is not always the resource's own. */
+export interface PatchForm {
+  readonly row: {
+    readonly group: string;
+    readonly version: string;
+    readonly kind: string;
+    readonly custom: boolean;
+  };
+  readonly schema: SchemaHandle | undefined;
+  readonly apiVersion: string;
+}
