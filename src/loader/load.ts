@@ -27,7 +27,8 @@ export async function loadModule(found: FoundModule, options: LoadOptions): Prom
   const { sources, hash } = closureOf(file);
   let graph: LoadedGraph | undefined;
   try {
-    graph = await loadGraph(file, { ...options, onError: (error) => options.onError(name, error) });
+    const files = [...sources.keys()];
+    graph = await loadGraph(file, { ...options, files, onError: (error) => options.onError(name, error) });
     const definitions = definitionsOf(graph.exports);
     const { run, dispose } = graph;
     return { module: { name, file, definitions, invoke: run, dispose }, hash };

@@ -1,11 +1,13 @@
-/** What nobody caught is logged and counted; it never stops the process. */
+/** What nobody caught is told under the name of its module, or logged and counted; it never stops the process. */
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import { tellOwner } from "../platform/error-owner.ts";
 
 /** Takes over uncaught exceptions and unhandled rejections of the process, until disposed of. */
 export function isolate({ log, metrics }: { log: Log; metrics: Metrics }): Disposable {
   const counts = { uncaughtException: 0, unhandledRejection: 0 };
   const taker = (kind: keyof typeof counts) => (error: unknown) => {
+    if (tellOwner(error)) return;
     counts[kind]++;
     log.error(kind === "uncaughtException" ? "Uncaught exception" : "Unhandled rejection", { error });
   };
@@ -15,7 +17,7 @@ export function isolate({ log, metrics }: { log: Log; metrics: Metrics }): Dispo
   process.on("unhandledRejection", onRejection);
   const metric = metrics.add({
     name: "binnacle_uncaught_errors_total",
-    help: "Errors that nobody caught, by kind",
+    help: "Errors that nobody caught and that are no module's, by kind",
     type: "counter",
     read: () => Object.entries(counts).map(([kind, value]) => ({ labels: { kind }, value })),
   });

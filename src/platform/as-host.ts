@@ -1,5 +1,6 @@
 /** Leaving a module's context: what the SDK opens on behalf of a module must not close with it. */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { ownedByCaller } from "./error-owner.ts";
 
 /** Taken when the process starts, outside of every module. */
 const snapshot = AsyncLocalStorage.snapshot();
@@ -24,5 +25,8 @@ export function hostBound<T extends object>(object: T): T {
 }
 
 function asHost(method: (...args: unknown[]) => unknown): (...args: unknown[]) => unknown {
-  return (...args) => snapshot(method, ...args);
+  return (...args) => {
+    const answer = snapshot(method, ...args);
+    return answer instanceof Promise ? ownedByCaller(answer) : answer;
+  };
 }

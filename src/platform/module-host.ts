@@ -1,6 +1,7 @@
 /** Loads modules from disk at run time, each into a graph of its own that can be thrown away. */
 import { realpathSync } from "node:fs";
 import { type Clock, systemClock } from "./clock.ts";
+import { knowModule } from "./error-owner.ts";
 
 export interface LoadedGraph {
   readonly exports: Readonly<Record<string, unknown>>;
@@ -13,6 +14,8 @@ export interface LoadedGraph {
 export interface LoadGraphOptions {
   /** Told what the module's code threw outside of a call, or rejected without a handler. */
   readonly onError: (error: unknown) => void;
+  /** Real paths of the module's files, its own first. @default its own */
+  readonly files?: readonly string[] | undefined;
   /** Milliseconds. @default 10_000 */
   readonly timeout?: number | undefined;
   /** @default systemClock */
@@ -60,7 +63,13 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
   const { onError, timeout = 10_000, clock = systemClock } = options;
   const graph = new Bun.ModuleGraph({ onError: (error) => onError(error) });
   // ConfigMap mounts swap a link: the real path names one version.
-  const importing = graph.import<Record<string, unknown>>(realpathSync(file));
+  const path = realpathSync(file);
+  const known = knowModule(graph, { files: options.files ?? [path], onError });
+  const dispose = (): void => {
+    known[Symbol.dispose]();
+    graph.dispose();
+  };
+  const importing = graph.import<Record<string, unknown>>(path);
   const { promise: late, reject } = Promise.withResolvers<never>();
   using _timer = clock.setTimeout(
     () => reject(new LoadTimeout(`its top-level code did not end within ${timeout / 1000} s`)),
@@ -71,11 +80,11 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
     return {
       exports,
       run: (fn) => graph.run(fn),
-      dispose: () => graph.dispose(),
+      dispose,
     };
   } catch (error) {
     importing.catch(() => {});
-    graph.dispose();
+    dispose();
     throw error;
   }
 }
