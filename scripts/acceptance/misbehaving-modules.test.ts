@@ -104,3 +104,41 @@ describe("a rejection that nobody handles is told under its module's name", () =
     expect(await dev.end()).toBe(0);
   }, 60_000);
 });
+
+describe("a module that would harm others", () => {
+  test("cannot end the process, in a run, in a timer or while it loads; the others go on", async () => {
+    await bench.write("controllers/_helper.ts", "export const helper = 1;");
+    await bench.write("controllers/ends.ts", reconciling("ends", "process.exit(3);"));
+    await bench.write("controllers/later.ts", reconciling("later", "setTimeout(() => process.abort(), 1);"));
+    await bench.write("controllers/loading.ts", "process.exit(0);");
+    await bench.write("controllers/fine.ts", reconciling("fine", ""));
+    const { code, stderr } = await bench.exec("check", "--no-types");
+    expect(code).toBe(1);
+    expect(stderr).toContain("controllers/loading.ts:1:9: Cannot end the process with process.exit");
+    await using dev = new Dev();
+    await dev.says({ msg: "ran fine" });
+    await dev.says({ msg: "Cannot load a module", module: "loading.ts" });
+    const failed = await dev.says({ msg: "Reconcile failed", module: "ends.ts" });
+    expect(JSON.stringify(failed)).toContain("Cannot end the process with process.exit: other modules run in it too");
+    const late = await dev.says({ msg: "A module failed: code outside of a run", module: "later.ts" });
+    expect(JSON.stringify(late)).toContain("Cannot end the process with process.abort");
+    expect(dev.child.exitCode).toBeNull();
+    expect(await dev.end()).toBe(0);
+  }, 60_000);
+
+  test("cannot change the built-in objects of all modules while it loads", async () => {
+    await bench.write("controllers/_helper.ts", "export const helper = 1;");
+    await bench.write("controllers/fine.ts", reconciling("fine", ""));
+    await bench.write(
+      "controllers/patches.ts",
+      reconciling("patches", "", "JSON.stringify = () => 'nonsense'; Array.prototype.map = () => [];"),
+    );
+    await using dev = new Dev();
+    await dev.says({ msg: "ran fine" });
+    const broken = await dev.says({ msg: "Cannot load a module", module: "patches.ts" });
+    expect(broken["reason"]).toStartWith(
+      "it changes Array.prototype.map, JSON.stringify, which all modules and the SDK share",
+    );
+    expect(await dev.end()).toBe(0);
+  }, 60_000);
+});

@@ -1,5 +1,7 @@
 /** Loads every module of the controllers folders. */
+import { keepIntrinsics } from "../platform/intrinsics.ts";
 import { offerModules } from "../platform/module-host.ts";
+import { guardProcess } from "../platform/process-guard.ts";
 import { type LoadOptions, type LoadResult, loadModule } from "./load.ts";
 import { type FoundModule, FolderError, scanFolders } from "./scan.ts";
 
@@ -26,6 +28,8 @@ export function findModules(folders: readonly string[]): readonly FoundModule[] 
 
 /** Offers the binary's packages and begins to load all modules; what is broken says why. */
 export function loadAll(found: readonly FoundModule[], options: LoadOptions): readonly Promise<Loaded>[] {
+  guardProcess();
+  keepIntrinsics();
   offerModules(options.offered);
   return found.map(async (one) => ({ found: one, result: await loadModule(one, options) }));
 }

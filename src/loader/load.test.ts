@@ -195,6 +195,40 @@ describe("loadModule", () => {
     expect(told).toContain("does not export it");
   });
 
+  test("refuses a module that changes what all modules share, and puts it back", async () => {
+    const { map } = Array.prototype;
+    write({
+      "m.ts": `import "./_patch.ts"; ${controller("m")}`,
+      "_patch.ts": "Array.prototype.map = () => []; Object.prototype.polluted = true;",
+      "slow.ts": `await new Promise((resolve) => setTimeout(resolve, 50)); ${controller("slow")}`,
+      "late.ts": `await new Promise((resolve) => setTimeout(resolve, 20)); JSON.parse = () => 1;
+        await new Promise((resolve) => setTimeout(resolve, 100)); ${controller("late")}`,
+      "fails.ts": 'Object.keys = () => []; throw new Error("boom");',
+    });
+    const names = ["fails.ts", "late.ts", "m.ts", "slow.ts"];
+    const loading = loadAll(
+      names.map((name) => ({ name, file: join(folder, name) })),
+      { offered, onError: () => {} },
+    );
+    const told = (await Promise.all(loading)).map(({ result }) => ("broken" in result ? result.broken : "fine"));
+    expect(told).toEqual([
+      expect.stringMatching(/^it changes Object\.keys, .*; it failed with: .*fails\.ts:1:35: boom$/),
+      expect.stringMatching(/^it changes JSON\.parse, which all modules and the SDK share/),
+      expect.stringMatching(/^it changes Array\.prototype\.map, Object\.prototype\.polluted, .*; it failed with: /),
+      "fine",
+    ]);
+    expect(Array.prototype.map).toBe(map);
+    expect("polluted" in {}).toBe(false);
+    expect(Object.keys({ a: 1 })).toEqual(["a"]);
+  });
+
+  test("refuses a module that ends the process while it loads", async () => {
+    write({ "m.ts": "\nprocess.exit(3);" });
+    expect(await load()).toBe(
+      "DIR/m.ts:2:9: Cannot end the process with process.exit: other modules run in it too. Throw an error instead",
+    );
+  });
+
   test("shows the line of a syntax error, also of a file that the module imports", async () => {
     write({ "m.ts": 'import "./_lib.ts";', "_lib.ts": "\nconst x = ;\n" });
     expect(await load()).toMatch(/^DIR\/_lib\.ts:2:\d+: .*\n {4}const x = ;$/);

@@ -5,6 +5,7 @@ import type { Clock } from "../platform/clock.ts";
 import { allLoaded, type LoadedGraph, loadGraph, type OfferedPackages } from "../platform/module-host.ts";
 import { closureOf } from "./closure.ts";
 import { explain } from "./explain.ts";
+import { beginLoading } from "./shared-objects.ts";
 import type { FoundModule } from "./scan.ts";
 
 export interface LoadOptions {
@@ -26,14 +27,20 @@ export async function loadModule(found: FoundModule, options: LoadOptions): Prom
   const { name, file } = found;
   const { sources, hash } = closureOf(file);
   let graph: LoadedGraph | undefined;
+  const loading = beginLoading(sources);
   try {
     const files = [...sources.keys()];
     graph = await loadGraph(file, { ...options, files, onError: (error) => options.onError(name, error) });
+    loading.check();
     const definitions = definitionsOf(graph.exports);
+    loading.end();
     const { run, dispose } = graph;
     return { module: { name, file, definitions, invoke: run, dispose }, hash };
   } catch (error) {
+    const refused = loading.end();
     graph?.dispose();
-    return { broken: explain(error, { file, sources, offered: await allLoaded(options.offered) }), hash };
+    const told = explain(error, { file, sources, offered: await allLoaded(options.offered) });
+    // What it changed is the likely cause of its own error.
+    return { broken: refused === undefined || told === refused ? told : `${refused}; it failed with: ${told}`, hash };
   }
 }

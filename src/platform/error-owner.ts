@@ -42,6 +42,13 @@ export function tellOwner(error: unknown): boolean {
   return owner !== undefined;
 }
 
+/** Whether code of a module is under way: in its context, or called by the host without it. */
+export function isModuleCode(): boolean {
+  if (Bun.ModuleGraph.current !== undefined) return true;
+  const files = filesIn(new Error("where am I").stack ?? "");
+  return [...modules.values()].some((module) => module.files.some((file) => files.includes(file)));
+}
+
 function ownerOf(error: unknown): ModuleFiles | undefined {
   if (typeof error !== "object" || error === null) return undefined;
   const graph = owners.get(error);

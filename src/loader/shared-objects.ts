@@ -1,0 +1,56 @@
+/** Modules may not change the built-in objects that all of them share: one that does while it loads is refused. */
+import { type IntrinsicChange, restoreIntrinsics } from "../platform/intrinsics.ts";
+
+export interface Loading {
+  /**
+   * Puts back what was changed since the last look.
+   *
+   * @throws Error when it was this module that changed it.
+   */
+  check(): void;
+  /** It is loaded, or will not be. @returns why it is refused, if it is. */
+  end(): string | undefined;
+}
+
+/** A module that is being loaded. */
+interface Suspect {
+  readonly sources: ReadonlyMap<string, string>;
+  readonly changes: IntrinsicChange[];
+}
+
+/** Modules load at the same time. */
+const suspects = new Set<Suspect>();
+
+/** @param sources the module's files, by which it is told who did it when several load at the same time. */
+export function beginLoading(sources: ReadonlyMap<string, string>): Loading {
+  const own: Suspect = { sources, changes: [] };
+  suspects.add(own);
+  return {
+    check: () => {
+      blame(restoreIntrinsics(), own);
+      if (own.changes.length > 0) throw new Error(refusal(own.changes));
+    },
+    end: () => {
+      blame(restoreIntrinsics(), own);
+      suspects.delete(own);
+      return own.changes.length === 0 ? undefined : refusal(own.changes);
+    },
+  };
+}
+
+/** Whose files name what was changed; the one that is looked at when nobody's do, because a package of it did. */
+function blame(changes: readonly IntrinsicChange[], own: Suspect): void {
+  for (const change of changes) {
+    const name = new RegExp(`\\b${change.property.replace(/^Symbol\(Symbol\.(\w+)\)$/, "$1")}\\b`);
+    const naming = [...suspects].filter(({ sources }) => [...sources.values()].some((source) => name.test(source)));
+    for (const suspect of naming.length === 0 ? [own] : naming) suspect.changes.push(change);
+  }
+}
+
+function refusal(changes: readonly IntrinsicChange[]): string {
+  const names = [...new Set(changes.map(({ name }) => name))].join(", ");
+  return (
+    `it changes ${names}, which all modules and the SDK share; what it changed is put back. ` +
+    "Keep the function in the module, or import it from a package that changes nothing"
+  );
+}

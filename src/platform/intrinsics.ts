@@ -1,0 +1,137 @@
+/**
+ * The built-in objects of the language and the runtime, which all modules share with the SDK: whether somebody changed them.
+ *
+ * Looked at are the functions that the SDK and its packages use, and what was added to prototypes so that loops over keys meet
+ * it. To look at all would make each of the runtime's functions, which are not there before somebody asks for them: 9 MiB.
+ *
+ * What looks for changes may not depend on what could have been changed: no iterators, and no methods but those kept here.
+ */
+
+interface Kept {
+  /** Such as `Array.prototype`. */
+  readonly name: string;
+  readonly object: object;
+  readonly keys: readonly PropertyKey[];
+  readonly before: readonly PropertyDescriptor[];
+}
+
+/** A property that was changed. */
+export interface IntrinsicChange {
+  /** Such as `Array.prototype.map`. */
+  readonly name: string;
+  /** Such as `map`. */
+  readonly property: string;
+}
+
+const { getOwnPropertyDescriptor, defineProperty, deleteProperty } = Reflect;
+const hasOwn = Object.hasOwn;
+const toText = String;
+
+/** With what loops over its keys meet when nobody has added to its prototypes: nothing. */
+const LOOPED = [
+  { name: "Object.prototype", object: Object.prototype },
+  { name: "Array.prototype", object: Array.prototype },
+  { name: "String.prototype", object: String.prototype },
+  { name: "Function.prototype", object: Function.prototype },
+] as const;
+
+let kept: readonly Kept[] | undefined;
+
+/** Remembers how they are now. */
+export function keepIntrinsics(): void {
+  kept ??= intrinsics();
+}
+
+/** Puts back what is not as it was when {@link keepIntrinsics} was called. @returns what was changed. */
+export function restoreIntrinsics(): readonly IntrinsicChange[] {
+  const changes: IntrinsicChange[] = [];
+  const add = (name: string, key: PropertyKey): void => {
+    changes[changes.length] = { name: `${name}.${toText(key)}`, property: toText(key) };
+  };
+  const all = kept ?? [];
+  for (let place = 0; place < all.length; place++) {
+    const { name, object, keys, before } = all[place]!;
+    for (let index = 0; index < keys.length; index++) {
+      const then = before[index]!;
+      const now = getOwnPropertyDescriptor(object, keys[index]!);
+      if (now !== undefined && now.value === then.value && now.get === then.get && now.set === then.set) continue;
+      if (defineProperty(object, keys[index]!, then)) add(name, keys[index]!);
+    }
+  }
+  for (let place = 0; place < LOOPED.length; place++) {
+    const { name, object } = LOOPED[place]!;
+    // oxlint-disable-next-line guard-for-in -- what is inherited is a change too, and is found at its own place
+    for (const key in object) if (hasOwn(object, key) && deleteProperty(object, key)) add(name, key);
+  }
+  return changes;
+}
+
+function intrinsics(): readonly Kept[] {
+  const found: Kept[] = [];
+  const add = (name: string, object: object, keys: readonly PropertyKey[]): void => {
+    const there = keys.filter((key) => Object.hasOwn(object, key));
+    found.push({ name, object, keys: there, before: there.map((key) => getOwnPropertyDescriptor(object, key)!) });
+  };
+  for (const [name, [statics, methods]] of Object.entries(WATCHED)) {
+    const object = (globalThis as unknown as Readonly<Record<string, { readonly prototype?: object }>>)[name]!;
+    add(name, object, words(statics));
+    if (object.prototype !== undefined) add(`${name}.prototype`, object.prototype, [...words(methods), ...SYMBOLS]);
+  }
+  add("globalThis", globalThis, [...Object.keys(WATCHED), ...words(GLOBALS)]);
+  add("process", process, words(PROCESS));
+  add("console", console, words("debug error info log warn"));
+  const iterators = {
+    "%ArrayIterator%": [].values(),
+    "%MapIterator%": new Map().values(),
+    "%SetIterator%": new Set().values(),
+  };
+  for (const [name, sample] of Object.entries(iterators)) {
+    add(`${name}.prototype`, Object.getPrototypeOf(sample) as object, ["next"]);
+  }
+  return found;
+}
+
+function words(text: string): readonly string[] {
+  return text.split(" ");
+}
+
+const SYMBOLS: readonly symbol[] = [Symbol.iterator, Symbol.asyncIterator, Symbol.toPrimitive];
+
+/** Functions of each, and methods of its prototype. */
+const WATCHED: Readonly<Record<string, readonly [statics: string, methods: string]>> = {
+  Object: [
+    "assign create defineProperty entries freeze fromEntries getOwnPropertyDescriptor getOwnPropertyNames getPrototypeOf hasOwn is keys values",
+    "hasOwnProperty toString valueOf",
+  ],
+  Function: ["", "apply bind call"],
+  Array: [
+    "from isArray of",
+    "at concat every filter find findIndex findLast flat flatMap forEach includes indexOf join map pop push reduce reverse shift slice some sort splice toSorted toSpliced unshift",
+  ],
+  String: [
+    "fromCharCode raw",
+    "charCodeAt endsWith includes indexOf match matchAll padEnd padStart repeat replace replaceAll search slice split startsWith substring toLowerCase toString trim",
+  ],
+  Number: ["isFinite isInteger isNaN isSafeInteger parseFloat parseInt", "toFixed toString"],
+  Promise: ["all allSettled any race reject resolve withResolvers", "catch finally then"],
+  Map: ["groupBy", "clear delete entries forEach get has keys set values"],
+  Set: ["", "add clear delete entries forEach has keys values"],
+  WeakMap: ["", "delete get has set"],
+  Date: ["now parse", "getTime toISOString"],
+  RegExp: ["", "exec test"],
+  JSON: ["parse stringify", ""],
+  Math: ["abs ceil floor max min random round trunc", ""],
+  Reflect: ["apply defineProperty deleteProperty get getOwnPropertyDescriptor ownKeys set", ""],
+  Error: ["captureStackTrace", "toString"],
+  AbortController: ["", "abort signal"],
+  AbortSignal: ["any timeout", "aborted reason throwIfAborted"],
+  EventTarget: ["", "addEventListener dispatchEvent removeEventListener"],
+  TextEncoder: ["", "encode encodeInto"],
+  TextDecoder: ["", "decode"],
+  Uint8Array: ["from of", ""],
+};
+
+const GLOBALS =
+  "Bun Buffer clearImmediate clearInterval clearTimeout console fetch isNaN parseFloat parseInt process queueMicrotask setImmediate setInterval setTimeout structuredClone";
+
+const PROCESS = "chdir cwd emit exit hrtime kill nextTick off on once";

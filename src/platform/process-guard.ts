@@ -1,0 +1,43 @@
+/** What a module may not do to the process that it shares with others. */
+import { isModuleCode } from "./error-owner.ts";
+
+/** Functions of `process`, each with what it would do. */
+const REFUSED: Readonly<Record<string, string>> = {
+  exit: "end the process",
+  reallyExit: "end the process",
+  abort: "end the process",
+  execve: "replace the process",
+  chdir: "change the working directory",
+  removeAllListeners: "remove the listeners of the process",
+};
+
+let isGuarded = false;
+
+/**
+ * From now on the code of modules cannot end the process, replace it, leave its folder or take its signal handlers away:
+ * the call throws, and so the module is told like any of its errors. It keeps mistakes in, and no malice.
+ */
+export function guardProcess(): void {
+  if (isGuarded) return;
+  isGuarded = true;
+  const functions = process as unknown as Record<string, ((...args: unknown[]) => unknown) | undefined>;
+  for (const [name, deed] of Object.entries(REFUSED)) {
+    const own = functions[name];
+    if (own === undefined) continue;
+    functions[name] = (...args) => {
+      if (isModuleCode()) throw refusal(`process.${name}`, deed);
+      return own.apply(process, args);
+    };
+  }
+  const kill = process.kill.bind(process);
+  process.kill = (pid, signal) => {
+    // Zero and negative numbers are groups that the process may belong to.
+    if ((pid <= 0 || pid === process.pid) && signal !== 0 && isModuleCode())
+      throw refusal("process.kill", "end the process");
+    return kill(pid, signal);
+  };
+}
+
+function refusal(call: string, deed: string): Error {
+  return new Error(`Cannot ${deed} with ${call}: other modules run in it too. Throw an error instead`);
+}
