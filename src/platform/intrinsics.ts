@@ -60,7 +60,7 @@ export function restoreIntrinsics(): readonly IntrinsicChange[] {
   }
   for (let place = 0; place < LOOPED.length; place++) {
     const { name, object } = LOOPED[place]!;
-    // oxlint-disable-next-line guard-for-in -- what is inherited is a change too, and is found at its own place
+    // oxlint-disable-next-line typescript/no-for-in-array -- what such loops meet is looked for, not elements
     for (const key in object) if (hasOwn(object, key) && deleteProperty(object, key)) add(name, key);
   }
   return changes;
