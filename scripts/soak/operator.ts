@@ -8,6 +8,7 @@ import { alwaysLeader } from "../../src/client/leadership.ts";
 import { DefinedKinds } from "../../src/controller/defined-kinds.ts";
 import { FinalizerClaims } from "../../src/controller/finalizer-claims.ts";
 import { startController, type RunningController } from "../../src/controller/controller.ts";
+import { RunTurns } from "../../src/controller/run-turns.ts";
 import type { Runtime } from "../../src/controller/runtime.ts";
 import { createEventRecorder } from "../../src/events/recorder.ts";
 import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
@@ -100,6 +101,7 @@ const runtime: Runtime = {
   events,
   finalizers: new FinalizerClaims({ clock: systemClock, log }),
   definedKinds: new DefinedKinds(),
+  turns: new RunTurns(),
   leadership: alwaysLeader,
   clock: systemClock,
   log,

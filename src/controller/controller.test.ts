@@ -14,6 +14,7 @@ import { listOf, refusal, ScriptedServer, until } from "../testing/scripted-serv
 import { DefinedKinds } from "./defined-kinds.ts";
 import { FinalizerClaims } from "./finalizer-claims.ts";
 import { startController } from "./controller.ts";
+import { RunTurns } from "./run-turns.ts";
 import type { KeyController } from "./definition.ts";
 import { source } from "./source.ts";
 import { watch, type MapOptions } from "./watch.ts";
@@ -69,6 +70,7 @@ async function setUp(
     events,
     finalizers: new FinalizerClaims({ clock, log }),
     definedKinds: new DefinedKinds(),
+    turns: new RunTurns(),
     leadership: alwaysLeader,
     clock,
     log,
@@ -98,7 +100,7 @@ async function setUp(
     await until(() => server.watches.length > 0);
     server.watch.send(["MODIFIED", map(name, version.next++)]);
   };
-  return { server, clock, controller, informers, queue, metric, idle, change, lines, log };
+  return { server, clock, runtime, controller, informers, queue, metric, idle, change, lines, log };
 }
 
 test("CTRL-01 a key that succeeds leaves the queue, without a failure", async () => {
@@ -277,6 +279,66 @@ test("requeueAfter of 0 without anything to wait for lets everything else happen
   await idle();
   expect([over, others]).toEqual([true, 1]);
   expect(runs).toBeLessThan(10_000);
+});
+
+test("all events of a piece of the stream reach all controllers and the store before the first run", async () => {
+  const happened: string[] = [];
+  let begun = false;
+  const { server, runtime, queue, informers, idle } = await setUp(
+    async ({ name }) => {
+      if (!begun) return;
+      const stored = informers.all()[0]!.store.get(`ns/${name}`)!.metadata.resourceVersion;
+      happened.push(`run ${name}@${stored}`);
+    },
+    { objects: ["a", "b"] },
+  );
+  const other: KeyController = {
+    name: "other",
+    watches: [
+      watch(ConfigMap, {
+        on: ({ object }) => {
+          if (begun) happened.push(`other hears of ${object.metadata.name}@${object.metadata.resourceVersion}`);
+          return false;
+        },
+        enqueue: (object) => [object],
+      }),
+    ],
+    reconcile: async () => {},
+  };
+  const second = startController(other, runtime, { module: "m", invoke: (call) => call() });
+  cleanup.defer(() => second.stop({ grace: 0 }));
+  await until(() => second.hasSynced && server.watches.length === 1);
+  await idle();
+  begun = true;
+  const updates = Array.from({ length: 200 }, (_, index) => ["MODIFIED", map("a", index + 2)] as const);
+  server.watch.send(...updates, ["MODIFIED", map("b", 202)]);
+  await until(() => happened.filter((one) => one.startsWith("run")).length >= 2);
+  await until(() => queue.depth === 0 && queue.processing === 0);
+  expect(happened.slice(0, 201).every((one) => one.startsWith("other hears"))).toBe(true);
+  expect(happened.slice(201)).toEqual(["run a@201", "run b@202"]);
+});
+
+test("runs that only compute leave everything else its turn", async () => {
+  const objects = Array.from({ length: 60 }, (_, index) => `o-${index}`);
+  let runs = 0;
+  let turns = 0;
+  let last: () => void = () => {};
+  const over = new Promise<void>((resolve) => (last = resolve));
+  const count = (): void => {
+    if (runs > 0) turns++;
+    if (runs < objects.length) setTimeout(count, 0);
+  };
+  count();
+  await setUp(
+    async () => {
+      const end = performance.now() + 10;
+      while (performance.now() < end);
+      if (++runs === objects.length) last();
+    },
+    { objects },
+  );
+  await over;
+  expect(turns).toBeGreaterThan(objects.length / 3);
 });
 
 test("CTRL-10 no run before every handler has dealt with the initial list, also one that takes its time", async () => {

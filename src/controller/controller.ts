@@ -108,7 +108,7 @@ class ControllerEngine implements RunningController, EventSink {
       name: this.name,
       clock,
       metrics: this.#cleanup.use(metrics.queue(this.name)),
-      onReady: () => this.#workers.pump(),
+      onReady: () => this.#workers.wake(),
     });
 
     const { transport, mapper, informers, log } = runtime;
@@ -159,6 +159,7 @@ class ControllerEngine implements RunningController, EventSink {
       limit:
         controller.timeout === undefined ? undefined : runLimit(parseDuration(controller.timeout, "timeout"), clock),
       runs: this.#runs,
+      turns: runtime.turns,
       onParked: (run, reason) => {
         if (run instanceof ObjectRun) run.events.warning("ReconcileParked", reason);
       },

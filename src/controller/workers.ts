@@ -1,5 +1,6 @@
 /** Takes keys from the queue and runs them, so many at a time, and never two for one key. */
 import { timeoutError, type RunLimit } from "./run-limit.ts";
+import type { Beginner, RunTurns } from "./run-turns.ts";
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -29,6 +30,7 @@ export interface WorkersOptions {
   readonly retryLimit: number;
   readonly limit: RunLimit | undefined;
   readonly runs: Runs;
+  readonly turns: RunTurns;
   /** Told once when a key is parked. */
   onParked(run: KeyRun, reason: string): void;
 }
@@ -37,17 +39,13 @@ export interface WorkersOptions {
 const UNREACHABLE_DELAY = 1_000;
 /** No work takes so many runs in a row that each write something by hand: such a controller never comes to an end. */
 const ENDLESS_STEPS = 1_000;
-/** Runs that wait for nothing, again and again, would keep timers, signals and probes from their turn for ever. */
-const RUNS_IN_A_TURN = 200;
 
-export class Workers {
+export class Workers implements Beginner {
   readonly #options: WorkersOptions;
   readonly #running = new Map<string, Running>();
   /** Runs in a row that wrote something by hand, of keys whose last run did. */
   readonly #steps = new Map<string, number>();
   #open = false;
-  #begun = 0;
-  #resting = false;
   /** Of those who wait until no run is left. */
   #idle: PromiseWithResolvers<void> | undefined;
 
@@ -67,25 +65,26 @@ export class Workers {
   /** Runs are begun while it is open. */
   set open(open: boolean) {
     this.#open = open;
-    if (open) this.pump();
+    if (open) this.wake();
   }
 
-  /** Begins as many runs as there are ready keys and free workers. Called whenever either changes. */
-  pump(): void {
-    const { queue, concurrency, runs } = this.#options;
-    while (this.#open && !this.#resting && this.#running.size < concurrency) {
-      const item = queue.take();
-      if (item === undefined) return;
-      if (++this.#begun >= RUNS_IN_A_TURN) this.#rest();
-      const run = runs.begin(item);
-      if (run === undefined) {
-        this.#steps.delete(item.key);
-        queue.forget(item.key);
-        queue.done(item.key);
-        continue;
-      }
-      void this.#work(item, run);
-    }
+  /** Lets as many runs begin as there are ready keys and free workers. Called whenever either changes. */
+  wake(): void {
+    if (this.#isFree) this.#options.turns.request(this);
+  }
+
+  beginRun(): boolean {
+    if (!this.#isFree) return false;
+    const { queue, runs } = this.#options;
+    const item = queue.take();
+    if (item === undefined) return false;
+    const run = runs.begin(item);
+    if (run === undefined) {
+      this.#steps.delete(item.key);
+      queue.forget(item.key);
+      queue.done(item.key);
+    } else void this.#work(item, run);
+    return this.#isFree;
   }
 
   /**
@@ -117,14 +116,8 @@ export class Workers {
     this.#options.metrics.stuck(this.#running.size);
   }
 
-  /** Begins no run before everything else that is due has had its turn. */
-  #rest(): void {
-    this.#begun = 0;
-    this.#resting = true;
-    setImmediate(() => {
-      this.#resting = false;
-      this.pump();
-    });
+  get #isFree(): boolean {
+    return this.#open && this.#running.size < this.#options.concurrency;
   }
 
   async #work(item: QueueItem, run: KeyRun): Promise<void> {
@@ -155,7 +148,7 @@ export class Workers {
       this.#idle?.resolve();
       this.#idle = undefined;
     }
-    this.pump();
+    this.wake();
   }
 
   /** Queues the key again for what its run wrote by hand. */

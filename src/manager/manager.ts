@@ -7,6 +7,7 @@ import { alwaysLeader } from "../client/leadership.ts";
 import { openGate } from "../client/write-gate.ts";
 import { DefinedKinds } from "../controller/defined-kinds.ts";
 import { FinalizerClaims } from "../controller/finalizer-claims.ts";
+import { RunTurns } from "../controller/run-turns.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { createEventRecorder } from "../events/recorder.ts";
 import { isApiError } from "../kube/api-error.ts";
@@ -128,6 +129,7 @@ export class Manager implements AsyncDisposable {
       }),
       finalizers: new FinalizerClaims({ clock, log }),
       definedKinds: new DefinedKinds(),
+      turns: hostBound(new RunTurns()),
       leadership: alwaysLeader,
       clock,
       log,

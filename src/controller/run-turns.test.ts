@@ -1,0 +1,96 @@
+import { expect, test } from "bun:test";
+import { type Beginner, RunTurns } from "./run-turns.ts";
+
+/** Begins so many runs, each of which takes its time. */
+class Runs implements Beginner {
+  readonly #name: string;
+  readonly #happened: string[];
+  readonly #work: () => unknown;
+  left: number;
+
+  constructor(name: string, options: { left: number; happened: string[]; work?: () => unknown }) {
+    this.#name = name;
+    this.left = options.left;
+    this.#happened = options.happened;
+    this.#work = options.work ?? (() => {});
+  }
+
+  beginRun(): boolean {
+    if (this.left === 0) return false;
+    this.left--;
+    this.#happened.push(this.#name);
+    this.#work();
+    return true;
+  }
+}
+
+/** Resolves after so many turns of the event loop; notes each of them. */
+async function turns(count: number, happened: string[]): Promise<void> {
+  for (let turn = 0; turn < count; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    happened.push("|");
+  }
+}
+
+test("RunTurns begins nothing before what is under way has ended, and lets each have its turn", async () => {
+  const happened: string[] = [];
+  const all = new RunTurns({ now: () => 0 });
+  const [a, b] = [new Runs("a", { left: 3, happened }), new Runs("b", { left: 2, happened })];
+  all.request(a);
+  all.request(b);
+  all.request(a);
+  queueMicrotask(() => happened.push("event"));
+  happened.push("event");
+  await turns(1, happened);
+  await turns(1, happened);
+  expect(happened.join(" ")).toBe("event event a b a b a | |");
+});
+
+test("RunTurns gives way after 5 ms, and counts what a run does while it waits for nothing", async () => {
+  const happened: string[] = [];
+  let now = 0;
+  const all = new RunTurns({ now: () => now });
+  const work = async (): Promise<void> => {
+    now++;
+    await Promise.resolve();
+    await Promise.resolve();
+    now++;
+  };
+  const runs = new Runs("r", { left: 8, happened, work });
+  all.request(runs);
+  await turns(5, happened);
+  expect(happened.join(" ")).toBe("r r r | r r r | r r | | |");
+  const long = new Runs("l", { left: 3, happened, work: () => (now += 20) });
+  all.request(long);
+  happened.length = 0;
+  await turns(4, happened);
+  expect(happened.join(" ")).toBe("l | l | l | |");
+});
+
+test("RunTurns begins what a run that has ended asks for in the same turn", async () => {
+  const happened: string[] = [];
+  const all = new RunTurns({ now: () => 0 });
+  const runs: Beginner = {
+    beginRun: () => {
+      happened.push("r");
+      if (happened.length < 3) queueMicrotask(() => all.request(runs));
+      return false;
+    },
+  };
+  all.request(runs);
+  await turns(2, happened);
+  expect(happened.join(" ")).toBe("r r r | |");
+});
+
+test("RunTurns goes on when beginning a run throws", async () => {
+  const script = `
+    import { RunTurns } from ${JSON.stringify(import.meta.resolve("./run-turns.ts"))};
+    process.on("uncaughtException", ({ message }) => console.log("uncaught", message));
+    const turns = new RunTurns();
+    turns.request({ beginRun() { throw new Error("no"); } });
+    turns.request({ beginRun() { console.log("begun"); return false; } });
+    setTimeout(() => turns.request({ beginRun() { console.log("later"); return false; } }), 5);
+  `;
+  const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
+  expect((await new Response(child.stdout).text()).trim().split("\n")).toEqual(["uncaught no", "begun", "later"]);
+});

@@ -1,0 +1,65 @@
+/** When runs begin: after all that has arrived was dealt with, and never for so long that nothing else has its turn. */
+
+/** Milliseconds of a turn after which everything else that is due comes first. A run that is under way is not cut short. */
+const TURN_MS = 5;
+
+/** Those who begin runs. */
+export interface Beginner {
+  /** Begins one run, if there is one to begin. @returns whether there may be another one. */
+  beginRun(): boolean;
+}
+
+export interface RunTurnsOptions {
+  /** Milliseconds of a clock that nobody sets. @default performance.now */
+  readonly now?: (() => number) | undefined;
+}
+
+/**
+ * The runs of all controllers of a process take turns with everything else that it does.
+ *
+ * **Guarantees.** A run begins in a turn of the event loop of its own: whatever was read from the connections before it
+ * has reached all stores, handlers and queues. Controllers begin their runs one by one, each in its turn. After 5 ms, or
+ * the one run that takes longer, connections, timers and probes have theirs; what a run goes on with after waiting for an
+ * answer counts to the turn in which the answer came.
+ */
+export class RunTurns {
+  readonly #now: () => number;
+  /** In the order in which they asked. */
+  readonly #waiting = new Set<Beginner>();
+  readonly #turn = (): void => {
+    this.#since = this.#now();
+    this.#beginNext();
+  };
+  /** The next tick comes when no microtask is left: after all that a run does while it waits for nothing, and its end. */
+  readonly #soon = (): void => process.nextTick(this.#goOn);
+  readonly #goOn = (): void => {
+    if (this.#waiting.size > 0 && this.#now() - this.#since >= TURN_MS) setImmediate(this.#turn);
+    else this.#beginNext();
+  };
+  #since = 0;
+  /** A turn is under way, or about to begin. */
+  #isDue = false;
+
+  constructor(options: RunTurnsOptions = {}) {
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** There may be a run to begin. */
+  request(beginner: Beginner): void {
+    this.#waiting.add(beginner);
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(this.#turn);
+  }
+
+  #beginNext(): void {
+    const [beginner] = this.#waiting;
+    if (beginner === undefined) {
+      this.#isDue = false;
+      return;
+    }
+    queueMicrotask(this.#soon); // first, so that whoever throws keeps nobody else from beginning
+    this.#waiting.delete(beginner);
+    if (beginner.beginRun()) this.#waiting.add(beginner);
+  }
+}
