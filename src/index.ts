@@ -124,7 +124,7 @@ export type {
   WriteOptions,
 } from "./client/client.ts";
 export type { Index, IndexQuery } from "./client/field-index.ts";
-export type { Children, SyncOptions } from "./reconcile/children.ts";
+export type { Children, OnForeign, SkippedChild, SyncOptions } from "./reconcile/children.ts";
 export type { Cause, Logger, ObjectContext, Result, RunContext, RunEvents } from "./reconcile/context.ts";
 export type { StatusWriter } from "./reconcile/status.ts";
 export type { Status } from "./kube/api-error.ts";

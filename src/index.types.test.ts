@@ -169,6 +169,7 @@ test("right: what an author may write", () => {
       });
       const ready: string | undefined = issuer.status?.state;
       void map.data;
+      for (const { name, kind, reason, message } of children.skipped) void [name, kind, reason, message];
       status.set({ notAfter: ready });
       status.condition({ type: "Ready", status: true, reason: "Issued" });
     },
@@ -206,6 +207,11 @@ function wrong(): void {
       void synced.d.spec.replicaz;
       // @ts-expect-error waits for a name that is not in the set
       await children.sync({ a: undefined }, { after: { a: ["b"] } });
+      const skipping = await children.sync({ d: deploymentFor(guestbook) }, { onForeign: "skip" });
+      // @ts-expect-error a child may have been left out
+      void skipping.d.spec;
+      // @ts-expect-error no such word
+      await children.sync({ d: deploymentFor(guestbook) }, { onForeign: "ignore" });
       // @ts-expect-error positional array
       await children.sync([]);
       // @ts-expect-error unknown status field

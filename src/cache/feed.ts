@@ -202,6 +202,11 @@ export class Feed {
     }
   }
 
+  /** Handlers take notice of what these have written so far, as of any change from outside. */
+  told(origins: readonly string[]): void {
+    if (this.#own.size > 0) this.#own.told(origins, (key) => this.#store.get(key));
+  }
+
   /** What an answer to a write shows, where an event came before it and has been parsed already. */
   answered(key: string, text: string): AnyObject | undefined {
     return this.#fifo.keptAs(key, text);
@@ -219,7 +224,7 @@ export class Feed {
     const stored = this.#store.get(key);
     const version = object.metadata.resourceVersion;
     const order = stored === undefined ? 1 : compareVersions(version, stored.metadata.resourceVersion);
-    const about = { before: stored, outside: !this.#options.covers(object) };
+    const about = { before: stored, outside: !this.#options.covers(object), origin };
     // A write that changed nothing answers with the version that is there.
     if (order === 0) return;
     if (order < 0) {

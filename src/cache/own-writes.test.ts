@@ -361,6 +361,25 @@ test("a list in place of the echoes: what may have come from outside is told", (
   expect(feed.pendingWrites).toBe(0);
 });
 
+test.each(["list", "event"])("what a writer has taken notice of is not told again, by a %s", (by) => {
+  const { feed, begin, end, event, list, takeTold } = setUp();
+  list([object(10)], 10);
+  begin();
+  end(mine(12));
+  begin("ns/b");
+  const other = object(13);
+  const theirs = { ...other, metadata: { ...other.metadata, name: "b" } };
+  end({ object: theirs, origin: "somebody else" }, "ns/b");
+  takeTold();
+  feed.told(["me"]);
+  // Version 11 is from outside, and was in the answer of version 12 already.
+  if (by === "event") event("MODIFIED", object(11));
+  else list([object(12), theirs], 13);
+  expect(takeTold().map(({ version }) => version)).toEqual(by === "event" ? [] : ["13"]);
+  event("MODIFIED", object(14));
+  expect(takeTold()).toEqual([{ type: "update", version: "14", old: "12", origin: undefined }]);
+});
+
 test("a write that takes an object out of the set removes it, and older events do not bring it back", () => {
   const covers = (one: AnyObject) => one.metadata.labels?.["app"] === "web";
   const { feed, begin, end, event, list, read, takeTold } = setUp({ covers });

@@ -17,6 +17,8 @@ interface RememberedDeletion extends Deletion {
 }
 
 interface Written {
+  /** Who wrote last. */
+  origin: string;
   /** Answers that the stream has not shown, in order. */
   versions: string[];
   /** What the stream has shown last; `undefined` as long as it has shown nothing of the object. */
@@ -62,8 +64,13 @@ export class OwnWrites {
   }
 
   /** A write was answered; `before` is what the store held. */
-  wrote(key: string, object: AnyObject, about: { before: AnyObject | undefined; outside: boolean }): void {
+  wrote(
+    key: string,
+    object: AnyObject,
+    about: { readonly before: AnyObject | undefined; readonly outside: boolean; readonly origin: string },
+  ): void {
     const written = this.#of(key, about.before);
+    written.origin = about.origin;
     const { resourceVersion } = object.metadata;
     const { versions } = written;
     if (versions.includes(resourceVersion)) return;
@@ -71,6 +78,15 @@ export class OwnWrites {
     versions.push(resourceVersion);
     if (versions.length > 1) versions.sort(compareVersions);
     if (versions.at(-1) === resourceVersion) written.outside = about.outside;
+  }
+
+  /** Handlers take notice of what these have written: it counts as told from outside, as it is in the store. */
+  told(origins: readonly string[], stored: (key: string) => AnyObject | undefined): void {
+    for (const [key, written] of this.#written) {
+      if (written.versions.length > 0 && !written.outside && origins.includes(written.origin)) {
+        written.base = stored(key);
+      }
+    }
   }
 
   /** A write was answered after a later one of the same object. */
@@ -230,7 +246,7 @@ export class OwnWrites {
   #of(key: string, base: AnyObject | undefined): Written {
     let written = this.#written.get(key);
     if (written === undefined) {
-      written = { versions: [], base, outside: false, deletions: [] };
+      written = { origin: "", versions: [], base, outside: false, deletions: [] };
       this.#written.set(key, written);
     } else if (written.versions.length === 0) written.base = base;
     return written;

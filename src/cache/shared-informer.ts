@@ -341,6 +341,11 @@ export class SharedInformer {
     if (isLast) feed.release(key);
   }
 
+  /** The handlers have taken notice of what these in this process have written so far, as of any change from outside. */
+  told(origins: readonly string[]): void {
+    for (const feed of this.#parts.feeds) feed.told(origins);
+  }
+
   #feedOf(key: string): Feed | undefined {
     return this.#parts.feed("") ?? this.#parts.feed(key.slice(0, Math.max(0, key.indexOf("/"))));
   }

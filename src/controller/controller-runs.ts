@@ -2,10 +2,12 @@
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import type { AddOptions } from "../queue/work-queue.ts";
 import type { QueueItem } from "../queue/queue-item.ts";
+import { exponential, type RateLimiter } from "../queue/rate-limiter.ts";
 import type { Result } from "../reconcile/context.ts";
+import { finalizerName } from "../reconcile/finalizer.ts";
 import { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
-import type { ObjectEnvironment, RunEnvironment } from "../reconcile/run.ts";
+import { handOriginOf, type ObjectEnvironment, originOf, type RunEnvironment } from "../reconcile/run.ts";
 import { KnownStatusShape } from "../reconcile/status-shape.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Declarations, isObjectController } from "./declarations.ts";
@@ -19,6 +21,10 @@ import type { WatchedKinds } from "./watched-kinds.ts";
 
 /** A key of a namespace that has just come waits so long for all kinds to be listed there. */
 const NEW_NAMESPACE_MS = 100;
+/** How long a key waits that left children out. The caches do not tell what becomes of objects that are not ours. */
+const SKIPPED_FIRST_MS = 1_000;
+const SKIPPED_MOST_MS = 300_000;
+const SKIPPED = Object.freeze({ source: "skipped children", type: "generic" });
 
 export interface ControllerRunsOptions {
   readonly declarations: Declarations;
@@ -35,6 +41,8 @@ export class ControllerRuns {
   readonly departed: Departed = new Departed();
   readonly #controller: AnyController;
   readonly #options: ControllerRunsOptions;
+  /** Of keys whose runs left children out. */
+  readonly #skipped: RateLimiter = exponential(SKIPPED_FIRST_MS, SKIPPED_MOST_MS);
   /** `undefined` for a key controller. */
   readonly #reconciler: ObjectReconciler | undefined;
 
@@ -42,7 +50,7 @@ export class ControllerRuns {
     this.#controller = controller;
     this.#options = options;
     const { declarations, environment, kinds, memory, invoke } = options;
-    const resource = declarations.for?.resource as Resource;
+    const resource = declarations.for?.resource as Resource; // there is none for a key controller, and no run needs it
     const objects: ObjectEnvironment = {
       ...environment,
       resource,
@@ -53,6 +61,8 @@ export class ControllerRuns {
       }),
       managers: [declarations.name, ...declarations.formerly],
       owned: kinds.owned,
+      childrenCondition: resource === undefined ? "" : `${finalizerName(resource, declarations.name)}-children`,
+      skippedChildren: (key, isAny) => this.#lookAgain(key, isAny),
       latest: (key) => kinds.primary?.store.get(key),
       memory,
     };
@@ -89,6 +99,12 @@ export class ControllerRuns {
     return this.#carryKey(run);
   }
 
+  continued({ cause }: KeyRun): void {
+    const { declarations, kinds } = this.#options;
+    const origins = [originOf(declarations.name, cause.key), handOriginOf(declarations.name, cause.key)];
+    for (const { informer } of kinds.leases) informer.told(origins);
+  }
+
   async #carryKey(run: KeyRun): Promise<void | Result> {
     return this.#options.invoke(() => (this.#controller as KeyController).reconcile(run.key, run));
   }
@@ -98,6 +114,11 @@ export class ControllerRuns {
     const result = await reconcileObject(this.#reconciler!, run);
     if (result?.requeueAfter === undefined) this.departed.finalized(run.cause.key, object);
     return result;
+  }
+
+  #lookAgain(key: string, isAny: boolean): void {
+    if (isAny) this.#options.add(key, { after: this.#skipped.delay(key), cause: SKIPPED });
+    else this.#skipped.forget(key);
   }
 
   /** The keys of all objects that belong to the controller, none while they are not known; its name, where it has no objects. */

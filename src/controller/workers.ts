@@ -16,6 +16,8 @@ export interface Runs {
   /** The run of a key; `undefined` when there is nothing to run for. */
   begin(item: QueueItem): KeyRun | undefined;
   carry(run: KeyRun): Promise<void | Result>;
+  /** The key runs again for what the run wrote by hand: the next run sees all that this one wrote. */
+  continued(run: KeyRun): void;
 }
 
 /** What the workers of a controller run on. */
@@ -158,8 +160,9 @@ export class Workers implements Beginner {
       if (steps > 0) this.#steps.delete(key);
       return;
     }
-    const { queue } = this.#options;
+    const { queue, runs } = this.#options;
     for (const options of later) queue.add(key, options);
+    runs.continued(run);
     this.#steps.set(key, steps + 1);
     if ((steps + 1) % ENDLESS_STEPS !== 0) return;
     run.log.warn(

@@ -3,6 +3,7 @@ import { sha256 } from "../platform/digest.ts";
 import { type AnyObject, groupOf } from "../resource/handle.ts";
 import { type Key, keyString, type MetaInput } from "../resource/meta.ts";
 import type { DesiredObject } from "./desired-object.ts";
+import type { AlreadyOwned, NotOwned } from "./errors.ts";
 import { childId, type OwnedKind } from "./owned-kind.ts";
 import {
   APPLIED_ANNOTATION,
@@ -28,6 +29,10 @@ export class PlannedChild {
   adopt = false;
   /** The object as the server has it, once known. */
   live: AnyObject | undefined = undefined;
+  /** May be left out when an object of its name is not this object's child. */
+  skippable = false;
+  /** Why it is left out: an object of its name is not this object's child. */
+  skipped: NotOwned | AlreadyOwned | undefined = undefined;
   readonly #desired: DesiredObject;
   readonly #namespace: string | undefined;
   #digest: string | undefined = undefined;

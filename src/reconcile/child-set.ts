@@ -2,15 +2,17 @@
 import { applyChild, isDue, knownChild } from "./child-application.ts";
 import { PlannedChild } from "./child-plan.ts";
 import { prune, removeTracked, surplusOf } from "./child-pruning.ts";
-import type { SyncOptions } from "./children.ts";
+import type { SkippedChild, SyncOptions } from "./children.ts";
 import { checkSet, type DesiredSet, objectsOf } from "./desired-object.ts";
-import { WaitingForChildren } from "./errors.ts";
+import { AlreadyOwned, NotOwned, WaitingForChildren } from "./errors.ts";
 import { isReady } from "./readiness.ts";
 import type { RunOfObject } from "./run.ts";
 
 export class ChildSet {
   readonly #run: RunOfObject;
   #synced = false;
+  /** Of a sync that came to its end. */
+  #children: readonly PlannedChild[] | undefined;
 
   constructor(run: RunOfObject) {
     this.#run = run;
@@ -39,15 +41,34 @@ export class ChildSet {
     // Every refusal comes before the first write.
     for (const child of children) {
       child.adopt = adopts(options, child.name);
-      const known = knownChild(this.#run, child);
-      child.live = known instanceof Promise ? await known : known;
+      child.skippable = options.onForeign === "skip";
+      try {
+        const known = knownChild(this.#run, child);
+        child.live = known instanceof Promise ? await known : known;
+      } catch (error) {
+        skip(child, error);
+      }
     }
     let complete = true;
     if (options.after === undefined) await this.#apply(children);
     else complete = await this.#applyInOrder(Object.keys(desired), children, options.after);
     const isSurplus = surplus.prune.length > 0 || surplus.release.length > 0;
     if (complete && isSurplus) await prune(this.#run, surplus, options.after);
+    this.#children = children;
     return resultOf(desired, children);
+  }
+
+  /** `sync` came to its end, even if some children wait for others. */
+  get hasSynced(): boolean {
+    return this.#children !== undefined;
+  }
+
+  get skipped(): readonly SkippedChild[] {
+    return (this.#children ?? []).flatMap(({ name, kind, identity, skipped }) =>
+      skipped === undefined
+        ? []
+        : [{ name, kind: kind.resource.kind, key: identity, reason: skipped.name, message: skipped.message }],
+    );
   }
 
   /** Deletes the children that no garbage collector finds: those tracked by a label. */
@@ -72,7 +93,8 @@ export class ChildSet {
     const open = new Set(names);
     const byName = Map.groupBy(children, ({ name }) => name);
     const isMissing = (name: string): boolean =>
-      byName.get(name)?.some(({ live }) => live === undefined || !isReady(live)) === true;
+      byName.get(name)?.some(({ live, skipped }) => live === undefined || skipped !== undefined || !isReady(live)) ===
+      true;
     let waiting = false;
     while (open.size > 0) {
       const ready = [...open].filter((name) => !after[name]?.some((earlier) => open.has(earlier)));
@@ -90,14 +112,25 @@ export class ChildSet {
 
   /** All at once; no request for what is as it should be. */
   #apply(children: readonly PlannedChild[]): Promise<void> | undefined {
-    const due = children.filter((child) => isDue(this.#run, child));
+    const due = children.filter((child) => child.skipped === undefined && isDue(this.#run, child));
     if (due.length === 0) return undefined;
-    return due.length === 1 ? applyChild(this.#run, due[0]!) : applySeveral(this.#run, due);
+    return due.length === 1 ? applyOne(this.#run, due[0]!) : applySeveral(this.#run, due);
   }
 }
 
+/** Leaves the child out when that was asked for and it is the reason. @throws the error otherwise. */
+function skip(child: PlannedChild, error: unknown): void {
+  if (!child.skippable || !(error instanceof NotOwned || error instanceof AlreadyOwned)) throw error;
+  child.skipped = error;
+}
+
+function applyOne(run: RunOfObject, child: PlannedChild): Promise<void> {
+  const applied = applyChild(run, child);
+  return child.skippable ? applied.catch((error: unknown) => skip(child, error)) : applied;
+}
+
 async function applySeveral(run: RunOfObject, children: readonly PlannedChild[]): Promise<void> {
-  const results = await Promise.allSettled(children.map((child) => applyChild(run, child)));
+  const results = await Promise.allSettled(children.map((child) => applyOne(run, child)));
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;
 }
@@ -108,7 +141,8 @@ type Order = NonNullable<SyncOptions<string>["after"]>;
 function resultOf(desired: DesiredSet, children: readonly PlannedChild[]): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const name of Object.keys(desired)) result[name] = Array.isArray(desired[name]) ? [] : undefined;
-  for (const { name, live, what } of children) {
+  for (const { name, live, what, skipped } of children) {
+    if (skipped !== undefined) continue;
     if (live === undefined) throw new WaitingForChildren(`${what} waits for the children before it`);
     const several = result[name];
     if (Array.isArray(several)) several.push(live);

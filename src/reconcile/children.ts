@@ -1,17 +1,21 @@
 /** The children of an object, as a whole set by name: the types. `child-set.ts` implements them. */
 import type { Desired, Shape } from "../resource/handle.ts";
+import type { Key } from "../resource/meta.ts";
 
 type ReadOf<Owned extends Shape, D> = D extends { readonly apiVersion: infer A; readonly kind: infer K }
   ? Extract<Owned, { readonly apiVersion: A; readonly kind: K }>["read"]
   : never;
 
-/** What the server has after the sync, under the names that were given. */
-export type Synced<Owned extends Shape, T> = {
+/** What becomes of a set when an object of a child's name is not this object's child. */
+export type OnForeign = "skip" | "fail";
+
+/** What the server has after the sync, under the names that were given; nothing for a child that was left out. */
+export type Synced<Owned extends Shape, T, Foreign extends OnForeign = "fail"> = {
   readonly [K in keyof T]: T[K] extends readonly (infer U)[]
     ? readonly ReadOf<Owned, U>[]
     : undefined extends T[K]
       ? ReadOf<Owned, NonNullable<T[K]>> | undefined
-      : ReadOf<Owned, T[K]>;
+      : ReadOf<Owned, T[K]> | (Foreign extends "skip" ? undefined : never);
 };
 
 /** Where a set has no child: its name is the message. */
@@ -28,7 +32,7 @@ type Others<Name, K> = [Exclude<Name, K>] extends [never] ? NoOtherChildOfThisNa
 type OneOfOwns<Owned extends Shape> = Desired<Owned> | readonly Desired<Owned>[] | undefined;
 
 /** Of {@link Children.sync}; every name is one of the set's. */
-export interface SyncOptions<Name> {
+export interface SyncOptions<Name, Foreign extends OnForeign = OnForeign> {
   /**
    * Applied only when the named ones are ready; until then the run ends at the call and waits for their events. In the
    * other direction, the named ones are deleted only when what came after them is gone.
@@ -42,6 +46,26 @@ export interface SyncOptions<Name> {
   readonly allowEmpty?: boolean;
   /** Takes over existing objects that nobody controls: all, or the named ones. @default false */
   readonly adopt?: boolean | readonly Name[];
+  /**
+   * What to do when an object of a child's name is not this object's child. `"fail"` refuses the whole set before any
+   * write. `"skip"` leaves that child out and does the rest: `skipped` says which, the object says so in an Event and,
+   * where its kind has `conditions(…)`, in the condition `<group>/<controller>-children`, and the key looks again from
+   * time to time. Children that come `after` it wait.
+   *
+   * @default "fail"
+   */
+  readonly onForeign?: Foreign;
+}
+
+/** A child that `children.sync` left out, because an object of its name is not this object's child. */
+export interface SkippedChild {
+  /** In the set. */
+  readonly name: string;
+  readonly kind: string;
+  /** Of the object that is there. */
+  readonly key: Key;
+  readonly reason: "NotOwned" | "AlreadyOwned";
+  readonly message: string;
 }
 
 /** `context.children` of an object controller. */
@@ -52,11 +76,14 @@ export interface Children<Owned extends Shape> {
    * The whole set, by name, once per run; `undefined` and `[]` mean: not wanted. Prunes after every apply succeeded.
    * No request when nothing differs.
    *
-   * @throws NotOwned when an existing object of a child's name is not this object's child, AlreadyOwned when it is another's.
+   * @throws NotOwned when an existing object of a child's name is not this object's child, AlreadyOwned when it is another's,
+   * unless `onForeign` is `"skip"`.
    * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
    */
-  sync<const T extends { readonly [name: string]: OneOfOwns<Owned> }>(
+  sync<const T extends { readonly [name: string]: OneOfOwns<Owned> }, Foreign extends OnForeign = "fail">(
     desired: keyof T extends never ? NameEachChildUndefinedWhereNotWanted : T,
-    options?: SyncOptions<keyof T>,
-  ): Promise<Synced<Owned, T>>;
+    options?: SyncOptions<keyof T, Foreign>,
+  ): Promise<Synced<Owned, T, Foreign>>;
+  /** The children that `sync` left out with `onForeign: "skip"`. */
+  readonly skipped: readonly SkippedChild[];
 }

@@ -11,7 +11,7 @@ export interface DesiredObject {
 /** The members of the set that `children.sync` was given, by name. */
 export type DesiredSet = Readonly<Record<string, DesiredObject | readonly DesiredObject[] | undefined>>;
 
-const OPTIONS: ReadonlySet<string> = new Set(["after", "keep", "release", "allowEmpty", "adopt"]);
+const OPTIONS: ReadonlySet<string> = new Set(["after", "keep", "release", "allowEmpty", "adopt", "onForeign"]);
 
 /** @throws TypeError when the set is no set of named children, or an option is none. */
 export function checkSet(desired: unknown, options: object): void {
@@ -22,6 +22,9 @@ export function checkSet(desired: unknown, options: object): void {
     if (OPTIONS.has(option)) continue;
     throw new TypeError(`Cannot sync children: there is no option '${option}', only ${[...OPTIONS].join(", ")}`);
   }
+  const { onForeign } = options as { readonly onForeign?: unknown };
+  if (onForeign === undefined || onForeign === "skip" || onForeign === "fail") return;
+  throw new TypeError(`Cannot sync children: 'onForeign' must be "skip" or "fail", got ${shown(onForeign)}`);
 }
 
 /** Of an object that was read, and never written. */

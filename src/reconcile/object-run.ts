@@ -6,10 +6,11 @@
  */
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import { ChildSet } from "./child-set.ts";
-import type { Children } from "./children.ts";
+import type { Children, SkippedChild } from "./children.ts";
 import type { ObjectContext, RunEvents } from "./context.ts";
 import { KeyRun } from "./key-run.ts";
 import type { ObjectEnvironment, RunCause, RunOfObject } from "./run.ts";
+import { saysSkipped, tellSkipped } from "./skipped-children.ts";
 import type { StatusWriter } from "./status.ts";
 import { ObjectStatus } from "./status-writer.ts";
 
@@ -23,6 +24,7 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ru
   #children: ChildSet | undefined;
   #status: ObjectStatus | undefined;
   #events: RunEvents | undefined;
+  #toldSkipped = false;
 
   constructor(environment: ObjectEnvironment, cause: RunCause, about: { object: AnyObject; departed?: boolean }) {
     const { object, departed = false } = about;
@@ -60,8 +62,23 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ru
     return latest !== undefined && latest.metadata.uid === this.object.metadata.uid ? latest : this.object;
   }
 
-  /** Writes what was set of the status and not yet written. */
+  /** Writes what was set of the status and not yet written, with what is to be said of children that were left out. */
   settle(): Promise<void> | undefined {
+    const children = this.#children;
+    if (children !== undefined && this.#hasNews(children)) return this.#settleWith(children.skipped);
     return this.#status?.flush();
+  }
+
+  #hasNews(children: ChildSet): boolean {
+    if (this.#toldSkipped || !children.hasSynced) return false;
+    this.#toldSkipped = true;
+    const isAny = children.skipped.length > 0;
+    this.environment.skippedChildren(this.cause.key, isAny);
+    return isAny || saysSkipped(this);
+  }
+
+  async #settleWith(skipped: readonly SkippedChild[]): Promise<void> {
+    await tellSkipped(this, skipped);
+    await this.#status?.flush();
   }
 }

@@ -28,6 +28,10 @@ export interface ObjectEnvironment extends RunEnvironment {
   /** The controller's name and its earlier names. */
   readonly managers: readonly string[];
   readonly owned: readonly OwnedKind[];
+  /** The condition that says which children were left out. */
+  readonly childrenCondition: string;
+  /** Told after each sync whether children were left out: then the key looks again after a while. */
+  skippedChildren(key: string, isAny: boolean): void;
   /** The object as the cache has it now. */
   latest(key: string): AnyObject | undefined;
   readonly memory: AppliedMemory;
