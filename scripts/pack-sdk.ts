@@ -33,6 +33,9 @@ export async function packSdk(): Promise<{ bytes: number; files: number }> {
     ...(await reached(entries)),
     ...entries,
     ...(await code()),
+    // What tests run with where their folder has none.
+    "node_modules/binnacle/bunfig.toml": "",
+    "node_modules/binnacle/tsconfig.json": "{}",
     "tsconfig.json": config(Object.keys(entries)),
   };
   const sorted = Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -4,7 +4,7 @@
  * Loaded before tests, it offers them the same packages instead: see `cli/test.ts`.
  */
 import { cli } from "./cli/cli.ts";
-import { startWithoutLastCompiler } from "./platform/compilers.ts";
+import { beginAnew } from "./platform/begin-anew.ts";
 import type { OfferedPackages } from "./platform/module-host.ts";
 import project from "../package.json" with { type: "json" };
 
@@ -49,7 +49,7 @@ async function sdk(): Promise<string | undefined> {
 async function main(): Promise<void> {
   const built = typeof BUILD_VERSION === "string";
   const args = process.argv.slice(2);
-  if (built && args[0] === "run") startWithoutLastCompiler(args);
+  if (built) beginAnew(args, { withoutLastCompiler: args[0] === "run" });
   const status = await cli(args, {
     embedded: {
       version: built ? BUILD_VERSION : project.version,

@@ -93,6 +93,81 @@ test("binnacle test says what is missing", async () => {
   expect(code).toBe(1);
 });
 
+test("binnacle test takes nothing from around it but what is in the tested folder, or is named", async () => {
+  const says = (text: string): string => `console.error(${JSON.stringify(text)});\n`;
+  const isPackage = (text: string): string => `module.exports = ${JSON.stringify(text)};\n`;
+  // The working directory is somebody else's.
+  await bench.write("around/bunfig.toml", 'preload = ["./evil.ts"]\n[test]\npreload = ["./evil.ts"]\n');
+  await bench.write("around/evil.ts", says("EVIL preload"));
+  await bench.write("around/.env", "EVIL=yes\n");
+  await bench.write("around/.env.test", "EVIL=yes\n");
+  await bench.write("around/tsconfig.json", '{ "compilerOptions": { "paths": { "stuff": ["./evil.ts"] } } }');
+  await bench.write("around/node_modules/evil/index.js", says("EVIL package"));
+  await bench.write("around/node_modules/binnacle/index.js", says("EVIL binnacle"));
+  await bench.write(".bunfig.toml", '[test]\npreload = ["./around/evil.ts"]\n');
+  await bench.write(
+    "around/mine/a.test.ts",
+    `import { expect, test } from "bun:test";
+import own from "own";
+import { eventually } from "binnacle/testing";
+test("takes", async () => {
+  expect([own, typeof eventually, process.env["EVIL"], process.env["MINE"]]).toEqual(["own", "function", undefined, process.env["WANTED"]]);
+  await expect(import("stuff" + "")).rejects.toThrow("stuff");
+});
+`,
+  );
+  await bench.write("around/mine/node_modules/own/index.js", isPackage("own"));
+  const cwd = join(bench.dir, "around");
+  const run = async (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
+    const env = { HOME: bench.dir, PATH: "/usr/bin:/bin", ...more };
+    const child = Bun.spawn([join(bench.dir, "binnacle"), "test", ...args], {
+      cwd,
+      env,
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { text: out + err, code: await child.exited };
+  };
+  const fine = await run(["mine"]);
+  expect(fine.text).not.toContain("EVIL");
+  expect(fine).toMatchObject({ code: 0, text: expect.stringContaining("1 pass") });
+  expect((await run(["mine/a.test.ts"])).code).toBe(0);
+  expect((await run(["mine"], { BUN_OPTIONS: "--define x=1", NODE_PATH: "node_modules" })).code).toBe(0);
+  // By name.
+  expect((await run(["mine", "--env-file", "mine.env"])).text).toContain(
+    "Cannot find the file 'mine.env' (--env-file)",
+  );
+  await bench.write("around/mine.env", "MINE=1\n");
+  expect((await run(["mine", "--env-file", "mine.env"], { WANTED: "1" })).code).toBe(0);
+  // From the folder itself.
+  await bench.write("around/mine/.env", "MINE=2\n");
+  await bench.write("around/mine/bunfig.toml", '[test]\npreload = ["./mine/hello.ts"]\n');
+  await bench.write("around/mine/hello.ts", says("hello"));
+  const own = await run(["mine"], { WANTED: "2" });
+  expect(own).toMatchObject({ code: 0, text: expect.stringContaining("hello") });
+  // A package of the working directory is told, and not taken.
+  await bench.write(
+    "around/mine/b.test.ts",
+    'import { test } from "bun:test";\nimport "evil";\ntest("b", () => {});\n',
+  );
+  const refused = await run(["mine"], { WANTED: "2" });
+  expect(refused.code).toBe(1);
+  expect(refused.text).toBe(
+    "binnacle: Cannot run mine/b.test.ts: it imports 'evil', which is not in mine but in node_modules; install it in mine, or " +
+      "pass --node-modules node_modules\n",
+  );
+  const named = await run(["mine", "--node-modules", "node_modules"], { WANTED: "2" });
+  expect(named).toMatchObject({ code: 0, text: expect.stringContaining("EVIL package") });
+}, 60_000);
+
+test("a run without a test is no success", async () => {
+  await bench.write("none/a.test.ts", "export {};\n");
+  const { code, stderr } = await bench.exec("test", "none");
+  expect(code).toBe(1);
+  expect(stderr).toEndWith("binnacle: No test ran: none of the files in 'none' has one\n");
+}, 60_000);
+
 const usersClock = `import { expect, test } from "bun:test";
 import { ConfigMap } from "binnacle/resources";
 import { FakeClock, startCluster } from "binnacle/testing";

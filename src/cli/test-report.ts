@@ -23,6 +23,8 @@ export class ReportFilter {
   #blank = false;
   /** The excerpt that is being read. */
   #source: string[] = [];
+  /** The runner has ended, and says that there was no test. */
+  ranNothing = false;
 
   constructor(write: (text: string) => void) {
     this.#write = write;
@@ -63,6 +65,7 @@ export class ReportFilter {
     if (/^(\(fail\)|✗) /.test(plain) && this.#report !== undefined) {
       this.#write(`\n${this.#report.replaceAll(/^(?=.)/gm, "  ")}\n\n`);
     }
+    if (/^Ran \d+ tests? across/.test(plain)) this.ranNothing = plain.startsWith("Ran 0 ");
     if (/^(\((fail|pass|skip|todo)\)|[✓✗»✎]) /.test(plain)) this.#report = undefined;
   }
 

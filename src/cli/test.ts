@@ -1,10 +1,12 @@
 /** `binnacle test` */
-import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { withoutRuntimeVariables } from "../platform/runtime-variables.ts";
 import { unpack } from "../platform/unpack.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { findTests } from "./find-tests.ts";
 import { ReportFilter } from "./test-report.ts";
+import { checkPackages, settingsFlags } from "./test-surroundings.ts";
 import { UserError } from "./usage-error.ts";
 
 export const testCommand: Command = command({
@@ -29,11 +31,28 @@ export const testCommand: Command = command({
     { name: "coverage", type: "boolean", default: false, describe: "Show how much of the modules was run" },
     { name: "update-snapshots", type: "boolean", default: false, describe: "Write snapshots anew" },
     { name: "watch", type: "boolean", default: false, describe: "Run again when files change" },
+    {
+      name: "env-file",
+      type: "list",
+      describe: "File with variables for the tests; repeatable [default: .env of the folder]",
+    },
+    { name: "bunfig", type: "string", describe: "Settings of the runner [default: bunfig.toml of the folder]" },
+    { name: "tsconfig", type: "string", describe: "Paths and JSX of the tests [default: tsconfig.json of the folder]" },
+    {
+      name: "node-modules",
+      type: "list",
+      describe: "Folder outside of the tested one that packages may come from; repeatable",
+    },
   ],
   async run(values, host) {
     const files = testFiles(values.folder, values.filter ?? []);
+    const folder = statSync(values.folder).isDirectory() ? values.folder : dirname(values.folder);
+    const allowed = values["node-modules"] ?? [];
+    checkPackages(files, { folder, allowed, offered: Object.keys(await host.embedded.offered()) });
+    const { program, empty } = await preload(host);
     const flags = [
-      `--preload=${await preload(host)}`,
+      `--preload=${program}`,
+      ...settingsFlags(folder, { named: values, empty }),
       `--timeout=${values.timeout}`,
       ...(values["test-name-pattern"] === undefined ? [] : [`--test-name-pattern=${values["test-name-pattern"]}`]),
       ...(["bail", "coverage", "update-snapshots", "watch"] as const)
@@ -42,7 +61,7 @@ export const testCommand: Command = command({
     ];
     const child = Bun.spawn([process.execPath, "test", ...flags, ...files], {
       env: {
-        ...host.env,
+        ...withoutRuntimeVariables(host.env),
         BUN_BE_BUN: "1",
         ...(values.server !== undefined && { BINNACLE_TEST_SERVER: values.server }),
         // A real server has a connection for each watch.
@@ -59,7 +78,9 @@ export const testCommand: Command = command({
     const decoder = new TextDecoder();
     for await (const chunk of child.stderr) filter.push(decoder.decode(chunk, { stream: true }));
     filter.end();
-    return (await child.exited) === 0 ? 0 : 1;
+    if ((await child.exited) !== 0) return 1;
+    if (!filter.ranNothing) return 0;
+    throw new UserError(`No test ran: none of the files in '${values.folder}' has one`);
   },
 });
 
@@ -82,9 +103,12 @@ function asPath(name: string): string {
   return name.startsWith("..") ? name : `./${name}`;
 }
 
-async function preload({ embedded, env }: Host): Promise<string> {
-  if (embedded.source !== undefined) return embedded.source;
+/** What runs before the tests, and a folder with settings that say nothing. */
+async function preload({ embedded, env }: Host): Promise<{ readonly program: string; readonly empty: string }> {
+  const { source } = embedded;
+  if (source !== undefined) return { program: source, empty: dirname(dirname(source)) };
   const sdk = await embedded.sdk();
   if (sdk === undefined) throw new UserError("Cannot run tests: this binnacle was built without its SDK");
-  return join(await unpack(sdk, env), "node_modules", "binnacle", "main.js");
+  const empty = join(await unpack(sdk, env), "node_modules", "binnacle");
+  return { program: join(empty, "main.js"), empty };
 }

@@ -1,4 +1,5 @@
 /** This executable as the tools of its runtime: type checker, test runner. */
+import { withoutRuntimeVariables } from "./runtime-variables.ts";
 
 export interface ToolResult {
   readonly status: number;
@@ -13,7 +14,7 @@ export async function selfAsBun(
 ): Promise<ToolResult> {
   const child = Bun.spawn([process.execPath, ...args], {
     ...(signal !== undefined && { signal }),
-    env: { ...process.env, BUN_BE_BUN: "1", NO_COLOR: "1" },
+    env: { ...withoutRuntimeVariables(process.env), BUN_BE_BUN: "1", NO_COLOR: "1" },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

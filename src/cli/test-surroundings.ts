@@ -1,0 +1,111 @@
+/**
+ * What a test run takes from around it: settings and packages of the tested folder, and what is named. The working directory
+ * may be anybody's.
+ */
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { closureOf } from "../loader/closure.ts";
+import { importsOf, resolveImport } from "../platform/module-host.ts";
+import { UserError } from "./usage-error.ts";
+
+/** Files that are given instead of those of the tested folder. */
+export interface NamedFiles {
+  readonly bunfig: string | undefined;
+  readonly tsconfig: string | undefined;
+  readonly "env-file": readonly string[] | undefined;
+}
+
+/**
+ * The runner's flags for its settings.
+ *
+ * @param empty a folder with a bunfig.toml and a tsconfig.json that say nothing.
+ * @throws UserError when a file is named that is not there.
+ */
+export function settingsFlags(
+  folder: string,
+  { named, empty }: { named: NamedFiles; empty: string },
+): readonly string[] {
+  const chosen = (name: "bunfig" | "tsconfig", file: string): string => {
+    const given = named[name];
+    if (given !== undefined) return existing(given, name);
+    const own = join(folder, file);
+    return resolve(existsSync(own) ? own : join(empty, file));
+  };
+  const own = join(folder, ".env");
+  const environment = named["env-file"]?.map((file) => existing(file, "env-file")) ?? (existsSync(own) ? [own] : []);
+  return [
+    `--config=${chosen("bunfig", "bunfig.toml")}`,
+    `--tsconfig-override=${chosen("tsconfig", "tsconfig.json")}`,
+    ...(environment.length === 0 ? ["--no-env-file"] : environment.map((file) => `--env-file=${file}`)),
+    "--no-install",
+  ];
+}
+
+function existing(file: string, flag: string): string {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new UserError(`Cannot find the file '${file}' (--${flag})`);
+  return resolve(file);
+}
+
+export interface PackageOptions {
+  /** The tested folder. */
+  readonly folder: string;
+  /** Names that the binary offers. */
+  readonly offered: readonly string[];
+  /** Folders of packages outside of the tested one that may be used. */
+  readonly allowed: readonly string[];
+}
+
+/**
+ * Looks where the packages come from that the tests, and their files in the tested folder, import by a literal name.
+ *
+ * @throws UserError for one that the runner would find in a folder above the tested one.
+ */
+export function checkPackages(tests: readonly string[], { folder, offered, allowed }: PackageOptions): void {
+  const root = realpathSync(folder);
+  const folders = allowed.map((one) => {
+    if (!existsSync(one)) throw new UserError(`Cannot find the folder '${one}' (--node-modules)`);
+    return realpathSync(one);
+  });
+  for (const test of tests) {
+    for (const [file, source] of closureOf(test).sources) {
+      if (!isIn(root, file)) continue; // its own folder's packages are as good as it is
+      for (const specifier of packagesIn(source)) {
+        if (offered.includes(specifier) || isBuiltin(specifier) || isInstalled(specifier, { file, root })) continue;
+        const found = resolveImport(specifier, file);
+        if (found === undefined || folders.some((one) => isIn(one, realpathSync(found)))) continue;
+        const place = shown(found.slice(0, found.lastIndexOf(`node_modules${sep}`) + "node_modules".length));
+        throw new UserError(
+          `Cannot run ${shown(file)}: it imports '${specifier}', which is not in ${shown(root)} but in ${place}; ` +
+            `install it in ${shown(root)}, or pass --node-modules ${place}`,
+        );
+      }
+    }
+  }
+}
+
+function packagesIn(source: string): readonly string[] {
+  try {
+    return importsOf(source).filter((specifier) => !/^[./#]/.test(specifier));
+  } catch {
+    return []; // does not parse: the runner says so
+  }
+}
+
+/** Whether a package is installed, as a folder or a link, beside the file or above it within the tested folder. */
+function isInstalled(specifier: string, { file, root }: { readonly file: string; readonly root: string }): boolean {
+  const name = specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1);
+  for (let at = dirname(file); isIn(root, at); at = dirname(at)) {
+    if (existsSync(join(at, "node_modules", ...name))) return true;
+  }
+  return false;
+}
+
+function isIn(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder + sep);
+}
+
+function shown(path: string): string {
+  return relative(process.cwd(), path) || ".";
+}
