@@ -9,7 +9,8 @@ import type { HealthChecks } from "../server/health-checks.ts";
 import type { Definition } from "./definition.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import { collectDefinitions, type ModuleDefinitions } from "./module-definitions.ts";
-import type { Check, Plugin, PluginMetric, Registry, Runnable } from "./plugin.ts";
+import type { Check, Plugin, PluginMetric, Registry } from "./plugin.ts";
+import { Runnables } from "./runnables.ts";
 
 /** The checks behind the endpoints of the health listener. */
 export interface Health {
@@ -22,6 +23,7 @@ export interface ContributionsOptions {
   readonly health: Health;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly clock: Clock;
   /** Told what a runnable threw, and what a metric's function threw. */
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -33,10 +35,9 @@ export class Contributions {
   readonly #module: LoadedModule;
   readonly #options: ContributionsOptions;
   readonly #added: (Definition | Resource)[] = [];
-  readonly #runnables: { readonly plugin: string; readonly runnable: Runnable }[] = [];
+  readonly #runnables: Runnables;
   readonly #metrics: Disposable[] = [];
   readonly #leaving = new AbortController();
-  #running: readonly Promise<void>[] = [];
   #open = true;
   /** By plugin name. */
   readonly routes: Map<string, Hono> = new Map();
@@ -45,17 +46,16 @@ export class Contributions {
   constructor(module: LoadedModule, options: ContributionsOptions) {
     this.#module = module;
     this.#options = options;
+    const { clock, log, onError } = options;
+    this.#runnables = new Runnables({ clock, log, onError, invoke: module.invoke });
   }
 
   /** Calls the `setup` of each of the module's plugins. @throws what it threw, also when it takes too long. */
-  async setup(
-    plugins: readonly Plugin[],
-    wait: { readonly clock: Clock; readonly signal: AbortSignal },
-  ): Promise<void> {
+  async setup(plugins: readonly Plugin[], wait: { readonly signal: AbortSignal }): Promise<void> {
     for (const plugin of plugins) {
       const late = new AbortController();
       const tooLate = new Error(`the setup of plugin '${plugin.name}' did not end within 10 s`);
-      using _timer = wait.clock.setTimeout(() => late.abort(tooLate), SETUP_WITHIN);
+      using _timer = this.#options.clock.setTimeout(() => late.abort(tooLate), SETUP_WITHIN);
       const setup = this.#module.invoke(async () => plugin.setup(this.#facade(plugin.name)));
       await abortable(setup, AbortSignal.any([wait.signal, late.signal]));
     }
@@ -66,16 +66,14 @@ export class Contributions {
     return collectDefinitions(this.#added);
   }
 
-  /** Starts the runnables; their failures are told and stay here. */
+  /** Starts the runnables; one that fails is started again. */
   start(): void {
-    this.#running = this.#runnables.map(async ({ plugin, runnable }) => {
-      const context = { signal: this.#leaving.signal, log: this.#options.log.with({ plugin }) };
-      try {
-        await this.#module.invoke(() => runnable(context));
-      } catch (error) {
-        if (!this.#leaving.signal.aborted) this.#options.onError(error, `a runnable of plugin ${plugin}`);
-      }
-    });
+    this.#runnables.start(this.#leaving.signal);
+  }
+
+  /** Why a runnable is not well; `undefined` while all are. */
+  get failure(): string | undefined {
+    return this.#runnables.failure;
   }
 
   /** Takes routes, checks and metrics away at once and ends the runnables; resolves when they ended. */
@@ -85,7 +83,7 @@ export class Contributions {
     for (const check of this.#checks) check[Symbol.dispose]();
     for (const metric of this.#metrics) metric[Symbol.dispose]();
     this.#leaving.abort(new Error(`The module ${this.#module.name} is leaving`));
-    await Promise.all(this.#running);
+    await this.#runnables.ended();
   }
 
   #facade(plugin: string): Registry {
@@ -116,7 +114,7 @@ export class Contributions {
       readyCheck: (name, ask) => check([readyz], { name, ask }),
       run: (runnable) => {
         this.#mustBeOpen(plugin);
-        this.#runnables.push({ plugin, runnable });
+        this.#runnables.add(plugin, runnable);
       },
       metric: (metric) => {
         this.#mustBeOpen(plugin);

@@ -23,9 +23,11 @@ export interface StatusInput {
   readonly broken: string | undefined;
   /** Why it, or its newest version, cannot be started yet. */
   readonly postponed: string | undefined;
+  /** Why one of its runnables is not well. */
+  readonly failure?: string | undefined;
 }
 
-export function statusOf({ name, file, controllers, errors, broken, postponed }: StatusInput): ModuleStatus {
+export function statusOf({ name, file, controllers, errors, broken, postponed, failure }: StatusInput): ModuleStatus {
   const withState = (kind: string) => controllers.find(({ state }) => state.kind === kind);
   const unavailable = withState("unavailable");
   const waiting = withState("waiting");
@@ -34,6 +36,7 @@ export function statusOf({ name, file, controllers, errors, broken, postponed }:
   if (postponed !== undefined) return status("unavailable", postponed);
   if (unavailable !== undefined)
     return status("unavailable", `${unavailable.name}: ${unavailable.state.message ?? "unavailable"}`);
+  if (failure !== undefined) return status("unavailable", failure);
   if (waiting !== undefined) return status("waiting", `${waiting.name}: ${waiting.state.message ?? "waiting"}`);
   if (controllers.some(({ hasSynced }) => !hasSynced)) return status("loading");
   return status("running", stuckMessage(controllers));

@@ -7,7 +7,10 @@ import type { Definition } from "./definition.ts";
 /** Throws, or rejects, when something is wrong; the message is shown. */
 export type Check = () => void | Promise<void>;
 
-/** Runs beside the controllers while the module is loaded; ends soon after the signal aborts. */
+/**
+ * Runs beside the controllers while the module is loaded; ends soon after the signal aborts. One that rejects is started
+ * again after a while.
+ */
 export type Runnable = (context: { readonly signal: AbortSignal; readonly log: Logger }) => Promise<void>;
 
 /** A number of the plugin's own, read at each scrape. */
@@ -31,7 +34,10 @@ export interface Registry {
   healthCheck(name: string, check: Check): void;
   /** Part of `/readyz`, as `<plugin name>/<name>`. */
   readyCheck(name: string, check: Check): void;
-  /** Started after the module's controllers; one that fails is logged and counted, and does not stop the others. */
+  /**
+   * Started after the module's controllers. One that fails is logged and counted, shows its module as unavailable, and is
+   * started again after 1 s, then twice as long with each failure in a row, 5 minutes at the most; it stops nothing else.
+   */
   run(runnable: Runnable): void;
   metric(metric: PluginMetric): void;
 }

@@ -215,12 +215,35 @@ test("a plugin whose setup throws leaves nothing behind", async () => {
   expect(() => kept!.run(async () => {})).toThrow("Cannot register for plugin 'bad': setup is over");
 });
 
-test("a runnable that fails is counted and stops nothing", async () => {
-  const { registry, module } = setUp();
-  const plugin = definePlugin({ name: "p", setup: (facade) => facade.run(() => Promise.reject(new Error("boom"))) });
-  await registry.add(module("p.ts", plugin, keyed("k")));
-  await Bun.sleep(1);
-  expect(registry.statuses()[0]).toMatchObject({ state: "loading", errors: 1 });
+test("a runnable that fails is counted, shown, started again with back-off, and stops nothing", async () => {
+  const clock = new FakeClock();
+  const { registry, module, notes } = setUp({ clock });
+  let starts = 0;
+  let isWell = false;
+  const runnable = async ({ signal }: { signal: AbortSignal }): Promise<void> => {
+    starts++;
+    if (!isWell) throw new Error("boom");
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  };
+  const plugin = definePlugin({ name: "p", setup: (facade) => facade.run(runnable) });
+  await registry.add(module("p.ts", plugin));
+  await clock.advanceInTurns(0);
+  const message = "a runnable of plugin p failed once: boom";
+  expect(registry.statuses()[0]).toMatchObject({ state: "unavailable", errors: 1, message });
+  expect(notes()).toMatchObject({ "module/p.ts": `unavailable: ${message}` });
+  await clock.advanceInTurns(999);
+  expect(starts).toBe(1);
+  await clock.advanceInTurns(1);
+  expect(starts).toBe(2);
+  await clock.advanceInTurns(1_999);
+  expect(starts).toBe(2);
+  isWell = true;
+  await clock.advanceInTurns(1);
+  expect([starts, registry.statuses()[0]!.state]).toEqual([3, "unavailable"]); // it may fail again at once
+  await clock.advanceInTurns(60_000);
+  expect(registry.statuses()[0]).toMatchObject({ state: "running", errors: 2 });
+  await registry.remove("p.ts");
+  expect([starts, clock.timers]).toEqual([3, 0]);
 });
 
 test("a runnable that does not end is given up after the grace period", async () => {

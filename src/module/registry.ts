@@ -172,7 +172,7 @@ export class ModuleRegistry {
 
   /** Every module, by name. */
   statuses(): readonly ModuleStatus[] {
-    const running = [...this.#running.values()].map(({ module, controllers, errors }) =>
+    const running = [...this.#running.values()].map(({ module, controllers, contributions, errors }) =>
       statusOf({
         name: module.name,
         file: module.file,
@@ -180,6 +180,7 @@ export class ModuleRegistry {
         errors,
         broken: this.#broken.get(module.name)?.message,
         postponed: this.#postponed.messageOf(module.name),
+        failure: contributions.failure,
       }),
     );
     const part = { controllers: [], errors: 0 };
@@ -214,12 +215,12 @@ export class ModuleRegistry {
     const contributions = new Contributions(module, {
       log,
       metrics: this.#runtime.metrics,
+      clock: this.#runtime.clock,
       health: this.#health,
       onError: (error, what) => this.reportError(name, error, what),
     });
     try {
       await contributions.setup(module.definitions.plugins, {
-        clock: this.#runtime.clock,
         signal: this.#stopping.signal,
       });
       contributions.close();

@@ -1,0 +1,83 @@
+/** The runnables of one module's plugins: started together, ended together, and started again when they fail. */
+import type { Log } from "../observe/log.ts";
+import { type Clock, sleep } from "../platform/clock.ts";
+import { exponential } from "../queue/rate-limiter.ts";
+import type { Runnable } from "./plugin.ts";
+
+export interface RunnablesOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly invoke: <T>(call: () => T) => T;
+  /** Told what one threw. */
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+interface Entry {
+  readonly plugin: string;
+  readonly runnable: Runnable;
+  /** Why it failed last, until it has been well for a while. */
+  failure: string | undefined;
+}
+
+/** Milliseconds before a runnable that failed is started again: doubled with each failure in a row. */
+const FIRST = 1_000;
+const MOST = 300_000;
+/** So long without a failure, and the next one is the first again. */
+const WELL_AFTER = 60_000;
+
+export class Runnables {
+  readonly #options: RunnablesOptions;
+  readonly #entries: Entry[] = [];
+  #running: readonly Promise<void>[] = [];
+
+  constructor(options: RunnablesOptions) {
+    this.#options = options;
+  }
+
+  add(plugin: string, runnable: Runnable): void {
+    this.#entries.push({ plugin, runnable, failure: undefined });
+  }
+
+  /** Why one of them is not well; `undefined` while all are. */
+  get failure(): string | undefined {
+    return this.#entries.find(({ failure }) => failure !== undefined)?.failure;
+  }
+
+  start(signal: AbortSignal): void {
+    this.#running = this.#entries.map((entry) => this.#keepRunning(entry, signal));
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /** Never rejects: what a runnable throws is told, and stays here. */
+  async #keepRunning(entry: Entry, signal: AbortSignal): Promise<void> {
+    const { clock, log, invoke, onError } = this.#options;
+    const { plugin, runnable } = entry;
+    const pauses = exponential(FIRST, MOST);
+    const context = { signal, log: log.with({ plugin }) };
+    while (!signal.aborted) {
+      const timer = clock.setTimeout(() => {
+        entry.failure = undefined;
+        pauses.forget("");
+      }, WELL_AFTER);
+      try {
+        await invoke(() => runnable(context));
+        entry.failure = undefined;
+        return; // it has done what it had to do
+      } catch (error) {
+        if (signal.aborted) return;
+        const pause = pauses.delay("");
+        const message = error instanceof Error ? error.message : String(error);
+        const failures = pauses.failures("");
+        const often = failures === 1 ? "once" : `${failures} times in a row`;
+        entry.failure = `a runnable of plugin ${plugin} failed ${often}: ${message}`;
+        onError(error, `a runnable of plugin ${plugin}; it starts again in ${pause / 1_000} s`);
+        await sleep(pause, { clock, signal }).catch(() => {});
+      } finally {
+        timer[Symbol.dispose]();
+      }
+    }
+  }
+}
