@@ -37,6 +37,8 @@ export class FaultyProxy implements AsyncDisposable {
   forbidden: RegExp | undefined;
   /** What becomes of a request instead of what should; `undefined` lets it through. */
   fault: (request: LoopbackRequest) => Fault | undefined = () => undefined;
+  /** What happens before a request reaches the server. */
+  before: (request: LoopbackRequest) => Promise<void> = async () => {};
   /** Requests that were refused or lost, as `METHOD path` with `watch ` before that of a watch. */
   readonly faults: string[] = [];
   readonly #plane: Pick<ControlPlane, "request">;
@@ -95,6 +97,7 @@ export class FaultyProxy implements AsyncDisposable {
       } else if (isWatch) {
         await this.#watch(request, reply);
       } else {
+        await this.before(request);
         await this.#short(request, reply);
       }
     } catch {

@@ -154,7 +154,7 @@ test("check lists controllers, what they watch, and permissions", async () => {
                     namespaces secrets: get list watch
                     widgets.a.b: get list watch patch
                     widgets/finalizers.a.b: update
-                    widgets/status.a.b: get patch
+                    widgets/status.a.b: get update patch
                     events.events.k8s.io: create patch
     "
   `);
@@ -230,7 +230,7 @@ describe("manifests", () => {
       " namespaces,secrets: get list watch",
       "a.b widgets: get list watch patch",
       "a.b widgets/finalizers: update",
-      "a.b widgets/status: get patch",
+      "a.b widgets/status: get update patch",
       "events.k8s.io events: create patch",
     ]);
     expect(role!["kind"]).toBe("ClusterRole");

@@ -9,18 +9,48 @@
  */
 import type { AnyObject } from "../resource/handle.ts";
 import { sameJson } from "../resource/json.ts";
-import type { FieldsV1 } from "../resource/meta.ts";
+import type { FieldsV1, ManagedFieldsEntry } from "../resource/meta.ts";
 
 /** What `manager` applied to the object, or to one of its subresources; `undefined` when it applied nothing. */
 export function appliedFields(object: AnyObject, manager: string, subresource = ""): FieldsV1 | undefined {
+  return entryOf(object, { manager, operation: "Apply", subresource })?.fieldsV1;
+}
+
+/** The first entry of a manager for an operation; those of updates are kept apart by the version of their object. */
+function entryOf(
+  object: AnyObject,
+  of: { readonly manager: string; readonly operation: "Apply" | "Update"; readonly subresource?: string },
+): ManagedFieldsEntry | undefined {
   const entries = object.metadata.managedFields;
   if (entries === undefined) return undefined;
+  const { manager, operation, subresource = "" } = of;
   for (const entry of entries) {
-    if (entry.manager === manager && entry.operation === "Apply" && (entry.subresource ?? "") === subresource) {
-      return entry.fieldsV1;
+    if (entry.manager === manager && entry.operation === operation && (entry.subresource ?? "") === subresource) {
+      return entry;
     }
   }
   return undefined;
+}
+
+/** All that `manager` owns of the object or of one of its subresources, whether it applied or updated it. */
+export function heldFields(object: AnyObject, manager: string, subresource = ""): FieldsV1 | undefined {
+  let held: FieldsV1 | undefined;
+  for (const entry of object.metadata.managedFields ?? []) {
+    if (entry.manager !== manager || (entry.subresource ?? "") !== subresource || entry.fieldsV1 === undefined)
+      continue;
+    held = held === undefined ? entry.fieldsV1 : unite(held, entry.fieldsV1);
+  }
+  return held;
+}
+
+/** The fields of both. */
+export function unite(a: FieldsV1, b: FieldsV1): FieldsV1 {
+  const both: Record<string, FieldsV1> = { ...a };
+  for (const name in b) {
+    const part = both[name];
+    both[name] = part === undefined ? b[name]! : unite(part, b[name]!);
+  }
+  return both;
 }
 
 /** Whether one of the managers applied anything to the object itself. */
@@ -48,7 +78,8 @@ function pathOf(name: string): string {
   return path;
 }
 
-function isLeaf(fields: FieldsV1): boolean {
+/** A scalar, a value that is owned as a whole, or a map or list of which nothing else is owned. */
+export function isLeaf(fields: FieldsV1): boolean {
   for (const name in fields) if (name !== ".") return false;
   return true;
 }
@@ -134,7 +165,7 @@ export function isOwned(desired: unknown, fields: FieldsV1): boolean {
 }
 
 /** Whether a list item has the identity; keys that a desired item leaves out are defaulted by the server. */
-function matches(item: unknown, identity: unknown, keys: "all" | "when given" = "all"): boolean {
+export function matches(item: unknown, identity: unknown, keys: "all" | "when given" = "all"): boolean {
   if (!isFields(item) || !isFields(identity)) return false;
   for (const name in identity) {
     if (item[name] === undefined ? keys === "all" : item[name] !== identity[name]) return false;

@@ -7,30 +7,13 @@
 import type { WriteResult } from "../cache/feed.ts";
 import { type ApiError, isForbidden, isNotFound } from "../kube/api-error.ts";
 import { WritesRefused } from "../kube/request-gate.ts";
-import { collectionPath, type Mapping, objectPath } from "../kube/mapper.ts";
+import { collectionPath, objectPath } from "../kube/mapper.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
-import type { DeleteOptions, JsonPatchOperation, Patch, WriteOptions } from "./client.ts";
+import type { DeleteOptions, Patch, WriteOptions } from "./client.ts";
 import type { ClientScope, RunScope } from "./scope.ts";
+import { APPLY, type Body, identified, PATCH_TYPES, patchBody, withoutManagedFields } from "./write-body.ts";
 import { WriteHold } from "./write-hold.ts";
-
-const PATCH_TYPES = {
-  merge: "application/merge-patch+json",
-  strategic: "application/strategic-merge-patch+json",
-  json: "application/json-patch+json",
-} as const;
-
-// JSON is YAML, and this content type makes a patch an apply.
-const APPLY = "application/apply-patch+yaml";
-
-/** The body of an object to write: whatever its types, it has metadata. */
-interface Body {
-  readonly metadata: {
-    readonly name?: string | undefined;
-    readonly generateName?: string | undefined;
-    readonly namespace?: string | undefined;
-  };
-}
 
 interface Call {
   readonly verb: string;
@@ -47,6 +30,8 @@ interface Call {
   readonly contentType?: string | undefined;
   readonly query?: string | undefined;
   readonly manager?: string | undefined;
+  /** Refused when it has a field that the kind does not have; the server drops that otherwise. */
+  readonly isStrict?: boolean | undefined;
   readonly options: WriteOptions;
   /** What a refusal tells of the object. */
   readonly refused?: ((error: unknown) => readonly WriteResult[]) | undefined;
@@ -85,15 +70,16 @@ export class ObjectWriter {
     return this.#send(resource, run, call, written);
   }
 
-  async update(resource: Resource, object: AnyObject, run: RunScope, options: UpdateOptions = {}): Promise<AnyObject> {
-    const { subresource } = options;
+  async update(resource: Resource, object: AnyObject, run: RunScope, options: WholeWrite = {}): Promise<AnyObject> {
+    const { subresource, isStrict, key = keyString(object.metadata) } = options;
     const call: Call = {
       verb: "update",
       method: "PUT",
       target: object.metadata,
-      key: keyString(object.metadata),
+      key,
       subresource,
       object: withoutManagedFields(object),
+      isStrict,
       options,
     };
     return this.#send(resource, run, call, resultOf(subresource));
@@ -273,14 +259,23 @@ export class ObjectWriter {
     return answer;
   }
 
-  #query({ method, manager, query, options }: Call, run: RunScope): string {
+  #query({ method, manager, query, isStrict, options }: Call, run: RunScope): string {
     const other = manager ?? run.manager;
     let text = "";
     if (method !== "DELETE") text = other === undefined ? this.#manager : managerQuery(other);
     if (query !== undefined) text += text === "" ? query : `&${query}`;
+    if (isStrict === true) text += "&fieldValidation=Strict";
     if (options.dryRun === true) text += text === "" ? "dryRun=All" : "&dryRun=All";
     return text;
   }
+}
+
+/** Options of a write that gives the object as a whole. */
+export interface WholeWrite extends UpdateOptions {
+  /** Refused when the object has a field that its kind does not have; otherwise the server drops such a field. @default false */
+  readonly isStrict?: boolean | undefined;
+  /** Of the object in the caches, of a caller who has it. @default made of the object */
+  readonly key?: string | undefined;
 }
 
 /** Options of an apply. */
@@ -349,21 +344,6 @@ function isGone(object: AnyObject): boolean {
   return !spec?.finalizers?.length; // of a Namespace
 }
 
-/**
- * The server takes managed fields that come with an update for all there are. The informers keep only our own, so that
- * every other manager would lose its fields; without any the server goes on from those it has.
- */
-function withoutManagedFields(object: AnyObject): AnyObject {
-  if (object.metadata.managedFields === undefined) return object;
-  return { ...object, metadata: { ...object.metadata, managedFields: undefined } };
-}
-
-function identified(mapping: Mapping, object: object): object {
-  return "kind" in object && "apiVersion" in object
-    ? object
-    : { apiVersion: mapping.apiVersion, kind: mapping.kind, ...object };
-}
-
 /** Names the line that is missing in the controller, because RBAC is generated from its declarations. */
 function undeclared(error: ApiError, scope: ClientScope, resource: Resource, call: Call): ApiError {
   if (!scope.permissions.allows(resource, call.verb, call.subresource)) {
@@ -375,26 +355,4 @@ function undeclared(error: ApiError, scope: ClientScope, resource: Resource, cal
 /** A deletion with a body is not read from its query. */
 function dryRun(options: WriteOptions): { readonly dryRun?: readonly string[] } {
   return options.dryRun === true ? { dryRun: ["All"] } : {};
-}
-
-/**
- * A patch with a version is refused with 409 unless the object still has it.
- *
- * @throws TypeError when the version that is to guard it is empty.
- */
-function patchBody(patch: Patch, { kind }: Resource, { name }: Key): unknown {
-  if (patch.type === "json" || !Object.hasOwn(patch, "resourceVersion")) return patch.body;
-  const { resourceVersion } = patch;
-  if (!resourceVersion) {
-    throw new TypeError(
-      `Cannot patch ${kind} '${name}': its \`resourceVersion\` is empty and would guard nothing; take it from an object that was read, or leave it out`,
-    );
-  }
-  const { metadata } = patch.body as { readonly metadata?: object };
-  return { ...patch.body, metadata: { ...metadata, resourceVersion } };
-}
-
-/** A JSON patch that fails unless the object is still the one that was read. */
-export function guardedPatch(object: AnyObject, operations: readonly JsonPatchOperation[]): Patch {
-  return { type: "json", body: [{ op: "test", path: "/metadata/uid", value: object.metadata.uid }, ...operations] };
 }

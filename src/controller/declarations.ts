@@ -3,6 +3,7 @@ import { isNamespaceSelector, Namespace } from "../cache/selected-namespaces.ts"
 import { Permissions } from "../client/permissions.ts";
 import { handle, type Resource } from "../resource/handle.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
+import { isStatusUpdated } from "../reconcile/status-write.ts";
 import { allowedVerbs, type AnyController, type AnyObjectController } from "./definition.ts";
 import { type KeySource, keySource } from "./source.ts";
 import { type KindWatch, kindWatch } from "./watch.ts";
@@ -92,8 +93,11 @@ function read(controller: AnyController): Declarations {
   if (primary !== undefined) {
     const { resource } = primary;
     const namespaces = permittedIn(primary);
-    permissions.allow(resource, finalizers.length === 0 ? READ : [...READ, "patch"], { namespaces });
-    permissions.allow(resource, ["get", "patch"], { subresource: "status", namespaces });
+    // What an earlier name holds of the status is taken over by a patch of the object itself.
+    const isPatched = finalizers.length > 0 || formerly.length > 0;
+    permissions.allow(resource, isPatched ? [...READ, "patch"] : READ, { namespaces });
+    const status = isStatusUpdated(resource) ? ["get", "update", "patch"] : ["get", "patch"];
+    permissions.allow(resource, status, { subresource: "status", namespaces });
     // Where the OwnerReferencesPermissionEnforcement admission is on, `blockOwnerDeletion` needs this.
     permissions.allow(resource, ["update"], { subresource: "finalizers", namespaces });
     // Events of a cluster-scoped object are in the namespace default.

@@ -179,6 +179,11 @@ export function isInvalid(error: unknown): error is ApiError {
   return isApiError(error) && error.code === 422;
 }
 
+/** A test of a JSON patch failed; what a schema or a rule refuses names its fields. */
+export function isTestFailed(error: unknown): error is ApiError {
+  return isInvalid(error) && !error.status.details?.causes?.length;
+}
+
 /** The resource version or continue token is too old: list again. */
 export function isGone(error: unknown): error is ApiError {
   return isApiError(error) && (error.code === 410 || error.reason === "Expired" || error.reason === "Gone");

@@ -1,5 +1,5 @@
 /** Children that the set no longer names: deleted, kept, or let go. */
-import { guardedPatch } from "../client/object-writer.ts";
+import { guardedPatch } from "../client/write-body.ts";
 import type { JsonPatchOperation } from "../client/client.ts";
 import { isAppliedBy } from "../client/managed-fields.ts";
 import { isConflict, isNotFound } from "../kube/api-error.ts";

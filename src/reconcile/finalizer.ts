@@ -3,7 +3,7 @@
  *
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
  */
-import { guardedPatch } from "../client/object-writer.ts";
+import { guardedPatch } from "../client/write-body.ts";
 import type { JsonPatchOperation } from "../client/client.ts";
 import { isApiError, isNotFound } from "../kube/api-error.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
@@ -31,9 +31,9 @@ export function addFinalizer(run: RunOfObject, name: string): Promise<boolean> {
     const finalizers = object.metadata.finalizers ?? [];
     if (finalizers.includes(name)) return [];
     if (finalizers.length > 0) return [{ op: "add", path: "/metadata/finalizers/-", value: name }];
-    // Adding the list would overwrite one that somebody else adds at the same time.
+    // Adding the list would overwrite one that somebody else adds at the same time: as a value null says that there is none.
     return [
-      { op: "test", path: "/metadata/resourceVersion", value: object.metadata.resourceVersion },
+      { op: "test", path: "/metadata/finalizers", value: null },
       { op: "add", path: "/metadata/finalizers", value: [name] },
     ];
   });

@@ -2,12 +2,11 @@
 import { isApiError, isNotFound } from "../kube/api-error.ts";
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import type { Condition, FieldsV1 } from "../resource/meta.ts";
-import { appliedFields, extract } from "../client/managed-fields.ts";
+import { extract } from "../client/managed-fields.ts";
 import type { StatusWriter } from "./status.ts";
 import type { RunOfObject } from "./run.ts";
 import type { StatusShape } from "./status-shape.ts";
-
-type Fields = Record<string, unknown>;
+import { type Fields, writeStatus } from "./status-write.ts";
 
 /** A condition as it was asked for; the rest follows from what is there. */
 interface WantedCondition {
@@ -53,32 +52,15 @@ export class ObjectStatus implements StatusWriter<Shape> {
   async flush(): Promise<void> {
     if (!this.#dirty) return;
     const run = this.#run;
-    const { controller, resource, memory, managers, parts } = run.environment;
+    const { resource } = run.environment;
     if (resource.subresources !== undefined && !resource.subresources.includes("status")) {
       throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
     }
-    const { key } = run.cause;
     const known = run.environment.statusShape.get();
     const shape = known instanceof Promise ? await known : known;
-    const object = run.environment.latest(key) ?? run.object;
-    // What this run found is not true of a later object of the name, and the server compares no uid here.
-    if (object.metadata.uid !== run.object.metadata.uid) return;
-    const live = (object as { readonly status?: Fields }).status ?? {};
-    const fields = appliedFields(object, controller, "status")?.["f:status"];
-    const desired = this.#merged(live, { status: this.#ownedBefore(object, fields), shape });
-    const id = `status:${key}`;
     this.#dirty = false;
-    if (memory.isApplied(id, object, { desired, live, fields })) return;
-    const { name, namespace } = object.metadata;
-    const { apiVersion, kind } = resource;
-    const body = { apiVersion, kind, metadata: { name, namespace }, status: desired };
     try {
-      const answer = await parts.writer.apply(resource, body, run, { subresource: "status", force: true, key });
-      const now = (answer as { readonly status?: Fields }).status ?? {};
-      const written = appliedFields(answer, controller, "status")?.["f:status"];
-      memory.remember(id, answer, { desired, live: now, fields: written });
-      run.object = answer;
-      if (managers.length > 1) await this.#releaseFormer(answer);
+      await writeStatus(run, (object, fields) => this.#desired(object, { fields, shape }));
     } catch (error) {
       this.#dirty = true;
       if (isApiError(error) && error.message.includes("observedGeneration")) run.environment.statusShape.forget();
@@ -96,23 +78,14 @@ export class ObjectStatus implements StatusWriter<Shape> {
     throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
   }
 
-  /** A copy of what this controller wrote, under its own name or an earlier one: an apply that leaves a field out removes it. */
-  #ownedBefore(object: AnyObject, fields: FieldsV1 | undefined): Fields {
-    const { status: live = {} } = object as { readonly status?: Fields };
-    const { controller, managers } = this.#run.environment;
-    const owned: Fields = {};
-    for (const former of managers) {
-      if (former === controller) continue;
-      const earlier = appliedFields(object, former, "status")?.["f:status"];
-      if (earlier !== undefined) Object.assign(owned, extract(live, earlier));
-    }
-    if (fields !== undefined) Object.assign(owned, extract(live, fields));
-    return owned;
-  }
-
-  /** Changes `status` from what was written before to what is to be written. */
-  #merged(live: Fields, { status, shape }: { readonly status: Fields; readonly shape: StatusShape }): Fields {
+  /** What this controller wrote before, changed to what is to be there; a field that is left out is removed. */
+  #desired(
+    object: AnyObject,
+    { fields, shape }: { readonly fields: FieldsV1 | undefined; readonly shape: StatusShape },
+  ): Fields {
     const { generation } = this.#run.object.metadata;
+    const { status: live = {} } = object as { readonly status?: Fields };
+    const status: Fields = fields === undefined ? {} : { ...(extract(live, fields) as Fields | undefined) };
     // What was written before is of an earlier generation.
     delete status["observedGeneration"];
     if (generation !== undefined && shape.generation) status["observedGeneration"] = generation;
@@ -123,10 +96,14 @@ export class ObjectStatus implements StatusWriter<Shape> {
     }
     const conditions = this.#conditions;
     if (conditions !== undefined) {
-      const kept = ((status["conditions"] ?? []) as Condition[]).filter(({ type }) => !conditions.has(type));
+      const before = (status["conditions"] ?? []) as readonly Condition[];
       const present = (live["conditions"] ?? []) as readonly Condition[];
-      const wanted = [...conditions.values()].map((condition) => this.#condition(condition, { present, shape }));
-      status["conditions"] = [...kept, ...wanted];
+      const wanted = new Map<string, Condition>();
+      for (const [type, condition] of conditions) wanted.set(type, this.#condition(condition, { present, shape }));
+      // Each stays in its place: a list in another order would look like another one.
+      const kept = before.map((condition) => wanted.get(condition.type) ?? condition);
+      for (const { type } of before) wanted.delete(type);
+      status["conditions"] = [...kept, ...wanted.values()];
     }
     return status;
   }
@@ -148,22 +125,6 @@ export class ObjectStatus implements StatusWriter<Shape> {
       lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(environment.clock.now()),
       ...(generation === undefined || !shape.conditionGeneration ? {} : { observedGeneration: generation }),
     };
-  }
-
-  async #releaseFormer(answer: AnyObject): Promise<void> {
-    const { controller, managers } = this.#run.environment;
-    for (const former of managers) {
-      if (former !== controller && appliedFields(answer, former, "status") !== undefined) await this.#release(former);
-    }
-  }
-
-  /** An empty apply gives up what the earlier name still holds; shared fields stay. */
-  async #release(former: string): Promise<void> {
-    const run = this.#run;
-    const { resource, parts } = run.environment;
-    const { name, namespace } = run.object.metadata;
-    const body = { apiVersion: resource.apiVersion, kind: resource.kind, metadata: { name, namespace } };
-    run.object = await parts.writer.apply(resource, body, run, { subresource: "status", force: true, manager: former });
   }
 }
 

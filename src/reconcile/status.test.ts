@@ -157,6 +157,81 @@ describe.each(servers)("status on the %s server", (server) => {
     await lab.cluster.exists(`${BOXES}/back`, ({ status }) => status?.["note"] === "ours");
   });
 
+  test("keeps what others wrote to the object while the run saw an older one, without an error", async () => {
+    await lab.box("meanwhile", async () => {});
+    const refused = lab.proxy.count("PUT", 409);
+    await lab.turn("meanwhile", async (box, { status }) => {
+      lab.proxy.delay = 1_000; // the run sees nothing of what follows
+      await lab.cluster.patch(`${BOXES}/meanwhile`, { metadata: { labels: { theirs: "yes" } } });
+      const degraded = { type: "Degraded", status: "True", reason: "T", message: "" };
+      const conditions = [{ ...degraded, lastTransitionTime: "2026-01-01T00:00:00Z" }];
+      await theirs("meanwhile", { note: "theirs", part: { b: "theirs" }, conditions });
+      status.set({ turn: box.spec.turn, part: { a: "ours" } });
+      status.condition({ type: "Ready", status: true, reason: "A" });
+      await status.flush();
+      lab.proxy.delay = 0;
+    });
+    expect(behaviours.failure("meanwhile")).toBe("");
+    expect(lab.proxy.count("PUT", 409)).toBe(refused + 1);
+    const { metadata, status } = await lab.get("meanwhile");
+    expect(metadata.labels).toEqual({ theirs: "yes" });
+    expect(status).toMatchObject({ turn: 1, note: "theirs", part: { a: "ours", b: "theirs" }, observedGeneration: 2 });
+    expect(status!.conditions!.map(({ type }) => type).sort()).toEqual(["Degraded", "Ready"]);
+  });
+
+  test("is written at last where others change the object all the time", async () => {
+    await lab.box("crowded", async (_, { status }) => {
+      status.set({ note: "a" });
+      status.condition({ type: "Ready", status: true, reason: "A" });
+    });
+    let turn = 0;
+    const overtake = async (): Promise<void> => {
+      const degraded = { type: "Degraded", status: "True", reason: "T", message: String(turn) };
+      const { status } = await lab.get("crowded");
+      const [ready] = status!.conditions!;
+      const conditions = [ready, { ...degraded, lastTransitionTime: "2026-01-01T00:00:00Z" }];
+      await theirs("crowded", { turn: ++turn, conditions });
+    };
+    const own = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
+      method === "PUT" && path === `${BOXES}/crowded/status`;
+    lab.proxy.before = async (request) => {
+      if (own(request)) await overtake();
+    };
+    await lab.turn("crowded", async (_, { status }) => {
+      status.set({ note: "b", part: { a: "ours" } });
+      status.condition({ type: "Ready", status: false, reason: "B" });
+    });
+    lab.proxy.before = async () => {};
+    expect(behaviours.failure("crowded")).toBe("");
+    const { status } = await lab.get("crowded");
+    expect(status).toMatchObject({ note: "b", turn: 2, part: { a: "ours" }, observedGeneration: 2 });
+    expect(status!.conditions).toMatchObject([
+      { type: "Ready", status: "False", reason: "B" },
+      { type: "Degraded", message: "1" },
+    ]);
+  });
+
+  test("removes of what it wrote only what nobody else applied too", async () => {
+    await lab.box("both", async (_, { status }) => status.set({ note: "same", part: { a: "1", b: "2" } }));
+    const applied = { apiVersion: Box.apiVersion, kind: "Box", metadata: { name: "both" }, status: { note: "same" } };
+    const type = "application/apply-patch+yaml";
+    await lab.cluster.send("PATCH", `${BOXES}/both/status?fieldManager=theirs`, { body: applied, type });
+    await lab.turn("both", async (_, { status }) => status.set({ note: undefined, part: { a: "1" } }));
+    expect((await lab.get("both")).status).toEqual({ note: "same", part: { a: "1" }, observedGeneration: 2 });
+  });
+
+  test("goes on from what an earlier release applied", async () => {
+    behaviours.set("applied", async () => {});
+    const type = "application/apply-patch+yaml";
+    await lab.box("applied", async () => {});
+    const body = { apiVersion: Box.apiVersion, kind: "Box", metadata: { name: "applied" } };
+    const status = { note: "old", turn: 1, part: { a: "1" } };
+    const path = `${BOXES}/applied/status?fieldManager=box&force=true`;
+    await lab.cluster.send("PATCH", path, { body: { ...body, status }, type });
+    await lab.turn("applied", async (_, { status }) => status.set({ note: undefined, turn: 2 }));
+    expect((await lab.get("applied")).status).toEqual({ turn: 2, part: { a: "1" }, observedGeneration: 2 });
+  });
+
   test("`formerly` takes over the fields of an earlier name, and without it they stay", async () => {
     await lab.box("renamed", async (_, { status }) => status.set({ note: "old", turn: 1 }));
     behaviours.set("renamed", async (_, { status }) => status.set({ note: undefined, turn: 2 }));
@@ -197,8 +272,8 @@ describe.each(servers)("status on the %s server", (server) => {
     await lab.cluster.exists(`${BOXES}/theirs`, ({ metadata }) => metadata.labels?.["seen"] === "yes");
     const { metadata } = (await lab.cluster.get(`${BOXES}/theirs`)) as unknown as Box;
     expect(metadata.managedFields?.map(({ manager, operation }) => `${manager} ${operation}`).sort()).toEqual([
-      "box Apply",
-      "box Update",
+      "box Update", // the label
+      "box Update", // the status
       "theirs Apply",
     ]);
   });

@@ -1,0 +1,210 @@
+/**
+ * What an update has to change, so that it leaves what an apply by force would.
+ *
+ * The fields that are held tell the types of lists and maps, so no schema is needed. Where they do not tell, only the
+ * server can merge, and an apply is needed.
+ */
+import { sameJson } from "../resource/json.ts";
+import type { FieldsV1 } from "../resource/meta.ts";
+import { isLeaf, matches } from "./managed-fields.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface FieldChanges {
+  /** As a JSON merge patch, in which a list is whole; `undefined` when every value is there. */
+  readonly patch: Fields | undefined;
+  /** Part of a list is another's: the patch is right only for the object that it was made from. */
+  readonly mergesLists: boolean;
+}
+
+export interface Comparison {
+  readonly desired: Fields;
+  readonly live: Fields;
+  /** What is held of `live` by who desires. */
+  readonly fields: FieldsV1 | undefined;
+  /** Whether something may be set at a path where nothing is: a field that the schema does not have would be dropped. */
+  readonly mayAdd: (path: readonly string[]) => boolean;
+}
+
+/**
+ * The changes that bring `desired` to `live`. What is held and no longer desired is not among them: see {@link holdsMore}.
+ *
+ * @returns `undefined` when it takes an apply.
+ */
+export function changesOf({ desired, live, fields, mayAdd }: Comparison): FieldChanges | undefined {
+  const search = new ChangeSearch(mayAdd);
+  const patch = search.ofMap(desired, { live, fields: fields ?? GRANULAR, path: [] });
+  return search.isUnknown ? undefined : { patch: patch as Fields | undefined, mergesLists: search.mergesLists };
+}
+
+/** Whether something is held that is not desired. */
+export function holdsMore(desired: unknown, fields: FieldsV1): boolean {
+  if (isLeaf(fields)) return false; // all of the value
+  for (const name in fields) {
+    if (name === ".") continue;
+    const part = partOf(desired, name);
+    if (part === undefined || holdsMore(part, fields[name]!)) return true;
+  }
+  return false;
+}
+
+/** Changes a copy by a merge patch without nulls. */
+export function mergedWith(live: unknown, patch: unknown): unknown {
+  if (!isFields(patch)) return patch;
+  const merged = Object.assign(Object.create(null), isFields(live) ? live : undefined) as Record<string, unknown>;
+  for (const name in patch) if (patch[name] !== undefined) merged[name] = mergedWith(merged[name], patch[name]);
+  return merged;
+}
+
+/** The part of a desired value that a path element names. */
+export function partOf(desired: unknown, element: string): unknown {
+  if (element.startsWith("f:")) return isFields(desired) ? desired[element.slice(2)] : undefined;
+  if (!Array.isArray(desired)) return undefined;
+  const identity: unknown = JSON.parse(element.slice(2));
+  return element.startsWith("v:")
+    ? desired.find((item) => item === identity)
+    : desired.find((item) => matches(item, identity, "when given"));
+}
+
+/** Of a map or of the item of a list of which nothing is held: its members may be anybody's. */
+const GRANULAR: FieldsV1 = Object.freeze({ ".": Object.freeze({}) });
+
+interface At {
+  readonly live: unknown;
+  readonly fields: FieldsV1 | undefined;
+  readonly path: readonly string[];
+}
+
+/** Each method gives the change of a value: `undefined` for none. */
+class ChangeSearch {
+  isUnknown = false;
+  mergesLists = false;
+  readonly #mayAdd: Comparison["mayAdd"];
+
+  constructor(mayAdd: Comparison["mayAdd"]) {
+    this.#mayAdd = mayAdd;
+  }
+
+  ofMap(desired: Fields, { live, fields, path }: At): unknown {
+    const patch = Object.create(null) as Record<string, unknown>; // keys of data may be any
+    let isChanged = false;
+    for (const name in desired) {
+      if (desired[name] === undefined) continue;
+      const part = { live: (live as Fields)[name], fields: fields?.[`f:${name}`], path: [...path, name] };
+      const change = this.#ofValue(desired[name], part);
+      if (this.isUnknown) return undefined;
+      if (change === undefined) continue;
+      patch[name] = change;
+      isChanged = true;
+    }
+    return isChanged ? patch : undefined;
+  }
+
+  #ofValue(desired: unknown, at: At): unknown {
+    const { live, fields, path } = at;
+    if (sameJson(desired, live)) return undefined;
+    // In a merge patch a null removes.
+    if (hasNull(desired)) return this.#unknown();
+    if (live === undefined) return this.#mayAdd(path) ? desired : this.#unknown();
+    if (isFields(desired) && isFields(live)) {
+      if (isEmpty(desired)) return undefined;
+      if (fields === undefined ? !isOpen(path) : isWhole(fields)) return this.#unknown();
+      return this.ofMap(desired, at);
+    }
+    if (Array.isArray(desired) && Array.isArray(live)) {
+      if (fields === undefined) return this.#unknown();
+      if (isWhole(fields)) return desired;
+      return this.#ofList(desired, { live, fields, path });
+    }
+    return desired;
+  }
+
+  #ofList(desired: readonly unknown[], { live, fields, path }: At & { readonly live: readonly unknown[] }): unknown {
+    const element = Object.keys(fields!).find((name) => name !== ".");
+    if (element === undefined) return this.#unknown();
+    const keys = element.startsWith("v:") ? undefined : Object.keys(JSON.parse(element.slice(2)) as object);
+    const merged = [...live];
+    let last = -1;
+    for (const item of desired) {
+      const index = keys === undefined ? live.indexOf(item) : this.#indexOf(item, { keys, live, fields });
+      if (index === undefined) return this.#unknown();
+      if (index < 0) {
+        if (!this.#mayAdd(path)) return this.#unknown();
+        last = live.length; // what is new comes last
+        merged.push(item);
+      } else {
+        if (index <= last) return this.#unknown(); // an apply would bring them into the order that is desired
+        last = index;
+        if (keys === undefined) continue;
+        const held = this.#heldOf(item, fields) ?? GRANULAR;
+        if (!isFields(item) || isWhole(held)) {
+          if (!sameJson(item, live[index])) return this.#unknown();
+          continue;
+        }
+        const change = this.ofMap(item, { live: live[index], fields: held, path });
+        if (this.isUnknown) return undefined;
+        if (change !== undefined) merged[index] = mergedWith(live[index], change);
+      }
+    }
+    if (sameJson(merged, live)) return undefined;
+    this.mergesLists = true;
+    return merged;
+  }
+
+  /** Where the item is; -1 when it is new, `undefined` when its keys do not tell. */
+  #indexOf(
+    item: unknown,
+    { keys, live, fields }: { readonly keys: readonly string[]; readonly live: unknown; readonly fields: unknown },
+  ): number | undefined {
+    const held = fieldOf(item, fields as FieldsV1);
+    let identity: unknown = held && JSON.parse(held.slice(2));
+    if (identity === undefined) {
+      if (!isFields(item) || keys.some((key) => item[key] === undefined)) return undefined;
+      identity = Object.fromEntries(keys.map((key) => [key, item[key]]));
+    }
+    return (live as readonly unknown[]).findIndex((candidate) => matches(candidate, identity));
+  }
+
+  #heldOf(item: unknown, fields: FieldsV1 | undefined): FieldsV1 | undefined {
+    const name = fieldOf(item, fields!);
+    return name === undefined ? undefined : fields![name];
+  }
+
+  #unknown(): undefined {
+    this.isUnknown = true;
+    return undefined;
+  }
+}
+
+/** The path element that names the item. */
+function fieldOf(item: unknown, fields: FieldsV1): string | undefined {
+  for (const name in fields) {
+    if (name.startsWith("k:") && matches(item, JSON.parse(name.slice(2)), "when given")) return name;
+  }
+  return undefined;
+}
+
+/** A value that is held as a whole; also one that was empty when it was set. */
+function isWhole(fields: FieldsV1): boolean {
+  for (const _ in fields) return false;
+  return true;
+}
+
+/** Maps that are known to be merged key by key, also where nothing of them is held. */
+function isOpen(path: readonly string[]): boolean {
+  return path.length === 2 && path[0] === "metadata" && (path[1] === "labels" || path[1] === "annotations");
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isEmpty(fields: Fields): boolean {
+  for (const name in fields) if (fields[name] !== undefined) return false;
+  return true;
+}
+
+function hasNull(value: unknown): boolean {
+  if (typeof value !== "object") return false;
+  return value === null || Object.values(value).some(hasNull);
+}

@@ -1,0 +1,60 @@
+/** What goes to the server in a write: bodies and their content types. */
+import type { Mapping } from "../kube/mapper.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
+import type { Key } from "../resource/meta.ts";
+import type { JsonPatchOperation, Patch } from "./client.ts";
+
+export const PATCH_TYPES = {
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  json: "application/json-patch+json",
+} as const;
+
+// JSON is YAML, and this content type makes a patch an apply.
+export const APPLY = "application/apply-patch+yaml";
+
+/** The body of an object to write: whatever its types, it has metadata. */
+export interface Body {
+  readonly metadata: {
+    readonly name?: string | undefined;
+    readonly generateName?: string | undefined;
+    readonly namespace?: string | undefined;
+  };
+}
+
+/**
+ * The server takes managed fields that come with an update for all there are. The informers keep only our own, so that
+ * every other manager would lose its fields; without any the server goes on from those it has.
+ */
+export function withoutManagedFields(object: AnyObject): AnyObject {
+  if (object.metadata.managedFields === undefined) return object;
+  return { ...object, metadata: { ...object.metadata, managedFields: undefined } };
+}
+
+export function identified(mapping: Mapping, object: object): object {
+  return "kind" in object && "apiVersion" in object
+    ? object
+    : { apiVersion: mapping.apiVersion, kind: mapping.kind, ...object };
+}
+
+/**
+ * A patch with a version is refused with 409 unless the object still has it.
+ *
+ * @throws TypeError when the version that is to guard it is empty.
+ */
+export function patchBody(patch: Patch, { kind }: Resource, { name }: Key): unknown {
+  if (patch.type === "json" || !Object.hasOwn(patch, "resourceVersion")) return patch.body;
+  const { resourceVersion } = patch;
+  if (!resourceVersion) {
+    throw new TypeError(
+      `Cannot patch ${kind} '${name}': its \`resourceVersion\` is empty and would guard nothing; take it from an object that was read, or leave it out`,
+    );
+  }
+  const { metadata } = patch.body as { readonly metadata?: object };
+  return { ...patch.body, metadata: { ...metadata, resourceVersion } };
+}
+
+/** A JSON patch that fails unless the object is still the one that was read. */
+export function guardedPatch(object: AnyObject, operations: readonly JsonPatchOperation[]): Patch {
+  return { type: "json", body: [{ op: "test", path: "/metadata/uid", value: object.metadata.uid }, ...operations] };
+}

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { defineController, of } from "binnacle";
+import { ConfigMap, Deployment } from "binnacle/resources";
+import { type Box, Behaviours, boxController, BOXES, Lab, servers } from "../../scripts/integration/lab.ts";
+import { until } from "../../scripts/acceptance/binary.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
+
+/** An object that is deleted, and made again under its name, while a run for it is under way and the watch is late. */
+describe.each(servers)("a later object of the name (%s server)", (server) => {
+  const behaviours = new Behaviours();
+  /** What happens during the first run of a Deployment. */
+  let during: (() => Promise<void>) | undefined;
+  let lab: Lab;
+
+  const deployment = defineController({
+    for: Deployment,
+    async reconcile({ metadata }, { status }) {
+      const meanwhile = during;
+      during = undefined;
+      if (meanwhile === undefined) return; // the new object's own run
+      await meanwhile();
+      status.set({ observedGeneration: metadata.generation ?? 0, replicas: 7 });
+      await status.flush();
+    },
+  });
+  const controllers = [boxController(behaviours, { owns: [ConfigMap] }), deployment];
+
+  beforeAll(async () => {
+    lab = await Lab.start(behaviours, controllers, { server });
+  }, 120_000);
+  afterAll(async () => await lab?.[Symbol.asyncDispose]());
+
+  /** Deletes the object and makes it again, unseen by the process until `seen` is called. */
+  async function replace(path: string): Promise<{ uid: string; seen: () => void }> {
+    const { metadata, status: _, ...rest } = await lab.cluster.exists(path);
+    lab.proxy.delay = 2_000;
+    await lab.cluster.send("DELETE", path);
+    await lab.cluster.gone(path);
+    const body = { ...rest, metadata: { name: metadata.name } };
+    const made = await lab.cluster.send("POST", path.slice(0, path.lastIndexOf("/")), { body });
+    return { uid: made.metadata.uid, seen: () => void (lab.proxy.delay = 0) };
+  }
+
+  /** Runs the object once, replaces it during the run, and gives what the new one looks like after the old one's run. */
+  async function replacedDuring(
+    name: string,
+    rest: (context: Parameters<Parameters<typeof lab.box>[1]>[1]) => Promise<void>,
+  ) {
+    const done = Promise.withResolvers<{ uid: string }>();
+    const first = async (box: Box, context: Parameters<typeof rest>[0]): Promise<void> => {
+      const { uid, seen } = await replace(`${BOXES}/${box.metadata.name}`);
+      behaviours.set(name, async () => {});
+      try {
+        await rest(context);
+      } finally {
+        setTimeout(() => (seen(), done.resolve({ uid })), 300);
+      }
+    };
+    behaviours.set(name, first);
+    await lab.cluster.send("POST", BOXES, {
+      body: { apiVersion: "lab.binnacle.dev/v1", kind: "Box", metadata: { name }, spec: {} },
+    });
+    const { uid } = await done.promise;
+    const now = await lab.get(name);
+    expect(now.metadata.uid).toBe(uid);
+    return now;
+  }
+
+  test("gets nothing of the status", async () => {
+    const { status } = await replacedDuring("status", async ({ status }) => {
+      status.set({ note: "of the first", turn: 1 });
+      await status.flush();
+    });
+    expect(status).toBeUndefined();
+    expect(behaviours.failure("status")).toBe("");
+  });
+
+  test("gets nothing of the status that is written when the run ends", async () => {
+    const { status } = await replacedDuring("end", async ({ status }) => status.set({ note: "of the first" }));
+    expect(status).toBeUndefined();
+    expect(behaviours.failure("end")).toBe("");
+  });
+
+  test("gets nothing of the status of a built-in kind", async () => {
+    const path = `${DEPLOYMENTS}/built-in`;
+    const done = Promise.withResolvers<void>();
+    during = async () => {
+      const { seen } = await replace(path);
+      setTimeout(() => (seen(), done.resolve()), 300);
+    };
+    const labels = { app: "built-in" };
+    const spec = {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } },
+    };
+    await lab.cluster.send("POST", DEPLOYMENTS, {
+      body: { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "built-in" }, spec },
+    });
+    await done.promise;
+    expect((await lab.cluster.exists(path)).status).toEqual({});
+  });
+
+  test("gets no child: the reference names the object that the run was for", async () => {
+    let old = "";
+    const { metadata } = await replacedDuring("owner", async ({ children }) => {
+      await children.sync({ map: of(ConfigMap, { metadata: { name: "owner" }, data: { a: "1" } }) });
+      const child = (await lab.cluster.exists(`${MAPS}/owner`)) as unknown as ConfigMap;
+      old = child.metadata.ownerReferences?.[0]?.uid ?? "";
+    });
+    expect(old).not.toBe("");
+    expect(old).not.toBe(metadata.uid);
+  });
+
+  test("as a child, is neither changed nor given a reference", async () => {
+    const data = { a: "1" };
+    await lab.box("child", async (box, { children }) => {
+      await children.sync({
+        map: of(ConfigMap, { metadata: { name: "child" }, data: { turn: String(box.spec.turn), ...data } }),
+      });
+    });
+    lab.proxy.delayed = /configmaps/;
+    lab.proxy.delay = 2_000;
+    await lab.cluster.send("DELETE", `${MAPS}/child`);
+    const made = await lab.cluster.send("POST", MAPS, {
+      body: { metadata: { name: "child" }, data: { theirs: "yes" } },
+    });
+    await lab.turn("child");
+    lab.proxy.delay = 0;
+    lab.proxy.delayed = /./;
+    const now = await lab.cluster.exists(`${MAPS}/child`);
+    expect([now.metadata.resourceVersion, now.data]).toEqual([made.metadata.resourceVersion, { theirs: "yes" }]);
+    expect(now.metadata).not.toHaveProperty("ownerReferences");
+    expect(behaviours.failure("child")).toStartWith("NotOwned");
+  });
+});
+
+describe.each(servers)("finalizers of a later object of the name (%s server)", (server) => {
+  const behaviours = new Behaviours();
+  let lab: Lab;
+
+  beforeAll(async () => {
+    const finalize = async (): Promise<void> => {};
+    lab = await Lab.start(behaviours, [boxController(behaviours, { finalize })], { server });
+  }, 120_000);
+  afterAll(async () => await lab?.[Symbol.asyncDispose]());
+
+  test("are neither added nor removed by the run of the one before", async () => {
+    const path = `${BOXES}/finalizer`;
+    const before = lab.proxy.exchanges.length;
+    lab.proxy.delayed = /boxes/;
+    behaviours.set("finalizer", async () => {});
+    // The first patch finds another object under the name: it fails, and so does everything after it.
+    let replaced: string | undefined;
+    lab.proxy.fault = ({ method, path: asked }) => {
+      if (method !== "PATCH" || asked !== path || replaced !== undefined) return undefined;
+      replaced = "";
+      lab.proxy.delay = 1_000;
+      return { kind: "refuse", code: 429, retryAfter: 0 };
+    };
+    await lab.cluster.send("POST", BOXES, {
+      body: { apiVersion: "lab.binnacle.dev/v1", kind: "Box", metadata: { name: "finalizer" }, spec: {} },
+    });
+    await until(() => replaced !== undefined, { what: "the first patch" });
+    await lab.cluster.send("DELETE", path);
+    const made = await lab.cluster.send("POST", BOXES, {
+      body: {
+        apiVersion: "lab.binnacle.dev/v1",
+        kind: "Box",
+        metadata: { name: "finalizer", finalizers: ["lab.binnacle.dev/theirs"] },
+        spec: {},
+      },
+    });
+    await Bun.sleep(400);
+    const patches = lab.proxy.exchanges.slice(before).filter((one) => one.method === "PATCH" && one.path === path);
+    expect(patches.length).toBeGreaterThan(0);
+    expect(patches.every(({ code }) => code >= 400)).toBe(true);
+    expect((await lab.cluster.exists(path)).metadata.resourceVersion).toBe(made.metadata.resourceVersion);
+    lab.proxy.delay = 0;
+  });
+});

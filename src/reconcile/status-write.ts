@@ -1,0 +1,181 @@
+/** Brings a status to the object of a run, and to no other object: every write names the version that it was made for. */
+import { changesOf, type FieldChanges, holdsMore, mergedWith } from "../client/field-changes.ts";
+import { withoutUnwanted } from "../client/field-removal.ts";
+import { handOver } from "../client/handover.ts";
+import { appliedFields, heldFields } from "../client/managed-fields.ts";
+import { guardedOperations } from "../client/guarded-operations.ts";
+import { guardedPatch } from "../client/write-body.ts";
+import { isConflict, isTestFailed } from "../kube/api-error.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
+import type { FieldsV1 } from "../resource/meta.ts";
+import type { RunOfObject } from "./run.ts";
+
+const ATTEMPTS = 5;
+/** From then on others change the object so often that a version is too much to ask for. */
+const CROWDED = 3;
+
+export type Fields = Record<string, unknown>;
+
+/** What an object has, and what it is to have. */
+interface StatusState {
+  readonly desired: Fields;
+  readonly live: Fields;
+  /** What this controller holds of it. */
+  readonly fields: FieldsV1 | undefined;
+}
+
+/**
+ * Whether the status is replaced as a whole, which costs the server least. Statuses of built-in kinds are applied: they
+ * belong to the cluster's own controllers, and writing some of them changes metadata too.
+ */
+export function isStatusUpdated({ group }: Resource): boolean {
+  return group.includes(".") && !group.endsWith(".k8s.io");
+}
+
+/**
+ * Writes what is desired, unless it is there. A conflict, which any change by others causes, is settled by reading the
+ * object and starting over; an object of another UID is left alone.
+ */
+export async function writeStatus(
+  run: RunOfObject,
+  desiredOf: (object: AnyObject, fields: FieldsV1 | undefined) => Fields,
+): Promise<void> {
+  const { environment } = run;
+  const { resource, parts } = environment;
+  const { uid } = run.object.metadata;
+  const read = (): Promise<AnyObject | undefined> => parts.reader.findLive(resource, run.object.metadata);
+  let object: AnyObject | undefined = environment.latest(run.cause.key) ?? run.object;
+  /** The object with the entries of all managers: what the caches have holds only our own. */
+  let whole: AnyObject | undefined;
+  let isPruned = false;
+  for (let attempt = 1; ;) {
+    if (object === undefined || object.metadata.uid !== uid) return;
+    try {
+      if (isHeldByFormer(run, object)) {
+        object = await takeOver(run, object);
+        continue;
+      }
+      const state = stateOf(run, object, desiredOf);
+      const plan = planOf(run, object, state);
+      if (plan === undefined) return;
+      const { changes } = plan;
+      const isLess = plan.isLess && !isPruned;
+      if (isLess && whole !== object) {
+        object = whole = await read();
+        continue;
+      }
+      const isCrowded = attempt >= CROWDED;
+      const answer = await write(run, object, { ...state, changes, isLess, isCrowded });
+      run.object = answer;
+      if (changes !== undefined || !isLess) return remember(run, answer, state.desired);
+      object = answer; // what is no longer desired is gone; the rest takes an apply
+      isPruned = true;
+    } catch (error) {
+      if (!isOvertaken(error) || attempt++ === ATTEMPTS) throw error;
+      object = whole = await read();
+    }
+  }
+}
+
+/** The object is not the one that was read. */
+function isOvertaken(error: unknown): boolean {
+  return isConflict(error) || isTestFailed(error);
+}
+
+/** Whether an earlier name of the controller holds anything of the status. */
+function isHeldByFormer({ environment: { controller, managers } }: RunOfObject, object: AnyObject): boolean {
+  if (managers.length === 1) return false;
+  return managers.some((manager) => manager !== controller && heldFields(object, manager, "status") !== undefined);
+}
+
+/** From now on it is all held by the controller's name. */
+function takeOver(run: RunOfObject, object: AnyObject): Promise<AnyObject | undefined> {
+  const { controller, managers, resource, parts } = run.environment;
+  const from = managers.filter((manager) => manager !== controller);
+  const move = { from, to: controller, subresource: "status", asApplied: false };
+  return handOver(parts, run, { resource, object, move });
+}
+
+interface StatusPlan {
+  /** `undefined` when only the server can merge what is desired. */
+  readonly changes: FieldChanges | undefined;
+  /** Something of ours is to go. */
+  readonly isLess: boolean;
+}
+
+function stateOf(
+  run: RunOfObject,
+  object: AnyObject,
+  desiredOf: (object: AnyObject, fields: FieldsV1 | undefined) => Fields,
+): StatusState {
+  const { controller, resource } = run.environment;
+  const fieldsOf = isStatusUpdated(resource) ? heldFields : appliedFields;
+  const fields = fieldsOf(object, controller, "status")?.["f:status"];
+  return { desired: desiredOf(object, fields), live: statusOf(object), fields };
+}
+
+/** @returns `undefined` when nothing is to be written. */
+function planOf(run: RunOfObject, object: AnyObject, state: StatusState): StatusPlan | undefined {
+  const { memory, resource } = run.environment;
+  if (memory.isApplied(idOf(run), object, state)) return undefined;
+  if (!isStatusUpdated(resource)) return { changes: undefined, isLess: false };
+  const changes = changesOf({ ...state, mayAdd: anywhere });
+  const isLess = state.fields !== undefined && holdsMore(state.desired, state.fields);
+  return changes !== undefined && changes.patch === undefined && !isLess ? undefined : { changes, isLess };
+}
+
+/** Nothing that the schema does not have is dropped without a word: the server is asked to refuse it. */
+function anywhere(): boolean {
+  return true;
+}
+
+interface StatusChange extends StatusState, StatusPlan {
+  readonly isCrowded: boolean;
+}
+
+function write(run: RunOfObject, object: AnyObject, change: StatusChange): Promise<AnyObject> {
+  const { resource, parts, controller } = run.environment;
+  const { desired, live, fields, changes, isLess, isCrowded } = change;
+  const options = { subresource: "status", key: run.cause.key };
+  if (changes === undefined && !isLess) {
+    const { apiVersion, kind } = resource;
+    const { name, namespace, resourceVersion } = object.metadata;
+    const body = { apiVersion, kind, metadata: { name, namespace, resourceVersion }, status: desired };
+    return parts.writer.apply(resource, body, run, { ...options, force: true });
+  }
+  if (isCrowded && changes !== undefined && !isLess) {
+    const operations = guardedOperations("/status", (object as { readonly status?: Fields }).status, changes.patch);
+    return parts.writer.patch(resource, object.metadata, guardedPatch(object, operations), run, options);
+  }
+  let status = changes === undefined ? live : mergedWith(live, changes.patch ?? {});
+  if (isLess) {
+    const others = othersOf(object, controller);
+    status = withoutUnwanted({ live: status, desired, fields: fields!, others });
+  }
+  return parts.writer.update(resource, { ...object, status } as AnyObject, run, { ...options, isStrict: true });
+}
+
+/** What others than the manager hold of the status. */
+function othersOf(object: AnyObject, manager: string): readonly FieldsV1[] {
+  const others: FieldsV1[] = [];
+  for (const { manager: other, subresource = "", fieldsV1 } of object.metadata.managedFields ?? []) {
+    const status = fieldsV1?.["f:status"];
+    if (status !== undefined && (other !== manager || subresource !== "status")) others.push(status);
+  }
+  return others;
+}
+
+/** Values that the server writes otherwise would look different for ever. */
+function remember(run: RunOfObject, answer: AnyObject, desired: Fields): void {
+  const { memory } = run.environment;
+  const state = stateOf(run, answer, () => desired);
+  if (planOf(run, answer, state) !== undefined) memory.remember(idOf(run), answer, state);
+}
+
+function idOf(run: RunOfObject): string {
+  return `status:${run.cause.key}`;
+}
+
+function statusOf(object: AnyObject): Fields {
+  return (object as { readonly status?: Fields }).status ?? {};
+}
