@@ -7,6 +7,7 @@ export type Loose = any;
 
 export interface WatchOptions {
   readonly label: string;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Ends the watch after this event. */
   readonly until?: (event: Loose, index: number) => boolean;
   /** Called once the answer's head is there, so that nothing happens before the watch has begun. */
@@ -94,7 +95,7 @@ export class Session {
 
   /** A watch is recorded as one exchange whose body are the events in their order. */
   async watch(path: string, options: WatchOptions): Promise<Loose[]> {
-    const call = { method: "GET", path };
+    const call = { method: "GET", path, ...(options.headers && { headers: options.headers }) };
     const stop = new AbortController();
     const response = await this.#target.fetch(requestOf(call, stop.signal));
     const events: Loose[] = [];
@@ -102,6 +103,7 @@ export class Session {
     try {
       if (response.status !== 200 || !response.body) {
         events.push(parsed(await response.text()));
+        await options.meanwhile?.();
       } else {
         const reading = (async () => {
           let rest = "";
@@ -111,7 +113,7 @@ export class Session {
             rest = lines.pop() ?? "";
             for (const line of lines) {
               if (line === "") continue;
-              events.push(JSON.parse(line));
+              events.push(parsed(line));
               if (options.until?.(events.at(-1), events.length - 1)) return;
             }
           }

@@ -241,9 +241,9 @@ class EmbeddedServer implements ApiServer {
   }
 }
 
-function servedAs({ method }: Request, { name }: Target, { row }: Resource): Served {
+function servedAs({ method }: Request, { name, watchPath }: Target, { row }: Resource): Served {
   if (row.custom) return "handler";
-  return method === "GET" && name === "" ? "listRoute" : "route";
+  return method === "GET" && (name === "" || watchPath) ? "listRoute" : "route";
 }
 
 /** Names that would be steps of a path. @throws StatusError 400 */

@@ -28,8 +28,9 @@ export class Probe {
     return this.session.slug;
   }
 
-  isChosen(label: string): boolean {
-    return isChosen(this.session.name, label, this.#share);
+  /** @param share what is chosen of them when all are asked for, where those would be too many */
+  isChosen(label: string, share = 1): boolean {
+    return isChosen(this.session.name, label, this.#share * share);
   }
 
   /** Sends when the exchange is among the chosen ones. */
@@ -41,6 +42,11 @@ export class Probe {
   /** Sends what a later exchange needs; it is not compared. */
   async quietly(method: string, path: string, body?: unknown): Promise<Loose> {
     return await this.session.quietly(method, path, body);
+  }
+
+  /** A merge patch that is not compared. */
+  async merge(path: string, body: unknown): Promise<Loose> {
+    return await this.session.quietly("PATCH", path, body, { "content-type": "application/merge-patch+json" });
   }
 
   async createNamespace(name: string = this.namespace, labels: object = {}): Promise<void> {

@@ -35,7 +35,7 @@ export function count(path: string): Cell {
   };
 }
 
-export const name: Cell = ({ metadata }) => metadata.name;
+export const name: Cell = ({ metadata }) => metadata.name ?? "";
 
 export const sinceCreation: Cell = ({ metadata }, now) => age(metadata.creationTimestamp, now);
 

@@ -42,6 +42,7 @@ function ingressParameters(ingressClass: KubeObject): string {
 }
 
 function parent(ip: KubeObject): string {
+  if (get(ip, "spec.parentRef") === undefined) return "<none>";
   const { group, resource, namespace, name: called } = (get(ip, "spec.parentRef") ?? {}) as Fields;
   const qualified = group ? `${String(resource)}.${String(group)}` : String(resource ?? "");
   return namespace ? `${qualified}/${String(namespace)}/${String(called)}` : `${qualified}/${String(called)}`;
@@ -94,7 +95,7 @@ function claimState(claim: KubeObject): string {
   return states.join(",");
 }
 
-const createdAt: Cell = ({ metadata }) => metadata.creationTimestamp;
+const createdAt: Cell = ({ metadata }) => metadata.creationTimestamp ?? "0001-01-01T00:00:00Z";
 
 export const clusterCells: Readonly<Record<string, readonly Cell[]>> = {
   "/LimitRange": [name, createdAt],
@@ -155,7 +156,7 @@ export const clusterCells: Readonly<Record<string, readonly Cell[]>> = {
     ({ metadata }) =>
       metadata.annotations?.["storageclass.kubernetes.io/is-default-class"] === "true"
         ? `${metadata.name} (default)`
-        : metadata.name,
+        : (metadata.name ?? ""),
     at("provisioner"),
     at("reclaimPolicy", "Delete"),
     at("volumeBindingMode", "Immediate"),

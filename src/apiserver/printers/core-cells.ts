@@ -132,6 +132,8 @@ function externalAddress(service: KubeObject): unknown {
       return [...balancers(service), ...given].join(",") || "<pending>";
     case "ExternalName":
       return get(service, "spec.externalName");
+    case undefined:
+      return "<unknown>";
     default:
       return given.join(",") || "<none>";
   }

@@ -11,7 +11,7 @@ import { workloadCells } from "./workload-cells.ts";
 const cells: Readonly<Record<string, readonly Cell[]>> = { ...coreCells, ...workloadCells, ...clusterCells };
 let columns: Readonly<Record<string, readonly ColumnDefinition[]>> | undefined;
 
-const created: Cell = ({ metadata }) => metadata.creationTimestamp;
+const created: Cell = ({ metadata }) => metadata.creationTimestamp ?? "0001-01-01T00:00:00Z";
 
 /** How a built-in kind is shown. */
 export function printerOf({ group, version, kind }: KindRow): Printer {
@@ -56,7 +56,7 @@ export function customPrinter(additional: readonly Fields[]): Printer {
   const readers = given.map((column) => customCell(column));
   return {
     columns: [...(first ? [first] : []), ...definitions],
-    cells: (object, now) => [object.metadata.name, ...readers.map((read) => read(object, now))],
+    cells: (object, now) => [object.metadata.name ?? "", ...readers.map((read) => read(object, now))],
   };
 }
 

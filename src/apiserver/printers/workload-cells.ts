@@ -111,7 +111,7 @@ export const workloadCells: Readonly<Record<string, readonly Cell[]>> = {
     at("status.availableReplicas", 0),
     sinceCreation,
     ...template,
-    selector("spec.selector"),
+    (deployment) => (get(deployment, "spec.selector") ? selector("spec.selector")(deployment, 0) : ""),
   ],
   "apps/ReplicaSet": scaled(selector("spec.selector")),
   "apps/StatefulSet": [name, ready, sinceCreation, ...template],
@@ -119,7 +119,7 @@ export const workloadCells: Readonly<Record<string, readonly Cell[]>> = {
     name,
     at("spec.schedule"),
     at("spec.timeZone", "<none>"),
-    (job) => (get(job, "spec.suspend") === true ? "True" : "False"),
+    (job) => ({ true: "True", false: "False" })[String(get(job, "spec.suspend"))] ?? "<unset>",
     count("status.active"),
     (job, now) => {
       const last = get(job, "status.lastScheduleTime");

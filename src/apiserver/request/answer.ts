@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import type { Status } from "../status.ts";
 import { acceptedStatus } from "./accept.ts";
 import { warningHeaders } from "./warning-headers.ts";
-import { encodeYaml } from "./yaml.ts";
+import { encodeYaml } from "../yaml/encode-yaml.ts";
 
 /** Smaller bodies cost more to compress than to send. @see k8s.io/apiserver `defaultGzipThresholdBytes` */
 const gzipThreshold = 128 * 1024;

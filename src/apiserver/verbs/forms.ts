@@ -1,10 +1,10 @@
 /** The forms an object is answered in: itself, its metadata, or rows of a table. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { internalType } from "../registry/internal-type.ts";
-import { apiVersionOf, type Resource } from "../registry/resource.ts";
+import type { Resource } from "../registry/resource.ts";
 import type { Accepted } from "../request/accept.ts";
 import { badRequest, StatusError } from "../status.ts";
-import type { Stored } from "../storage/stored.ts";
+import { Stored } from "../storage/stored.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** Beside the rows of a table. */
@@ -93,6 +93,8 @@ function otherForm(asked: string, found: string): StatusError {
   return new StatusError(406, "NotAcceptable", { message });
 }
 
+const endOfInitial = "k8s.io/initial-events-end";
+
 interface TableOptions {
   readonly include: IncludeObject;
   readonly formVersion: string;
@@ -103,7 +105,13 @@ function tableForm(resource: Resource, { include, formVersion, now }: TableOptio
   const { printer } = resource;
   const rowOf = ({ object }: Stored, at: number): Fields => ({
     cells: printer.cells(object, at),
-    object: include === "None" ? null : include === "Object" ? object : partial(object, formVersion),
+    // The end of what a watch begins with is told from it, whatever was asked for.
+    object:
+      include === "None" && object.metadata.annotations?.[endOfInitial] === undefined
+        ? null
+        : include === "Object"
+          ? object
+          : partial(object, formVersion),
   });
   const table = (metadata: Fields, rows: readonly Fields[] | null, columns: unknown): string =>
     JSON.stringify({
@@ -136,9 +144,31 @@ function tableForm(resource: Resource, { include, formVersion, now }: TableOptio
   };
 }
 
-/** The object of a bookmark: nothing but its kind and a version. */
-export function bookmark({ row }: Resource, version: number, isEndOfInitial: boolean): string {
-  const annotations = isEndOfInitial ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
+interface Bookmark {
+  readonly version: number;
+  /** All initial events were sent. */
+  readonly isEnd: boolean;
+}
+
+/** The object of a bookmark: nothing but its kind and a version, and the zeros of its type. */
+export function bookmark({ resource, kernel }: Exchange, { version, isEnd }: Bookmark): Stored {
+  const { row, apiVersion, schema } = resource;
+  const annotations = isEnd ? { annotations: { [endOfInitial]: "true" } } : {};
   const metadata = { resourceVersion: String(version), ...annotations };
-  return JSON.stringify({ kind: row.kind, apiVersion: apiVersionOf(row), metadata });
+  const bare: KubeObject = { kind: row.kind, apiVersion, metadata };
+  const object = row.custom || schema === undefined ? bare : kernel.parts.schemas.stored(schema, bare);
+  if (row.group === "apps") zeros[row.kind]?.(object);
+  return new Stored("", version, { object });
+}
+
+/** What is left out of an object that says nothing, and yet is there in the form that the server keeps. */
+const zeros: Readonly<Record<string, (object: KubeObject) => void>> = {
+  Deployment: withoutReplicas,
+  ReplicaSet: withoutReplicas,
+  StatefulSet: withoutReplicas,
+  DaemonSet: ({ metadata }) => void (metadata.annotations = { [templateGeneration]: "0", ...metadata.annotations }),
+};
+
+function withoutReplicas(object: KubeObject): void {
+  object["spec"] = { replicas: 0, ...(object["spec"] as Fields | undefined) };
 }

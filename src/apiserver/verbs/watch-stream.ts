@@ -11,6 +11,8 @@ export interface WatchStreamOptions {
   readonly seconds: number;
   /** Sends a space ahead, which JSON allows anywhere, so that the headers go out. */
   readonly beginsAtOnce: boolean;
+  /** Its events have no form in which they could be sent: the first one ends it. */
+  readonly isMute: boolean;
 }
 
 const encoder = new TextEncoder();
@@ -22,9 +24,11 @@ export class WatchStream {
   #waiting: Uint8Array[] = [];
   #isScheduled = false;
   #isEnded = false;
+  readonly #isMute: boolean;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor({ signal, seconds, beginsAtOnce }: WatchStreamOptions) {
+  constructor({ signal, seconds, beginsAtOnce, isMute }: WatchStreamOptions) {
+    this.#isMute = isMute;
     const end = (): void => this.end();
     this.#body = new ReadableStream(
       {
@@ -47,6 +51,7 @@ export class WatchStream {
 
   write(line: Uint8Array | string): void {
     if (this.#isEnded) return;
+    if (this.#isMute) return this.end();
     this.#waiting.push(typeof line === "string" ? encoder.encode(line) : line);
     if (this.#isScheduled) return;
     this.#isScheduled = true;

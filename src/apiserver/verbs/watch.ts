@@ -10,25 +10,30 @@ import { WatchStream } from "./watch-stream.ts";
 
 /** Milliseconds between bookmarks. */
 const bookmarkInterval = 60_000;
+/** Seconds before the end for the last of them. */
+const lastBookmark = 2;
 
 export async function watch(exchange: Exchange, options: ListOptions): Promise<Response> {
   const { kernel, resource, target, request, warnings } = exchange;
   const { storage } = kernel;
   const { collection } = resource;
   const { test } = selection(resource, options);
-  const form = formOf(exchange);
   await storage.committed();
   const asked = watchedFrom(options.resourceVersion);
+  const form = formOf(exchange);
+  checkStreamable(exchange);
   const namespace = resource.row.namespaced ? target.namespace : "";
   const prefix = namespace === "" ? "" : `${namespace}/`;
   const isInside = ({ key }: Stored): boolean => {
     if (target.name !== "") return key === `${prefix}${target.name}`;
     return prefix === "" || key.startsWith(prefix);
   };
+  const seconds = options.timeoutSeconds ?? 1800 + Math.random() * 1800;
   const stream = new WatchStream({
     signal: AbortSignal.any([request.signal, kernel.stopping]),
-    seconds: options.timeoutSeconds ?? 1800 + Math.random() * 1800,
+    seconds,
     beginsAtOnce: exchange.connection.holdsHeaders === true,
+    isMute: exchange.accept.isListForm,
   });
   const answer = stream.response(warnings);
 
@@ -41,31 +46,43 @@ export async function watch(exchange: Exchange, options: ListOptions): Promise<R
 
   const watcher = new Watcher({ exchange, form, stream, test });
   let from = asked;
-  const wantsState = options.sendInitialEvents ?? (options.resourceVersion === "" || asked === 0);
+  const isFromAnywhere = options.resourceVersion === "" || asked === 0;
+  // Who does not say where to begin is told the state first, as if it had been asked for.
+  const wantsState = options.sendInitialEvents ?? (isFromAnywhere && options.resourceVersionMatch === "");
   if (wantsState) {
     from = Math.max(asked, storage.version);
     const inside = collection.all().filter(isInside);
     const views = await resource.view(inside);
     for (const view of views) if (test?.(view.object) ?? true) stream.write(line("ADDED", form.event(view)));
-  } else if (options.sendInitialEvents === false && options.resourceVersion === "") {
+  } else if (isFromAnywhere) {
     from = storage.version;
   }
   // A conversion may have taken its time: what happened meanwhile is in the history.
   for (const event of collection.history.after(from)) if (isInside(event.stored)) watcher.take(event);
-  if (options.sendInitialEvents === true && options.allowWatchBookmarks)
-    stream.write(line("BOOKMARK", bookmark(resource, Math.max(from, storage.version), true)));
+  const mark = (version: number, isEnd: boolean): string =>
+    line("BOOKMARK", form.event(bookmark(exchange, { version, isEnd })));
+  if (wantsState && options.allowWatchBookmarks) stream.write(mark(Math.max(from, storage.version), true));
   const stop = collection.listen((event) => {
     if (event.version > from && isInside(event.stored)) watcher.take(event);
   });
-  const bookmarks = options.allowWatchBookmarks
-    ? setInterval(() => stream.write(line("BOOKMARK", bookmark(resource, storage.version, false))), bookmarkInterval)
-    : undefined;
+  const markNow = (): void => stream.write(mark(storage.version, false));
+  const bookmarks = options.allowWatchBookmarks ? setInterval(markNow, bookmarkInterval) : undefined;
+  const untilLast = (seconds - lastBookmark) * 1000;
+  const last = options.allowWatchBookmarks && untilLast > bookmarkInterval ? setTimeout(markNow, untilLast) : undefined;
   stream.onEnd(() => {
     stop();
     clearInterval(bookmarks);
+    clearTimeout(last);
   });
   resource.retired?.addEventListener("abort", () => stream.end(), { once: true });
   return answer;
+}
+
+/** @throws StatusError 406 for what has no form for one event after the other */
+function checkStreamable({ accept }: Exchange): void {
+  if (!accept.yaml) return;
+  const types = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+  throw new StatusError(406, "NotAcceptable", { message: `only the following media types are accepted: ${types}` });
 }
 
 /** What a list refuses with 400 ends a watch with 500, as in kube-apiserver, whose storage is the first to read it. */

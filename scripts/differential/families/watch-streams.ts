@@ -1,0 +1,168 @@
+/** Watches: what they begin with, in every form, from every version, of one object and of many. */
+import type { Loose } from "../session.ts";
+import { type Family, pairs, type Probe } from "./family.ts";
+import { collectionOf, configMap, deployment, gadget, gizmo, type Kind, objectOf, prepareKinds } from "./kinds.ts";
+
+const meta = "v=v1;g=meta.k8s.io";
+const accepts: Readonly<Record<string, string>> = {
+  json: "application/json",
+  table: `application/json;as=Table;${meta}`,
+  "old table": "application/json;as=Table;v=v1beta1;g=meta.k8s.io",
+  "table or json": `application/json;as=Table;${meta},application/json`,
+  metadata: `application/json;as=PartialObjectMetadata;${meta}`,
+  "metadata of lists": `application/json;as=PartialObjectMetadataList;${meta}`,
+  "metadata or json": `application/json;as=PartialObjectMetadata;${meta},application/json`,
+  yaml: "application/yaml",
+  stream: "application/json;stream=watch",
+  anything: "*/*",
+  nothing: "text/csv",
+};
+
+const initials: readonly string[] = ["", "sendInitialEvents=true", "sendInitialEvents=false", "sendInitialEvents=x"];
+const matches: readonly string[] = [
+  "",
+  "resourceVersionMatch=NotOlderThan",
+  "resourceVersionMatch=Exact",
+  "resourceVersionMatch=x",
+];
+const bookmarks: readonly string[] = ["", "allowWatchBookmarks=true", "allowWatchBookmarks=x"];
+/** `OLD` and `NOW` stand for versions of the case. */
+const versions: readonly string[] = [
+  "",
+  "resourceVersion=",
+  "resourceVersion=0",
+  "resourceVersion=OLD",
+  "resourceVersion=NOW",
+  "resourceVersion=abc",
+  "resourceVersion=-1",
+];
+const extras: readonly string[] = [
+  "",
+  "limit=1",
+  "continue=x",
+  "includeObject=Object",
+  "includeObject=None",
+  "includeObject=x",
+  "timeoutSeconds=x",
+];
+
+interface Scope {
+  readonly name: string;
+  readonly path: (collection: string) => string;
+  readonly query?: string;
+  /** Whose deletion is the last event. */
+  readonly last: string;
+}
+
+const scopes: readonly Scope[] = [
+  { name: "all", path: (collection) => collection, last: "two" },
+  { name: "one by field", path: (collection) => collection, query: "fieldSelector=metadata.name%3Done", last: "one" },
+  { name: "some by label", path: (collection) => collection, query: "labelSelector=app%3Dx", last: "two" },
+  { name: "none", path: (collection) => collection, query: "labelSelector=app%3Dnone", last: "none" },
+  { name: "one by path", path: (collection) => `${watched(collection)}/one`, last: "one" },
+  {
+    name: "an absent one by field",
+    path: (collection) => collection,
+    query: "fieldSelector=metadata.name%3Dnone",
+    last: "none",
+  },
+  { name: "all by path", path: watched, last: "two" },
+];
+
+function watched(collection: string): string {
+  return collection.replace(/^(\/api\/v1|\/apis\/[^/]+\/[^/]+)/, "$1/watch");
+}
+
+function nameOf(event: Loose): string {
+  const { object } = event ?? {};
+  if (object?.kind !== "Table") return object?.metadata?.name ?? "";
+  return object.rows?.[0]?.object?.metadata?.name ?? object.rows?.[0]?.cells?.[0] ?? "";
+}
+
+interface Stream {
+  readonly label: string;
+  readonly scope: Scope;
+  readonly query: string;
+  readonly accept: string;
+  /** kube-apiserver shares encoded events among watches, and rows come with the columns of another's first event. */
+  readonly identity: string;
+}
+
+/** Few at a time, since each batch needs objects of its own. */
+const mostAtOnce = 30;
+
+function batches(streams: readonly Stream[]): Stream[][] {
+  const found: Stream[][] = [];
+  for (const stream of streams) {
+    const fitting = found.find(
+      (batch) =>
+        batch.length < mostAtOnce &&
+        (stream.identity === "" || batch.every(({ identity }) => identity !== stream.identity)),
+    );
+    if (fitting) fitting.push(stream);
+    else found.push([stream]);
+  }
+  return found;
+}
+
+async function streams(kind: Kind, probe: Probe): Promise<void> {
+  await prepareKinds(probe);
+  const collection = collectionOf(kind, probe.namespace);
+  const wanted: Stream[] = [];
+  const options = pairs(pairs(initials, matches), pairs(bookmarks, pairs(versions, extras)));
+  for (const [scope, [accept, header]] of pairs(scopes, Object.entries(accepts))) {
+    for (const [[initial, match], [bookmark, [version, extra]]] of options) {
+      const query = [initial, match, bookmark, version, extra, scope.query ?? ""]
+        .filter((part) => part !== "")
+        .join("&");
+      const label = `${scope.name} as ${accept} ?${query}`;
+      // Of the very many those are wanted that a server answers, and some that it refuses.
+      const seldom = (extra === "" ? 0 : 2) + (/=x|abc|-1|Exact/.test(query) ? 2 : 0) + (accept === "json" ? 0 : 1);
+      if (!probe.isChosen(`${"x".repeat(seldom)} ${label}`, 0.02 / 2 ** seldom)) continue;
+      const identity = header.includes("as=Table") ? `${/v=v1\w*/.exec(header)?.[0]} ${extra}` : "";
+      wanted.push({ label, scope, query, accept: header, identity });
+    }
+  }
+  for (const batch of batches(wanted)) await played(kind, probe, batch);
+}
+
+/** Starts the watches, changes objects, and waits until all have seen it. */
+async function played(kind: Kind, probe: Probe, wanted: readonly Stream[]): Promise<void> {
+  const collection = collectionOf(kind, probe.namespace);
+  const old = String((await probe.quietly("GET", `${collection}?limit=1`))?.metadata?.resourceVersion);
+  await probe.quietly("POST", collection, objectOf(kind, { name: "one", labels: { app: "x" } }));
+  const two = await probe.quietly("POST", collection, objectOf(kind, { name: "two", labels: { app: "y" } }));
+  const now = String(two?.metadata?.resourceVersion);
+  let waiting = wanted.length;
+  const { promise: allBegan, resolve: begin } = Promise.withResolvers<void>();
+  const began = async (): Promise<void> => {
+    if (--waiting === 0) begin();
+    await allBegan;
+  };
+  const changes = async (): Promise<void> => {
+    await allBegan;
+    // The head of an answer is there before a server has looked at what there is.
+    await Bun.sleep(100);
+    await probe.session.noticed(900);
+    await probe.merge(`${collection}/one`, { metadata: { labels: { changed: "yes" } } });
+    await probe.merge(`${collection}/two`, { metadata: { labels: { app: "x" } } });
+    await probe.quietly("POST", collection, objectOf(kind, { name: "three", labels: { app: "x" } }));
+    for (const name of ["three", "one", "two"]) await probe.quietly("DELETE", `${collection}/${name}`);
+  };
+  const watches = wanted.map(async ({ label, scope: { path, last }, query, accept }) => {
+    const filled = query.replace("OLD", old).replace("NOW", now);
+    await probe.session.watch(`${path(collection)}?watch=true&timeoutSeconds=30&${filled}`, {
+      label,
+      headers: { accept },
+      meanwhile: began,
+      patience: last === "none" ? 2500 : 8000,
+      until: (event) => event?.type === "ERROR" || (event?.type === "DELETED" && nameOf(event) === last),
+    });
+  });
+  await Promise.all([...watches, changes()]);
+}
+
+export const watchStreams: readonly Family[] = [configMap, deployment, gadget, gizmo].map((kind) => ({
+  name: `streams of a ${kind.name}`,
+  run: (probe) => streams(kind, probe),
+}));
