@@ -107,7 +107,6 @@ function batches(streams: readonly Stream[]): Stream[][] {
 
 async function streams(kind: Kind, probe: Probe): Promise<void> {
   await prepareKinds(probe);
-  const collection = collectionOf(kind, probe.namespace);
   const wanted: Stream[] = [];
   const options = pairs(pairs(initials, matches), pairs(bookmarks, pairs(versions, extras)));
   for (const [scope, [accept, header]] of pairs(scopes, Object.entries(accepts))) {
