@@ -36,7 +36,15 @@ const controllerFlags = [
 export async function realSide(): Promise<Side> {
   const plane = await startControlPlane({ controllers: true, controllerFlags });
   const cluster = await loadKubeconfig({ kubeconfig: plane.kubeconfig, env: {} });
-  const manager = new Manager({ cluster, log, healthAddress: "0", metricsAddress: "0", grace: 1_000, isolate: false });
+  const manager = new Manager({
+    cluster,
+    log,
+    healthAddress: "0",
+    metricsAddress: "0",
+    grace: 1_000,
+    isolate: false,
+    tellFailures: false,
+  });
   await manager.add({
     name: "pods",
     file: "pods",

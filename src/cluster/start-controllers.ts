@@ -40,6 +40,7 @@ export async function startClusterControllers(
     metricsAddress: "0",
     grace: GRACE_MS,
     isolate: false,
+    tellFailures: false, // those of Kubernetes say themselves what fails
   });
   const definitions = options.only === "pods" ? podControllers(options) : clusterControllers(options);
   const { controllers, resources, plugins } = collectDefinitions(definitions);

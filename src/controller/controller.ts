@@ -20,6 +20,7 @@ import { type ControllerState, stateOf } from "./controller-state.ts";
 import { type Declarations, declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
 import { type EventSink, LOW_PRIORITY, type OwnNews } from "./event-mapping.ts";
+import { FailureReports } from "./failure-reports.ts";
 import { runSources } from "./key-sources.ts";
 import type { Invoke } from "./object-reconciler.ts";
 import { PendingEnqueues } from "./pending-enqueues.ts";
@@ -81,6 +82,7 @@ class ControllerEngine implements RunningController, EventSink {
   #stopped: Promise<void> | undefined;
   readonly #runs: ControllerRuns;
   readonly #pending: PendingEnqueues;
+  readonly #reports: FailureReports;
   #hasSynced = false;
   /** What is said of caches that take too long. */
   #late: string | undefined;
@@ -148,6 +150,7 @@ class ControllerEngine implements RunningController, EventSink {
       add: (key, about) => this.queue.add(key, about),
     });
 
+    this.#reports = new FailureReports({ retry: controller.retry, declarations, clock });
     this.#workers = new Workers({
       queue: this.queue,
       concurrency,
@@ -159,6 +162,7 @@ class ControllerEngine implements RunningController, EventSink {
       limit:
         controller.timeout === undefined ? undefined : runLimit(parseDuration(controller.timeout, "timeout"), clock),
       runs: this.#runs,
+      onEnded: runtime.tellFailures === false ? () => undefined : (run, outcome) => this.#reports.ended(run, outcome),
       turns: runtime.turns,
       onParked: (run, reason) => {
         if (run instanceof ObjectRun) run.events.warning("ReconcileParked", reason);
@@ -251,6 +255,7 @@ class ControllerEngine implements RunningController, EventSink {
 
   gone(key: string): void {
     this.queue.forget(key);
+    this.#reports.forget(key);
     this.#memory.forget(`status:${key}`);
   }
 

@@ -41,6 +41,13 @@ export interface Retry {
   readonly max?: Duration;
   /** Failures in a row after which a key is parked. @default Infinity */
   readonly limit?: number;
+  /** Failures in a row after which the object says so, in an Event `ReconcileFailed`; `Infinity` for never. @default 3 */
+  readonly tellAfter?: number;
+  /**
+   * Says it in a condition too, of this name or `<group>/<controller>-reconciled`: `False` while runs fail, `True` again
+   * after one that went well. The kind needs `conditions(…)` in its status. @default false
+   */
+  readonly condition?: boolean | string;
   /** Makes a limiter of `binnacle/cache` instead of the exponential one, such as `() => fastSlow({ … })`. */
   readonly limiter?: () => RateLimiter;
 }

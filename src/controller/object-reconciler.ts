@@ -50,6 +50,7 @@ async function finalizeObject(reconciler: ObjectReconciler, run: ObjectRun): Pro
   const { declarations, controller, invoke } = reconciler;
   const { finalizers } = declarations;
   const [finalizer = ""] = finalizers;
+  run.finalizing = true;
   let result: void | Result;
   try {
     result = await invoke(() => controller.finalize?.(run.object, run));

@@ -32,4 +32,6 @@ export interface Runtime {
   readonly warnUndeclared: boolean;
   /** Logs each run and its causes at level info, and not at debug: in `dev`. @default false */
   readonly tellRuns?: boolean | undefined;
+  /** Objects whose runs keep failing say so in an Event. @default true */
+  readonly tellFailures?: boolean | undefined;
 }

@@ -33,6 +33,8 @@ export interface WorkersOptions {
   readonly limit: RunLimit | undefined;
   readonly runs: Runs;
   readonly turns: RunTurns;
+  /** Told how a run ended while it can still write. */
+  onEnded(run: KeyRun, outcome: Outcome): Promise<void> | undefined;
   /** Told once when a key is parked. */
   onParked(run: KeyRun, reason: string): void;
 }
@@ -139,6 +141,8 @@ export class Workers implements Beginner {
     if (limit !== undefined && running.since !== undefined && !running.cancelled && outcome.kind !== "fail") {
       outcome = { kind: "fail", error: timeoutError(limit) }; // a run past its deadline may not have written what it says
     }
+    const telling = this.#options.onEnded(run, outcome);
+    if (telling !== undefined) await telling;
     run.close("the run is over");
     this.#running.delete(item.key);
     if (running.since !== undefined) metrics.stuck(this.stuck.length);

@@ -57,6 +57,8 @@ export interface ManagerOptions {
   readonly election?: ElectionOptions | undefined;
   /** A line of the log for each run, with what caused it, and not only at level debug. @default false */
   readonly tellRuns?: boolean | undefined;
+  /** Objects whose runs keep failing say so in an Event. @default true */
+  readonly tellFailures?: boolean | undefined;
   /** Logs what nobody in the process caught, instead of letting it end the process. @default true */
   readonly isolate?: boolean | undefined;
   /** Of the binary, as the server's audit log shows it. @default none */
@@ -138,6 +140,7 @@ export class Manager implements AsyncDisposable {
       concurrency: options.concurrency,
       warnUndeclared: development,
       tellRuns: options.tellRuns,
+      tellFailures: options.tellFailures,
     };
     this.#elections = options.election && this.#elect(options.election);
     this.modules = new ModuleRegistry(this.#runtime, {

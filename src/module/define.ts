@@ -23,6 +23,8 @@ const retry: readonly is.Option[] = [
   { name: "max", check: is.isDuration },
   { name: "limit", check: (value) => (value === Infinity ? undefined : is.isWholeNumber(1)(value)) },
   { name: "limiter", check: is.isFunction },
+  { name: "tellAfter", check: (value) => (value === Infinity ? undefined : is.isWholeNumber(1)(value)) },
+  { name: "condition", check: is.isBooleanOrCondition },
 ];
 
 const common: readonly is.Option[] = [

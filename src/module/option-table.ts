@@ -3,6 +3,7 @@ import { keySource } from "../controller/source.ts";
 import { kindWatch, type MappedWatch, type Target } from "../controller/watch.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import type { Shape } from "../resource/handle.ts";
+import { labelKeyProblem } from "../resource/label-name.ts";
 import { suggestion } from "./nearest.ts";
 
 export interface Option {
@@ -66,6 +67,14 @@ export function isFunction(value: unknown): string | undefined {
 /** At most 63 characters of `a-z0-9.-`: it becomes a field manager, a finalizer, a label and a metric label. */
 export function isBoolean(value: unknown): string | undefined {
   return typeof value === "boolean" ? undefined : "expected true or false";
+}
+
+/** A switch, or the name of a condition. */
+export function isBooleanOrCondition(value: unknown): string | undefined {
+  if (typeof value === "boolean") return undefined;
+  return typeof value === "string" && labelKeyProblem(value) === undefined
+    ? undefined
+    : expected("true, false or the name of a condition, such as 'Reconciled'", value);
 }
 
 export function isName(value: unknown): string | undefined {

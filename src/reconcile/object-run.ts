@@ -21,6 +21,8 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ru
   readonly deleting: boolean;
   /** The object left what the controller watches, and still carries its finalizer. */
   readonly departed: boolean;
+  /** The run lets the object go. */
+  finalizing = false;
   #children: ChildSet | undefined;
   #status: ObjectStatus | undefined;
   #events: RunEvents | undefined;

@@ -1,0 +1,115 @@
+/** What an object says of runs that keep failing: an Event, and a condition where the controller asks for one. */
+import type { Clock } from "../platform/clock.ts";
+import { finalizerName } from "../reconcile/finalizer.ts";
+import type { KeyRun } from "../reconcile/key-run.ts";
+import { ObjectRun } from "../reconcile/object-run.ts";
+import type { Condition } from "../resource/meta.ts";
+import type { Declarations } from "./declarations.ts";
+import type { Retry } from "./definition.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** Failures in a row after which an object says so. */
+const DEFAULT_AFTER = 3;
+/** A message that changes each time is told at the latest after so many milliseconds. */
+const TELL_EVERY = 600_000;
+const MOST = 1_024;
+
+export interface FailureReportsOptions {
+  readonly retry: Retry | undefined;
+  readonly declarations: Declarations;
+  readonly clock: Clock;
+}
+
+interface Told {
+  readonly message: string;
+  readonly at: number;
+}
+
+export class FailureReports {
+  readonly #clock: Clock;
+  readonly #after: number;
+  /** `undefined` when none is asked for. */
+  readonly #condition: string | undefined;
+  /** By key, of those whose last run failed. */
+  readonly #told = new Map<string, Told>();
+
+  constructor({ retry = {}, declarations, clock }: FailureReportsOptions) {
+    const { tellAfter = DEFAULT_AFTER, condition = false } = retry;
+    this.#clock = clock;
+    this.#after = tellAfter;
+    const resource = declarations.for?.resource;
+    if (condition === false || resource === undefined) return;
+    this.#condition = condition === true ? `${finalizerName(resource, declarations.name)}-reconciled` : condition;
+  }
+
+  /** Called while the run can still write; without a promise when there is nothing to write. */
+  ended(run: KeyRun, outcome: Outcome): Promise<void> | undefined {
+    if (!(run instanceof ObjectRun) || run.finalizing) return undefined; // what fails there says so by itself
+    switch (outcome.kind) {
+      case "done":
+      case "requeue":
+        return this.#succeeded(run);
+      case "fail":
+        return this.#failed(run, outcome.error);
+      case "park":
+        return this.#says(run, { status: false, reason: "ReconcileParked", message: messageOf(outcome.error) });
+      default:
+        return undefined;
+    }
+  }
+
+  forget(key: string): void {
+    this.#told.delete(key);
+  }
+
+  #failed(run: ObjectRun, error: unknown): Promise<void> | undefined {
+    const { attempt } = run;
+    if (attempt < this.#after) return undefined;
+    const message = messageOf(error);
+    const { key } = run.cause;
+    const told = this.#told.get(key);
+    const now = this.#clock.now();
+    // Equal Events are one with a count. Messages that differ each time are thinned out: each would be an Event of its
+    // own, and a status that changes runs the other controllers of the object.
+    const isDue = told === undefined || told.message === message || now - told.at >= TELL_EVERY || isPower(attempt);
+    if (!isDue) return undefined;
+    this.#told.set(key, { message, at: now });
+    run.events.warning("ReconcileFailed", message);
+    if (told?.message === message && this.#present(run)?.status === "False") return undefined;
+    return this.#says(run, { status: false, reason: "ReconcileFailed", message });
+  }
+
+  #succeeded(run: ObjectRun): Promise<void> | undefined {
+    if (this.#told.size > 0) this.#told.delete(run.cause.key);
+    if (this.#condition === undefined || this.#present(run)?.status !== "False") return undefined;
+    return this.#says(run, { status: true, reason: "Reconciled", message: "" });
+  }
+
+  async #says(
+    run: ObjectRun,
+    what: { readonly status: boolean; readonly reason: string; readonly message: string },
+  ): Promise<void> {
+    const type = this.#condition;
+    if (type === undefined) return;
+    try {
+      if (!(await run.environment.statusShape.get()).conditions) return;
+      run.objectStatus.condition({ type, ...what });
+      await run.settle();
+    } catch (error) {
+      run.log.debug("Cannot say in the status how the run ended", { error });
+    }
+  }
+
+  #present(run: ObjectRun): Condition | undefined {
+    const { status } = run.latest() as { readonly status?: { readonly conditions?: readonly Condition[] } };
+    return status?.conditions?.find(({ type }) => type === this.#condition);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, MOST);
+}
+
+function isPower(attempt: number): boolean {
+  return (attempt & (attempt - 1)) === 0;
+}
