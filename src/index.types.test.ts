@@ -23,7 +23,7 @@ import {
   watch,
   z,
 } from "binnacle";
-import { ConfigMap, Deployment, Namespace, Secret, Service } from "binnacle/resources";
+import { ClusterRole, ConfigMap, Deployment, Namespace, Secret, Service, ServiceAccount } from "binnacle/resources";
 
 const Guestbook = defineResource({
   group: "demo.binnacle.dev",
@@ -130,7 +130,12 @@ test("right: what an author may write", () => {
       on: all(changed.annotations, ({ type }) => type !== "delete"),
     }),
     reads: [Namespace],
-    uses: [allow(Secret, "create", "patch")],
+    uses: [
+      allow(Secret, "create", "patch"),
+      allow(ClusterRole, "bind", "escalate", { names: ["edit"] }),
+      allow(ServiceAccount, "impersonate", "token/create"),
+      allow(resource("v1", "User"), "impersonate", "impersonate-on:user-info:list"),
+    ],
     retry: { first: "10ms", limit: 5 },
     formerly: ["mirror"],
     watches: [
@@ -312,6 +317,8 @@ function wrong(): void {
   defineController({ for: Guestbook, retries: 5, async reconcile() {} });
   // @ts-expect-error unknown verb
   allow(Secret, "read");
+  // @ts-expect-error unknown option
+  allow(Secret, "get", { name: ["a"] });
   // @ts-expect-error a definition is opaque
   void defineKeyController({ name: "x", async reconcile() {} }).reconcile;
 }

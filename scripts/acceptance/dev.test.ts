@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
 import { assets } from "../controlplane/controlplane.ts";
 import { Bench, until } from "./binary.ts";
 
@@ -170,5 +171,91 @@ describe("binnacle dev", () => {
       what: "nothing left",
     });
     expect(await dev.end()).toBe(0);
+  }, 60_000);
+});
+
+/** Gives the group of each tenant a role in its namespace. */
+function tenants(uses: string): string {
+  return `import { allow, defineController, defineResource, of, z } from "binnacle";
+import { ClusterRole, ConfigMap, Namespace, RoleBinding } from "binnacle/resources";
+
+export const Tenant = defineResource({
+  group: "demo.example.com", version: "v1", kind: "Tenant", scope: "Cluster", spec: z.object({}),
+});
+
+const apiGroup = "rbac.authorization.k8s.io";
+
+export const tenant = defineController({
+  for: Tenant,
+  owns: [Namespace],
+  uses: [${uses}],
+  async reconcile({ metadata: { name } }, { children, client, log }) {
+    await children.sync({ namespace: of(Namespace, { metadata: { name } }) });
+    await client.apply(RoleBinding, {
+      metadata: { name: "members", namespace: name },
+      roleRef: { apiGroup, kind: "ClusterRole", name: "member" },
+      subjects: [{ kind: "Group", name, apiGroup }],
+    });
+    log.info("Members may work");
+  },
+});
+`;
+}
+
+describe("binnacle dev, as the service account of manifests rbac", () => {
+  const account = "system:serviceaccount:binnacle-system:binnacle";
+  const write = 'allow(RoleBinding, "create", "patch")';
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await Bench.create();
+    await bench.write("controllers/tenant.ts", tenants(""));
+  });
+  afterAll(async () => {
+    await bench?.[Symbol.asyncDispose]();
+  });
+
+  test("a missing permission shows with the line to add, and the line is enough", async () => {
+    await using dev = await new Dev(bench.dir).ready();
+    await dev.kubectl("create", "clusterrole", "member", "--verb=get", "--resource=secrets");
+    await bench.write(
+      "blue.yaml",
+      "apiVersion: demo.example.com/v1\nkind: Tenant\nmetadata: { name: blue }\nspec: {}\n",
+    );
+    await dev.kubectl("apply", "-f", "blue.yaml");
+    const told = async (...texts: readonly string[]): Promise<void> =>
+      void (await until(() => texts.every((text) => dev.err.replaceAll('\\"', '"').includes(text)), {
+        what: () => `${texts.join(" and ")}: ${dev.err}`,
+      }));
+    await told(`User "${account}" cannot patch resource "rolebindings"`, 'uses: [allow(RoleBinding, "patch")]');
+    await bench.write("controllers/tenant.ts", tenants(write));
+    await told(
+      "is attempting to grant RBAC permissions not currently held",
+      'allow(ClusterRole, "bind", { names: […] })',
+    );
+    await bench.write("controllers/tenant.ts", tenants(`${write}, allow(ClusterRole, "bind", { names: ["member"] })`));
+    await told("Members may work");
+    const { stdout } = await bench.exec("manifests", "rbac");
+    const role = JSON.parse(await dev.kubectl("get", "clusterrole", "binnacle", "-o", "json")) as { rules: unknown };
+    const printed = parseAllDocuments(stdout).map((one) => one.toJS() as { kind: string; rules?: unknown });
+    expect(role.rules).toEqual(printed.find(({ kind }) => kind === "ClusterRole")!.rules);
+    const may = (...question: string[]): Promise<string> =>
+      dev.kubectl("auth", "can-i", ...question, `--as=${account}`).catch(() => "no");
+    expect(await may("create", "namespaces")).toContain("yes");
+    expect(await may("get", "secrets", "-n", "blue")).toBe("no");
+    expect(await dev.kubectl("auth", "can-i", "get", "secrets", "-n", "blue", "--as=a", "--as-group=blue")).toBe("yes");
+    expect(await dev.kubectl("auth", "can-i", "delete", "nodes")).toContain("yes");
+  }, 60_000);
+
+  test("--as-admin lets a module do everything, and warns of what it does not declare", async () => {
+    await bench.write("controllers/tenant.ts", tenants(""));
+    await using dev = await new Dev(bench.dir, "--as-admin").ready();
+    await dev.kubectl("create", "clusterrole", "member", "--verb=get", "--resource=secrets");
+    await dev.kubectl("apply", "-f", "blue.yaml");
+    await until(() => dev.err.includes("Members may work"), { what: () => dev.err });
+    expect(dev.err).toContain('A call is not declared: add `uses: [allow(RoleBinding, "patch")]`');
+    expect(await dev.kubectl("get", "clusterrole", "-o", "name")).not.toContain("/binnacle");
+    const elsewhere = await bench.exec("dev", "--as-admin", "--kubeconfig", "x");
+    expect(elsewhere).toMatchObject({ code: 2, stdout: "" });
+    expect(elsewhere.stderr).toStartWith("binnacle: --as-admin is for the embedded cluster");
   }, 60_000);
 });

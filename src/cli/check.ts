@@ -11,7 +11,7 @@ import { unpack } from "../platform/unpack.ts";
 import { type Command, command } from "./command.ts";
 import { findTests } from "./find-tests.ts";
 import { loadModules } from "./loaded-modules.ts";
-import { type Rule, rulesOf } from "./rbac-rules.ts";
+import { type Rule, rulesOf } from "../module/rbac-rules.ts";
 import { checkCluster } from "./dead-finalizers.ts";
 import { contextOption, controllersOption, kubeconfigOption, namespaceOption } from "./shared-options.ts";
 import { UserError } from "./usage-error.ts";
@@ -111,7 +111,8 @@ function shownPermissions(permissions: Permissions): readonly string[] {
   return shown;
 }
 
-function shownRule({ apiGroup, resources, verbs }: Rule): string {
+function shownRule({ apiGroup, resources, resourceNames, verbs }: Rule): string {
   const names = resources.map((resource) => (apiGroup === "" ? resource : `${resource}.${apiGroup}`));
-  return `${names.join(" ")}: ${verbs.join(" ")}`;
+  const which = resourceNames === undefined ? "" : ` [${resourceNames.join(" ")}]`;
+  return `${names.join(" ")}${which}: ${verbs.join(" ")}`;
 }

@@ -154,7 +154,7 @@ test("check lists controllers, what they watch, and permissions", async () => {
                     namespaces secrets: get list watch
                     widgets.a.b: get list watch patch
                     widgets/finalizers.a.b: update
-                    widgets/status.a.b: get update patch
+                    widgets/status.a.b: update patch
                     events.events.k8s.io: create patch
     "
   `);
@@ -170,8 +170,7 @@ test("check lists what is permitted in a controller's own namespaces alone", asy
         reads       Secret (v1) [namespaces one], ConfigMap (v1)
         permissions configmaps: get list watch
                     pods secrets: get list watch in namespace one
-                    pods/finalizers: update in namespaces one two
-                    pods/status: get patch in namespaces one two
+                    pods/status: patch in namespaces one two
                     events.events.k8s.io: create patch in namespaces one two
                     pods: get list watch in namespace two
     "
@@ -230,7 +229,7 @@ describe("manifests", () => {
       " namespaces,secrets: get list watch",
       "a.b widgets: get list watch patch",
       "a.b widgets/finalizers: update",
-      "a.b widgets/status: get update patch",
+      "a.b widgets/status: update patch",
       "events.k8s.io events: create patch",
     ]);
     expect(role!["kind"]).toBe("ClusterRole");
@@ -263,7 +262,7 @@ describe("manifests", () => {
         ({ metadata, rules }) =>
           `${metadata.namespace}: ${(rules as Rule[]).flatMap(({ resources }) => resources).join()}`,
       ),
-    ).toEqual(["default: pods,pods/finalizers,pods/status,events", "binnacle-system: leases,leases"]);
+    ).toEqual(["default: pods,pods/status,events", "binnacle-system: leases,leases"]);
   });
 
   test("deploy from a ConfigMap holds the modules' files, and the kinds they define", async () => {

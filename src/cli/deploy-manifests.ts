@@ -1,7 +1,7 @@
 /** What it takes to run the modules in a cluster. */
 import { createHash } from "node:crypto";
 import type { MountedFile } from "./config-map-files.ts";
-import { namespaceManifest, type ServiceAccount } from "./rbac-manifests.ts";
+import { namespaceManifest, type ServiceAccount } from "../module/rbac-manifests.ts";
 
 export interface DeployOptions {
   readonly account: ServiceAccount;

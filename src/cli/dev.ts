@@ -5,6 +5,7 @@ import { writePrivate } from "../apiserver/listen.ts";
 import { type EmbeddedCluster, startEmbeddedCluster } from "../cluster/embedded-cluster.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import type { Manager } from "../manager/manager.ts";
+import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
 import { isFree } from "../testing/control-plane/ports.ts";
 import { unpack } from "../platform/unpack.ts";
@@ -17,7 +18,7 @@ import { type RunValues, runOptions, runValues } from "./run-options.ts";
 import { stopSignal } from "./signals.ts";
 import { type StateFolder, takeStateFolder } from "./state-folder.ts";
 import { TypeWatch } from "./type-watch.ts";
-import { UserError } from "./usage-error.ts";
+import { UsageError, UserError } from "./usage-error.ts";
 
 /** In the working directory. */
 const STATE = ".binnacle";
@@ -52,7 +53,17 @@ const options: readonly Option[] = [
     default: false,
     describe: `Keep the objects over a restart, in ${STATE}/data`,
   },
+  {
+    name: "as-admin",
+    type: "boolean",
+    default: false,
+    describe:
+      "Let modules do everything on the embedded cluster, instead of exactly what `manifests rbac` prints for them",
+  },
 ];
+
+/** Under which the modules run: that of `manifests rbac`, unless it is told another one. */
+const ACCOUNT: ServiceAccount = { namespace: "binnacle-system", name: "binnacle" };
 
 export const devCommand: Command = command({
   options,
@@ -68,7 +79,13 @@ export const devCommand: Command = command({
       if (sdk !== undefined) offerTypes({ state: STATE, controllers: values.controllers, sdk, log });
     };
     const reachable = { ...values, ...(await freeAddresses(values)) };
+    const isAdmin = given["as-admin"] === true;
     if (values.kubeconfig !== undefined || values.context !== undefined) {
+      if (isAdmin) {
+        throw new UsageError(
+          "--as-admin is for the embedded cluster: on another one modules may do what the kubeconfig's user may",
+        );
+      }
       const { kubeconfig, context } = values;
       return await runControllers(reachable, {
         ...shared,
@@ -81,7 +98,8 @@ export const devCommand: Command = command({
     writePrivate(state.kubeconfig, cluster.kubeconfig);
     return await runControllers(reachable, {
       ...shared,
-      cluster: () => Promise.resolve(cluster.config),
+      cluster: () => Promise.resolve(cluster.as(isAdmin ? undefined : ACCOUNT)),
+      access: isAdmin ? undefined : { account: ACCOUNT, administrator: cluster.as(), makes: true },
       onStarted: (manager) => {
         const seconds = ((performance.now() - began) / 1000).toFixed(1);
         host.out(welcome({ state, cluster, manager, seconds, folders: values.controllers }));

@@ -9,8 +9,8 @@ import { type Command, command } from "./command.ts";
 import { configMapFiles } from "./config-map-files.ts";
 import { deployManifests } from "./deploy-manifests.ts";
 import { loadModules } from "./loaded-modules.ts";
-import { namespaceManifest, rbacManifests, type ServiceAccount } from "./rbac-manifests.ts";
-import { installRules } from "./rbac-rules.ts";
+import { namespaceManifest, rbacManifests, type ServiceAccount } from "../module/rbac-manifests.ts";
+import { installRules } from "../module/rbac-rules.ts";
 import { controllersOption, namespaceOption } from "./shared-options.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 

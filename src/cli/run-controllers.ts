@@ -2,6 +2,7 @@
 import { findModules, loadAll } from "../loader/load-all.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
 import type { RateLimit } from "../kube/request-rate.ts";
+import type { AccessOptions } from "../manager/account-access.ts";
 import { Manager } from "../manager/manager.ts";
 import type { Log } from "../observe/log.ts";
 import type { Host } from "./command.ts";
@@ -17,6 +18,8 @@ export interface RunOptions {
   readonly signalled: Promise<void>;
   /** Asked while the modules load. */
   readonly cluster: () => Promise<ClusterConfig>;
+  /** Lets the modules do exactly what they declare. @default whatever the cluster lets them */
+  readonly access?: AccessOptions | undefined;
   /** Freezes cached objects, warns about undeclared calls, and tells of each run. @default false */
   readonly development?: boolean | undefined;
   /** Called when every module has been started or is known to be broken. */
@@ -55,6 +58,8 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     requestRate,
     grace: values["grace-period"],
     strict: values.strict,
+    access: options.access,
+    installer: options.access?.administrator,
     installCrds: values["install-crds"],
     election,
     development,

@@ -25,6 +25,12 @@ export const testCommand: Command = command({
       choices: ["embedded", "real"],
       describe: "What startCluster() starts when it does not say; real needs KUBEBUILDER_ASSETS [default: embedded]",
     },
+    {
+      name: "as-admin",
+      type: "boolean",
+      default: false,
+      describe: "Let modules do everything, instead of exactly what `manifests rbac` prints for them",
+    },
     { name: "test-name-pattern", type: "string", describe: "Only tests whose name matches this regular expression" },
     { name: "timeout", type: "duration", default: "30s", describe: "Time for each test" },
     { name: "bail", type: "boolean", default: false, describe: "Stop after the first failure" },
@@ -64,6 +70,7 @@ export const testCommand: Command = command({
         ...withoutRuntimeVariables(host.env),
         BUN_BE_BUN: "1",
         ...(values.server !== undefined && { BINNACLE_TEST_SERVER: values.server }),
+        ...(values["as-admin"] && { BINNACLE_TEST_AS_ADMIN: "1" }),
         // A real server has a connection for each watch.
         BUN_CONFIG_MAX_HTTP_REQUESTS: "4096",
         ...(process.stderr.isTTY && !host.env["NO_COLOR"] && { FORCE_COLOR: "1" }),

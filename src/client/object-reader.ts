@@ -11,6 +11,7 @@ import type { CallOptions } from "./client.ts";
 import { type IndexedBy, isIndexed } from "./field-index.ts";
 import type { ClientScope } from "./scope.ts";
 import { timeLeft } from "./time-left.ts";
+import { explained, type MadeCall } from "./undeclared-call.ts";
 
 /** How a read is sent. */
 export interface ReadOptions extends CallOptions {
@@ -79,13 +80,18 @@ export class ObjectReader {
     options: ReadOptions & { subresource?: string } = {},
   ): Promise<AnyObject> {
     const { mapper, transport } = this.#scope;
-    this.#declared(resource, "get", options.subresource);
+    const call = { resource, verbs: ["get"], subresource: options.subresource, headers: options.headers };
+    this.#declared(call);
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, options.signal));
-    return transport.request<AnyObject>({
-      method: "GET",
-      path: objectPath(mapping, key, options.subresource),
-      ...sendingOf(options),
-    });
+    try {
+      return await transport.request<AnyObject>({
+        method: "GET",
+        path: objectPath(mapping, key, options.subresource),
+        ...sendingOf(options),
+      });
+    } catch (error) {
+      throw explained(error, this.#scope, call);
+    }
   }
 
   async list(resource: Resource, query: ListQuery = {}): Promise<readonly AnyObject[]> {
@@ -109,7 +115,8 @@ export class ObjectReader {
   async *pages(resource: Resource, query: ListQuery, by: Paging = {}): AsyncGenerator<readonly AnyObject[]> {
     const { size = PAGE_SIZE, sending = () => sendingOf(query) } = by;
     const { mapper, transport } = this.#scope;
-    this.#declared(resource, "list");
+    const call = { resource, verbs: ["list"], headers: query.headers };
+    this.#declared(call);
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, query.signal));
     const path = collectionPath(mapping, query.namespace);
     const { labels, fields } = query;
@@ -119,13 +126,11 @@ export class ObjectReader {
       if (labels) params.set("labelSelector", labels);
       if (fields) params.set("fieldSelector", fields);
       if (next !== undefined) params.set("continue", next);
-      const page = await transport.request<ListPage>({
-        method: "GET",
-        path,
-        query: params,
-        traffic: "list",
-        ...sending(),
-      });
+      const page = await transport
+        .request<ListPage>({ method: "GET", path, query: params, traffic: "list", ...sending() })
+        .catch((error: unknown) => {
+          throw explained(error, this.#scope, call);
+        });
       const { apiVersion, kind } = mapping;
       const items = (page.items ?? []) as { apiVersion?: string; kind?: string }[];
       for (const item of items) {
@@ -193,10 +198,11 @@ export class ObjectReader {
     return namespace ? { name } : key;
   }
 
-  #declared(resource: Resource, verb: string, subresource?: string): void {
+  #declared({ resource, verbs, subresource, headers }: MadeCall): void {
     const { permissions, onUndeclared } = this.#scope;
-    if (onUndeclared !== undefined && !permissions.allows(resource, verb, subresource)) {
-      onUndeclared(resource, verb, subresource);
+    if (onUndeclared === undefined || headers !== undefined) return;
+    for (const verb of verbs) {
+      if (!permissions.allows(resource, verb, subresource)) onUndeclared(resource, verb, subresource);
     }
   }
 }

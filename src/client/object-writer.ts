@@ -5,12 +5,13 @@
  * at once. So a read after a write sees at least that write, and an event that only echoes it is recognised.
  */
 import type { WriteResult } from "../cache/feed.ts";
-import { type ApiError, isForbidden, isNotFound } from "../kube/api-error.ts";
+import { isNotFound } from "../kube/api-error.ts";
 import { WritesRefused } from "../kube/request-gate.ts";
 import { collectionPath, objectPath } from "../kube/mapper.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
 import type { DeleteOptions, Patch, WriteOptions } from "./client.ts";
+import { explained } from "./undeclared-call.ts";
 import type { ClientScope, RunScope } from "./scope.ts";
 import { APPLY, type Body, identified, PATCH_TYPES, patchBody, withoutManagedFields } from "./write-body.ts";
 import { WriteHold } from "./write-hold.ts";
@@ -224,7 +225,11 @@ export class ObjectWriter {
     const body = call.object === undefined ? call.body : identified(mapping, call.object);
     const { gate } = run;
     if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
-    if (onUndeclared !== undefined && !permissions.allows(resource, call.verb, subresource)) {
+    if (
+      onUndeclared !== undefined &&
+      run.headers === undefined &&
+      !permissions.allows(resource, call.verb, subresource)
+    ) {
       onUndeclared(resource, call.verb, subresource);
     }
     const held = options.dryRun === true ? undefined : call.key;
@@ -252,7 +257,7 @@ export class ObjectWriter {
         for (const known of call.refused?.(error) ?? []) this.learn(resource, held, known);
         hold?.end(undefined);
       }
-      throw isForbidden(error) ? undeclared(error, this.#scope, resource, call) : error;
+      throw explained(error, this.#scope, { resource, verbs: [call.verb], subresource, headers: run.headers });
     }
     if (hold !== undefined) hold.end(result);
     else if (result?.object !== undefined) this.learn(resource, keyString(result.object.metadata), result);
@@ -342,14 +347,6 @@ function isGone(object: AnyObject): boolean {
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds > 0 || finalizers.length > 0) return false;
   const { spec } = object as { readonly spec?: { readonly finalizers?: readonly string[] } };
   return !spec?.finalizers?.length; // of a Namespace
-}
-
-/** Names the line that is missing in the controller, because RBAC is generated from its declarations. */
-function undeclared(error: ApiError, scope: ClientScope, resource: Resource, call: Call): ApiError {
-  if (!scope.permissions.allows(resource, call.verb, call.subresource)) {
-    error.message += `; controller '${scope.manager}' does not declare it: add \`uses: [allow(${resource.kind}, "${call.subresource === undefined ? "" : `${call.subresource}/`}${call.verb}")]\``;
-  }
-  return error;
 }
 
 /** A deletion with a body is not read from its query. */

@@ -8,6 +8,8 @@ export interface PermittedVerbs {
   readonly verbs: ReadonlySet<string>;
   /** Only there; `undefined` for wherever the process watches, "all" for everywhere all the same. */
   readonly namespaces: readonly string[] | "all" | undefined;
+  /** Only objects of these names; `undefined` for all. */
+  readonly names: readonly string[] | undefined;
 }
 
 interface Permitted extends PermittedVerbs {
@@ -18,19 +20,20 @@ interface Permitted extends PermittedVerbs {
 export interface AllowOptions {
   readonly subresource?: string | undefined;
   readonly namespaces?: readonly string[] | "all" | undefined;
+  readonly names?: readonly string[] | undefined;
 }
 
 export class Permissions {
-  /** By kind, subresource and namespaces. */
+  /** By kind, subresource, namespaces and names. */
   readonly #permitted = new Map<string, Permitted>();
   /** By kind and subresource, wherever. */
   readonly #verbs = new Map<string, Set<string>>();
 
   allow(resource: Resource, verbs: readonly string[], options: AllowOptions = {}): void {
-    const { subresource, namespaces } = options;
+    const { subresource, namespaces, names } = options;
     const id = identity(resource, subresource);
-    const where = `${id} ${namespaces?.toString() ?? ""}`;
-    const permitted = this.#permitted.get(where) ?? { resource, subresource, namespaces, verbs: new Set() };
+    const where = `${id} ${namespaces?.toString() ?? ""} ${names?.toString() ?? ""}`;
+    const permitted = this.#permitted.get(where) ?? { resource, subresource, namespaces, names, verbs: new Set() };
     const anywhere = this.#verbs.get(id) ?? new Set();
     for (const verb of verbs) {
       permitted.verbs.add(verb);

@@ -7,6 +7,7 @@ import { Pod } from "../resource/builtin/core.ts";
 import type { Key } from "../resource/meta.ts";
 import type { ExecOptions, Execution } from "./client.ts";
 import { PushedChunks } from "./pushed-chunks.ts";
+import { explained } from "./undeclared-call.ts";
 import type { ClientScope } from "./scope.ts";
 import { WritesRefused } from "../kube/request-gate.ts";
 import type { WriteGate } from "./write-gate.ts";
@@ -45,12 +46,15 @@ async function run(
   const { gate, stdin, stdout, stderr, signal, stop, headers } = call;
   if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
   // A WebSocket begins with a GET; newer servers ask for `create` besides.
-  for (const verb of ["get", "create"]) if (!permissions.allows(Pod, verb, "exec")) onUndeclared?.(Pod, verb, "exec");
+  const made = { resource: Pod, verbs: ["get", "create"], subresource: "exec", headers };
+  for (const verb of headers === undefined ? made.verbs : []) {
+    if (!permissions.allows(Pod, verb, "exec")) onUndeclared?.(Pod, verb, "exec");
+  }
   const mapping = mapper.known(Pod) ?? (await mapper.resolve(Pod, signal));
   const signals = [signal, stop].filter((one) => one !== undefined);
   let result = "";
   const decoder = new TextDecoder();
-  const channels = await transport.channels({
+  const opening = transport.channels({
     path: objectPath(mapping, pod, "exec"),
     query: queryOf(call),
     headers,
@@ -60,6 +64,9 @@ async function run(
       else if (channel === STDERR) stderr.push(bytes);
       else if (channel === RESULT) result += decoder.decode(bytes, { stream: true });
     },
+  });
+  const channels = await opening.catch((error: unknown) => {
+    throw explained(error, scope, made);
   });
   try {
     if (stdin !== undefined) await Promise.race([channels.closed, feed(channels, stdin)]);

@@ -5,6 +5,7 @@ import { Pod } from "../resource/builtin/core.ts";
 import type { Key } from "../resource/meta.ts";
 import type { LogOptions } from "./client.ts";
 import type { ClientScope } from "./scope.ts";
+import { explained } from "./undeclared-call.ts";
 
 export interface LogCall extends LogOptions {
   readonly headers?: HeaderValues | undefined;
@@ -15,7 +16,8 @@ export interface LogCall extends LogOptions {
 /** @throws ApiError when there is no such pod or container, or it has not started. */
 export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): AsyncGenerator<string> {
   const { mapper, transport, permissions, onUndeclared } = scope;
-  if (!permissions.allows(Pod, "get", "log")) onUndeclared?.(Pod, "get", "log");
+  const call = { resource: Pod, verbs: ["get"], subresource: "log", headers: options.headers };
+  if (options.headers === undefined && !permissions.allows(Pod, "get", "log")) onUndeclared?.(Pod, "get", "log");
   const mapping = mapper.known(Pod) ?? (await mapper.resolve(Pod, options.signal));
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, options.signal, options.stop].filter((one) => one !== undefined));
@@ -45,7 +47,7 @@ export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): A
         end = {};
         wake.resolve();
       },
-      (error: unknown) => ((end = { error }), wake.resolve()),
+      (error: unknown) => ((end = { error: explained(error, scope, call) }), wake.resolve()),
     );
   try {
     while (true) {

@@ -5,6 +5,7 @@ import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { WatchEvent } from "./client.ts";
 import type { ListQuery } from "./object-reader.ts";
 import type { ClientScope } from "./scope.ts";
+import { explained } from "./undeclared-call.ts";
 
 export interface WatchQuery extends ListQuery {
   /** @default the newest */
@@ -15,11 +16,13 @@ export interface WatchQuery extends ListQuery {
 
 /** @throws ApiError 410 when the version is too old to go on from. */
 export async function* watchEvents(
-  { mapper, transport }: Pick<ClientScope, "mapper" | "transport">,
+  scope: Pick<ClientScope, "mapper" | "transport" | "permissions" | "manager">,
   resource: Resource,
   query: WatchQuery,
 ): AsyncGenerator<WatchEvent<AnyObject>> {
+  const { mapper, transport } = scope;
   const { labels, fields, headers } = query;
+  const call = { resource, verbs: ["list", "watch"], headers };
   const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, query.signal));
   const path = collectionPath(mapping, query.namespace);
   const stop = new AbortController();
@@ -27,7 +30,10 @@ export async function* watchEvents(
   let { resourceVersion } = query;
   if (resourceVersion === undefined) {
     type List = { readonly metadata: { readonly resourceVersion: string } };
-    const list = await transport.request<List>({ method: "GET", path, query: "limit=1", signal, headers });
+    const listing = transport.request<List>({ method: "GET", path, query: "limit=1", signal, headers });
+    const list = await listing.catch((error: unknown) => {
+      throw explained(error, scope, call);
+    });
     resourceVersion = list.metadata.resourceVersion;
   }
   const pending: WatchEvent<AnyObject>[] = [];
@@ -56,7 +62,7 @@ export async function* watchEvents(
   let end: { readonly error?: unknown } | undefined;
   pump().then(
     () => ((end = {}), wake.resolve()),
-    (error: unknown) => ((end = { error }), wake.resolve()),
+    (error: unknown) => ((end = { error: explained(error, scope, call) }), wake.resolve()),
   );
   try {
     while (true) {

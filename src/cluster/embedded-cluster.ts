@@ -1,4 +1,5 @@
 /** A cluster in this process: the embedded API server and the controllers that make it one. */
+import { accountUser } from "../apiserver/authentication/tokens.ts";
 import { listenApiServer } from "../apiserver/listen.ts";
 import type { ApiServer } from "../apiserver/server.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
@@ -29,6 +30,8 @@ export interface EmbeddedCluster extends AsyncDisposable {
   readonly kubeconfig: string;
   /** Reaches the server in this process, as an administrator, without a connection. */
   readonly config: ClusterConfig;
+  /** Reaches it as somebody else, with nothing between. @default an administrator */
+  as(account?: { readonly namespace: string; readonly name: string }): ClusterConfig;
   readonly apiServer: ApiServer;
   stop(): Promise<void>;
 }
@@ -56,7 +59,11 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {})
       await listening.stop();
     };
     const { url, kubeconfig, server } = listening;
-    return { url, kubeconfig, config, apiServer: server, stop, [Symbol.asyncDispose]: stop };
+    const as: EmbeddedCluster["as"] = (account) => {
+      const connection = account && { certificate: accountUser(account) };
+      return inProcess(url, (request) => server.fetch(request, connection));
+    };
+    return { url, kubeconfig, config, as, apiServer: server, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await listening.stop();
     throw error;

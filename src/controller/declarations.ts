@@ -96,10 +96,13 @@ function read(controller: AnyController): Declarations {
     // What an earlier name holds of the status is taken over by a patch of the object itself.
     const isPatched = finalizers.length > 0 || formerly.length > 0;
     permissions.allow(resource, isPatched ? [...READ, "patch"] : READ, { namespaces });
-    const status = isStatusUpdated(resource) ? ["get", "update", "patch"] : ["get", "patch"];
-    permissions.allow(resource, status, { subresource: "status", namespaces });
+    if (resource.subresources?.includes("status") !== false) {
+      const verbs = isStatusUpdated(resource) ? ["update", "patch"] : ["patch"];
+      permissions.allow(resource, verbs, { subresource: "status", namespaces });
+    }
     // Where the OwnerReferencesPermissionEnforcement admission is on, `blockOwnerDeletion` needs this.
-    permissions.allow(resource, ["update"], { subresource: "finalizers", namespaces });
+    if (owns.some(({ options }) => options.track !== "label"))
+      permissions.allow(resource, ["update"], { subresource: "finalizers", namespaces });
     // Events of a cluster-scoped object are in the namespace default.
     permissions.allow(Event, ["create", "patch"], {
       namespaces: resource.scope === "Cluster" ? ["default"] : namespaces,
@@ -115,12 +118,12 @@ function read(controller: AnyController): Declarations {
   const all = [...(primary === undefined ? [] : [primary]), ...owns, ...watches, ...reads];
   if (all.some(({ options }) => isNamespaceSelector(options.namespaces))) permissions.allow(Namespace, READ);
   for (const permission of controller.uses ?? []) {
-    const { resource, verbs } = allowedVerbs(permission);
+    const { resource, verbs, names } = allowedVerbs(permission);
     for (const verb of verbs) {
-      const slash = verb.indexOf("/");
-      permissions.allow(resource, [verb.slice(slash + 1)], {
-        subresource: slash < 0 ? undefined : verb.slice(0, slash),
-      });
+      // A part of a user's extras may have a slash of its own.
+      const slash = verb.lastIndexOf("/");
+      const subresource = slash < 0 ? undefined : verb.slice(0, slash);
+      permissions.allow(resource, [verb.slice(slash + 1)], { subresource, names });
     }
   }
   return { name, formerly, for: primary, owns, watches, reads, sources, finalizers, permissions };

@@ -8,8 +8,30 @@ import type { MappedWatch, Target, Watch } from "./watch.ts";
 
 type PlainVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
+/** Verbs that permit more than a way of access to the objects of a kind. */
+type SpecialVerb =
+  /** Of a Role or ClusterRole: to bind it, and to put more into it, than one may do oneself. */
+  | "bind"
+  | "escalate"
+  /** Of a ServiceAccount, or of `resource("v1", "User")` and `resource("v1", "Group")`: to act as it. */
+  | "impersonate"
+  | `impersonate:${string}`
+  | `impersonate-on:${string}`
+  /** Of `resource("certificates.k8s.io/v1", "Signer")`. */
+  | "approve"
+  | "attest"
+  | "sign"
+  /** Of kinds that admission plugins ask for, such as SecurityContextConstraints. */
+  | "use";
+
 /** What RBAC calls the ways of access: to the kind itself, or to a subresource, as `"scale/patch"`. */
-export type Verb = PlainVerb | `${string}/${PlainVerb}`;
+export type Verb = PlainVerb | SpecialVerb | `${string}/${PlainVerb | SpecialVerb}`;
+
+/** What narrows a permission. */
+export interface Narrowed {
+  /** Names of the objects that it is for; not for `create` and `deletecollection`, which name none. @default all */
+  readonly names: readonly string[];
+}
 
 declare const permission: unique symbol;
 /** What {@link allow} gives to `uses`. */
@@ -21,11 +43,27 @@ export interface Permission {
 export interface AllowedVerbs {
   readonly resource: Resource;
   readonly verbs: readonly Verb[];
+  /** @default all */
+  readonly names?: readonly string[] | undefined;
 }
 
-/** A call outside the declarations: `allow(ConfigMap, "get", "create")`. Goes into `manifests rbac`. */
-export function allow(resource: Resource, ...verbs: readonly Verb[]): Permission {
-  return Object.freeze({ resource, verbs } satisfies AllowedVerbs) as unknown as Permission;
+/**
+ * A call outside the declarations, as it goes into `manifests rbac`.
+ *
+ * @example
+ * allow(ConfigMap, "get", "create")
+ * allow(Deployment, "scale/patch")
+ * allow(ClusterRole, "bind", { names: ["edit"] })
+ */
+export function allow(resource: Resource, ...verbs: readonly Verb[] | readonly [...Verb[], Narrowed]): Permission {
+  const last = verbs.at(-1);
+  const narrowed = typeof last === "object" ? last : undefined;
+  const permission: AllowedVerbs = {
+    resource,
+    verbs: (narrowed === undefined ? verbs : verbs.slice(0, -1)) as readonly Verb[],
+    ...(narrowed !== undefined && { names: narrowed.names }),
+  };
+  return Object.freeze(permission) as unknown as Permission;
 }
 
 /** What a permission of `uses` permits. */

@@ -1,5 +1,6 @@
 /** Warns once about each call that a controller did not declare, with the line to add: RBAC is made from declarations. */
 import type { ClientScope } from "../client/scope.ts";
+import { declarationOf } from "../client/undeclared-call.ts";
 import type { Log } from "../observe/log.ts";
 import { groupKind } from "../resource/handle.ts";
 
@@ -12,9 +13,9 @@ export function warnOnce(
     const call = `${verb} ${groupKind(resource)}${subresource === undefined ? "" : `/${subresource}`}`;
     if (warned.has(call)) return;
     warned.add(call);
-    log.warn(
-      `A call is not declared: add \`uses: [allow(${resource.kind}, "${subresource === undefined ? "" : `${subresource}/`}${verb}")]\``,
-      { ...about, call },
-    );
+    log.warn(`A call is not declared: add \`${declarationOf({ resource, verbs: [verb], subresource })}\``, {
+      ...about,
+      call,
+    });
   };
 }

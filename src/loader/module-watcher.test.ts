@@ -31,13 +31,14 @@ class Target {
   readonly #running = new Map<string, LoadedModule>();
   readonly modules = {
     has: (name: string) => this.#running.has(name),
-    remove: async (name: string) => {
-      this.#running.get(name)?.dispose();
-      this.#running.delete(name);
-      this.events.push(`remove ${name}`);
-    },
     markBroken: (name: string) => void this.events.push(`broken ${name}`),
   };
+
+  async remove(name: string): Promise<void> {
+    this.#running.get(name)?.dispose();
+    this.#running.delete(name);
+    this.events.push(`remove ${name}`);
+  }
 
   async add(module: LoadedModule): Promise<void> {
     this.#running.set(module.name, module);

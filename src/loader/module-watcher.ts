@@ -15,9 +15,9 @@ const LOOK_EVERY = 2_000;
 export interface ModuleTarget {
   add(module: LoadedModule): Promise<void>;
   replace(module: LoadedModule): Promise<void>;
+  remove(name: string): Promise<void>;
   readonly modules: {
     has(name: string): boolean;
-    remove(name: string): Promise<void>;
     markBroken(name: string, broken: { readonly file: string; readonly message: string }): void;
   };
 }
@@ -98,12 +98,12 @@ export class ModuleWatcher implements AsyncDisposable {
   async #sync(): Promise<void> {
     if (this.#closed) return;
     const found = scanFolders(this.#folders);
-    const { modules } = this.#options.target;
+    const { target } = this.#options;
     for (const name of this.#hashes.keys()) {
       if (found.some((one) => one.name === name)) continue;
       this.#hashes.delete(name);
       this.#options.log.info("Module removed", { module: name });
-      await modules.remove(name);
+      await target.remove(name);
     }
     for (const one of found) {
       const { hash } = closureOf(one.file);

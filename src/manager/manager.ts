@@ -10,7 +10,6 @@ import { FinalizerClaims } from "../controller/finalizer-claims.ts";
 import { RunTurns } from "../controller/run-turns.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { createEventRecorder } from "../events/recorder.ts";
-import { isApiError } from "../kube/api-error.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
 import { RestMapper } from "../kube/mapper.ts";
 import type { RateLimit } from "../kube/request-rate.ts";
@@ -20,15 +19,16 @@ import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Log } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
 import { hostBound } from "../platform/as-host.ts";
-import { type Clock, evenly, sleep, systemClock } from "../platform/clock.ts";
+import { type Clock, evenly, systemClock } from "../platform/clock.ts";
 import { healthApp } from "../server/health-app.ts";
 import { HealthChecks } from "../server/health-checks.ts";
 import { type Listeners, startListeners } from "../server/listeners.ts";
 import { metricsApp } from "../server/metrics-app.ts";
 import { type ElectionOptions, Elections } from "./elections.ts";
+import { type AccessOptions, AccountAccess } from "./account-access.ts";
 import { informerReading } from "./informer-reading.ts";
-import { installCrds, installGate } from "./install-crds.ts";
 import { isolate } from "./isolation.ts";
+import { ModuleStart } from "./module-start.ts";
 import { notReady } from "./readiness.ts";
 
 export interface ManagerOptions {
@@ -47,6 +47,10 @@ export interface ManagerOptions {
   readonly grace?: number | undefined;
   /** A module that is broken, waiting or unavailable fails `/readyz`. @default false */
   readonly strict?: boolean | undefined;
+  /** Lets the modules do exactly what they declare, when `cluster` is reached as this account. @default none: whatever it may */
+  readonly access?: AccessOptions | undefined;
+  /** Who installs CustomResourceDefinitions, where the modules themselves may not. @default `cluster` */
+  readonly installer?: ClusterConfig | undefined;
   /** Applies the modules' CustomResourceDefinitions before their controllers start. @default false */
   readonly installCrds?: boolean | undefined;
   /** Tries again where the server refuses them, instead of throwing. @default true */
@@ -69,12 +73,6 @@ export interface ManagerOptions {
   readonly connectionClock?: Clock | undefined;
 }
 
-/** Milliseconds between two tries to install what the server refuses: at first, and at most; with jitter. */
-const FIRST_RETRY = 1_000;
-const LAST_RETRY = 30_000;
-/** The answer to a definition that the server would refuse again. */
-const INVALID = 422;
-
 /** One process: a cluster, listeners, and modules that come and go. */
 export class Manager implements AsyncDisposable {
   readonly modules: ModuleRegistry;
@@ -82,6 +80,8 @@ export class Manager implements AsyncDisposable {
   readonly #options: ManagerOptions;
   readonly #health = { healthz: new HealthChecks(), livez: new HealthChecks(), readyz: new HealthChecks() };
   readonly #transport: Transport;
+  readonly #start: ModuleStart;
+  readonly #installer: Transport | undefined;
   readonly #connectionClock: Clock;
   readonly #runtime: Runtime;
   readonly #elections: Elections | undefined;
@@ -89,19 +89,21 @@ export class Manager implements AsyncDisposable {
   readonly #isolation: Disposable | undefined;
   readonly #reachability: Disposable;
   #listeners: Listeners | undefined;
-  readonly #installing = installGate();
   #loaded = false;
   #stopped: Promise<void> | undefined;
 
   /** Nothing is listened on or sent before {@link start}. */
   constructor(options: ManagerOptions) {
-    const { cluster, log, namespaces = [], grace = 30_000, strict, development = false } = options;
+    const { log, namespaces = [], grace = 30_000, strict, development = false } = options;
     this.#options = options;
-    this.metrics = createMetrics({ host: new URL(cluster.server).host });
+    this.metrics = createMetrics({ host: new URL(options.cluster.server).host });
     if (options.isolate !== false) this.#isolation = isolate({ log, metrics: this.metrics });
     // Modules call the SDK in their own context; what it opens for them must outlive them.
     const clock = outsideModules(options.clock ?? systemClock);
     this.#connectionClock = options.connectionClock === undefined ? clock : outsideModules(options.connectionClock);
+    const timed = { clock: this.#connectionClock };
+    const access = options.access && new AccountAccess(options.access, { ...timed, namespaces });
+    const cluster = access?.through(options.cluster) ?? options.cluster;
     this.#transport = createTransport(cluster, {
       clock: this.#connectionClock,
       rate: options.requestRate,
@@ -138,7 +140,8 @@ export class Manager implements AsyncDisposable {
       metrics: this.metrics,
       namespaces,
       concurrency: options.concurrency,
-      warnUndeclared: development,
+      // What the account may not do is refused, and the refusal names the line to add.
+      warnUndeclared: development && options.access === undefined,
       tellRuns: options.tellRuns,
       tellFailures: options.tellFailures,
     };
@@ -148,6 +151,18 @@ export class Manager implements AsyncDisposable {
       strict,
       health: this.#health,
       leaderships: this.#elections,
+    });
+    const { installer } = options;
+    this.#installer = installer && createTransport(installer, timed);
+    this.#start = new ModuleStart({
+      modules: this.modules,
+      installer: options.installCrds === true ? (this.#installer ?? transport) : undefined,
+      retries: options.retryInstalling !== false,
+      access,
+      clock,
+      connectionClock: this.#connectionClock,
+      log,
+      signal: this.#stopping.signal,
     });
     this.metrics.informersFrom(() =>
       this.#runtime.informers.all().map((informer) => informerReading(informer, this.#connectionClock.now())),
@@ -213,12 +228,17 @@ export class Manager implements AsyncDisposable {
    * @throws what keeps it from running for good; then the caller disposes of it.
    */
   add(module: LoadedModule): Promise<void> {
-    return this.#begin(module, () => this.modules.add(module));
+    return this.#start.begin(module, () => this.modules.add(module));
   }
 
   /** Starts a new version of a module after the old one drained. @throws as {@link add}. */
   replace(module: LoadedModule): Promise<void> {
-    return this.#begin(module, () => this.modules.replace(module));
+    return this.#start.begin(module, () => this.modules.replace(module));
+  }
+
+  /** Ends a module, and takes back what it was permitted. */
+  remove(name: string): Promise<void> {
+    return this.#start.end(name);
   }
 
   /** All modules that were found at start have been added, or are known to be broken. */
@@ -266,7 +286,7 @@ export class Manager implements AsyncDisposable {
         why: "events and informers have sent all they had to",
         run: async () => {
           this.#reachability[Symbol.dispose]();
-          await this.#transport.close();
+          await Promise.all([this.#transport.close(), this.#installer?.close(), this.#start.close()]);
         },
       },
       {
@@ -303,52 +323,6 @@ export class Manager implements AsyncDisposable {
       healthz,
       readyz,
     });
-  }
-
-  async #begin(module: LoadedModule, start: () => Promise<void>): Promise<void> {
-    this.#stopping.signal.throwIfAborted();
-    const refused = await this.#install(module, this.#stopping.signal);
-    if (refused === undefined) return start();
-    const signal = this.modules.postpone(module, refused);
-    this.#beginLater(module, { start, signal }).catch((error: unknown) => {
-      if (signal.aborted) return;
-      const message = error instanceof Error ? error.message : String(error);
-      this.modules.markBroken(module.name, { file: module.file, message });
-    });
-  }
-
-  /** Tries again and again to install what a module needs, until it leaves or can be started. */
-  async #beginLater(
-    module: LoadedModule,
-    { start, signal }: { readonly start: () => Promise<void>; readonly signal: AbortSignal },
-  ): Promise<void> {
-    const { clock } = this.#runtime;
-    for (let pause = FIRST_RETRY; ; pause = Math.min(2 * pause, LAST_RETRY)) {
-      await sleep(pause * (0.5 + Math.random() / 2), { clock, signal });
-      const refused = await this.#install(module, signal);
-      if (refused === undefined) return start();
-      this.modules.postpone(module, refused);
-    }
-  }
-
-  /**
-   * Installs the kinds that a module defines.
-   *
-   * @returns why the server refuses it for now; `undefined` when they are there, or nobody asked for them.
-   * @throws what time does not mend.
-   */
-  async #install(module: LoadedModule, signal: AbortSignal): Promise<string | undefined> {
-    const { installCrds: installs, retryInstalling = true } = this.#options;
-    if (installs !== true) return undefined;
-    const { transport, log } = this.#runtime;
-    const clock = this.#connectionClock;
-    try {
-      await installCrds(module.definitions.resources, { transport, clock, log, signal, gate: this.#installing });
-      return undefined;
-    } catch (error) {
-      if (!retryInstalling || !isApiError(error) || error.code === INVALID) throw error;
-      return `Cannot install the CustomResourceDefinitions of ${module.file}: ${error.message}`;
-    }
   }
 
   /** Routes of plugins, without the prefix under which they are mounted. */

@@ -97,6 +97,17 @@ describe("defineController", () => {
       "option 'watches': entry 0: ConfigMap needs 'enqueue'",
     ],
     ["a permission", { for: Deployment, uses: [Secret], reconcile }, "option 'uses': entry 0: expected allow(kind"],
+    [
+      "bind of what is no role",
+      { for: Deployment, uses: [allow(Secret, "bind")], reconcile },
+      "only a Role or a ClusterRole",
+    ],
+    [
+      "a name to create",
+      { for: Deployment, uses: [allow(Secret, "create", { names: ["a"] })], reconcile },
+      "RBAC cannot narrow it to names",
+    ],
+    ["no names", { for: Deployment, uses: [allow(Secret, "get", { names: [] })], reconcile }, "has no names"],
   ];
   test.each(wrong)("refuses %s, with a message that says what", (_, options, message) => {
     expect(() => loose(options)).toThrow(message);

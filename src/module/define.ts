@@ -13,10 +13,22 @@ import type { Definition } from "./definition.ts";
 import type { Plugin } from "./plugin.ts";
 import * as is from "./option-table.ts";
 
-const permission = (value: unknown): string | undefined =>
-  typeof value === "object" && value !== null && Array.isArray(allowedVerbs(value as Permission).verbs)
-    ? undefined
-    : 'expected allow(kind, "verb", …)';
+const permission = (value: unknown): string | undefined => {
+  if (typeof value !== "object" || value === null || !Array.isArray(allowedVerbs(value as Permission).verbs)) {
+    return 'expected allow(kind, "verb", …)';
+  }
+  const { resource, verbs, names } = allowedVerbs(value as Permission);
+  const unnamed = names && verbs.find((verb) => /^(create|deletecollection)$/.test(verb));
+  if (names?.length === 0) return `allow(${resource.kind}, …) has no names: leave them out, or name one`;
+  if (unnamed !== undefined) {
+    return `allow(${resource.kind}, "${unnamed}", { names }): RBAC cannot narrow it to names, because such a request has none`;
+  }
+  const isRole = resource.group === "rbac.authorization.k8s.io" && /^(Cluster)?Role$/.test(resource.kind);
+  const misplaced = isRole ? undefined : verbs.find((verb) => verb === "bind" || verb === "escalate");
+  return (
+    misplaced && `allow(${resource.kind}, "${misplaced}"): only a Role or a ClusterRole can be bound and escalated`
+  );
+};
 
 const retry: readonly is.Option[] = [
   { name: "first", check: is.isDuration },

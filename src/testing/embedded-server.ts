@@ -1,9 +1,19 @@
 /** The embedded cluster for a test: in this process, in memory. */
 import { startEmbeddedCluster } from "../cluster/embedded-cluster.ts";
+import { answered } from "./answered.ts";
 import type { Server, ServerOptions } from "./server.ts";
 
 export async function startEmbedded({ pods, clock, journal }: ServerOptions): Promise<Server> {
   const cluster = await startEmbeddedCluster({ pods, clock, through: (answer) => journal.through(answer) });
   const { config, kubeconfig } = cluster;
-  return { config, kubeconfig, stop: () => cluster.stop() };
+  return {
+    config,
+    kubeconfig,
+    backstage: cluster.as(),
+    as: async (account) => {
+      const reached = cluster.as(account);
+      return answered(reached, journal.through(reached.answer!));
+    },
+    stop: () => cluster.stop(),
+  };
 }

@@ -9,9 +9,11 @@ import { type Effect, FaultRule, type RuleOptions, selects } from "./fault-rule.
 import { connectionLost, OpenWatch } from "./open-watch.ts";
 import { type RequestTarget, targetOf, type RequestVerb } from "./request-target.ts";
 
+type Carry = (request: Request) => Promise<Response>;
+
 export interface FaultLayerOptions {
   /** Carries a request out. */
-  readonly answer: (request: Request) => Promise<Response>;
+  readonly answer: Carry;
   readonly onChunk: (chunk: Uint8Array) => void;
   readonly onStruck: (target: RequestTarget, effect: Effect["kind"]) => void;
 }
@@ -42,15 +44,19 @@ export class FaultLayer implements Faults {
     this.#options = options;
   }
 
-  /** Answers as the server does, or as a fault has it. */
-  async answer(request: Request): Promise<Response> {
+  /**
+   * Answers as the server does, or as a fault has it.
+   *
+   * @param carry carries the request out. @default as the options say
+   */
+  async answer(request: Request, carry: Carry = this.#options.answer): Promise<Response> {
     const target = targetOf(request);
     if (this.#struck("unreachable", target)) throw connectionLost("ECONNREFUSED");
     const { promise: cut, reject } = Promise.withResolvers<never>();
     cut.catch(() => {});
     this.#requests.add(reject);
     try {
-      return await Promise.race([this.#carry(request, target), cut]);
+      return await Promise.race([this.#carry(request, target, carry), cut]);
     } finally {
       this.#requests.delete(reject);
     }
@@ -114,12 +120,12 @@ export class FaultLayer implements Faults {
     for (const rule of this.#rules) rule[Symbol.dispose]();
   }
 
-  async #carry(request: Request, target: RequestTarget): Promise<Response> {
+  async #carry(request: Request, target: RequestTarget, carry: Carry): Promise<Response> {
     const { signal } = request;
     const late = this.#struck("late", target);
     const stalled = this.#struck("stall", target);
     if (stalled !== undefined) await abortable(stalled.over, signal);
-    const response = await this.#carryOut(request, target);
+    const response = await this.#carryOut(request, target, carry);
     if (late === undefined) return response;
     try {
       await sleep(late.ms, { signal });
@@ -130,13 +136,13 @@ export class FaultLayer implements Faults {
     return response;
   }
 
-  async #carryOut(request: Request, target: RequestTarget): Promise<Response> {
+  async #carryOut(request: Request, target: RequestTarget, carry: Carry): Promise<Response> {
     const refused = this.#struck("refuse", target);
     if (refused !== undefined) return refused.answer(target);
     const stale = target.verb === "other" ? undefined : this.#struck("stale", target);
     const known = stale?.answers.get(request.url);
     if (known !== undefined) return new Response(known.body, known.init);
-    const response = await this.#options.answer(request);
+    const response = await carry(request);
     if (target.verb === "watch" && response.ok) return this.#watch(response, target);
     if (this.#struck("lose", target)) {
       await response.body?.cancel();

@@ -7,6 +7,7 @@ import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { createLog } from "../observe/log.ts";
 import { writeToStandardError } from "../observe/standard-error.ts";
 import { openFetchSession } from "../platform/fetch-session.ts";
+import { accountToken } from "./account-token.ts";
 import { answered } from "./answered.ts";
 import { startPrograms } from "./control-plane/start.ts";
 import type { Server, ServerOptions } from "./server.ts";
@@ -30,13 +31,20 @@ export async function startReal({ pods, clock, journal }: ServerOptions): Promis
     const reached = await loadKubeconfig({ kubeconfig: plane.kubeconfig, env: {} });
     const session = openFetchSession(reached.tls as BunFetchRequestInitTLS);
     stops.push(() => session.close());
-    const config = answered(
-      reached,
-      journal.through((request) => send(session, request)),
-    );
+    const backstage = answered(reached, (request) => send(session, request));
+    const config = answered(reached, journal.through(backstage.answer!));
+    // A token counts only where no certificate goes with it.
+    const { ca } = reached.tls;
+    const bare = openFetchSession({ ca });
+    stops.push(() => bare.close());
     const own = await startClusterControllers(config, { pods, clock, only: controllers ? "pods" : undefined });
     stops.push(() => own.stop());
-    return { config, kubeconfig: await readFile(plane.kubeconfig, "utf8"), stop };
+    const as: Server["as"] = async (account) => {
+      const headers = { authorization: `Bearer ${await accountToken(backstage, account)}` };
+      const answer = journal.through((request) => send(bare, request));
+      return { ...answered(reached, answer), headers: () => headers, reload: () => Promise.resolve(false) };
+    };
+    return { config, backstage, as, kubeconfig: await readFile(plane.kubeconfig, "utf8"), stop };
   } catch (error) {
     await stop();
     throw error;

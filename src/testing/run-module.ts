@@ -18,6 +18,13 @@ export interface RunModuleOptions {
   readonly concurrency?: number | undefined;
   /** @default the cluster's */
   readonly clock?: Clock | undefined;
+  /**
+   * Runs the module as an administrator, who may do everything, and warns of what it does not declare. Otherwise it is a
+   * service account that may do exactly what `binnacle manifests rbac` prints for it.
+   *
+   * @default `$BINNACLE_TEST_AS_ADMIN`, which `binnacle test --as-admin` sets, else false
+   */
+  readonly asAdmin?: boolean | undefined;
   /** The least of what is shown on standard error; everything is in `log`. @default "warn" */
   readonly show?: LogLevel | "none" | undefined;
 }
@@ -52,7 +59,8 @@ const RANK: Readonly<Record<string, number>> = { debug: 0, info: 1, warn: 2, err
  * first are those that `run --install-crds` and `dev` would apply: of the kinds that modules export, and not of those that
  * a controller only names. A test that defines a controller itself has the kinds that this one names.
  *
- * Cached objects are frozen, and a call that no declaration covers warns with the line to add.
+ * Cached objects are frozen. The module runs as a service account that may do exactly what it declares: any other call
+ * fails with 403 and the line to add.
  *
  * @param module a definition, several, or all that a module exports: `import * as guestbook from "./guestbook.ts"`.
  * @throws TypeError when there is no definition, Error when a controller has not synced within 15 s.
@@ -63,11 +71,14 @@ export async function runModule(
   options: RunModuleOptions = {},
 ): Promise<RunningModule> {
   const definitions = givenDefinitions(module);
-  const { show = "warn" } = options;
+  const { show = "warn", asAdmin = isSet(process.env["BINNACLE_TEST_AS_ADMIN"]) } = options;
+  const own = asAdmin ? undefined : await cluster.account();
   const log: LogLine[] = [];
   const shown = createLog({ level: show === "none" ? "error" : show, format: "pretty", write: writeToStandardError });
   const manager = new Manager({
-    cluster: cluster.config,
+    cluster: own?.config ?? cluster.config,
+    access: own?.access,
+    installer: cluster.config,
     log: createLog({
       level: "info",
       format: "json",
@@ -104,6 +115,10 @@ export async function runModule(
     throw error;
   }
   return { log, idle: (quiet) => idle(manager, quiet), stop, [Symbol.asyncDispose]: stop };
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && !["", "0", "false"].includes(value);
 }
 
 async function synced({ modules }: Manager, definitions: ModuleDefinitions): Promise<void> {

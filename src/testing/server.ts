@@ -2,6 +2,7 @@
 import type { Clock } from "../platform/clock.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
 import type { PodBehaviour } from "../cluster/pods/pod-behaviour.ts";
+import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import type { Journal } from "./journal.ts";
 
 export interface ServerOptions {
@@ -16,6 +17,10 @@ export interface ServerOptions {
 export interface Server {
   /** An administrator's way to it, through the journal. */
   readonly config: ClusterConfig;
+  /** An administrator's way that the journal does not see: to prepare what a test is not about. */
+  readonly backstage: ClusterConfig;
+  /** A service account's way, through the journal; it may do nothing until it is granted. */
+  as(account: ServiceAccount): Promise<ClusterConfig>;
   /** A kubeconfig: YAML. */
   readonly kubeconfig: string;
   stop(): Promise<void>;

@@ -3,13 +3,23 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { guestbook, Guestbook } from "../../controllers/guestbook.ts";
+import { allow, type Permission } from "../controller/definition.ts";
 import { watch } from "../controller/watch.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { createTransport } from "../kube/transport.ts";
 import { defineController } from "../module/define.ts";
-import { ConfigMap, CoreEvent, Deployment, Namespace, Pod } from "../resource/builtin/index.ts";
+import {
+  ConfigMap,
+  CoreEvent,
+  Deployment,
+  Namespace,
+  Pod,
+  Secret,
+  SubjectAccessReview,
+} from "../resource/builtin/index.ts";
+import { of } from "../resource/handle.ts";
 import { FakeClock } from "./fake-clock.ts";
-import { eventually, matchers, runModule, startCluster } from "./index.ts";
+import { eventually, type LogLine, matchers, runModule, startCluster } from "./index.ts";
 
 expect.extend(matchers);
 const namespace = "default";
@@ -70,18 +80,66 @@ test("stop ends the modules that still run", async () => {
   expect(module.log.filter(({ level }) => level === "error")).toEqual([]);
 });
 
-test("an undeclared call warns with the line to add", async () => {
-  const careless = defineController({
-    name: "careless",
-    for: ConfigMap,
-    reconcile: async ({ metadata: { name } }, { client }) => void (await client.find(Namespace, { name })),
+test("an undeclared call is refused with the line to add, or warns of it where the module may do everything", async () => {
+  const careless = (uses: readonly Permission[]) =>
+    defineController({
+      name: "careless",
+      for: ConfigMap,
+      uses,
+      reconcile: async ({ metadata: { name } }, { client }) => {
+        await client.find(Namespace, { name });
+        await client.create(Secret, { metadata: { namespace: "default", generateName: "s-" } });
+      },
+    });
+  const failure = async (uses: readonly Permission[]): Promise<string> => {
+    await using cluster = await startCluster();
+    await using module = await runModule(careless(uses), cluster, { show: "none" });
+    const failed = (): LogLine | undefined => module.log.find(({ level }) => level === "error");
+    await eventually(() => failed() !== undefined);
+    return text(failed());
+  };
+  const read = await failure([allow(Secret, "create")]);
+  expect(read).toContain('User "system:serviceaccount:binnacle-system:binnacle" cannot get resource "namespaces"');
+  expect(read).toContain(`controller 'careless' does not declare it: add \`uses: [allow(Namespace, "get")]\``);
+  expect(await failure([allow(Namespace, "get")])).toContain('add `uses: [allow(Secret, "create")]`');
+
+  await using cluster = await startCluster();
+  await using module = await runModule(careless([]), cluster, { show: "none", asAdmin: true });
+  await eventually(() => module.log.some(({ msg, level }) => level === "warn" && msg.includes("allow(Namespace")));
+  expect(module.log.some(({ level }) => level === "error")).toBe(false);
+});
+
+/** All that a line of the log says, as plain text. */
+function text(line: LogLine | undefined): string {
+  return JSON.stringify(line).replaceAll(String.raw`\"`, '"');
+}
+
+test("what a module declares is enough, in namespaces that come later too, and no more than that", async () => {
+  const copies = defineController({
+    for: watch(ConfigMap, { namespaces: ["later"] }),
+    owns: [watch(Secret, { namespaces: ["later"] })],
+    async reconcile({ metadata: { name } }, { children }) {
+      await children.sync({ copy: of(Secret, { metadata: { name } }) });
+    },
+    async finalize() {},
   });
   await using cluster = await startCluster();
-  await using module = await runModule(careless, cluster, { show: "none" });
-  await eventually(() => module.log.some(({ msg, level }) => level === "warn" && msg.includes("Namespace")));
-  expect(module.log.find(({ level }) => level === "warn")).toMatchObject({
-    msg: expect.stringContaining("allow(Namespace"),
-  });
+  const { client } = cluster;
+  const starting = runModule(copies, cluster);
+  await client.create(Namespace, { metadata: { name: "later" } });
+  await using _module = await starting;
+  await client.create(ConfigMap, { metadata: { namespace: "later", name: "one" } });
+  await eventually(() => client.get(Secret, { namespace: "later", name: "one" }));
+  const subject = "system:serviceaccount:binnacle-system:binnacle";
+  const may = async (verb: string, namespace: string): Promise<boolean> => {
+    const resourceAttributes = { verb, namespace, resource: "secrets" };
+    const review = { metadata: {}, spec: { user: subject, resourceAttributes } };
+    const { status } = await client.create(SubjectAccessReview, review);
+    return status!.allowed;
+  };
+  expect(await may("create", "later")).toBe(true);
+  expect(await may("create", "default")).toBe(false);
+  expect(await may("deletecollection", "later")).toBe(false);
 });
 
 test("a run that fails is logged with its cause", async () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Client } from "../client/client.ts";
 import type { PodBehaviour } from "../cluster/pods/pod-behaviour.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
+import type { AccessOptions } from "../manager/account-access.ts";
 import { createLog } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import { answered } from "./answered.ts";
@@ -59,19 +60,28 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
   return new TestCluster({ kind, server, journal, clock });
 }
 
+/** A service account as a manager runs modules under it. */
+export interface ModuleAccount {
+  /** Its way to the server: through the faults. */
+  readonly config: ClusterConfig;
+  readonly access: AccessOptions;
+}
+
 /** A running cluster, with an administrator's client and the faults that modules meet. */
 export class TestCluster implements AsyncDisposable {
   readonly server: "embedded" | "real";
   readonly faults: Faults;
-  /** How modules reach it: through the faults. */
+  /** How an administrator's modules reach it: through the faults. */
   readonly config: ClusterConfig;
   /** What modules measure time with. @default the machine's clock */
   readonly clock: Clock | undefined;
   readonly #server: Server;
   readonly #journal: Journal;
+  readonly #layer: FaultLayer;
   readonly #api: ApiClient;
   readonly #client: Client;
   readonly #before = new Set<() => Promise<void>>();
+  #accounts = 0;
   #folder: string | undefined;
   #stopped: Promise<void> | undefined;
 
@@ -90,6 +100,7 @@ export class TestCluster implements AsyncDisposable {
         journal.note({ method, path, by: `struck by the fault '${effect}'`, code: 0, answer: "" }),
     });
     this.faults = layer;
+    this.#layer = layer;
     this.config = answered(config, (request) => layer.answer(request));
     const log = createLog({ level: "error", format: "pretty" });
     this.#api = apiClient(config, { manager: "test", log });
@@ -107,6 +118,22 @@ export class TestCluster implements AsyncDisposable {
     const file = join(this.#folder, "kubeconfig");
     writeFileSync(file, this.#server.kubeconfig, { mode: 0o600 });
     return file;
+  }
+
+  /**
+   * Lets a module run as a service account of its own, which may do nothing until it is granted.
+   *
+   * @internal
+   */
+  async account(): Promise<ModuleAccount> {
+    this.#accounts += 1;
+    const name = this.#accounts === 1 ? "binnacle" : `binnacle-${this.#accounts}`;
+    const account = { namespace: "binnacle-system", name };
+    const reached = await this.#server.as(account);
+    return {
+      config: answered(reached, (request) => this.#layer.answer(request, reached.answer)),
+      access: { account, administrator: this.#server.backstage },
+    };
   }
 
   /** Calls this when it stops, before its server does. @internal */

@@ -1,6 +1,6 @@
 /** Everything about who may do what. */
 import type { Case } from "../case.ts";
-import { claims, connecting, policyAuthorizer, policyParameters, signingRights } from "./asking.ts";
+import { claims, connecting, creatingByUpdate, policyAuthorizer, policyParameters, signingRights } from "./asking.ts";
 import { credentials } from "./credentials.ts";
 import { escalation } from "./escalation.ts";
 import { impersonation } from "./impersonation.ts";
@@ -17,6 +17,7 @@ export function allAccess(share: number): Case[] {
     policyParameters,
     signingRights,
     connecting,
+    creatingByUpdate,
     claims,
     ...worlds(share),
     ...escalation(share),

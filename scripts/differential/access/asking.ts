@@ -204,6 +204,41 @@ async function name(
   }
 }
 
+/** Updates and applies of what is not there make it, for those who may create. */
+export const creatingByUpdate: Case = {
+  name: "who creates by updates",
+  async run(session) {
+    await makeOwnNamespace(session);
+    const rule = { apiGroups: ["", "coordination.k8s.io"], resources: ["leases", "configmaps"] };
+    const people = {
+      updates: [{ ...rule, verbs: ["get", "update", "patch"] }],
+      creates: [{ ...rule, verbs: ["get", "update", "patch", "create"] }],
+      named: [{ ...rule, verbs: ["get", "update", "patch", "create"], resourceNames: ["one"] }],
+    };
+    const tokens = new Map<string, string>();
+    for (const [who, rules] of Object.entries(people)) tokens.set(who, await makeAccount(session, who, rules));
+    await session.noticed(600);
+    const kinds = [
+      { kind: "Lease", apiVersion: "coordination.k8s.io/v1", path: "/apis/coordination.k8s.io/v1", plural: "leases" },
+      { kind: "ConfigMap", apiVersion: "v1", path: "/api/v1", plural: "configmaps" },
+    ];
+    for (const { kind, apiVersion, path, plural } of kinds) {
+      for (const [who, token] of tokens) {
+        for (const name of ["one", "two", "Not Valid"]) {
+          const sender = bearing(token);
+          const one = `${path}/namespaces/${session.slug}/${plural}/${encodeURIComponent(name)}?dryRun=All`;
+          const body = { apiVersion, kind, metadata: { name } };
+          const typed = (type: string) => ({ ...sender, body, headers: { ...sender.headers, "content-type": type } });
+          await session.send(`${who} puts ${kind} ${name}`, "PUT", one, { ...sender, body });
+          await session.send(`${who} merges ${kind} ${name}`, "PATCH", one, typed("application/merge-patch+json"));
+          const apply = `${one}&fieldManager=m`;
+          await session.send(`${who} applies ${kind} ${name}`, "PATCH", apply, typed("application/apply-patch+yaml"));
+        }
+      }
+    }
+  },
+};
+
 export const connecting: Case = {
   name: "who connects to pods",
   async run(session) {

@@ -83,17 +83,20 @@ export class TokenAuthority {
       extra["authentication.kubernetes.io/pod-name"] = [pod.name];
       extra["authentication.kubernetes.io/pod-uid"] = [pod.uid];
     }
-    return {
-      username: `system:serviceaccount:${namespace}:${serviceaccount.name}`,
-      uid: serviceaccount.uid,
-      groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
-      extra,
-    };
+    return { ...accountUser({ namespace, name: serviceaccount.name }), uid: serviceaccount.uid, extra };
   }
 
   #signature(content: string): string {
     return createHmac("sha256", this.#secret).update(content).digest("base64url");
   }
+}
+
+/** A service account as a user. */
+export function accountUser({ namespace, name }: { readonly namespace: string; readonly name: string }): UserInfo {
+  return {
+    username: `system:serviceaccount:${namespace}:${name}`,
+    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
+  };
 }
 
 function encoded(value: object): string {

@@ -201,6 +201,24 @@ test("nobody gives away what he has not, unless he may escalate", async () => {
   expect((await call("PATCH", path, { user: plain, body: { rules: [] } })).code).toBe(200);
 });
 
+test("an update that makes an object takes what a create takes", async () => {
+  const rule = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+  const updates = await grant("updates", [{ ...rule, verbs: ["get", "update", "patch"] }]);
+  const creates = await grant("creates", [{ ...rule, verbs: ["get", "update", "patch", "create"] }]);
+  const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/one?dryRun=All";
+  const body = { metadata: { name: "one" }, spec: {} };
+  const refused = await call("PUT", path, { user: updates, body });
+  expect(refused).toMatchObject({ code: 403, body: { details: { name: "one", kind: "leases" } } });
+  expect(refused.body.message).toContain('User "updates" cannot create resource "leases"');
+  expect((await call("PUT", path, { user: creates, body })).code).toBe(201);
+  const headers = { "content-type": "application/apply-patch+yaml" };
+  const applied = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", ...body };
+  const apply = (user: UserInfo): Promise<Answer> =>
+    call("PATCH", `${path}&fieldManager=m`, { user, headers, body: applied });
+  expect((await apply(updates)).code).toBe(403);
+  expect((await apply(creates)).code).toBe(201);
+});
+
 test("who binds a role has what it permits, or may bind it by name", async () => {
   const here = await room();
   await grant("any-secrets", [secrets]);

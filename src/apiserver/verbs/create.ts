@@ -1,6 +1,7 @@
 /** POST: a new object. */
 import { randomUUID } from "node:crypto";
 import type { KubeObject, ObjectMetadata, WriteContext } from "../hooks.ts";
+import { accessForbidden } from "../authorization/forbidden.ts";
 import { guardRole, rbacGroup, type RoleWrite } from "../authorization/role-guard.ts";
 import { keyOf, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
@@ -110,6 +111,7 @@ export async function createObject(
   validateNew(exchange, object, context);
   for (const warning of behaviour.warnings?.(object, undefined, "") ?? []) context.warn(warning);
   attributes.object = object;
+  if (isUpdate) mayCreate(exchange);
   const validation = admission.validate(attributes);
   if (validation !== undefined) await validation;
   if (!options.dryRun) delete metadata["selfLink"];
@@ -136,6 +138,15 @@ export async function createObject(
   await storage.committed();
   const [view = stored] = await resource.view([stored]);
   return view;
+}
+
+/** An update that makes an object takes what a create takes. @throws StatusError 403 */
+function mayCreate({ kernel, resource: { row }, target, user }: Exchange): void {
+  const { namespace, name, subresource } = target;
+  const about = { group: row.group, resource: row.plural, subresource, namespace, name };
+  const asked = { user, verb: "create", isResource: true, path: "", ...about };
+  const { allowed, reason } = kernel.authorizer.authorize(asked);
+  if (!allowed) throw accessForbidden(asked, reason);
 }
 
 /** What is known of a write to a role or a binding. */

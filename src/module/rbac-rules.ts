@@ -13,6 +13,7 @@ export interface Rule {
   readonly verbs: readonly string[];
 }
 
+/** The usual verbs in the order in which everybody writes them; others follow. */
 const ORDER = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 
 export interface RuleOptions {
@@ -22,11 +23,19 @@ export interface RuleOptions {
   readonly namespace?: string | undefined;
 }
 
-/** The rules for all these permissions together: one per group and set of verbs, in a stable order. */
+/** What is permitted of one resource. */
+interface Access {
+  readonly apiGroup: string;
+  readonly name: string;
+  readonly names: readonly string[] | undefined;
+  readonly verbs: Set<string>;
+}
+
+/** The rules for all these permissions together: one per group, set of verbs and names, in a stable order. */
 export function rulesOf(all: Iterable<Permissions>, { scope, namespace }: RuleOptions = {}): readonly Rule[] {
-  const verbsOf = new Map<string, { apiGroup: string; name: string; verbs: Set<string> }>();
+  const found = new Map<string, Access>();
   for (const permissions of all) {
-    for (const { resource, subresource, verbs, namespaces } of permissions) {
+    for (const { resource, subresource, verbs, namespaces, names } of permissions) {
       const all = namespaces === "all";
       if (scope !== undefined && (all ? "Cluster" : resource.scope) !== scope) continue;
       if (namespace === undefined ? !all && namespaces !== undefined : all || !namespaces?.includes(namespace))
@@ -34,23 +43,35 @@ export function rulesOf(all: Iterable<Permissions>, { scope, namespace }: RuleOp
       // A handle of `resource()` does not know its plural without a cluster: by convention it follows from the kind.
       const plural = resource.plural ?? pluralOf(resource.kind.toLowerCase());
       const name = subresource === undefined ? plural : `${plural}/${subresource}`;
-      const id = `${resource.group}/${name}`;
-      const entry = verbsOf.get(id) ?? { apiGroup: resource.group, name, verbs: new Set() };
-      for (const verb of verbs) entry.verbs.add(verb);
-      verbsOf.set(id, entry);
+      const sorted = names?.toSorted();
+      const id = `${resource.group}/${name} ${sorted?.join() ?? ""}`;
+      const access = found.get(id) ?? { apiGroup: resource.group, name, names: sorted, verbs: new Set() };
+      for (const verb of verbs) access.verbs.add(verb);
+      found.set(id, access);
     }
   }
-  const rules = new Map<string, { apiGroup: string; resources: string[]; verbs: readonly string[] }>();
-  for (const { apiGroup, name, verbs } of [...verbsOf.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const sorted = ORDER.filter((verb) => verbs.has(verb));
-    const id = `${apiGroup} ${sorted.join(" ")}`;
-    const rule = rules.get(id);
-    if (rule === undefined) rules.set(id, { apiGroup, resources: [name], verbs: sorted });
-    else rule.resources.push(name);
+  const rules = new Map<string, { readonly rule: Rule; readonly resources: string[] }>();
+  for (const { apiGroup, name, names, verbs } of [...found.values()].sort((a, b) => compare(a.name, b.name))) {
+    const sorted = inOrder(verbs);
+    const id = `${apiGroup} ${sorted.join(" ")} ${names?.join() ?? ""}`;
+    const known = rules.get(id);
+    if (known !== undefined) {
+      known.resources.push(name);
+      continue;
+    }
+    const resources = [name];
+    rules.set(id, { rule: { apiGroup, resources, resourceNames: names, verbs: sorted }, resources });
   }
-  return [...rules.values()].sort(
-    (a, b) => compare(a.apiGroup, b.apiGroup) || compare(a.resources[0]!, b.resources[0]!),
-  );
+  return [...rules.values()].map(({ rule }) => rule).sort((a, b) => compare(placeOf(a), placeOf(b)));
+}
+
+function placeOf({ apiGroup, resources, resourceNames = [] }: Rule): string {
+  return [apiGroup, resources[0], ...resourceNames].join(" ");
+}
+
+function inOrder(verbs: ReadonlySet<string>): readonly string[] {
+  const others = [...verbs].filter((verb) => !ORDER.includes(verb)).sort();
+  return [...ORDER.filter((verb) => verbs.has(verb)), ...others];
 }
 
 function compare(a: string, b: string): number {

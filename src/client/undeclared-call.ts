@@ -1,0 +1,57 @@
+/** What a refusal for want of permission has to do with what the controller declared: RBAC is made from that. */
+import { isForbidden } from "../kube/api-error.ts";
+import type { HeaderValues } from "../kube/cluster-config.ts";
+import type { Resource } from "../resource/handle.ts";
+import type { ClientScope } from "./scope.ts";
+
+export interface MadeCall {
+  readonly resource: Resource;
+  /** All that it takes. */
+  readonly verbs: readonly string[];
+  readonly subresource?: string | undefined;
+  /** Those by which it was sent in another user's name. */
+  readonly headers?: HeaderValues | undefined;
+}
+
+/** The line that declares a call. */
+export function declarationOf({ resource, verbs, subresource }: MadeCall): string {
+  const prefix = subresource === undefined ? "" : `${subresource}/`;
+  return `uses: [allow(${[resource.kind, ...verbs.map((verb) => `"${prefix}${verb}"`)].join(", ")})]`;
+}
+
+/** Adds to a refusal the line that is missing in the controller and would have prevented it. @returns the error */
+export function explained<T>(error: T, scope: Pick<ClientScope, "permissions" | "manager">, call: MadeCall): T {
+  if (!isForbidden(error)) return error;
+  const line = missingLine(error.message, scope, call);
+  if (line !== undefined) error.message += `; controller '${scope.manager}' does not declare it: add \`${line}\``;
+  return error;
+}
+
+function missingLine(
+  message: string,
+  { permissions }: Pick<ClientScope, "permissions">,
+  { headers = {}, ...call }: MadeCall,
+): string | undefined {
+  const user = headers["Impersonate-User"];
+  if (user === undefined) {
+    if (message.includes(" attempting to grant RBAC permissions not currently held")) return giving(call.resource);
+    const verbs = call.verbs.filter((verb) => !permissions.allows(call.resource, verb, call.subresource));
+    return verbs.length === 0 ? undefined : declarationOf({ ...call, verbs });
+  }
+  // Otherwise it is the other user who may not.
+  if (!message.includes(" cannot impersonate")) return undefined;
+  const isAccount = String(user).startsWith("system:serviceaccount:");
+  const handles = [
+    isAccount ? "ServiceAccount" : 'resource("v1", "User")',
+    ...(headers["Impersonate-Group"] === undefined ? [] : ['resource("v1", "Group")']),
+    ...(headers["Impersonate-Uid"] === undefined ? [] : ['resource("authentication.k8s.io/v1", "UID")']),
+  ];
+  return `uses: [${handles.map((handle) => `allow(${handle}, "impersonate")`).join(", ")}]`;
+}
+
+/** Who has not what a role permits may give it all the same with one of these verbs. */
+function giving({ kind }: Resource): string {
+  return kind.endsWith("Binding")
+    ? 'uses: [allow(ClusterRole, "bind", { names: […] })]'
+    : `uses: [allow(${kind}, "escalate")]`;
+}

@@ -1,0 +1,242 @@
+/** Runs modules as a service account that may do exactly what `manifests rbac` prints for them. */
+import type { Permissions } from "../client/permissions.ts";
+import { declarationsOf } from "../controller/declarations.ts";
+import { isAlreadyExists, isNotFound } from "../kube/api-error.ts";
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+import { createTransport, type Transport } from "../kube/transport.ts";
+import type { LoadedModule } from "../module/loaded-module.ts";
+import { namespaceManifest, rbacManifests, type ServiceAccount } from "../module/rbac-manifests.ts";
+import { type Clock, sleep } from "../platform/clock.ts";
+
+export interface AccessOptions {
+  readonly account: ServiceAccount;
+  /** Writes the roles. */
+  readonly administrator: ClusterConfig;
+  /** Makes the account and its namespace too, so that people can look at them and ask for tokens. @default false */
+  readonly makes?: boolean | undefined;
+}
+
+interface Around {
+  readonly namespaces: readonly string[];
+  readonly clock: Clock;
+}
+
+/** A role or a binding of those that `rbacManifests` makes. */
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly resourceNames?: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+}
+
+/** How long a server may take to act on what was granted, in milliseconds; a server of several replicas learns of it by watches. */
+const LEARNED_WITHIN = 5_000;
+const ASK_EVERY = 10;
+
+export class AccountAccess {
+  readonly #account: ServiceAccount;
+  /** What is to be made before the first role. */
+  #unmade: readonly (readonly [collection: string, manifest: object])[];
+  readonly #transport: Transport;
+  readonly #around: Around;
+  /** What the modules that run, or are about to, declare. */
+  readonly #declared = new Map<string, readonly Permissions[]>();
+  /** Manifests that the server has, as JSON, by path. */
+  readonly #granted = new Map<string, string>();
+  /** Manifests for namespaces that are not there yet, by path. */
+  readonly #waiting = new Map<string, Manifest>();
+  /** Changes happen one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor({ account, administrator, makes = false }: AccessOptions, around: Around) {
+    this.#account = account;
+    this.#unmade = makes ? accountManifests(account) : [];
+    this.#around = around;
+    this.#transport = createTransport(administrator, { clock: around.clock, userAgent: "binnacle" });
+  }
+
+  /**
+   * Starts a module with what it declares; the version that it replaces keeps what it has until then.
+   *
+   * @throws what `start` throws; then everything is as it was.
+   */
+  async run(module: LoadedModule, start: () => Promise<void>): Promise<void> {
+    const { name, definitions } = module;
+    const own = definitions.controllers.map((one) => declarationsOf(one).permissions);
+    const before = this.#declared.get(name);
+    const settle = async (permissions: readonly Permissions[] | undefined): Promise<void> => {
+      if (permissions === undefined) this.#declared.delete(name);
+      else this.#declared.set(name, permissions);
+      await this.#grant();
+    };
+    await settle([...(before ?? []), ...own]);
+    try {
+      await start();
+    } catch (error) {
+      await settle(before);
+      throw error;
+    }
+    if (before !== undefined) await settle(own);
+  }
+
+  /** Takes back what only this module declared. */
+  async leave(name: string): Promise<void> {
+    if (this.#declared.delete(name)) await this.#grant();
+  }
+
+  /** The account's way to the server: what it is refused for a namespace that came since is granted, and sent again. */
+  through(config: ClusterConfig): ClusterConfig {
+    const { answer } = config;
+    if (answer === undefined) return config;
+    return {
+      ...config,
+      headers: (signal) => config.headers(signal),
+      reload: () => config.reload(),
+      answer: async (request) => {
+        if (this.#waiting.size === 0) return answer(request);
+        const again = request.clone();
+        const response = await answer(request);
+        if (response.status !== 403 || !(await this.#grantWaiting())) return response;
+        await response.body?.cancel();
+        return answer(again);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#transport.close();
+  }
+
+  /** Writes what differs from what was written last. */
+  #grant(): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const [path, body] of this.#unmade) await this.#post(path, body);
+      this.#unmade = [];
+      const { namespaces } = this.#around;
+      const permissions = [...this.#declared.values()].flat();
+      const wanted = rbacManifests(permissions, { account: this.#account, namespaces }) as readonly Manifest[];
+      const paths = new Set(wanted.map(pathOf));
+      for (const path of [...this.#granted.keys(), ...this.#waiting.keys()]) {
+        if (!paths.has(path)) await this.#revoke(path);
+      }
+      const changed = wanted.filter((one) => this.#granted.get(pathOf(one)) !== JSON.stringify(one));
+      const written: Manifest[] = [];
+      for (const one of changed) if (await this.#write(one)) written.push(one);
+      for (const one of written) await this.#learned(one);
+    });
+  }
+
+  /** @returns whether a namespace has come that something was waiting for. */
+  #grantWaiting(): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const written: Manifest[] = [];
+      for (const one of this.#waiting.values()) if (await this.#write(one)) written.push(one);
+      for (const one of written) await this.#learned(one);
+      return written.length > 0;
+    });
+  }
+
+  /** @returns whether it is there now; its namespace may not be. */
+  async #write(manifest: Manifest): Promise<boolean> {
+    const path = pathOf(manifest);
+    try {
+      await this.#create(manifest, path);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      this.#waiting.set(path, manifest);
+      return false;
+    }
+    this.#waiting.delete(path);
+    this.#granted.set(path, JSON.stringify(manifest));
+    return true;
+  }
+
+  async #create(manifest: Manifest, path: string): Promise<void> {
+    const collection = path.slice(0, path.lastIndexOf("/"));
+    if (!this.#granted.has(path) && (await this.#post(collection, manifest))) return;
+    await this.#transport.request({
+      method: "PATCH",
+      path,
+      query: "fieldManager=binnacle&force=true",
+      contentType: "application/apply-patch+yaml",
+      body: manifest,
+    });
+  }
+
+  /** @returns whether it was not there. */
+  async #post(path: string, body: object): Promise<boolean> {
+    try {
+      await this.#transport.request({ method: "POST", path, body });
+      return true;
+    } catch (error) {
+      if (isAlreadyExists(error)) return false;
+      throw error;
+    }
+  }
+
+  async #revoke(path: string): Promise<void> {
+    this.#waiting.delete(path);
+    if (!this.#granted.delete(path)) return;
+    try {
+      await this.#transport.request({ method: "DELETE", path });
+    } catch (error) {
+      if (!isNotFound(error)) throw error; // its namespace is gone
+    }
+  }
+
+  /** Resolves when the server acts on a role: a request that came before would be refused, and retried much later. */
+  async #learned({ rules, metadata: { namespace } }: Manifest): Promise<void> {
+    const rule = rules?.at(-1);
+    if (rule === undefined) return;
+    const [, resource, subresource] = /^([^/]*)\/?(.*)$/.exec(rule.resources[0] ?? "") ?? [];
+    const { name: account, namespace: of } = this.#account;
+    const body = {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SubjectAccessReview",
+      spec: {
+        user: `system:serviceaccount:${of}:${account}`,
+        resourceAttributes: {
+          namespace,
+          group: rule.apiGroups[0],
+          resource,
+          subresource,
+          name: rule.resourceNames?.[0],
+          verb: rule.verbs.at(-1),
+        },
+      },
+    };
+    const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+    const { clock } = this.#around;
+    for (const deadline = clock.now() + LEARNED_WITHIN; clock.now() < deadline; await sleep(ASK_EVERY, { clock })) {
+      type Review = { readonly status: { readonly allowed: boolean } };
+      const { status } = await this.#transport.request<Review>({ method: "POST", path, body });
+      if (status.allowed) return;
+    }
+  }
+
+  #inTurn<T>(step: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(step);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+}
+
+function accountManifests({ namespace, name }: ServiceAccount): readonly (readonly [string, object])[] {
+  return [
+    ...namespaceManifest(namespace).map((one) => ["/api/v1/namespaces", one] as const),
+    [
+      `/api/v1/namespaces/${namespace}/serviceaccounts`,
+      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } },
+    ],
+  ];
+}
+
+function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Manifest): string {
+  const place = namespace === undefined ? "" : `namespaces/${namespace}/`;
+  return `/apis/${apiVersion}/${place}${kind.toLowerCase()}s/${name}`;
+}

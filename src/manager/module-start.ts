@@ -1,0 +1,105 @@
+/** What a module needs before it starts: its kinds on the server, and the right to do what it declares. */
+import { isApiError } from "../kube/api-error.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { LoadedModule } from "../module/loaded-module.ts";
+import type { ModuleRegistry } from "../module/registry.ts";
+import type { Log } from "../observe/log.ts";
+import { type Clock, sleep } from "../platform/clock.ts";
+import type { AccountAccess } from "./account-access.ts";
+import { installCrds, installGate } from "./install-crds.ts";
+
+export interface ModuleStartOptions {
+  readonly modules: ModuleRegistry;
+  /** Installs CustomResourceDefinitions; `undefined` when nobody does. */
+  readonly installer: Transport | undefined;
+  /** Tries again where the server refuses them, instead of throwing. */
+  readonly retries: boolean;
+  /** Grants what modules declare; `undefined` when they may do it anyway. */
+  readonly access: AccountAccess | undefined;
+  /** What controllers wait and retry by. */
+  readonly clock: Clock;
+  /** What requests are timed with. */
+  readonly connectionClock: Clock;
+  readonly log: Log;
+  /** The process stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Milliseconds between two tries to install what the server refuses: at first, and at most; with jitter. */
+const FIRST_RETRY = 1_000;
+const LAST_RETRY = 30_000;
+/** The answer to a definition that the server would refuse again. */
+const INVALID = 422;
+
+export class ModuleStart {
+  readonly #options: ModuleStartOptions;
+  readonly #installing = installGate();
+
+  constructor(options: ModuleStartOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts a module. Where the server refuses its CustomResourceDefinitions the module is postponed and tried again.
+   *
+   * @throws what keeps it from running for good.
+   */
+  async begin(module: LoadedModule, start: () => Promise<void>): Promise<void> {
+    const { modules, signal: stopping } = this.#options;
+    stopping.throwIfAborted();
+    const refused = await this.#install(module, stopping);
+    if (refused === undefined) return this.#permitted(module, start);
+    const signal = modules.postpone(module, refused);
+    this.#beginLater(module, { start, signal }).catch((error: unknown) => {
+      if (signal.aborted) return;
+      const message = error instanceof Error ? error.message : String(error);
+      modules.markBroken(module.name, { file: module.file, message });
+    });
+  }
+
+  /** Ends a module, and takes back what it was permitted. */
+  async end(name: string): Promise<void> {
+    await this.#options.modules.remove(name);
+    await this.#options.access?.leave(name);
+  }
+
+  async close(): Promise<void> {
+    await this.#options.access?.close();
+  }
+
+  #permitted(module: LoadedModule, start: () => Promise<void>): Promise<void> {
+    return this.#options.access?.run(module, start) ?? start();
+  }
+
+  /** Tries again and again to install what a module needs, until it leaves or can be started. */
+  async #beginLater(
+    module: LoadedModule,
+    { start, signal }: { readonly start: () => Promise<void>; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { clock, modules } = this.#options;
+    for (let pause = FIRST_RETRY; ; pause = Math.min(2 * pause, LAST_RETRY)) {
+      await sleep(pause * (0.5 + Math.random() / 2), { clock, signal });
+      const refused = await this.#install(module, signal);
+      if (refused === undefined) return this.#permitted(module, start);
+      modules.postpone(module, refused);
+    }
+  }
+
+  /**
+   * Installs the kinds that a module defines.
+   *
+   * @returns why the server refuses it for now; `undefined` when they are there, or nobody asked for them.
+   * @throws what time does not mend.
+   */
+  async #install(module: LoadedModule, signal: AbortSignal): Promise<string | undefined> {
+    const { installer: transport, retries, log, connectionClock: clock } = this.#options;
+    if (transport === undefined) return undefined;
+    try {
+      await installCrds(module.definitions.resources, { transport, clock, log, signal, gate: this.#installing });
+      return undefined;
+    } catch (error) {
+      if (!retries || !isApiError(error) || error.code === INVALID) throw error;
+      return `Cannot install the CustomResourceDefinitions of ${module.file}: ${error.message}`;
+    }
+  }
+}
