@@ -1,5 +1,6 @@
 /** What the plugins of one module registered; it leaves in one go with the module. */
 import { Hono } from "hono";
+import type { Leadership } from "../client/leadership.ts";
 import { abortable } from "../platform/abortable.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../observe/log.ts";
@@ -24,6 +25,8 @@ export interface ContributionsOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  /** Decides when runnables of the leader run. */
+  readonly leadership: Leadership;
   /** Told what a runnable threw, and what a metric's function threw. */
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -46,8 +49,8 @@ export class Contributions {
   constructor(module: LoadedModule, options: ContributionsOptions) {
     this.#module = module;
     this.#options = options;
-    const { clock, log, onError } = options;
-    this.#runnables = new Runnables({ clock, log, onError, invoke: module.invoke });
+    const { clock, leadership, log, onError } = options;
+    this.#runnables = new Runnables({ clock, leadership, log, onError, invoke: module.invoke });
   }
 
   /** Calls the `setup` of each of the module's plugins. @throws what it threw, also when it takes too long. */
@@ -112,9 +115,9 @@ export class Contributions {
       },
       healthCheck: (name, ask) => check([healthz, livez], { name, ask }),
       readyCheck: (name, ask) => check([readyz], { name, ask }),
-      run: (runnable) => {
+      run: (runnable, options) => {
         this.#mustBeOpen(plugin);
-        this.#runnables.add(plugin, runnable);
+        this.#runnables.add(plugin, runnable, options);
       },
       metric: (metric) => {
         this.#mustBeOpen(plugin);

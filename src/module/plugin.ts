@@ -13,6 +13,11 @@ export type Check = () => void | Promise<void>;
  */
 export type Runnable = (context: { readonly signal: AbortSignal; readonly log: Logger }) => Promise<void>;
 
+export interface RunnableOptions {
+  /** Runs on the leader alone, as controllers do; `false` runs it on every replica. @default true */
+  readonly leaderOnly?: boolean | undefined;
+}
+
 /** A number of the plugin's own, read at each scrape. */
 export interface PluginMetric {
   /** Such as `shop_orders_total`: letters, digits and underscores. */
@@ -37,8 +42,10 @@ export interface Registry {
   /**
    * Started after the module's controllers. One that fails is logged and counted, shows its module as unavailable, and is
    * started again after 1 s, then twice as long with each failure in a row, 5 minutes at the most; it stops nothing else.
+   * With an election it runs on the leader, and its signal fires when the lead is lost; it runs again in the next term
+   * unless it had ended by itself.
    */
-  run(runnable: Runnable): void;
+  run(runnable: Runnable, options?: RunnableOptions): void;
   metric(metric: PluginMetric): void;
 }
 

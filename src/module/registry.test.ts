@@ -4,6 +4,7 @@ import { HTTPException } from "hono/http-exception";
 import type { RunningController } from "../controller/controller.ts";
 import { controllerName } from "../controller/declarations.ts";
 import { DefinedKinds } from "../controller/defined-kinds.ts";
+import { alwaysLeader } from "../client/leadership.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
@@ -26,7 +27,13 @@ function setUp({ clock = systemClock, ...options }: { strict?: boolean; clock?: 
   const metrics = createMetrics();
   const log = createLog({ level: "debug", format: "json", write: () => {} });
   const health = { healthz: new HealthChecks(), livez: new HealthChecks(), readyz: new HealthChecks() };
-  const runtime = { log, metrics, clock, definedKinds: new DefinedKinds() } as unknown as Runtime;
+  const runtime = {
+    log,
+    metrics,
+    clock,
+    leadership: alwaysLeader,
+    definedKinds: new DefinedKinds(),
+  } as unknown as Runtime;
   const registry = new ModuleRegistry(runtime, {
     grace: 50,
     health,

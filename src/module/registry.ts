@@ -1,5 +1,6 @@
 /** The modules of a running process: each can be added, replaced and removed while the others run. */
 import { type RunningController, startController } from "../controller/controller.ts";
+import type { Leadership } from "../client/leadership.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import type { Leaderships } from "./leaderships.ts";
 import { checkConflicts } from "./conflicts.ts";
@@ -216,6 +217,7 @@ export class ModuleRegistry {
       log,
       metrics: this.#runtime.metrics,
       clock: this.#runtime.clock,
+      leadership: this.#leadershipOf(module),
       health: this.#health,
       onError: (error, what) => this.reportError(name, error, what),
     });
@@ -270,8 +272,7 @@ export class ModuleRegistry {
 
   #startOne(running: Running, controller: ModuleDefinitions["controllers"][number]): void {
     const { module, controllers, listeners } = running;
-    const leadership = this.#leaderships?.of(module.name) ?? this.#runtime.leadership;
-    const runtime = { ...this.#runtime, leadership };
+    const runtime = { ...this.#runtime, leadership: this.#leadershipOf(module) };
     const started = this.#start(controller, runtime, { module: module.name, invoke: module.invoke });
     controllers.push(started);
     let told: string = started.state.kind;
@@ -291,6 +292,10 @@ export class ModuleRegistry {
       else if (state.kind === "running") this.#runtime.log.info("Controller runs", fields);
     });
     listeners.push(listener);
+  }
+
+  #leadershipOf({ name }: LoadedModule): Leadership {
+    return this.#leaderships?.of(name) ?? this.#runtime.leadership;
   }
 
   /** A controller that cannot sync does not keep the others from work. */

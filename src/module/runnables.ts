@@ -1,13 +1,15 @@
 /** The runnables of one module's plugins: started together, ended together, and started again when they fail. */
+import type { Leadership } from "../client/leadership.ts";
 import type { Log } from "../observe/log.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { exponential } from "../queue/rate-limiter.ts";
-import type { Runnable } from "./plugin.ts";
+import type { Runnable, RunnableOptions } from "./plugin.ts";
 
 export interface RunnablesOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly invoke: <T>(call: () => T) => T;
+  readonly leadership: Leadership;
   /** Told what one threw. */
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -15,6 +17,7 @@ export interface RunnablesOptions {
 interface Entry {
   readonly plugin: string;
   readonly runnable: Runnable;
+  readonly leaderOnly: boolean;
   /** Why it failed last, until it has been well for a while. */
   failure: string | undefined;
 }
@@ -34,8 +37,8 @@ export class Runnables {
     this.#options = options;
   }
 
-  add(plugin: string, runnable: Runnable): void {
-    this.#entries.push({ plugin, runnable, failure: undefined });
+  add(plugin: string, runnable: Runnable, { leaderOnly = true }: RunnableOptions = {}): void {
+    this.#entries.push({ plugin, runnable, leaderOnly, failure: undefined });
   }
 
   /** Why one of them is not well; `undefined` while all are. */
@@ -54,10 +57,12 @@ export class Runnables {
   /** Never rejects: what a runnable throws is told, and stays here. */
   async #keepRunning(entry: Entry, signal: AbortSignal): Promise<void> {
     const { clock, log, invoke, onError } = this.#options;
-    const { plugin, runnable } = entry;
+    const { plugin, runnable, leaderOnly } = entry;
     const pauses = exponential(FIRST, MOST);
-    const context = { signal, log: log.with({ plugin }) };
     while (!signal.aborted) {
+      using term = leaderOnly ? await this.#term(signal) : { signal, [Symbol.dispose]: () => {} };
+      if (signal.aborted) return;
+      const context = { signal: term.signal, log: log.with({ plugin }) };
       const timer = clock.setTimeout(() => {
         entry.failure = undefined;
         pauses.forget("");
@@ -65,9 +70,10 @@ export class Runnables {
       try {
         await invoke(() => runnable(context));
         entry.failure = undefined;
-        return; // it has done what it had to do
+        if (!term.signal.aborted) return; // it has done what it had to do
       } catch (error) {
         if (signal.aborted) return;
+        if (term.signal.aborted) continue;
         const pause = pauses.delay("");
         const message = error instanceof Error ? error.message : String(error);
         const failures = pauses.failures("");
@@ -79,5 +85,27 @@ export class Runnables {
         timer[Symbol.dispose]();
       }
     }
+  }
+
+  /** Waits for the lead. The signal fires when it is lost, or with the module's. */
+  async #term(signal: AbortSignal): Promise<Disposable & { readonly signal: AbortSignal }> {
+    const { leadership } = this.#options;
+    const over = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = (): void => {
+      over.abort(signal.aborted ? signal.reason : new Error("leadership was lost"));
+      resolve();
+    };
+    const listening = leadership.onChange((isLeader) => (isLeader ? resolve() : end()));
+    signal.addEventListener("abort", end, { once: true });
+    if (leadership.isLeader) resolve();
+    await promise;
+    return {
+      signal: over.signal,
+      [Symbol.dispose]: () => {
+        listening[Symbol.dispose]();
+        signal.removeEventListener("abort", end);
+      },
+    };
   }
 }
