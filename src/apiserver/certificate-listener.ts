@@ -10,6 +10,7 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Connection } from "./authentication/identify.ts";
 import type { UserInfo } from "./hooks.ts";
+import { largestBody } from "./request/body.ts";
 
 export interface CertificateListenerOptions {
   readonly host: string;
@@ -97,9 +98,16 @@ async function webRequest(request: Http2ServerRequest, signal: AbortSignal): Pro
     if (name.startsWith(":") || value === undefined) continue;
     headers.set(name, Array.isArray(value) ? value.join(", ") : value);
   }
+  // HTTP/2 has it beside the headers.
+  if (request.authority) headers.set("host", request.authority);
   const { method } = request;
   const chunks: Uint8Array[] = [];
-  if (method !== "GET" && method !== "HEAD") for await (const chunk of request) chunks.push(chunk as Uint8Array);
+  let size = 0;
+  for await (const chunk of method === "GET" || method === "HEAD" ? [] : request) {
+    chunks.push(chunk as Uint8Array);
+    // Enough to be told that it is too large: the rest is not waited for.
+    if ((size += (chunk as Uint8Array).length) > largestBody) break;
+  }
   const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };
   return new Request(`https://server${request.url}`, { method, headers, signal, ...body });
 }

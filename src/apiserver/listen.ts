@@ -1,11 +1,14 @@
 /** The server behind TLS on an address, with certificates and a kubeconfig of its own. */
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
 import { type Listener, listenWithCertificates } from "./certificate-listener.ts";
 import type { Connection } from "./authentication/identify.ts";
+import { largestBody } from "./request/body.ts";
+import { privateFolder } from "./storage/private-folder.ts";
+import { isLoopback, webRefusal } from "./web-guard.ts";
 import { administrator, type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
 
 export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now"> {
@@ -51,21 +54,27 @@ const authorityName = "binnacle";
 /**
  * Starts a server that listens.
  *
- * @throws Error when the address is taken or cannot be had.
+ * Requests of web pages, and those for names that are not its own, are refused.
+ *
+ * @throws Error when the address is taken or cannot be had, or is not of this machine alone and clients need no certificate.
  */
 export async function listenApiServer(options: ListenOptions = {}): Promise<ListeningApiServer> {
   const host = options.host ?? "127.0.0.1";
+  if (!isLoopback(host) && options.clientAuthority === undefined) {
+    throw new Error("other machines reach this address: clients have to be authenticated by certificates there");
+  }
   const credentials = loadCredentials(options.data);
   const { authority } = credentials;
   const hosts = [...new Set([host, "127.0.0.1", "localhost", hostname(), "kubernetes.default.svc"])];
+  const names = new Set([...hosts, "kubernetes", "kubernetes.default"].map((name) => name.toLowerCase()));
   const own = issue({ ...authority, name: authorityName }, { subject: { name: "apiserver" }, hosts });
   let server: ApiServer | undefined;
   const listener = await listen(host, options.port || credentials.port || 0, {
     isFixed: Boolean(options.port),
     tls: { cert: own.cert, key: own.key },
     clientAuthority: options.clientAuthority,
-    answer: (request, connection) =>
-      server?.fetch(request, connection) ?? Promise.resolve(new Response(null, { status: 503 })),
+    answer: async (request, connection) =>
+      webRefusal(request, names) ?? server?.fetch(request, connection) ?? new Response(null, { status: 503 }),
   });
   const { port } = listener;
   const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -126,6 +135,8 @@ function serve(hostname: string, port: number, { tls, answer }: ServeOptions): L
     // Watches are silent for minutes.
     idleTimeout: 0,
     tls,
+    // What is a little too large is told so by the server itself; the rest is cut off while it comes.
+    maxRequestBodySize: largestBody + 1024 * 1024,
     fetch: (request) => answer(request, overHttp2),
   });
   return { port: server.port ?? port, stop: () => server.stop(true) };
@@ -148,7 +159,7 @@ function loadCredentials(data: string | undefined): Credentials {
 
 function keepCredentials(data: string | undefined, credentials: Credentials): void {
   if (data === undefined) return;
-  mkdirSync(data, { recursive: true });
+  privateFolder(data);
   writePrivate(join(data, "credentials.json"), JSON.stringify(credentials));
 }
 

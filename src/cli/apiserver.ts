@@ -1,5 +1,6 @@
 /** `binnacle apiserver` */
 import { readFileSync } from "node:fs";
+import { isLoopback } from "../apiserver/web-guard.ts";
 import { listenApiServer, type ListeningApiServer, writePrivate } from "../apiserver/listen.ts";
 import { type Command, command } from "./command.ts";
 import { whenSignalled } from "./signals.ts";
@@ -24,6 +25,12 @@ export const apiserverCommand: Command = command({
   async run(values, { out }) {
     const signalled = whenSignalled(() => undefined);
     const address = parseAddress(values["bind-address"]);
+    if (!isLoopback(address.host) && values["client-ca-file"] === undefined) {
+      throw new UsageError(
+        `--bind-address is '${values["bind-address"]}', which other machines reach: pass --client-ca-file too, so that clients are ` +
+          "authenticated by certificates, or an address of this machine such as 127.0.0.1:6443",
+      );
+    }
     const listening = await start({
       ...address,
       data: values.data,

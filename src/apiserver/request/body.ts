@@ -9,7 +9,7 @@ import { decodeYaml } from "../yaml/decode-yaml.ts";
 import { YamlError } from "../yaml/cursor.ts";
 
 /** As large as etcd takes it, and then the server's own margin. */
-const largest = 3 * 1024 * 1024;
+export const largestBody: number = 3 * 1024 * 1024;
 
 type ProtobufDecoder = (bytes: Uint8Array) => Fields;
 
@@ -52,11 +52,18 @@ export function mediaType(request: Request): string {
   return (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
+/** @throws StatusError 413, also where the listener has cut a body off that is much too large. */
 export async function bodyBytes(request: Request): Promise<Uint8Array> {
-  const bytes = await request.bytes();
-  if (bytes.length > largest)
-    throw new StatusError(413, "RequestEntityTooLarge", { message: `Request entity too large: limit is ${largest}` });
+  const bytes = await request.bytes().catch((error: unknown) => {
+    throw String(error).includes("maxRequestBodySize") ? tooLarge() : error;
+  });
+  if (bytes.length > largestBody) throw tooLarge();
   return bytes;
+}
+
+function tooLarge(): StatusError {
+  const message = `Request entity too large: limit is ${largestBody}`;
+  return new StatusError(413, "RequestEntityTooLarge", { message });
 }
 
 export function decodeText(bytes: Uint8Array): string {

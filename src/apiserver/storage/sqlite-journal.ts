@@ -1,8 +1,8 @@
 /** A journal in one SQLite file. */
 import { Database } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Journal, JournalEntry } from "./journal.ts";
+import { makePrivate, privateFile, privateFolder } from "./private-folder.ts";
 import { Stored } from "./stored.ts";
 
 interface Row {
@@ -22,8 +22,12 @@ export class SqliteJournal implements Journal {
   readonly #append: (entries: readonly JournalEntry[]) => void;
 
   constructor(folder: string) {
-    mkdirSync(folder, { recursive: true });
-    const database = new Database(join(folder, "objects.sqlite"), { create: true, strict: true });
+    privateFolder(folder);
+    const file = join(folder, "objects.sqlite");
+    // What SQLite puts beside it is as private as the file itself.
+    privateFile(file);
+    for (const end of ["-wal", "-shm"]) makePrivate(`${file}${end}`);
+    const database = new Database(file, { create: true, strict: true });
     // One server per folder: a second one must not write beside the first.
     database.run("PRAGMA locking_mode = EXCLUSIVE");
     database.run("PRAGMA journal_mode = WAL");

@@ -1,0 +1,37 @@
+/** Keeps web pages away: a browser sends what a page asks for to any address that it can reach, this machine's included. */
+import { isIP } from "node:net";
+import { answerStatus } from "./request/answer.ts";
+import { StatusError } from "./status.ts";
+
+/**
+ * The refusal of a request that a web page has sent, or that came by a name that is not this server's; `undefined` for
+ * all others. A page whose own name was made to lead here gives itself away by that name.
+ *
+ * @param names by which clients know the server; an address needs no mention.
+ */
+export function webRefusal(request: Request, names: ReadonlySet<string>): Response | undefined {
+  const host = request.headers.get("host") ?? "";
+  const name = nameOf(host);
+  if (name === undefined || (isIP(name) === 0 && !names.has(name))) {
+    const why = `the request is for ${JSON.stringify(host)}, which is not a name of this server`;
+    return refusal(request, 421, "Misdirected", why);
+  }
+  const site = request.headers.get("sec-fetch-site");
+  const isOfPage = request.headers.has("origin") || (site !== null && site !== "none");
+  return isOfPage ? refusal(request, 403, "Forbidden", "requests of web pages are not answered") : undefined;
+}
+
+/** A host without its port and its brackets, in lower case. */
+function nameOf(host: string): string | undefined {
+  const [, address, name] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(host.toLowerCase()) ?? [];
+  return address ?? name?.replace(/\.$/, "");
+}
+
+function refusal(request: Request, code: number, reason: string, message: string): Response {
+  return answerStatus(request, new StatusError(code, reason, { message }).status);
+}
+
+/** Whether an address is of this machine alone. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
