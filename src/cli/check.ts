@@ -31,12 +31,15 @@ export const checkCommand: Command = command({
     { ...namespaceOption, describe: "With --cluster: the namespaces that `run` is given; all when left out" },
   ],
   async run({ controllers, types, cluster, kubeconfig, context, namespace }, host) {
-    const { modules, problems, files } = await loadModules(controllers, host);
+    const { modules, problems, files } = await loadModules(controllers, host, { mayBeNone: cluster });
     for (const module of modules) host.out(describeModule(module));
     const asset = types ? await host.embedded.sdk() : undefined;
     if (types && asset === undefined) host.err("Types are not checked: this binnacle was built without them\n");
     const checked = [...files, ...controllers.flatMap(findTests)];
-    const errors = asset === undefined ? "" : await typeErrors(checked, { sdk: await unpack(asset, host.env) });
+    const errors =
+      asset === undefined || checked.length === 0
+        ? ""
+        : await typeErrors(checked, { sdk: await unpack(asset, host.env) });
     const found = cluster
       ? await checkCluster(modules, {
           cluster: await loadKubeconfig({ kubeconfig, context, env: host.env }),

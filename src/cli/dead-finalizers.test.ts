@@ -72,7 +72,54 @@ test("checkCluster names the finalizers that nobody removes and why, kinds it ma
     "Barrel (demo.dev/v1): nothing removes the finalizer demo.dev/barrel, because controller 'barrel' does not watch " +
       "their namespace (objects: 1, being deleted: 0, such as a/one)",
   ]);
-  expect(server.requests.every(({ headers }) => String(headers["accept"]).includes("PartialObjectMetadataList"))).toBe(
-    true,
-  );
+  const lists = server.requests.filter(({ path }) => path !== "/apis" && path !== "/api/v1");
+  expect(lists.every(({ headers }) => String(headers["accept"]).includes("PartialObjectMetadataList"))).toBe(true);
+});
+
+test("checkCluster names what modules that are gone have left behind, and nobody else's finalizers", async () => {
+  const set = (manager: string, finalizer: string) => ({
+    manager,
+    operation: "Update",
+    fieldsV1: { "f:metadata": { "f:finalizers": { ".": {}, [`v:"${finalizer}"`]: {} } } },
+  });
+  const left = { managedFields: [set("casket", "demo.dev/casket")] };
+  const items = [
+    box("a/left", ["demo.dev/casket"], left),
+    box("b/left", ["demo.dev/casket"], { ...left, deletionTimestamp: "2026-01-01T00:00:00Z" }),
+    box("a/theirs", ["demo.dev/protection"], { managedFields: [set("their-operator", "demo.dev/protection")] }),
+    box("a/free", []),
+  ];
+  const maps = [box("a/map", ["binnacle.dev/mirror"], { managedFields: [set("mirror", "binnacle.dev/mirror")] })];
+  const list = (reply: Reply, some: readonly unknown[]): void =>
+    sendJson(reply, {
+      kind: "PartialObjectMetadataList",
+      apiVersion: "meta.k8s.io/v1",
+      metadata: { resourceVersion: "1" },
+      items: some,
+    });
+  const kindRow = (name: string, kind: string, verbs = ["list"]) => ({ name, kind, namespaced: true, verbs });
+  await using server = await startLoopback(({ path }, reply) => {
+    if (path === "/apis") return sendJson(reply, { groups: [{ preferredVersion: { groupVersion: "demo.dev/v1" } }] });
+    if (path === "/api/v1") {
+      const resources = [
+        kindRow("configmaps", "ConfigMap"),
+        kindRow("secrets", "Secret"),
+        kindRow("pods/exec", "Exec"),
+      ];
+      return sendJson(reply, { resources: [...resources, kindRow("bindings", "Binding", ["create"])] });
+    }
+    if (path === "/apis/demo.dev/v1") return sendJson(reply, { resources: [kindRow("boxes", "Box")] });
+    if (path.endsWith("/boxes")) return list(reply, items);
+    if (path.endsWith("/configmaps")) return list(reply, maps);
+    return sendStatus(reply, 403, { reason: "Forbidden", message: "no" });
+  });
+  expect(await checkCluster([], { cluster: server.config, namespaces: undefined })).toEqual({
+    notes: ["other kinds: 2, objects: 5", "not looked through, because listing is forbidden: Secret"],
+    problems: [
+      "ConfigMap (v1): nothing removes the finalizer binnacle.dev/mirror, because no controller here is for this kind " +
+        "(objects: 1, being deleted: 0, such as a/map)",
+      "Box (demo.dev/v1): nothing removes the finalizer demo.dev/casket, because no controller here is for this kind " +
+        "(objects: 2, being deleted: 1, such as a/left)",
+    ],
+  });
 });

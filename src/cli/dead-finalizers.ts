@@ -10,6 +10,7 @@ import type { LoadedModule } from "../module/loaded-module.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
 import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
+import { lookThroughOthers } from "./other-kinds.ts";
 
 export interface ClusterFindings {
   /** What was looked at. */
@@ -25,7 +26,10 @@ interface Dead {
   deleting: number;
 }
 
-/** Looks through the metadata of all objects that the modules' controllers are for, and of the kinds that they define. */
+/**
+ * Looks through the metadata of all objects that the modules' controllers are for, of the kinds that they define, and of
+ * every other kind for what modules have left behind that are gone.
+ */
 export async function checkCluster(
   modules: readonly LoadedModule[],
   options: { readonly cluster: ClusterConfig; readonly namespaces: readonly string[] | undefined },
@@ -69,7 +73,8 @@ export async function checkCluster(
         else throw error;
       }
     }
-    return { notes, problems };
+    const others = await lookThroughOthers(transport, new Set(kinds.keys()));
+    return { notes: [...notes, ...others.notes], problems: [...problems, ...others.problems] };
   } finally {
     await transport.close();
   }

@@ -1,5 +1,6 @@
 /** The modules of the controllers folders, loaded without a cluster: for `check` and `manifests`. */
 import { findModules, loadAll } from "../loader/load-all.ts";
+import { scanFolders } from "../loader/scan.ts";
 import { checkConflicts } from "../module/conflicts.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Host } from "./command.ts";
@@ -12,12 +13,13 @@ export interface LoadedModules {
   readonly files: readonly string[];
 }
 
-/** @throws FolderError when there is nothing to load. */
+/** @throws FolderError when there is nothing to load, unless that is to be expected, or no such folder. */
 export async function loadModules(
   folders: readonly string[],
   { embedded }: Pick<Host, "embedded">,
+  { mayBeNone = false }: { readonly mayBeNone?: boolean } = {},
 ): Promise<LoadedModules> {
-  const found = findModules(folders);
+  const found = mayBeNone ? scanFolders(folders) : findModules(folders);
   const problems: string[] = [];
   const onError = (module: string, error: unknown): void => {
     problems.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { FakeClock } from "../testing/fake-clock.ts";
-import type { AnyObject } from "../resource/handle.ts";
+import { type AnyObject, handle } from "../resource/handle.ts";
+import type { SharedInformer } from "../cache/shared-informer.ts";
+import { declarationsOf } from "./declarations.ts";
 import { FinalizerClaims } from "./finalizer-claims.ts";
 
 const box = (name: string, ...finalizers: string[]): AnyObject => ({
@@ -38,6 +40,31 @@ test("FinalizerClaims waits for modules that are loaded later, and leaves no tim
   late[Symbol.dispose]();
   see(box("x", "demo.dev/late"));
   first[Symbol.dispose]();
+  claims.stop();
+  clock.advance(3_000);
+  expect([told, clock.timers]).toEqual([[], 0]);
+});
+
+test("FinalizerClaims names what a controller that is removed leaves behind, unless it comes back or the process stops", () => {
+  const { clock, told, claims } = setUp();
+  const Box = handle({ apiVersion: "demo.dev/v1", kind: "Box", scope: "Namespaced", plural: "boxes" });
+  const declarations = declarationsOf({ for: Box, async reconcile() {}, async finalize() {} });
+  const objects = [box("x", "demo.dev/box"), box("y", "demo.dev/box", "demo.dev/other"), box("z")];
+  const informer = {
+    store: { entries: () => objects.map((object) => [object.metadata.name, object]) },
+    addHandler: () => ({ [Symbol.dispose]() {} }),
+  } as unknown as SharedInformer;
+  const own = () => claims.own(declarations, informer);
+  own()[Symbol.dispose]();
+  const again = own(); // the new version of its module
   clock.advance(3_000);
   expect(told).toEqual([]);
+  again[Symbol.dispose]();
+  clock.advance(3_000);
+  expect(told).toEqual([{ finalizer: "demo.dev/box", kind: "Box", objects: 2, example: "a/x" }]);
+  const last = own();
+  claims.stop();
+  last[Symbol.dispose]();
+  clock.advance(3_000);
+  expect(told).toHaveLength(1);
 });

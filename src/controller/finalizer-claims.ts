@@ -31,6 +31,7 @@ export class FinalizerClaims {
   readonly #unclaimed = new Map<string, Unclaimed>();
   readonly #told = new Set<string>();
   #timer: Disposable | undefined;
+  #stopped = false;
 
   constructor(options: { readonly clock: Clock; readonly log: Pick<Log, "warn"> }) {
     this.#clock = options.clock;
@@ -39,18 +40,22 @@ export class FinalizerClaims {
 
   /** Claims what a controller owns, and looks at the objects that it is for. */
   own(controller: Declarations, informer: SharedInformer | undefined): Disposable {
-    const { name, formerly, for: primary } = controller;
+    const { name, formerly, for: primary, finalizers } = controller;
     const owned = new DisposableStack();
     if (primary === undefined || informer === undefined) return owned;
     const nameOf = (one: string): string => finalizerName(primary.resource, one);
     owned.use(this.claim([name, ...formerly].map(nameOf)));
     owned.use(informer.addHandler(this.watching(nameOf("")), { name: `${name}/finalizers` }));
+    owned.defer(() => this.#left(finalizers, informer)); // first of all: the cache still has the objects
     return owned;
   }
 
   /** The finalizers belong to a controller of this process until it is disposed of, whether or not it has a `finalize`. */
   claim(names: readonly string[]): Disposable {
-    for (const name of names) this.#claims.set(name, (this.#claims.get(name) ?? 0) + 1);
+    for (const name of names) {
+      this.#claims.set(name, (this.#claims.get(name) ?? 0) + 1);
+      this.#told.delete(name);
+    }
     return {
       [Symbol.dispose]: () => {
         for (const name of names) {
@@ -58,12 +63,24 @@ export class FinalizerClaims {
           if (left > 0) this.#claims.set(name, left);
           else this.#claims.delete(name);
         }
-        if (this.#claims.size > 0) return;
-        this.#timer?.[Symbol.dispose]();
-        this.#timer = undefined;
-        this.#unclaimed.clear();
       },
     };
+  }
+
+  /** The process is stopping: who leaves now comes back with the next one. */
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
+    this.#unclaimed.clear();
+  }
+
+  /** A controller leaves; it may be back at once, as a new version of its module. */
+  #left(finalizers: readonly string[], { store }: SharedInformer): void {
+    if (this.#stopped || finalizers.length === 0) return;
+    for (const [, object] of store.entries()) {
+      for (const name of object.metadata.finalizers ?? []) if (finalizers.includes(name)) this.#note(name, object);
+    }
   }
 
   /** Looks at the objects of a kind; `domain` is what its finalizers begin with, such as `demo.binnacle.dev/`. */
@@ -77,7 +94,7 @@ export class FinalizerClaims {
   }
 
   #note(name: string, { kind, metadata }: AnyObject): void {
-    if (this.#told.has(name)) return;
+    if (this.#stopped || this.#told.has(name)) return;
     let unclaimed = this.#unclaimed.get(name);
     if (unclaimed === undefined) this.#unclaimed.set(name, (unclaimed = { kind, keys: new Set() }));
     if (unclaimed.keys.size < MOST) unclaimed.keys.add(keyString(metadata));

@@ -33,6 +33,7 @@ function setUp({ clock = systemClock, ...options }: { strict?: boolean; clock?: 
     clock,
     leadership: alwaysLeader,
     definedKinds: new DefinedKinds(),
+    finalizers: { stop() {} },
   } as unknown as Runtime;
   const registry = new ModuleRegistry(runtime, {
     grace: 50,

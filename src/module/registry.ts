@@ -158,6 +158,7 @@ export class ModuleRegistry {
   stop(): Promise<void> {
     this.#stopping.abort(new Error("The process is stopping")); // a plugin that is being set up is not waited for
     this.#postponed.dropAll();
+    this.#runtime.finalizers.stop();
     return this.#inTurn(async () => {
       await Promise.all([...this.#running.values()].map((running) => this.#end(running)));
     });

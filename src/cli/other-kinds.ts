@@ -1,0 +1,139 @@
+/**
+ * Finalizers on kinds that none of the modules is for: what modules that are gone have left behind. A finalizer is known
+ * by who set it, because a controller's field manager has the controller's name, and so has its finalizer.
+ */
+import { isApiError, isForbidden, isNotFound } from "../kube/api-error.ts";
+import { listPages } from "../kube/list.ts";
+import { collectionPath } from "../kube/mapper.ts";
+import type { Transport } from "../kube/transport.ts";
+import { finalizerName } from "../reconcile/finalizer.ts";
+import { type AnyObject, groupKind, groupOf, handle, type Resource } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+
+interface Left {
+  readonly example: string;
+  objects: number;
+  deleting: number;
+}
+
+interface Listed {
+  readonly resource: Resource;
+  readonly namespaced: boolean;
+}
+
+/** Looks through the metadata of all objects of all kinds but the known ones, as far as they may be listed. */
+export async function lookThroughOthers(
+  transport: Transport,
+  known: ReadonlySet<string>,
+): Promise<{ readonly notes: readonly string[]; readonly problems: readonly string[] }> {
+  const problems: string[] = [];
+  const unseen: string[] = [];
+  let kinds = 0;
+  let objects = 0;
+  for (const listed of await everyKind(transport)) {
+    const { resource } = listed;
+    if (known.has(groupKind(resource)) || resource.kind === "Event") continue;
+    const shown = `${resource.kind} (${resource.apiVersion})`;
+    try {
+      const { count, left } = await lookThrough(transport, listed);
+      kinds++;
+      objects += count;
+      for (const [finalizer, { objects: carrying, deleting, example }] of left) {
+        problems.push(
+          `${shown}: nothing removes the finalizer ${finalizer}, because no controller here is for this kind ` +
+            `(objects: ${carrying}, being deleted: ${deleting}, such as ${example})`,
+        );
+      }
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      if (isForbidden(error)) unseen.push(resource.kind);
+    }
+  }
+  const notes = kinds === 0 ? [] : [`other kinds: ${kinds}, objects: ${objects}`];
+  if (unseen.length > 0) notes.push(`not looked through, because listing is forbidden: ${unseen.join(", ")}`);
+  return { notes, problems };
+}
+
+async function lookThrough(
+  transport: Transport,
+  { resource, namespaced }: Listed,
+): Promise<{ readonly count: number; readonly left: ReadonlyMap<string, Left> }> {
+  const { apiVersion, kind, group, version, plural = "" } = resource;
+  const mapping = { apiVersion, kind, group, version, plural, namespaced, subresources: [] };
+  const left = new Map<string, Left>();
+  let count = 0;
+  await listPages<AnyObject>(transport, {
+    path: collectionPath(mapping, ""),
+    partial: { apiVersion, kind, isWanted: () => false },
+    fullListIfExpired: true,
+    onRestart() {
+      count = 0;
+      left.clear();
+    },
+    onPage(page) {
+      count += page.length;
+      for (const object of page) {
+        for (const finalizer of ownFinalizers(resource, object)) {
+          const known = left.get(finalizer) ?? { example: keyString(object.metadata), objects: 0, deleting: 0 };
+          known.objects++;
+          if (object.metadata.deletionTimestamp !== undefined) known.deleting++;
+          left.set(finalizer, known);
+        }
+      }
+    },
+  });
+  return { count, left };
+}
+
+/** Those that the controller of their name has set. */
+function ownFinalizers(resource: Resource, { metadata }: AnyObject): readonly string[] {
+  const { finalizers = [], managedFields = [] } = metadata;
+  if (finalizers.length === 0) return finalizers;
+  return finalizers.filter((finalizer) =>
+    managedFields.some(({ manager, fieldsV1 }) => {
+      if (manager === undefined || finalizerName(resource, manager) !== finalizer) return false;
+      const set = fieldsV1?.["f:metadata"]?.["f:finalizers"];
+      return set !== undefined && Object.hasOwn(set, `v:${JSON.stringify(finalizer)}`);
+    }),
+  );
+}
+
+interface ResourceList {
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly namespaced: boolean;
+    readonly verbs: readonly string[];
+  }[];
+}
+
+interface GroupList {
+  readonly groups?: readonly { readonly preferredVersion: { readonly groupVersion: string } }[];
+}
+
+/** Each kind that can be listed, in the version that the server prefers. */
+async function everyKind(transport: Transport): Promise<readonly Listed[]> {
+  const { groups = [] } = await found<GroupList>(transport, "/apis");
+  const versions = ["v1", ...groups.map(({ preferredVersion }) => preferredVersion.groupVersion)];
+  const kinds: Listed[] = [];
+  for (const apiVersion of versions) {
+    const root = groupOf(apiVersion) === "" ? "/api" : "/apis";
+    const { resources = [] } = await found<ResourceList>(transport, `${root}/${apiVersion}`);
+    for (const { name, kind, namespaced, verbs } of resources) {
+      if (name.includes("/") || !verbs.includes("list")) continue;
+      const scope = namespaced ? "Namespaced" : "Cluster";
+      kinds.push({ resource: handle({ apiVersion, kind, scope, plural: name }), namespaced });
+    }
+  }
+  return kinds;
+}
+
+/** Nothing where there is nothing: an API service may be away. */
+async function found<T extends object>(transport: Transport, path: string): Promise<Partial<T>> {
+  try {
+    return await transport.request<T>({ method: "GET", path });
+  } catch (error) {
+    if (isNotFound(error) || (isApiError(error) && error.code >= 500)) return {};
+    throw error;
+  }
+}
