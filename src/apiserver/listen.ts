@@ -1,6 +1,6 @@
 /** The server behind TLS on an address, with certificates and a kubeconfig of its own. */
 import { randomBytes } from "node:crypto";
-import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
@@ -10,6 +10,7 @@ import { largestBody } from "./request/body.ts";
 import { privateFolder } from "./storage/private-folder.ts";
 import { isLoopback, webRefusal } from "./web-guard.ts";
 import { administrator, type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
+import { writePrivate } from "../platform/private-file.ts";
 
 export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now"> {
   /** @default 127.0.0.1 */
@@ -161,14 +162,6 @@ function keepCredentials(data: string | undefined, credentials: Credentials): vo
   if (data === undefined) return;
   privateFolder(data);
   writePrivate(join(data, "credentials.json"), JSON.stringify(credentials));
-}
-
-/** Whole or not at all, and for this user only. */
-export function writePrivate(file: string, text: string): void {
-  const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, text, { mode: 0o600 });
-  chmodSync(draft, 0o600);
-  renameSync(draft, file);
 }
 
 function kubeconfig(server: string, { authority, token }: Credentials): string {

@@ -1,7 +1,8 @@
 /** `binnacle apiserver` */
 import { readFileSync } from "node:fs";
+import { listenApiServer, type ListeningApiServer } from "../apiserver/listen.ts";
 import { isLoopback } from "../apiserver/web-guard.ts";
-import { listenApiServer, type ListeningApiServer, writePrivate } from "../apiserver/listen.ts";
+import { writePrivate } from "../platform/private-file.ts";
 import { type Command, command } from "./command.ts";
 import { whenSignalled } from "./signals.ts";
 import { UsageError, UserError } from "./usage-error.ts";

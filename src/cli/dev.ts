@@ -1,13 +1,13 @@
 /** `binnacle dev` */
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
-import { writePrivate } from "../apiserver/listen.ts";
 import { type EmbeddedCluster, startEmbeddedCluster } from "../cluster/embedded-cluster.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import type { Manager } from "../manager/manager.ts";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
 import { isFree } from "../testing/control-plane/ports.ts";
+import { writePrivate } from "../platform/private-file.ts";
 import { unpack } from "../platform/unpack.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { offerTypes } from "./editor-types.ts";

@@ -1,7 +1,8 @@
 /** What editors need to find the types of the SDK: a tsconfig.json that leads to them. */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Log } from "../observe/log.ts";
+import { makeStateFolder } from "./state-folder.ts";
 
 const CONFIG = "tsconfig.json";
 
@@ -20,7 +21,7 @@ export interface EditorTypesOptions {
  */
 export function offerTypes({ state, controllers, sdk, log }: EditorTypesOptions): void {
   try {
-    mkdirSync(state, { recursive: true });
+    makeStateFolder(state);
     const own = join(state, CONFIG);
     // It is ours: whatever stands there, a link too, is replaced and not written to.
     rmSync(own, { force: true });

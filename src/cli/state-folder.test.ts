@@ -1,5 +1,16 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { takeStateFolder } from "./state-folder.ts";
@@ -45,4 +56,45 @@ test("takeStateFolder says when it cannot make the folder", () => {
   expect(() => takeStateFolder(path)).toThrow(
     `Cannot keep the cluster's state in ${path}: there is a file of that name`,
   );
+});
+
+test("takeStateFolder follows no link that somebody laid into it", () => {
+  const path = join(folder, ".binnacle");
+  const victim = join(folder, "victim");
+  writeFileSync(victim, "mine");
+  mkdirSync(path);
+  symlinkSync(victim, join(path, "pid"));
+  symlinkSync(join(folder, "made"), join(path, ".gitignore"));
+  takeStateFolder(path)[Symbol.dispose]();
+  expect(readFileSync(victim, "utf8")).toBe("mine");
+  expect(existsSync(join(folder, "made"))).toBe(false);
+  expect(readFileSync(join(path, "pid"), "utf8")).toBe(String(process.pid));
+  expect(readFileSync(join(path, ".gitignore"), "utf8")).toBe("*\n");
+});
+
+test("takeStateFolder takes no folder, lock or data that leads elsewhere", () => {
+  mkdirSync(join(folder, "elsewhere"));
+  const linked = join(folder, "linked");
+  symlinkSync(join(folder, "elsewhere"), linked);
+  expect(() => takeStateFolder(linked)).toThrow(
+    `Cannot keep the cluster's state in ${linked}: it is a link. Remove it`,
+  );
+  expect(readdirSync(join(folder, "elsewhere"))).toEqual([]);
+  for (const name of ["lock", "data"]) {
+    const path = join(folder, `with-${name}`);
+    mkdirSync(path);
+    symlinkSync(join(folder, "elsewhere", name), join(path, name));
+    expect(() => takeStateFolder(path)).toThrow(
+      `Cannot keep the cluster's state in ${path}: ${name} is a link. Remove it`,
+    );
+    expect(readdirSync(join(folder, "elsewhere"))).toEqual([]);
+  }
+});
+
+test("takeStateFolder keeps the folder to this user", () => {
+  const path = join(folder, ".binnacle");
+  mkdirSync(path, { mode: 0o777 });
+  chmodSync(path, 0o777);
+  takeStateFolder(path)[Symbol.dispose]();
+  expect(statSync(path).mode & 0o777).toBe(0o700);
 });

@@ -1,7 +1,8 @@
 /** The folder in which `dev` keeps its state, for one process at a time. */
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { writePrivate } from "../platform/private-file.ts";
 import { UserError } from "./usage-error.ts";
 
 export interface StateFolder extends Disposable {
@@ -21,9 +22,9 @@ export interface StateFolder extends Disposable {
  * @throws UserError when another process has it.
  */
 export function takeStateFolder(path: string): StateFolder {
-  makeFolder(path);
-  const ignore = join(path, ".gitignore");
-  if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
+  makeStateFolder(path);
+  refuseLinks(path, ["lock", "data"]);
+  writePrivate(join(path, ".gitignore"), "*\n");
   const pid = join(path, "pid");
   const kubeconfig = join(path, "kubeconfig");
   const lock = lockFile(join(path, "lock"));
@@ -34,7 +35,7 @@ export function takeStateFolder(path: string): StateFolder {
         `Use it with kubectl --kubeconfig ${kubeconfig}, stop it first, or start in another folder`,
     );
   }
-  writeFileSync(pid, String(process.pid));
+  writePrivate(pid, String(process.pid));
   return {
     path,
     kubeconfig,
@@ -44,15 +45,33 @@ export function takeStateFolder(path: string): StateFolder {
   };
 }
 
-function makeFolder(path: string): void {
+/** Makes the folder. Nobody else may have a hand in it: it holds an administrator's kubeconfig. @throws UserError */
+export function makeStateFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true });
+    mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why =
       code === "EEXIST" ? "there is a file of that name" : error instanceof Error ? error.message : String(error);
-    throw new UserError(`Cannot keep the cluster's state in ${path}: ${why}. Start in a folder that can be written to`);
+    throw new UserError(`${cannotKeep(path)}: ${why}. Start in a folder that can be written to`);
   }
+  const stat = lstatSync(path);
+  if (stat.isSymbolicLink()) throw new UserError(`${cannotKeep(path)}: it is a link. Remove it`);
+  if (process.getuid !== undefined && stat.uid !== process.getuid())
+    throw new UserError(`${cannotKeep(path)}: it belongs to another user. Remove it`);
+  chmodSync(path, 0o700);
+}
+
+/** A link in a folder that came from elsewhere would have the state written to anywhere. */
+function refuseLinks(path: string, names: readonly string[]): void {
+  for (const name of names) {
+    if (lstatSync(join(path, name), { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      throw new UserError(`${cannotKeep(path)}: ${name} is a link. Remove it`);
+  }
+}
+
+function cannotKeep(path: string): string {
+  return `Cannot keep the cluster's state in ${path}`;
 }
 
 /** @returns undefined when another process holds it. */
