@@ -6,6 +6,7 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { closureOf } from "../loader/closure.ts";
+import { printable } from "../observe/printable.ts";
 import { importsOf, resolveImport } from "../platform/module-host.ts";
 import { UserError } from "./usage-error.ts";
 
@@ -58,7 +59,7 @@ export interface PackageOptions {
 }
 
 /**
- * Looks where the packages come from that the tests, and their files in the tested folder, import by a literal name.
+ * Looks that the tests can be read, and where the packages come from that the tests, and their files in the tested folder, import by a literal name.
  *
  * @throws UserError for one that the runner would find in a folder above the tested one.
  */
@@ -69,7 +70,11 @@ export function checkPackages(tests: readonly string[], { folder, offered, allow
     return realpathSync(one);
   });
   for (const test of tests) {
-    for (const [file, source] of closureOf(test).sources) {
+    const { sources, unusable } = closureOf(test);
+    if (unusable !== undefined) throw new UserError(`Cannot run ${printable(test)}: ${unusable.path} ${unusable.why}`);
+    if (printable(test) !== test)
+      throw new UserError(`Cannot run ${printable(test)}: its name has characters that cannot be shown; rename it`);
+    for (const [file, source] of sources) {
       if (!isIn(root, file)) continue; // its own folder's packages are as good as it is
       for (const specifier of packagesIn(source)) {
         if (offered.includes(specifier) || isBuiltin(specifier) || isInstalled(specifier, { file, root })) continue;

@@ -57,9 +57,10 @@ function isResolveMessage(
 }
 
 /** A real path as the user knows it: relative to the module's folder under the name it was given. */
-function shown(path: string, { file, sources }: ExplainContext): string {
+export function shown(path: string, { file, sources }: Pick<ExplainContext, "file" | "sources">): string {
   const [own] = sources.keys();
   if (own === undefined || path === own) return file;
+  if (path.startsWith("/dev/")) return path;
   const inside = relative(dirname(own), path);
   const folder = dirname(file);
   return folder === "." ? inside : `${folder}/${inside}`;

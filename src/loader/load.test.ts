@@ -71,6 +71,26 @@ describe("scanFolders", () => {
     expect(scanFolders([folder])[4]!.file).toBe(join(folder, "shop/index.ts"));
   });
 
+  test("takes what cannot be read for a module, which loading says is broken", () => {
+    write({ "a.ts": "" });
+    symlinkSync("loop.ts", join(folder, "loop.ts"));
+    symlinkSync("loop", join(folder, "loop"));
+    symlinkSync("/dev/zero", join(folder, "zero.ts"));
+    symlinkSync("/dev/zero", join(folder, "zero.txt"));
+    Bun.spawnSync(["mkfifo", join(folder, "pipe.ts")]);
+    mkdirSync(join(folder, "shop"));
+    symlinkSync("index.ts", join(folder, "shop/index.ts"));
+    expect(scanFolders([folder]).map(({ name }) => name)).toEqual(["a.ts", "loop.ts", "pipe.ts", "shop", "zero.ts"]);
+  });
+
+  test("shows names without what a terminal acts on", () => {
+    write({ "new\nline.ts": "", "esc\u001b[31m.ts": "" });
+    expect(scanFolders([folder]).map(({ name }) => name)).toEqual([
+      String.raw`esc\u001b[31m.ts`,
+      String.raw`new\nline.ts`,
+    ]);
+  });
+
   test("names modules of several folders apart", () => {
     write({ "x/a.ts": "", "y/a.ts": "" });
     expect(scanFolders([join(folder, "x"), join(folder, "y")]).map(({ name }) => name)).toEqual([
@@ -237,6 +257,34 @@ describe("loadModule", () => {
   test("says of a link that it leads nowhere", async () => {
     symlinkSync(join(folder, "gone.ts"), join(folder, "m.ts"));
     expect(await load()).toBe("DIR/m.ts is a link that leads nowhere: mend or remove it");
+  });
+
+  test("reads nothing that is no file, neither as a module nor for one, and says what it is", async () => {
+    symlinkSync("/dev/zero", join(folder, "zero.ts"));
+    symlinkSync("loop.ts", join(folder, "loop.ts"));
+    Bun.spawnSync(["mkfifo", join(folder, "pipe.ts")]);
+    mkdirSync(join(folder, "shop"));
+    symlinkSync("index.ts", join(folder, "shop/index.ts"));
+    write({ "m.ts": 'import "./zero.ts"; export default 1;', "n.ts": 'import x from "/dev/zero"; export default x;' });
+    expect(await load("zero.ts")).toBe("DIR/zero.ts is a device, and no file");
+    expect(await load("pipe.ts")).toBe("DIR/pipe.ts is a pipe, and no file");
+    expect(await load("loop.ts")).toBe("DIR/loop.ts is a link that leads in a circle: mend or remove it");
+    expect(await load("shop/index.ts")).toBe("DIR/shop/index.ts is a link that leads in a circle: mend or remove it");
+    expect(await load("m.ts")).toBe("/dev/zero is a device, and no file");
+    expect(await load("n.ts")).toBe("DIR/n.ts:1:15: Cannot find the file '/dev/zero'");
+  });
+
+  test("refuses files that are larger than any module", async () => {
+    write({ "m.ts": 'import data from "./big.json"; export default data;' });
+    Bun.spawnSync(["truncate", "-s", "100M", join(folder, "big.json")]);
+    expect(await load()).toBe("DIR/big.json is larger than 64 MiB, and no module");
+  });
+
+  test("refuses a name that cannot be shown", async () => {
+    write({ "new\nline.ts": controller("x") });
+    expect(await load("new\nline.ts")).toBe(
+      String.raw`its name 'new\nline.ts' has characters that cannot be shown: rename it`,
+    );
   });
 
   test("offers exact names only", async () => {

@@ -1,10 +1,11 @@
 /** Loads one module: its file into a graph of its own, its exports into definitions. */
 import type { LoadedModule } from "../module/loaded-module.ts";
+import { printable } from "../observe/printable.ts";
 import { definitionsOf } from "../module/module-definitions.ts";
 import type { Clock } from "../platform/clock.ts";
 import { allLoaded, type LoadedGraph, loadGraph, type OfferedPackages } from "../platform/module-host.ts";
 import { closureOf } from "./closure.ts";
-import { explain } from "./explain.ts";
+import { explain, shown } from "./explain.ts";
 import { beginLoading } from "./shared-objects.ts";
 import type { FoundModule } from "./scan.ts";
 
@@ -24,8 +25,12 @@ export type LoadResult =
 
 /** Loads a module; what is wrong with it comes back as a message, it never throws. */
 export async function loadModule(found: FoundModule, options: LoadOptions): Promise<LoadResult> {
-  const { name, file } = found;
-  const { sources, hash } = closureOf(file);
+  const { name } = found;
+  const file = printable(found.file);
+  if (file !== found.file)
+    return { broken: `its name '${printable(name)}' has characters that cannot be shown: rename it`, hash: name };
+  const { sources, hash, unusable } = closureOf(file);
+  if (unusable !== undefined) return { broken: `${shown(unusable.path, { file, sources })} ${unusable.why}`, hash };
   let graph: LoadedGraph | undefined;
   const loading = beginLoading(sources);
   try {

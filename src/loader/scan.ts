@@ -1,9 +1,13 @@
 /** Which files of the controllers folders are modules. */
-import { type Dirent, readdirSync, statSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { printable } from "../observe/printable.ts";
 
 export interface FoundModule {
-  /** Unique among the modules of the process, and short: the entry's name, after its folder when there are several. */
+  /**
+   * Unique among the modules of the process, short, and fit to be shown: the entry's name, after its folder when there are
+   * several.
+   */
   readonly name: string;
   /** The file to load. */
   readonly file: string;
@@ -14,9 +18,14 @@ export class FolderError extends Error {
   override readonly name = "UserError" as const;
 }
 
-function kindOf(path: string): "file" | "folder" | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() ? "file" : stat?.isDirectory() ? "folder" : undefined;
+/** What a path leads to; `undefined` for nothing at all. */
+function kindOf(path: string): "file" | "folder" | "other" | undefined {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false }) ?? lstatSync(path, { throwIfNoEntry: false });
+    return stat === undefined ? undefined : stat.isFile() ? "file" : stat.isDirectory() ? "folder" : "other";
+  } catch {
+    return "other"; // a link that leads in a circle, or to where we may not look
+  }
 }
 
 function isPrivate(name: string): boolean {
@@ -34,18 +43,15 @@ export function isModuleFolder(name: string): boolean {
 }
 
 /** The module behind an entry of a folder: a file, or a folder with an index. */
-function moduleFile(folder: string, entry: Dirent): string | undefined {
-  const { name } = entry;
+function moduleFile(folder: string, { name }: Dirent): string | undefined {
   if (isPrivate(name)) return undefined;
   const path = join(folder, name);
   // Entries of a ConfigMap mount are links: what they lead to decides.
   if (kindOf(path) === "folder") {
-    return [join(path, "index.ts"), join(path, "index.js")].find((index) => kindOf(index) === "file");
+    return [join(path, "index.ts"), join(path, "index.js")].find((index) => ["file", "other"].includes(kindOf(index)!));
   }
-  if (!isModuleFile(name)) return undefined;
-  const kind = kindOf(path);
-  // A link that leads nowhere is somebody's module: loading it says what is wrong.
-  return kind === "file" || (kind === undefined && entry.isSymbolicLink()) ? path : undefined;
+  // What is no file, or a link that leads nowhere, is somebody's module: loading it says what is wrong.
+  return isModuleFile(name) ? path : undefined;
 }
 
 /**
@@ -59,7 +65,7 @@ export function scanFolders(folders: readonly string[]): readonly FoundModule[] 
     for (const entry of entriesOf(folder)) {
       const file = moduleFile(folder, entry);
       if (file === undefined) continue;
-      found.push({ name: folders.length > 1 ? join(folder, entry.name) : entry.name, file });
+      found.push({ name: printable(folders.length > 1 ? join(folder, entry.name) : entry.name), file });
     }
   }
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));

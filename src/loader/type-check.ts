@@ -2,7 +2,9 @@
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { printable } from "../observe/printable.ts";
 import { selfAsBun } from "../platform/self.ts";
+import { closureOf } from "./closure.ts";
 
 export interface TypeCheckOptions {
   /** The folder with the types of the SDK. */
@@ -16,7 +18,8 @@ export async function typeErrors(files: readonly string[], { sdk, signal }: Type
   const folder = await mkdtemp(join(await realpath(tmpdir()), "binnacle-check-"));
   try {
     const config = join(folder, "tsconfig.json");
-    const include = files.map((file) => resolve(file));
+    const include = files.filter(isUsable).map((file) => resolve(file));
+    if (include.length === 0) return "";
     await writeFile(
       config,
       JSON.stringify({ extends: join(sdk, "tsconfig.json"), compilerOptions: { allowJs: true }, files: include }),
@@ -29,6 +32,11 @@ export async function typeErrors(files: readonly string[], { sdk, signal }: Type
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Whether the compiler may read it: loading says what is wrong with others. */
+function isUsable(file: string): boolean {
+  return printable(file) === file && closureOf(file).unusable === undefined;
 }
 
 export interface TypeError {

@@ -1,0 +1,12 @@
+/** Texts of others that a terminal shows: a file's name, say. */
+
+/** Control characters, line ends of every kind, and what turns the direction of the text. */
+const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** The text on one line, with what a terminal would act on written out, such as `\n` and `\u001b`. */
+export function printable(text: string): string {
+  return text.replaceAll(UNPRINTABLE, (character) => {
+    const short = { "\n": String.raw`\n`, "\r": String.raw`\r`, "\t": String.raw`\t` }[character];
+    return short ?? `\\u${character.codePointAt(0)!.toString(16).padStart(4, "0")}`;
+  });
+}
