@@ -4,6 +4,8 @@
  * Loaded before tests, it offers them the same packages instead: see `cli/test.ts`.
  */
 import { cli } from "./cli/cli.ts";
+import { writeToStandardError } from "./observe/standard-error.ts";
+import { writeToStandardOutput } from "./observe/standard-output.ts";
 import { beginAnew } from "./platform/begin-anew.ts";
 import type { OfferedPackages } from "./platform/module-host.ts";
 import project from "../package.json" with { type: "json" };
@@ -58,10 +60,10 @@ async function main(): Promise<void> {
       source: built ? undefined : import.meta.path,
     },
     env: process.env,
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    out: writeToStandardOutput,
+    err: writeToStandardError,
   });
-  // What a module left open must not keep the process; what was printed must be out first.
+  // What a module left open must not keep the process; what a module printed must be out first.
   process.stdout.write("", () => process.exit(status));
 }
 

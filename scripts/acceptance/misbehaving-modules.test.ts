@@ -1,5 +1,6 @@
 /** Modules that do what they should not: what becomes of it is told under their names, and the others go on. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { Bench, until } from "./binary.ts";
 
@@ -142,3 +143,26 @@ describe("a module that would harm others", () => {
     expect(await dev.end()).toBe(0);
   }, 60_000);
 });
+
+test("what cannot be read, or shown, is one broken module, and the others run", async () => {
+  await bench.write("controllers/_helper.ts", "export const helper = 1;");
+  await bench.write("controllers/fine.ts", reconciling("fine", ""));
+  await bench.write("controllers/esc\u001b[31m.ts", reconciling("red", ""));
+  const links = { "loop.ts": "loop.ts", "zero.ts": "/dev/zero", "zero.test.ts": "/dev/zero", loop: "loop" };
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(bench.dir, "controllers", name));
+  const { code, stderr, stdout } = await bench.exec("check");
+  expect(code).toBe(1);
+  expect(stdout).toContain("controller fine");
+  expect(stderr.split("\n").filter((line) => line.startsWith("error: "))).toEqual([
+    String.raw`error: controllers/esc\u001b[31m.ts: its name 'esc\u001b[31m.ts' has characters that cannot be shown: rename it`,
+    "error: controllers/loop.ts is a link that leads in a circle: mend or remove it",
+    "error: controllers/zero.ts is a device, and no file",
+  ]);
+  expect(stdout + stderr).not.toContain("\u001b");
+  await using dev = new Dev();
+  await dev.says({ msg: "ran fine" });
+  await dev.says({ msg: "Cannot load a module", module: "zero.ts" });
+  await bench.write("controllers/fine.ts", reconciling("fine", "log.info('again');"));
+  await dev.says({ msg: "again" });
+  expect(await dev.end()).toBe(0);
+}, 60_000);

@@ -115,6 +115,13 @@ test.each(failures)("`binnacle %s` fails with one line", async (line, message) =
   expect(status).toBe(1);
 });
 
+test("--help lists commands, and a command's flags", async () => {
+  const { status, out } = await run("--help");
+  expect(status).toBe(0);
+  expect(out).toMatch(/binnacle manifests \[what\] +Print YAML for kubectl apply/);
+  expect((await run("run --help")).out).toContain("--install-crds");
+});
+
 test("completion prints the script of the shell that is named, else of $SHELL, else of bash", async () => {
   expect((await run("completion zsh", { SHELL: "/bin/fish" })).out).toStartWith("#compdef binnacle");
   expect((await run("completion", { SHELL: "/usr/bin/fish" })).out).toContain("complete -f -c binnacle");

@@ -55,7 +55,7 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
       `Unknown command '${first}'${meant === undefined ? "; `binnacle --help` lists the commands" : `, did you mean '${meant}'?`}`,
     );
   }
-  await help(args);
+  await help(args, host);
   return 0;
 }
 
@@ -122,7 +122,7 @@ function needsValue({ type, bare }: Option): boolean {
 }
 
 /** Prints help, or says that a command is missing. */
-async function help(args: readonly string[]): Promise<void> {
+async function help(args: readonly string[], { out }: Host): Promise<void> {
   const everything = (await parser(args))
     .usage("Runs Kubernetes controllers written as plain TypeScript files.\n\nbinnacle <command> [options]")
     .help()
@@ -133,7 +133,10 @@ async function help(args: readonly string[]): Promise<void> {
       declare(builder, command),
     );
   }
-  await everything.parse();
+  // With a function that takes it, the text is not printed by the parser itself.
+  let text = "";
+  await everything.parse([...args], (_error: unknown, _argv: unknown, printed: string) => void (text = printed));
+  if (text !== "") out(`${text}\n`);
 }
 
 function declare(builder: Argv, { options }: Command): Argv {

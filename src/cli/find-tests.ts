@@ -1,11 +1,20 @@
 /** The tests in a folder. */
 import { readdirSync, statSync } from "node:fs";
-import { join, sep } from "node:path";
+import { join } from "node:path";
 
-/** Every `*.test.ts` and its like below a folder, or the file itself; in order. @throws when there is no such folder. */
+/**
+ * Every `*.test.ts` and its like below a folder, or the file itself; in order. Links to folders are not followed.
+ *
+ * @throws when there is no such folder.
+ */
 export function findTests(folder: string): readonly string[] {
-  if (!statSync(folder).isDirectory()) return [folder];
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  const tests = names.filter((name) => /\.test\.[cm]?[jt]sx?$/.test(name) && !name.split(sep).includes("node_modules"));
-  return tests.map((name) => join(folder, name)).sort();
+  return statSync(folder).isDirectory() ? testsIn(folder).sort() : [folder];
+}
+
+function testsIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : testsIn(path);
+    return /\.test\.[cm]?[jt]sx?$/.test(entry.name) ? [path] : [];
+  });
 }

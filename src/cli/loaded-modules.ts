@@ -3,6 +3,7 @@ import { findModules, loadAll } from "../loader/load-all.ts";
 import { scanFolders } from "../loader/scan.ts";
 import { checkConflicts } from "../module/conflicts.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
+import { printable } from "../observe/printable.ts";
 import type { Host } from "./command.ts";
 
 export interface LoadedModules {
@@ -26,10 +27,8 @@ export async function loadModules(
   };
   const loaded = await Promise.all(loadAll(found, { offered: await embedded.offered(), onError }));
   const modules: LoadedModule[] = [];
-  for (const {
-    found: { file },
-    result,
-  } of loaded) {
+  for (const { found, result } of loaded) {
+    const file = printable(found.file);
     if ("module" in result) modules.push(result.module);
     else problems.push(result.broken.startsWith(file) ? result.broken : `${file}: ${result.broken}`);
   }

@@ -2,6 +2,7 @@
 import type { Loaded } from "../loader/load-all.ts";
 import type { Manager } from "../manager/manager.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
+import { printable } from "../observe/printable.ts";
 import { sleep } from "../platform/clock.ts";
 import { UserError } from "./usage-error.ts";
 
@@ -33,7 +34,9 @@ export async function startModules(
   return Promise.all(loading);
 }
 
-async function start({ found: { name, file }, result }: Loaded, { manager, strict }: StartOptions): Promise<void> {
+async function start({ found, result }: Loaded, { manager, strict }: StartOptions): Promise<void> {
+  const { name } = found;
+  const file = printable(found.file);
   const message = "broken" in result ? result.broken : await add(result.module, manager);
   if (message === undefined || manager.stopping) return;
   if (strict) throw new UserError(`Cannot load ${file}: ${message}`);

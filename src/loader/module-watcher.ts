@@ -2,6 +2,7 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Log } from "../observe/log.ts";
+import { printable } from "../observe/printable.ts";
 import { closureOf } from "./closure.ts";
 import { type LoadOptions, type LoadResult, loadModule } from "./load.ts";
 import { type FoundModule, scanFolders } from "./scan.ts";
@@ -114,7 +115,8 @@ export class ModuleWatcher implements AsyncDisposable {
   /** The new version is loaded beside the old one, which keeps running when the new one is broken. */
   async #load(found: FoundModule): Promise<void> {
     const { log, target } = this.#options;
-    const { name, file } = found;
+    const { name } = found;
+    const file = printable(found.file);
     const result = await loadModule(found, this.#options);
     this.#hashes.set(name, result.hash);
     if (this.#closed) return;
