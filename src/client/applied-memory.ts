@@ -70,6 +70,11 @@ export class AppliedMemory {
     return ++known.times === FIGHT;
   }
 
+  /** The object was written since. */
+  forgetApplied(id: string): void {
+    this.#applied.delete(id);
+  }
+
   forget(id: string): void {
     this.#applied.delete(id);
     this.#repeated.delete(id);

@@ -24,6 +24,10 @@ export interface Comparison {
   readonly fields: FieldsV1 | undefined;
   /** Whether something may be set at a path where nothing is: a field that the schema does not have would be dropped. */
   readonly mayAdd: (path: readonly string[]) => boolean;
+  /** The server leaves out values that mean nothing: where one is desired and nothing is there, nothing is to be changed. */
+  readonly dropsNothing?: boolean;
+  /** The same fields were desired before: what more there is in a value that is held as a whole, the server added. */
+  readonly isSameShape?: boolean;
 }
 
 /**
@@ -31,10 +35,57 @@ export interface Comparison {
  *
  * @returns `undefined` when it takes an apply.
  */
-export function changesOf({ desired, live, fields, mayAdd }: Comparison): FieldChanges | undefined {
-  const search = new ChangeSearch(mayAdd);
+export function changesOf({ desired, live, fields, ...how }: Comparison): FieldChanges | undefined {
+  const search = new ChangeSearch(how);
   const patch = search.ofMap(desired, { live, fields: fields ?? GRANULAR, path: [] });
   return search.isUnknown ? undefined : { patch: patch as Fields | undefined, mergesLists: search.mergesLists };
+}
+
+/**
+ * Whether all that is desired is held, or there all the same; more may be held. Where the server leaves out values that
+ * mean nothing, such as an empty text or list, nobody holds those.
+ */
+export function isHeld({ desired, live, fields, dropsNothing }: HeldState): boolean {
+  if (desired === undefined) return true;
+  if (fields === undefined) {
+    return live === undefined ? dropsNothing && isNothing(desired) : sameJson(desired, live);
+  }
+  if (isLeaf(fields)) return true;
+  if (isFields(desired)) {
+    const from = isFields(live) ? live : undefined;
+    return Object.keys(desired).every((name) =>
+      isHeld({ desired: desired[name], live: from?.[name], fields: fields[`f:${name}`], dropsNothing }),
+    );
+  }
+  if (!Array.isArray(desired) || !Array.isArray(live)) return false;
+  return desired.every((item) => {
+    const element = isFields(item) ? fieldOf(item, fields) : undefined;
+    if (element === undefined) return live.some((other) => sameJson(item, other));
+    const identity: unknown = JSON.parse(element.slice(2));
+    const found: unknown = live.find((other) => matches(other, identity));
+    return isHeld({ desired: item, live: found, fields: fields[element], dropsNothing });
+  });
+}
+
+interface HeldState {
+  readonly desired: unknown;
+  readonly live: unknown;
+  readonly fields: FieldsV1 | undefined;
+  readonly dropsNothing: boolean;
+}
+
+/** Whether all of a value is in another one, which may have more fields. */
+function contains(whole: unknown, part: unknown): boolean {
+  if (isFields(part) && isFields(whole)) {
+    return Object.keys(part).every((name) => part[name] === undefined || contains(whole[name], part[name]));
+  }
+  if (!Array.isArray(part) || !Array.isArray(whole)) return sameJson(part, whole);
+  return part.length === whole.length && part.every((item, index) => contains(whole[index], item));
+}
+
+function isNothing(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.values(value).every(isNothing);
+  return !value;
 }
 
 /** Whether something is held that is not desired. */
@@ -75,14 +126,20 @@ interface At {
   readonly path: readonly string[];
 }
 
+type SearchOptions = Pick<Comparison, "mayAdd" | "dropsNothing" | "isSameShape">;
+
 /** Each method gives the change of a value: `undefined` for none. */
 class ChangeSearch {
   isUnknown = false;
   mergesLists = false;
   readonly #mayAdd: Comparison["mayAdd"];
+  readonly #dropsNothing: boolean;
+  readonly #isSameShape: boolean;
 
-  constructor(mayAdd: Comparison["mayAdd"]) {
+  constructor({ mayAdd, dropsNothing = false, isSameShape = false }: SearchOptions) {
     this.#mayAdd = mayAdd;
+    this.#dropsNothing = dropsNothing;
+    this.#isSameShape = isSameShape;
   }
 
   ofMap(desired: Fields, { live, fields, path }: At): unknown {
@@ -105,7 +162,11 @@ class ChangeSearch {
     if (sameJson(desired, live)) return undefined;
     // In a merge patch a null removes.
     if (hasNull(desired)) return this.#unknown();
-    if (live === undefined) return this.#mayAdd(path) ? desired : this.#unknown();
+    if (live === undefined) {
+      if (this.#dropsNothing && isNothing(desired) && !isText(path)) return undefined;
+      return this.#mayAdd(path) ? desired : this.#unknown();
+    }
+    if (this.#isSameShape && fields !== undefined && isWhole(fields) && contains(live, desired)) return undefined;
     if (isFields(desired) && isFields(live)) {
       if (isEmpty(desired)) return undefined;
       if (fields === undefined ? !isOpen(path) : isWhole(fields)) return this.#unknown();
@@ -188,6 +249,11 @@ function fieldOf(item: unknown, fields: FieldsV1): string | undefined {
 function isWhole(fields: FieldsV1): boolean {
   for (const _ in fields) return false;
   return true;
+}
+
+/** Of maps of texts an empty one is kept. */
+function isText([top, next]: readonly string[]): boolean {
+  return top === "data" || (top === "metadata" && (next === "labels" || next === "annotations"));
 }
 
 /** Maps that are known to be merged key by key, also where nothing of them is held. */

@@ -1,7 +1,8 @@
 /** Moves at the server what managers hold of an object, without touching its values. */
 import type { AnyObject, Resource } from "../resource/handle.ts";
-import type { ClientParts } from "./kube-client.ts";
 import { moved, type Move } from "./manager-entries.ts";
+import type { ObjectReader } from "./object-reader.ts";
+import type { ObjectWriter } from "./object-writer.ts";
 import type { RunScope } from "./scope.ts";
 
 export interface Handover {
@@ -19,7 +20,7 @@ export interface Handover {
  * @throws ApiError 409 when somebody was faster.
  */
 export async function handOver(
-  { reader, writer }: Pick<ClientParts, "reader" | "writer">,
+  { reader, writer }: { readonly reader: ObjectReader; readonly writer: ObjectWriter },
   run: RunScope,
   { resource, object, move }: Handover,
 ): Promise<AnyObject | undefined> {

@@ -32,6 +32,8 @@ import type {
   WriteOptions,
 } from "./client.ts";
 import { indexedBy } from "./field-index.ts";
+import { childUpdates } from "./child-entry.ts";
+import { handOver } from "./handover.ts";
 import { appliedFields } from "./managed-fields.ts";
 import { type ListQuery, ObjectReader } from "./object-reader.ts";
 import { ObjectWriter } from "./object-writer.ts";
@@ -94,17 +96,23 @@ export class KubeClient implements Client {
     return this.#parts.writer.create(resource, object as { metadata: Key }, this.#run, options);
   }
 
-  update<S extends Shape>(resource: Resource<S>, object: Updated<S>, options?: WriteOptions): Promise<S["read"]> {
-    return this.#parts.writer.update(resource, object, this.#run, options);
+  async update<S extends Shape>(resource: Resource<S>, object: Updated<S>, options?: WriteOptions): Promise<S["read"]> {
+    const { metadata } = object;
+    const version = await this.#freed(resource, metadata, { ...options, resourceVersion: metadata.resourceVersion });
+    const now = version === undefined ? object : { ...object, metadata: { ...metadata, resourceVersion: version } };
+    return this.#parts.writer.update(resource, now, this.#run, options);
   }
 
-  patch<S extends Shape>(
+  async patch<S extends Shape>(
     resource: Resource<S>,
     key: KeyOf<S>,
     patch: Patch,
     options?: WriteOptions,
   ): Promise<S["read"]> {
-    return this.#parts.writer.patch(resource, key, patch, this.#run, options);
+    const resourceVersion = patch.type === "json" ? undefined : patch.resourceVersion;
+    const version = await this.#freed(resource, key, { ...options, resourceVersion });
+    const now = version === undefined ? patch : ({ ...patch, resourceVersion: version } as Patch);
+    return this.#parts.writer.patch(resource, key, now, this.#run, options);
   }
 
   async apply<S extends Shape>(resource: Resource<S>, object: S["write"], options?: ApplyOptions): Promise<S["read"]> {
@@ -296,6 +304,24 @@ export class KubeClient implements Client {
     }
   }
 
+  /**
+   * What `children.sync` created is held by an update, as is what the author writes by hand: before that the former is
+   * handed over to the applies, so that the two stay apart and the next sync removes nothing of the latter.
+   *
+   * @returns the version of the object afterwards, for a write that is to change the version before; else `undefined`.
+   */
+  async #freed(resource: Resource, key: Key, write: HandWrite): Promise<string | undefined> {
+    const { reader, scope } = this.#parts;
+    const { manager, headers } = this.#run;
+    if (manager !== undefined || headers !== undefined || write.dryRun === true) return undefined;
+    const object = reader.cached(resource, key);
+    if (!object || childUpdates(object, scope.manager) === undefined) return undefined;
+    const move = { from: [], to: scope.manager, asApplied: true };
+    const now = await handOver(this.#parts, this.#run, { resource, object, move });
+    const { resourceVersion } = object.metadata;
+    return write.resourceVersion === resourceVersion ? now?.metadata.resourceVersion : undefined;
+  }
+
   /** Someone else may see less than the caches, or more. */
   get #isOther(): boolean {
     return this.#run.headers !== undefined;
@@ -316,6 +342,10 @@ export class KubeClient implements Client {
       sort,
     };
   }
+}
+
+interface HandWrite extends WriteOptions {
+  readonly resourceVersion: string | undefined;
 }
 
 /** The same run in another's name. */

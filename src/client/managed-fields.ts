@@ -17,7 +17,7 @@ export function appliedFields(object: AnyObject, manager: string, subresource = 
 }
 
 /** The first entry of a manager for an operation; those of updates are kept apart by the version of their object. */
-function entryOf(
+export function entryOf(
   object: AnyObject,
   of: { readonly manager: string; readonly operation: "Apply" | "Update"; readonly subresource?: string },
 ): ManagedFieldsEntry | undefined {
@@ -51,11 +51,6 @@ export function unite(a: FieldsV1, b: FieldsV1): FieldsV1 {
     both[name] = part === undefined ? b[name]! : unite(part, b[name]!);
   }
   return both;
-}
-
-/** Whether one of the managers applied anything to the object itself. */
-export function isAppliedBy(object: AnyObject, managers: readonly string[]): boolean {
-  return managers.some((manager) => appliedFields(object, manager) !== undefined);
 }
 
 type Fields = Readonly<Record<string, unknown>>;

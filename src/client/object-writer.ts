@@ -57,7 +57,7 @@ export class ObjectWriter {
     this.#manager = managerQuery(scope.manager);
   }
 
-  async create(resource: Resource, object: Body, run: RunScope, options: WriteOptions = {}): Promise<AnyObject> {
+  async create(resource: Resource, object: Body, run: RunScope, options: WholeWrite = {}): Promise<AnyObject> {
     const { mapper } = this.#scope;
     const { namespaced } = mapper.known(resource) ?? (await mapper.resolve(resource));
     const { name, namespace } = object.metadata;
@@ -65,9 +65,9 @@ export class ObjectWriter {
       const what = `${resource.kind} '${name ?? object.metadata.generateName ?? ""}'`;
       throw new TypeError(`Cannot create ${what}: it is namespaced, and its metadata has no namespace`);
     }
-    const key = name === undefined ? undefined : keyString({ name, namespace });
+    const { isStrict, key = name === undefined ? undefined : keyString({ name, namespace }) } = options;
     const target: Key = { name: "", namespace };
-    const call: Call = { verb: "create", method: "POST", target, collection: true, key, object, options };
+    const call: Call = { verb: "create", method: "POST", target, collection: true, key, object, isStrict, options };
     return this.#send(resource, run, call, written);
   }
 

@@ -3,7 +3,7 @@ import { isNamespaceSelector, Namespace } from "../cache/selected-namespaces.ts"
 import { Permissions } from "../client/permissions.ts";
 import { handle, type Resource } from "../resource/handle.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
-import { isStatusUpdated } from "../reconcile/status-write.ts";
+import { isCustomKind } from "../reconcile/custom-kind.ts";
 import { allowedVerbs, type AnyController, type AnyObjectController } from "./definition.ts";
 import { type KeySource, keySource } from "./source.ts";
 import { type KindWatch, kindWatch } from "./watch.ts";
@@ -97,7 +97,7 @@ function read(controller: AnyController): Declarations {
     const isPatched = finalizers.length > 0 || formerly.length > 0;
     permissions.allow(resource, isPatched ? [...READ, "patch"] : READ, { namespaces });
     if (resource.subresources?.includes("status") !== false) {
-      const verbs = isStatusUpdated(resource) ? ["update", "patch"] : ["patch"];
+      const verbs = isCustomKind(resource) ? ["update", "patch"] : ["patch"];
       permissions.allow(resource, verbs, { subresource: "status", namespaces });
     }
     // Where the OwnerReferencesPermissionEnforcement admission is on, `blockOwnerDeletion` needs this.

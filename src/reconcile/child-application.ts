@@ -1,9 +1,13 @@
 /** Applies one child, when it differs, and never to an object that is not this owner's. */
 import { isStub } from "../cache/projection.ts";
 import type { AppliedState } from "../client/applied-memory.ts";
+import { childUpdates, isMadeBy } from "../client/child-entry.ts";
+import type { Patch } from "../client/client.ts";
+import { changesOf, holdsMore, isHeld } from "../client/field-changes.ts";
 import { differences } from "../client/field-differences.ts";
-import { appliedFields, isOwned } from "../client/managed-fields.ts";
-import { isAlreadyExists, isConflict, isInvalid } from "../kube/api-error.ts";
+import { handOver } from "../client/handover.ts";
+import { appliedFields, isOwned, unite } from "../client/managed-fields.ts";
+import { isAlreadyExists, isConflict, isInvalid, isNotFound } from "../kube/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { type FieldsV1, keyString } from "../resource/meta.ts";
 import type { PlannedChild } from "./child-plan.ts";
@@ -32,68 +36,151 @@ type Known = AnyObject | undefined;
 
 /** Whether the child is not what it should be; without a request. */
 export function isDue(run: RunOfObject, child: PlannedChild): boolean {
-  const { memory, controller, log } = run.environment;
-  const { live, content, id } = child;
+  const { log } = run.environment;
+  const { live } = child;
   if (live === undefined) return true;
   if (live.metadata.deletionTimestamp !== undefined) return false; // its deletion is an event, and then it is made anew
-  const state = { desired: content, live, fields: ownFields(live, controller) };
-  if (memory.isApplied(id, live, state)) return false;
-  // What this process has never applied, one before it may have: the mark says so, and the fields that nobody has
-  // changed it since, because a change takes the ownership.
-  const mark = live.metadata.annotations?.[APPLIED_ANNOTATION];
-  if (mark !== undefined && mark === child.digest && state.fields && isOwned(content, state.fields)) {
-    memory.remember(id, live, state);
-    return false;
+  if (isHeldByFormer(run, live)) return true;
+  const held = heldOf(run, child, live);
+  if (isThere(run, child, held)) return false;
+  if (log.enabled("debug")) {
+    run.log.debug("Applying a child that differs", { child: child.what, ...differing(held.state) });
   }
-  if (log.enabled("debug")) run.log.debug("Applying a child that differs", { child: child.what, ...differing(state) });
   return true;
 }
 
 /** Makes a child that is due what it should be. */
 export async function applyChild(run: RunOfObject, child: PlannedChild): Promise<void> {
-  const { memory, controller, managers, parts, clock } = run.environment;
-  const { content, id, key } = child;
-  const { resource } = child.kind;
+  const { memory, clock } = run.environment;
   const before = child.live;
-  let body: string;
-  let answer: AnyObject;
-  // The cache may lag: the body says which object is meant, or that there is none, and otherwise nothing is written.
+  let answer: AnyObject | undefined;
+  // The cache may lag: each write says which object is meant, or that there is none, and otherwise nothing is written.
   for (let attempt = 1; ; attempt++) {
     try {
-      const object = child.body();
-      body = JSON.stringify(object);
-      answer = await parts.writer.apply(resource, object, run, { force: true, key, body });
+      answer = await write(run, child);
       break;
     } catch (error) {
-      if (attempt === ATTEMPTS || !(isConflict(error) || isAlreadyExists(error) || isOther(error))) throw error;
+      const isGone = child.live !== undefined && isNotFound(error);
+      const isOvertaken = isGone || isConflict(error) || isAlreadyExists(error) || isOther(error);
+      if (attempt === ATTEMPTS || !isOvertaken) throw error;
       child.live = await found(run, child);
       if (child.live?.metadata.deletionTimestamp !== undefined) return;
     }
   }
+  if (answer === undefined) return; // others have brought about what was to be written
   child.live = answer;
-  if (before !== undefined && memory.isFight(id, body, clock.now())) {
-    const state = { desired: content, live: before, fields: ownFields(before, controller) };
-    const about = { child: child.what, ...differing(state) };
+  if (before !== undefined && memory.isFight(child.id, JSON.stringify(child.content), clock.now())) {
+    const about = { child: child.what, ...differing(heldOf(run, child, before).state) };
     run.log.warn("A child keeps changing back: somebody else writes fields that this controller sets", about);
   }
   if (answer.metadata.deletionTimestamp !== undefined) return;
-  memory.remember(id, answer, { desired: content, live: answer, fields: ownFields(answer, controller) });
-  if (managers.length > 1) await releaseFormer(run, child, answer);
+  const held = heldOf(run, child, answer);
+  memory.forgetApplied(child.id);
+  if (!isThere(run, child, held)) memory.remember(child.id, answer, held.state);
 }
 
-/** What an earlier name of this controller applied, and the new one does not want, goes with its last claim. */
-async function releaseFormer(run: RunOfObject, child: PlannedChild, answer: AnyObject): Promise<void> {
-  const { controller, managers, parts } = run.environment;
-  for (const manager of managers) {
-    if (manager === controller || appliedFields(answer, manager) === undefined) continue;
-    child.live = await parts.writer.apply(child.kind.resource, child.emptyBody(), run, { force: true, manager });
+/** The write that costs the server least and still says which object it means; `undefined` when there is nothing to write. */
+async function write(run: RunOfObject, child: PlannedChild): Promise<AnyObject | undefined> {
+  const { parts, controller, managers } = run.environment;
+  const { key, live } = child;
+  const { resource } = child.kind;
+  if (live === undefined) return parts.writer.create(resource, child.body(), run, { key, isStrict: true });
+  const isFormer = isHeldByFormer(run, live);
+  const held = heldOf(run, child, live);
+  if (!isFormer && !held.isUpdated) {
+    const body = child.body();
+    return parts.writer.apply(resource, body, run, { force: true, key, body: JSON.stringify(body) });
   }
+  if (!isFormer) {
+    const patch = updateOf(child, live, held);
+    if (patch === "nothing") return undefined;
+    if (patch !== undefined) return parts.writer.patch(resource, child.identity, patch, run);
+  }
+  // An apply removes what is no longer desired, and only of what was applied.
+  const move = { from: managers, to: controller, asApplied: !isFormer };
+  child.live = ours(run, child, await handOver(parts, run, { resource, object: live, move }));
+  return write(run, child);
 }
 
-/** What the manager applied, without the mark. */
-function ownFields(object: AnyObject, manager: string): FieldsV1 | undefined {
-  const fields = appliedFields(object, manager);
-  const metadata = fields?.["f:metadata"];
+/** What a controller holds of a child. */
+interface Held {
+  readonly state: AppliedState;
+  /** Some of it by an update, as what is created is. */
+  readonly isUpdated: boolean;
+  /** Of that, the version of the object. */
+  readonly apiVersion: string | undefined;
+}
+
+function heldOf(run: RunOfObject, child: PlannedChild, live: AnyObject): Held {
+  const { controller } = run.environment;
+  const applied = appliedFields(live, controller);
+  const updated = childUpdates(live, controller);
+  const byUpdate = updated?.fieldsV1;
+  let fields = byUpdate === undefined || applied === undefined ? (byUpdate ?? applied) : unite(byUpdate, applied);
+  if (fields !== undefined) fields = withoutMark(fields);
+  if (fields !== undefined && byUpdate !== undefined && child.isDefaultedSecret) {
+    const { "f:type": _, ...given } = fields;
+    fields = given;
+  }
+  const state = { desired: child.content, live, fields };
+  return { state, isUpdated: updated !== undefined, apiVersion: updated?.apiVersion };
+}
+
+/** Whether a write would change nothing. */
+function isThere(run: RunOfObject, child: PlannedChild, { state, isUpdated }: Held): boolean {
+  const { memory } = run.environment;
+  const { id, content } = child;
+  const { fields } = state;
+  const live = state.live as AnyObject;
+  if (memory.isApplied(id, live, state)) return true;
+  // What this process has never written, one before it may have: the mark says so, and the fields that nobody has
+  // changed it since, because a change takes the ownership.
+  const [digest] = markOf(live);
+  if (digest === undefined || digest !== child.digest || fields === undefined) return false;
+  // Of an object that was created, defaults are held too.
+  if (isUpdated) return isHeld({ desired: content, live, fields, dropsNothing: child.dropsNothing });
+  if (!isOwned(content, fields)) return false;
+  memory.remember(id, live, state);
+  return true;
+}
+
+/** The merge patch that does what an apply would; `undefined` when something is to be removed, or only the server can merge. */
+function updateOf(child: PlannedChild, live: AnyObject, { state, apiVersion }: Held): Patch | "nothing" | undefined {
+  const { content } = child;
+  const desired = content as unknown as Record<string, unknown>;
+  const fields = state.fields!;
+  const [, shape] = markOf(live);
+  if (apiVersion !== child.apiVersion) return undefined;
+  const isMarked = child.digest !== undefined;
+  const isSameShape = isMarked && shape === child.shape;
+  if (!isSameShape && holdsMore(desired, fields)) return undefined;
+  const from = live as unknown as Record<string, unknown>;
+  const { mayAdd, dropsNothing } = child;
+  const changes = changesOf({ desired, live: from, fields, mayAdd, dropsNothing, isSameShape });
+  if (changes === undefined) return undefined;
+  const isMarkDue = isMarked && live.metadata.annotations?.[APPLIED_ANNOTATION] !== child.mark;
+  if (changes.patch === undefined && !isMarkDue) return "nothing";
+  const { metadata, ...rest } = (changes.patch ?? {}) as { readonly metadata?: { readonly annotations?: object } };
+  const { uid, resourceVersion } = live.metadata;
+  const annotations = isMarkDue
+    ? { ...metadata?.annotations, [APPLIED_ANNOTATION]: child.mark }
+    : metadata?.annotations;
+  const body = { ...rest, metadata: { ...metadata, uid, annotations } };
+  return changes.mergesLists ? { type: "merge", body, resourceVersion } : { type: "merge", body };
+}
+
+/** The hashes of the mark: of what was written, and of its fields. */
+function markOf({ metadata: { annotations } }: AnyObject): readonly (string | undefined)[] {
+  return annotations?.[APPLIED_ANNOTATION]?.split(".") ?? [];
+}
+
+/** Whether an earlier name of the controller holds anything of the child. */
+function isHeldByFormer({ environment: { controller, managers } }: RunOfObject, live: AnyObject): boolean {
+  return managers.length > 1 && managers.some((manager) => manager !== controller && isMadeBy(live, [manager]));
+}
+
+function withoutMark(fields: FieldsV1): FieldsV1 {
+  const metadata = fields["f:metadata"];
   const annotations = metadata?.["f:annotations"];
   if (annotations === undefined || !Object.hasOwn(annotations, MARK)) return fields;
   const { [MARK]: _, ...others } = annotations;

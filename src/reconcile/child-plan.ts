@@ -4,6 +4,7 @@ import { type AnyObject, groupOf } from "../resource/handle.ts";
 import { type Key, keyString, type MetaInput } from "../resource/meta.ts";
 import type { DesiredObject } from "./desired-object.ts";
 import type { AlreadyOwned, NotOwned } from "./errors.ts";
+import { isCustomKind } from "./custom-kind.ts";
 import { childId, type OwnedKind } from "./owned-kind.ts";
 import {
   APPLIED_ANNOTATION,
@@ -36,6 +37,7 @@ export class PlannedChild {
   readonly #desired: DesiredObject;
   readonly #namespace: string | undefined;
   #digest: string | undefined = undefined;
+  #shape: string | undefined = undefined;
 
   /** @throws TypeError when the child is not of an owned kind, has no namespace, or can neither be referenced nor tracked. */
   constructor(run: RunOfObject, name: string, desired: DesiredObject) {
@@ -76,23 +78,52 @@ export class PlannedChild {
     return isExact(this.#desired) ? undefined : (this.#digest ??= digestOf(this.content));
   }
 
-  /** What goes to the server, and there only to the object that is known, or to none that exists. */
+  /**
+   * The mark of a child that was created or updated: the hash, and one of the fields without their values. What the server
+   * added is held too then, and only the second hash tells whether a field is no longer desired.
+   */
+  get mark(): string | undefined {
+    const { digest } = this;
+    return digest === undefined ? undefined : `${digest}.${this.shape}`;
+  }
+
+  /** Hash of the fields, whatever their values. */
+  get shape(): string {
+    return (this.#shape ??= sha256(JSON.stringify(shapeOf(this.content))).slice(0, 11));
+  }
+
+  /** The server leaves out of it what means nothing. */
+  get dropsNothing(): boolean {
+    return !isCustomKind(this.kind.resource);
+  }
+
+  /** The server gives it a type, which counts as held by who created it. */
+  get isDefaultedSecret(): boolean {
+    const { kind, apiVersion, type } = this.#desired as DesiredObject & { readonly type?: unknown };
+    return kind === "Secret" && apiVersion === "v1" && type === undefined;
+  }
+
+  get apiVersion(): string {
+    return this.#desired.apiVersion;
+  }
+
+  /** Whether the server keeps whatever is set at a path where nothing is: of other kinds it drops what their schema lacks. */
+  readonly mayAdd = ([top, next]: readonly string[]): boolean => {
+    if (top === "metadata") return next === "labels" || next === "annotations";
+    return isExact(this.#desired) && (top === "data" || top === "binaryData");
+  };
+
+  /** What is created, or applied to the object that is known. */
   body(): AppliedBody {
     const { apiVersion, kind } = this.#desired;
-    const { digest, content, live } = this;
+    const { content, live } = this;
+    const mark = live === undefined ? this.mark : this.digest;
     const { name, namespace } = this.identity;
     const { metadata } = content;
     const annotations =
-      digest === undefined ? metadata.annotations : { ...metadata.annotations, [APPLIED_ANNOTATION]: digest };
-    const precondition = live === undefined ? ABSENT : { uid: live.metadata.uid };
-    const identified = { ...metadata, name, namespace, annotations, ...precondition };
+      mark === undefined ? metadata.annotations : { ...metadata.annotations, [APPLIED_ANNOTATION]: mark };
+    const identified = { ...metadata, name, namespace, annotations, uid: live?.metadata.uid };
     return { ...content, apiVersion, kind, metadata: identified };
-  }
-
-  /** Nothing but the object that is known: an apply of this gives up all fields. */
-  emptyBody(): AppliedBody {
-    const { apiVersion, kind } = this.#desired;
-    return { apiVersion, kind, metadata: { ...this.identity, uid: this.live?.metadata.uid } };
   }
 
   /** What the informer cannot see could be somebody else's, and would never be pruned. */
@@ -131,9 +162,6 @@ interface AppliedBody {
   readonly metadata: Key & { readonly uid?: string | undefined };
 }
 
-/** No object has the version of an empty store: an apply that names it makes an object, and never changes one. */
-const ABSENT = Object.freeze({ resourceVersion: "1" });
-
 /** The server stores these as they are given, so their fields alone tell whether they differ. */
 function isExact({ apiVersion, kind }: DesiredObject): boolean {
   return apiVersion === "v1" && (kind === "ConfigMap" || kind === "Secret");
@@ -147,6 +175,14 @@ function digestOf(content: Content): string {
       : Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))),
   );
   return sha256(json).slice(0, 22);
+}
+
+/** The value without what it says: names of fields in order, and the numbers of list items. */
+function shapeOf(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return 0;
+  if (Array.isArray(value)) return value.map(shapeOf);
+  const fields = Object.entries(value).filter(([, part]) => part !== undefined);
+  return fields.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, part]) => [name, shapeOf(part)]);
 }
 
 interface Secret extends DesiredObject {

@@ -1,7 +1,8 @@
 /** Children that the set no longer names: deleted, kept, or let go. */
 import { guardedPatch } from "../client/write-body.ts";
 import type { JsonPatchOperation } from "../client/client.ts";
-import { isAppliedBy } from "../client/managed-fields.ts";
+import { childUpdates, isMadeBy } from "../client/child-entry.ts";
+import { handOver } from "../client/handover.ts";
 import { isConflict, isNotFound } from "../kube/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
@@ -43,7 +44,7 @@ export function surplusOf(run: RunOfObject, wanted: ReadonlySet<string>, options
     for (const key of store.keysOf(OWNER_INDEX, run.object.metadata.uid)) {
       if (wanted.has(childId(kind.resource, key))) continue;
       const object = store.get(key)!;
-      if (!isAppliedBy(object, run.environment.managers)) continue;
+      if (!isMadeBy(object, run.environment.managers)) continue;
       const name = object.metadata.annotations?.[CHILD_ANNOTATION] ?? "";
       if (options.keep?.includes(name)) kept++;
       else if (options.release?.includes(name)) release.push({ kind, object, name });
@@ -90,7 +91,7 @@ export async function removeTracked(run: RunOfObject): Promise<void> {
     if (kind.track !== "label") continue;
     refuseUnseen(kind);
     for (const object of existing(run, kind)) {
-      const isOurs = controllerOf(object) === undefined && isAppliedBy(object, run.environment.managers);
+      const isOurs = controllerOf(object) === undefined && isMadeBy(object, run.environment.managers);
       if (isOurs && object.metadata.deletionTimestamp === undefined) await deleteChild(run, kind, object);
     }
   }
@@ -119,14 +120,22 @@ async function deleteChild(run: RunOfObject, kind: OwnedKind, seen: AnyObject): 
       if (!isConflict(error) || attempt === ATTEMPTS) throw error;
       object = await parts.reader.findLive(kind.resource, seen.metadata);
       const isOurs = object !== undefined && ownerUid(object) === run.object.metadata.uid;
-      if (!isOurs || !isAppliedBy(object!, managers) || object!.metadata.deletionTimestamp !== undefined) return;
+      if (!isOurs || !isMadeBy(object!, managers) || object!.metadata.deletionTimestamp !== undefined) return;
     }
   }
   memory.forget(childId(kind.resource, keyString(seen.metadata)));
 }
 
 /** From now on the object is nobody's; what it holds stays as it is. */
-async function releaseChild(run: RunOfObject, { kind, object }: Surplus): Promise<void> {
+async function releaseChild(run: RunOfObject, { kind, object: seen }: Surplus): Promise<void> {
+  const { parts, memory, controller, managers } = run.environment;
+  let object: AnyObject | undefined = seen;
+  if (managers.some((manager) => childUpdates(seen, manager) !== undefined)) {
+    // Who adopts it later applies, and could remove nothing that stays held by an update.
+    const move = { from: managers, to: controller, asApplied: true };
+    object = await handOver(parts, run, { resource: kind.resource, object: seen, move });
+    if (object === undefined || object.metadata.uid !== seen.metadata.uid) return;
+  }
   const { metadata } = object;
   const operations: JsonPatchOperation[] = [];
   const owners = metadata.ownerReferences ?? [];
@@ -143,7 +152,6 @@ async function releaseChild(run: RunOfObject, { kind, object }: Surplus): Promis
   remove("annotations", APPLIED_ANNOTATION);
   remove("annotations", OWNER_ANNOTATION);
   remove("labels", OWNER_UID_LABEL);
-  const { parts, memory } = run.environment;
   await parts.writer.patch(kind.resource, metadata, guardedPatch(object, operations), run);
   memory.forget(childId(kind.resource, keyString(metadata)));
 }

@@ -65,11 +65,16 @@ describe.skipIf(!available)("a converged set of children of every built-in kind"
       .map(([path, code]) => `${path} ${code}`)
       .join(", ");
   };
+  /** The paths of the children: each is created once, and says its name. */
+  const created = (): readonly string[] =>
+    proxy.exchanges
+      .filter(({ method, code, path }) => method === "POST" && code === 201 && !path.includes("everythings"))
+      .map(({ path, body }) => `${path}/${(JSON.parse(body) as { metadata: { name: string } }).metadata.name}`);
   /** The children as they are, and their versions. */
   const children = async (): Promise<{ objects: Record<string, unknown>; versions: Record<string, string> }> => {
     const objects: Record<string, unknown> = {};
     const versions: Record<string, string> = {};
-    for (const { path } of proxy.exchanges.filter(({ method, code }) => method === "PATCH" && code === 201)) {
+    for (const path of created()) {
       const { metadata, ...rest } = (await cluster.get(path))!;
       const { resourceVersion, managedFields: _, ...meta } = metadata as typeof metadata & { managedFields: unknown };
       objects[path] = { ...rest, metadata: meta };
@@ -100,9 +105,8 @@ describe.skipIf(!available)("a converged set of children of every built-in kind"
       body: { apiVersion: Everything.apiVersion, kind: "Everything", metadata: { name: "all" }, spec: {} },
     });
     await runs();
-    const created = proxy.exchanges.filter(({ path, code }) => code === 201 && !path.includes("everythings."));
-    expect(created).toHaveLength(typicalObjects.length);
-    const paths = new Set(created.map(({ path }) => path));
+    expect(created()).toHaveLength(typicalObjects.length);
+    const paths = new Set(created());
     expect(proxy.exchanges.filter(({ method, path }) => method === "GET" && paths.has(path))).toEqual([]); // none is read
     await turn(1);
     const writes = proxy.writes.length;

@@ -1,13 +1,11 @@
 /** Who owns a child: owner references, and labels where those cannot reach. */
+import { CHILD_ANNOTATION, OWNER_UID_LABEL } from "../client/child-entry.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { Key, OwnerReference } from "../resource/meta.ts";
 
-/** On every child: its name in the set that `children.sync` was given. */
-export const CHILD_ANNOTATION = "binnacle.dev/child";
+export { CHILD_ANNOTATION, OWNER_UID_LABEL };
 /** On a child whose values the server may write otherwise: a hash of what was applied, read after a restart. */
 export const APPLIED_ANNOTATION = "binnacle.dev/applied";
-/** On a child without an owner reference: the UID of the object that it belongs to. */
-export const OWNER_UID_LABEL = "binnacle.dev/owner-uid";
 /** On a child without an owner reference: `namespace/name` of the object that it belongs to. */
 export const OWNER_ANNOTATION = "binnacle.dev/owner";
 

@@ -6,8 +6,9 @@ import { appliedFields, heldFields } from "../client/managed-fields.ts";
 import { guardedOperations } from "../client/guarded-operations.ts";
 import { guardedPatch } from "../client/write-body.ts";
 import { isConflict, isTestFailed } from "../kube/api-error.ts";
-import type { AnyObject, Resource } from "../resource/handle.ts";
+import type { AnyObject } from "../resource/handle.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
+import { isCustomKind } from "./custom-kind.ts";
 import type { RunOfObject } from "./run.ts";
 
 const ATTEMPTS = 5;
@@ -22,14 +23,6 @@ interface StatusState {
   readonly live: Fields;
   /** What this controller holds of it. */
   readonly fields: FieldsV1 | undefined;
-}
-
-/**
- * Whether the status is replaced as a whole, which costs the server least. Statuses of built-in kinds are applied: they
- * belong to the cluster's own controllers, and writing some of them changes metadata too.
- */
-export function isStatusUpdated({ group }: Resource): boolean {
-  return group.includes(".") && !group.endsWith(".k8s.io");
 }
 
 /**
@@ -109,7 +102,7 @@ function stateOf(
   desiredOf: (object: AnyObject, fields: FieldsV1 | undefined) => Fields,
 ): StatusState {
   const { controller, resource } = run.environment;
-  const fieldsOf = isStatusUpdated(resource) ? heldFields : appliedFields;
+  const fieldsOf = isCustomKind(resource) ? heldFields : appliedFields;
   const fields = fieldsOf(object, controller, "status")?.["f:status"];
   return { desired: desiredOf(object, fields), live: statusOf(object), fields };
 }
@@ -118,7 +111,7 @@ function stateOf(
 function planOf(run: RunOfObject, object: AnyObject, state: StatusState): StatusPlan | undefined {
   const { memory, resource } = run.environment;
   if (memory.isApplied(idOf(run), object, state)) return undefined;
-  if (!isStatusUpdated(resource)) return { changes: undefined, isLess: false };
+  if (!isCustomKind(resource)) return { changes: undefined, isLess: false };
   const changes = changesOf({ ...state, mayAdd: anywhere });
   const isLess = state.fields !== undefined && holdsMore(state.desired, state.fields);
   return changes !== undefined && changes.patch === undefined && !isLess ? undefined : { changes, isLess };

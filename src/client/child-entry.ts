@@ -1,0 +1,32 @@
+/** What a controller holds of a child that it created: an entry of updates, because `POST` knows no other. */
+import type { AnyObject } from "../resource/handle.ts";
+import type { ManagedFieldsEntry } from "../resource/meta.ts";
+import { appliedFields, entryOf } from "./managed-fields.ts";
+
+/** On every child: its name in the set that `children.sync` was given. */
+export const CHILD_ANNOTATION = "binnacle.dev/child";
+/** On a child without an owner reference: the UID of the object that it belongs to. */
+export const OWNER_UID_LABEL = "binnacle.dev/owner-uid";
+
+const CHILD = `f:${CHILD_ANNOTATION}`;
+const OWNER_UID = `f:${OWNER_UID_LABEL}`;
+
+/** The manager's updates of its child; not those that an author made by hand to an object that was applied. */
+export function childUpdates(object: AnyObject, manager: string): ManagedFieldsEntry | undefined {
+  const { annotations } = object.metadata;
+  if (annotations === undefined || !Object.hasOwn(annotations, CHILD_ANNOTATION)) return undefined;
+  const entry = entryOf(object, { manager, operation: "Update" });
+  const metadata = entry?.fieldsV1?.["f:metadata"];
+  if (metadata === undefined) return undefined;
+  if (metadata["f:annotations"]?.[CHILD] !== undefined) return entry;
+  // Another controller of the owner may have given the child another name; then what says whose it is tells.
+  const isOwned = metadata["f:ownerReferences"] !== undefined || metadata["f:labels"]?.[OWNER_UID] !== undefined;
+  return isOwned && appliedFields(object, manager) === undefined ? entry : undefined;
+}
+
+/** Whether one of the managers applied the object, or created it as a child. */
+export function isMadeBy(object: AnyObject, managers: readonly string[]): boolean {
+  return managers.some(
+    (manager) => appliedFields(object, manager) !== undefined || childUpdates(object, manager) !== undefined,
+  );
+}
