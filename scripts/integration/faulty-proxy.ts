@@ -140,11 +140,11 @@ export class FaultyProxy implements AsyncDisposable {
 
   async #short(request: LoopbackRequest, reply: Reply): Promise<void> {
     const response = await this.#send(request);
-    const text = await response.text();
+    const answer = await response.bytes();
     const { method, path, query, body } = request;
     this.exchanges.push({ method, path, query, body, code: response.status });
     reply.writeHead(response.status, { "content-type": response.headers.get("content-type") ?? "application/json" });
-    reply.end(text);
+    reply.end(answer);
   }
 
   async #watch(request: LoopbackRequest, reply: Reply): Promise<void> {

@@ -1,11 +1,14 @@
 /** One collection at the server: listed by pages or as a stream, and watched, into a sink. */
-import { listPages, type PartialList } from "../kube/list.ts";
-import { collectionPath } from "../kube/mapper.ts";
+import { listPages } from "../kube/list.ts";
+import { plainObject } from "../kube/listed-metadata.ts";
+import { collectionPath, type Mapping } from "../kube/mapper.ts";
 import { watch, type WatchOptions } from "../kube/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { CompleteOptions } from "./reflector-options.ts";
 import { failureOf, type ListReason } from "./reflector-state.ts";
-import { InitialEvents, STREAM_DEADLINE_MS } from "./streaming-list.ts";
+import { toStub } from "./projection.ts";
+import { listSelectively } from "./selective-list.ts";
+import { InitialEvents, mayStream, STREAM_DEADLINE_MS, tryStream } from "./streaming-list.ts";
 
 /** Watches are renewed after 180 to 220 seconds: before load balancers cut them, and not all at once. */
 const WATCH_SECONDS = 180;
@@ -13,13 +16,17 @@ const WATCH_SPREAD_SECONDS = 40;
 /** A watch that outlives its time by this much is dead. */
 const IDLE_GRACE_MS = 10_000;
 const NONE = (): boolean => false;
-const ALL = (): boolean => true;
 
 export interface StreamEnd {
   /** When the list began, or the watch, where it came so far. */
   readonly began: number;
   /** `undefined` when the server ended the watch in order. */
   readonly error?: unknown;
+}
+
+interface Listing {
+  readonly reason: ListReason;
+  readonly signal: AbortSignal;
 }
 
 export class Collection {
@@ -29,26 +36,61 @@ export class Collection {
     this.#options = options;
   }
 
-  /** Whether the server is to send a list as a stream. */
+  /** Whether the server is to send whole objects as the beginning of the watch. */
   async isStreamed(signal: AbortSignal): Promise<boolean> {
-    const { list, streams } = this.#options;
-    return list === "stream" && streams.isUsable(await this.#path(signal));
+    const { list, streams, wants, metadataOnly } = this.#options;
+    if (list !== "stream" || metadataOnly === true || wants?.() !== undefined) return false;
+    return streams.isUsable(await this.#path(signal));
   }
 
   /** @returns the version from which a watch goes on. */
   async list(reason: ListReason, signal: AbortSignal): Promise<string> {
-    const { transport, gate, sink, labels, fields, pageSize, onStatus, onList } = this.#options;
+    const { gate, sink, onStatus, onList } = this.#options;
     using _turn = await gate.enter(signal);
     onStatus({ kind: "listing" });
-    const path = await this.#path(signal);
+    const mapping = await this.#mapping(signal);
     onList?.(reason);
     sink.beginList(reason);
-    const { resourceVersion } = await listPages<AnyObject>(transport, {
-      path,
+    const resourceVersion =
+      (await this.#listSelectively(mapping, { reason, signal })) ??
+      (await this.#listWhole(mapping, { reason, signal }));
+    signal.throwIfAborted();
+    sink.endList(resourceVersion);
+    return resourceVersion;
+  }
+
+  /** By metadata, where that is all or most of what is needed. @returns `undefined` when it is not. */
+  async #listSelectively(mapping: Mapping, { reason, signal }: Listing): Promise<string | undefined> {
+    const { sink, metadataOnly, wants, namespace, labels, fields, pageSize, transport } = this.#options;
+    const isWanted = metadataOnly === true ? () => NONE : wants;
+    if (isWanted?.() === undefined) return undefined;
+    const path = collectionPath(mapping, namespace);
+    const listed = await listSelectively({
+      transport,
+      mapping,
+      namespace,
       labels,
       fields,
-      limit: pageSize,
-      partial: this.#partial(),
+      pageSize,
+      signal,
+      wants: isWanted,
+      reduce: metadataOnly === true ? plainObject : toStub,
+      mayStream: (objects) => mayStream(objects, path, this.#options),
+      stream: (objects, run) => tryStream({ objects, path, signal }, this.#options, run),
+      onObjects: (objects, resourceVersion) => sink.page(objects, resourceVersion),
+      onRestart: () => sink.beginList(reason),
+    });
+    if (listed === undefined) sink.beginList(reason);
+    return listed;
+  }
+
+  async #listWhole(mapping: Mapping, { reason, signal }: Listing): Promise<string> {
+    const { sink, namespace, labels, fields, pageSize: limit, transport } = this.#options;
+    const { resourceVersion } = await listPages<AnyObject>(transport, {
+      path: collectionPath(mapping, namespace),
+      labels,
+      fields,
+      limit,
       signal,
       fullListIfExpired: true,
       onRestart: () => sink.beginList(reason),
@@ -57,8 +99,6 @@ export class Collection {
         sink.page(objects, page.resourceVersion);
       },
     });
-    signal.throwIfAborted();
-    sink.endList(resourceVersion);
     return resourceVersion;
   }
 
@@ -151,21 +191,6 @@ export class Collection {
     }
   }
 
-  /** Most objects of an owned kind are somebody else's: their metadata tells, at a tenth of the bytes. */
-  #partial(): PartialList<AnyObject> | undefined {
-    const { metadataOnly, mapper, resource, wants } = this.#options;
-    if (metadataOnly !== true && wants?.() === undefined) return undefined;
-    const { apiVersion, kind } = mapper.known(resource)!;
-    return {
-      apiVersion,
-      kind,
-      // Asked for each page: more may be needed than when it was sent for.
-      get isWanted() {
-        return metadataOnly === true ? NONE : (wants?.() ?? ALL);
-      },
-    };
-  }
-
   /** A server, or what stands between, that mixes up its streams must not fill the store with other kinds. */
   #type(): Pick<WatchOptions, "of" | "metadataOnly" | "onOther"> {
     const { metadataOnly, resource, onOther } = this.#options;
@@ -180,12 +205,16 @@ export class Collection {
   }
 
   async #path(signal: AbortSignal): Promise<string> {
+    return collectionPath(await this.#mapping(signal), this.#options.namespace);
+  }
+
+  async #mapping(signal: AbortSignal): Promise<Mapping> {
     const { mapper, resource, namespace } = this.#options;
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));
     if (namespace !== "" && !mapping.namespaced) {
       mapper.invalidate(); // its definition may come back with another scope
       throw new Error(`Cannot watch ${resource.kind} in namespace ${namespace}: the kind is cluster-scoped`);
     }
-    return collectionPath(mapping, namespace);
+    return mapping;
   }
 }

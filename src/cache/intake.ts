@@ -30,9 +30,10 @@ export class Intake {
     this.#options = options;
   }
 
-  /** Which objects are wanted whole, told from their metadata; `undefined` when all are. */
+  /** Which objects are wanted whole, told from their metadata; `undefined` when all are, as for a transform. */
   get wants(): ((object: AnyObject) => boolean) | undefined {
-    return this.#projection.wants;
+    const { keep, transform } = this.#options;
+    return keep === undefined && transform === undefined ? this.#projection.wants : undefined;
   }
 
   /** @returns whether what was dropped before is needed now. */
@@ -58,10 +59,8 @@ export class Intake {
     readonly stubs: readonly AnyObject[];
     readonly others: readonly AnyObject[];
   } {
-    const { keep, transform, freeze } = this.#options;
     const { wants } = this;
-    if (wants === undefined || keep !== undefined || transform !== undefined || freeze)
-      return { stubs: [], others: objects };
+    if (wants === undefined || this.#options.freeze) return { stubs: [], others: objects };
     return splitBy(objects, wants);
   }
 

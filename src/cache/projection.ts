@@ -37,7 +37,7 @@ export function isStub(object: AnyObject): boolean {
 }
 
 export function toStub(object: AnyObject): AnyObject {
-  return new Stub(object) as unknown as AnyObject;
+  return object instanceof Stub ? object : (new Stub(object) as unknown as AnyObject);
 }
 
 interface Metadata {

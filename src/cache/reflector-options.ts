@@ -46,7 +46,7 @@ export interface ReflectorOptions {
   readonly checkEvery?: number | undefined;
   /** Objects of a page. @default 500 */
   readonly pageSize?: number | undefined;
-  /** How to list. A resource that the server cannot stream is listed by pages, from then on. @default "pages" */
+  /** How to list. A resource that the server cannot stream is listed by pages, from then on. @default "auto" */
   readonly list?: ListMode | undefined;
   /** Shared by reflectors of one server. @default its own */
   readonly streams?: StreamMemory | undefined;

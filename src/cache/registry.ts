@@ -25,7 +25,7 @@ export interface InformerRegistryOptions {
   readonly grace?: number | undefined;
   /** Milliseconds after which each informer lists again, about, to find out what it missed. @default 6 hours */
   readonly checkEvery?: number | undefined;
-  /** How informers list. @default "pages" */
+  /** How informers list. @default "auto" */
   readonly list?: ListMode | undefined;
   /** From 0 up to 1. @default Math.random */
   readonly random?: (() => number) | undefined;

@@ -49,7 +49,7 @@ export interface SharedInformerOptions {
   readonly pageSize?: number | undefined;
   /** Paths besides metadata that are kept, such as `spec.nodeName`; an empty list for metadata alone. @default all */
   readonly keep?: readonly string[] | undefined;
-  /** How to list. @default "pages" */
+  /** How to list. @default "auto" */
   readonly list?: ListMode | undefined;
   /** Shared by informers of one server. @default its own */
   readonly streams?: StreamMemory | undefined;

@@ -3,12 +3,12 @@ import { isNamespaceSelector, type NamespaceSelector } from "../cache/selected-n
 import { declarationsOf, type Declarations } from "../controller/declarations.ts";
 import { isApiError, isNotFound } from "../kube/api-error.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
-import { listPages } from "../kube/list.ts";
+import { listMetadata } from "../kube/list.ts";
 import { collectionPath, RestMapper } from "../kube/mapper.ts";
 import { createTransport, type Transport } from "../kube/transport.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
-import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
+import { groupKind, type Resource } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import { lookThroughOthers } from "./other-kinds.ts";
 
@@ -97,9 +97,9 @@ async function lookThrough(
   const mapping = mapper.known(resource) ?? (await mapper.resolve(resource));
   const dead = new Map<string, Dead>();
   let objects = 0;
-  await listPages<AnyObject>(transport, {
+  await listMetadata(transport, {
     path: collectionPath(mapping),
-    partial: { apiVersion: resource.apiVersion, kind: resource.kind, isWanted: () => false },
+    type: resource,
     fullListIfExpired: true,
     onRestart() {
       objects = 0;

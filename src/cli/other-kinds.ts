@@ -3,7 +3,7 @@
  * by who set it, because a controller's field manager has the controller's name, and so has its finalizer.
  */
 import { isApiError, isForbidden, isNotFound } from "../kube/api-error.ts";
-import { listPages } from "../kube/list.ts";
+import { listMetadata } from "../kube/list.ts";
 import { collectionPath } from "../kube/mapper.ts";
 import type { Transport } from "../kube/transport.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
@@ -62,9 +62,9 @@ async function lookThrough(
   const mapping = { apiVersion, kind, group, version, plural, namespaced, subresources: [] };
   const left = new Map<string, Left>();
   let count = 0;
-  await listPages<AnyObject>(transport, {
+  await listMetadata(transport, {
     path: collectionPath(mapping, ""),
-    partial: { apiVersion, kind, isWanted: () => false },
+    type: resource,
     fullListIfExpired: true,
     onRestart() {
       count = 0;

@@ -3,7 +3,7 @@
  * selector will ever show them.
  */
 import { isNotFound } from "../kube/api-error.ts";
-import { listPages } from "../kube/list.ts";
+import { listMetadata } from "../kube/list.ts";
 import { collectionPath, objectPath } from "../kube/mapper.ts";
 import { sleep } from "../platform/clock.ts";
 import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
@@ -51,9 +51,9 @@ async function look({ runtime, watch, finalizers, shows, signal, found }: LeftBe
   const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));
   const listed = isNamespaceSelector(options.namespaces) ? [] : (options.namespaces ?? runtime.namespaces);
   for (const namespace of mapping.namespaced && listed.length > 0 ? listed : [""]) {
-    await listPages<AnyObject>(transport, {
+    await listMetadata(transport, {
       path: collectionPath(mapping, namespace),
-      partial: { apiVersion: resource.apiVersion, kind: resource.kind, isWanted: () => false },
+      type: resource,
       fullListIfExpired: true,
       signal,
       async onPage(page) {

@@ -27,6 +27,8 @@ export interface KubeRequest {
   readonly signal?: AbortSignal | undefined;
   /** Makes the answer of its text, for a caller that may know the text already. @default JSON.parse */
   readonly parse?: ((text: string) => unknown) | undefined;
+  /** The answer is its bytes, which are not parsed. @default false */
+  readonly binary?: boolean | undefined;
   /** Milliseconds for the call: its attempts and the waits between them. @default 60_000 for each attempt */
   readonly timeout?: number | undefined;
   readonly attempts?: AttemptListener | undefined;

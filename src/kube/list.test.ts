@@ -1,20 +1,28 @@
 import { expect, test } from "bun:test";
 import { sendJson, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
 import { isGone } from "./api-error.ts";
-import { listPages } from "./list.ts";
+import { listMetadata, listPages } from "./list.ts";
 import { createTransport } from "./transport.ts";
 
 /** A server with `count` pods; `expired` pages answer 410. */
-async function start(count: number, options: { expired?: boolean; partial?: boolean } = {}) {
+async function start(
+  count: number,
+  options: { expired?: boolean; partial?: boolean; counts?: boolean; bytes?: number } = {},
+) {
   const stack = new AsyncDisposableStack();
-  const items = Array.from({ length: count }, (_, i) => ({ metadata: { name: `p${i}` } }));
+  const text = options.bytes === undefined ? undefined : "x".repeat(options.bytes);
+  const items = Array.from({ length: count }, (_, i) => ({ metadata: { name: `p${i}` }, text }));
   const server = stack.use(
     await startLoopback((request, reply) => {
       const from = Number(request.query.get("continue") ?? 0);
       if (options.expired && from > 0) return sendStatus(reply, 410, { reason: "Expired", message: "too old" });
       const limit = Number(request.query.get("limit") ?? count);
       const end = from + limit;
-      const metadata = { resourceVersion: String(100 + from), ...(end < count && { continue: String(end) }) };
+      const metadata = {
+        resourceVersion: String(100 + from),
+        ...(end < count && { continue: String(end) }),
+        ...(end < count && options.counts && { remainingItemCount: count - end }),
+      };
       if (options.partial && String(request.headers["accept"]).includes("PartialObjectMetadataList")) {
         const stubs = items
           .slice(from, end)
@@ -31,7 +39,8 @@ async function start(count: number, options: { expired?: boolean; partial?: bool
   );
   const transport = createTransport(server.config);
   stack.defer(() => transport.close());
-  return { server, transport, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  const limits = (): (string | null)[] => server.requests.map(({ query }) => query.get("limit"));
+  return { server, transport, limits, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 interface Item {
@@ -94,33 +103,51 @@ test("listPages waits for onPage and ends with what it throws", async () => {
   expect(kit.server.requests).toHaveLength(1);
 });
 
-test("listPages asks for metadata alone until a page has a wanted item, and for that page again", async () => {
-  await using kit = await start(30, { partial: true });
-  const got: Item[] = [];
-  const isWanted = (item: Item): boolean => item.metadata.name === "p15";
-  const partial = { apiVersion: "v1", kind: "Pod", isWanted };
-  const result = await listPages<Item>(kit.transport, {
-    path,
-    limit: 10,
-    partial,
-    onPage: (page) => void got.push(...page),
-  });
-  expect(result).toEqual({ resourceVersion: "100", pages: 3 });
-  expect(got.map(({ metadata }) => metadata.name)).toEqual(Array.from({ length: 30 }, (_, i) => `p${i}`));
-  expect(new Set(got.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`))).toEqual(new Set(["v1 Pod"]));
-  expect(kit.server.lines).toEqual([
-    "GET /api/v1/pods?limit=10",
-    "GET /api/v1/pods?limit=10&continue=10",
-    "GET /api/v1/pods?limit=10&continue=10",
-    "GET /api/v1/pods?limit=10&continue=20",
-  ]);
+test("listMetadata asks for metadata alone, and takes whole items from a server that has nothing else", async () => {
+  const type = { apiVersion: "v1", kind: "Pod" };
+  for (const partial of [true, false]) {
+    await using kit = await start(15, { partial });
+    const got: string[] = [];
+    const result = await listMetadata(kit.transport, {
+      path,
+      limit: 10,
+      type,
+      onPage: (items, { isWhole }) =>
+        void got.push(
+          ...items.map(({ apiVersion, kind, metadata }) => `${apiVersion} ${kind} ${metadata.name} ${isWhole}`),
+        ),
+    });
+    expect(result).toEqual({ resourceVersion: "100", pages: 2 });
+    expect(got).toEqual(Array.from({ length: 15 }, (_, i) => `v1 Pod p${i} ${!partial}`));
+    expect(kit.server.lines).toEqual(["GET /api/v1/pods?limit=10", "GET /api/v1/pods?limit=10&continue=10"]);
+    expect(kit.server.requests[0]!.headers.accept).toStartWith("application/vnd.kubernetes.protobuf;as=PartialObject");
+  }
 });
 
-test("listPages takes whole items from a server that has no metadata alone", async () => {
-  await using kit = await start(10);
-  const got: Item[] = [];
-  const partial = { apiVersion: "v1", kind: "Pod", isWanted: () => true };
-  await listPages<Item>(kit.transport, { path, limit: 10, partial, onPage: (page) => void got.push(...page) });
-  expect(got).toHaveLength(10);
-  expect(kit.server.lines).toHaveLength(1);
+test("listPages and listMetadata ask for larger pages of long lists, and for no more than `onPage` wants", async () => {
+  await using kit = await start(30_000, { partial: true, counts: true });
+  await listPages(kit.transport, { path, onPage() {} });
+  expect(kit.limits().slice(0, 3)).toEqual(["500", "1500", "1500"]);
+  expect(kit.limits()).toHaveLength(21);
+  kit.server.requests.length = 0;
+  const type = { apiVersion: "v1", kind: "Pod" };
+  await listMetadata(kit.transport, { path, type, onPage() {} });
+  expect(kit.limits()).toEqual(["2000", "7500", "7500", "7500", "7500"]);
+  kit.server.requests.length = 0;
+  expect(await listPages(kit.transport, { path, onPage: (_, { hasNext }) => (hasNext ? false : undefined) })).toEqual({
+    resourceVersion: "100",
+    pages: 1,
+  });
+  expect(kit.limits()).toEqual(["500"]);
+});
+
+test("listPages asks for smaller pages of larger objects, and for a state that is not older than one that is known", async () => {
+  await using kit = await start(30_000, { counts: true, bytes: 20_000 });
+  await listPages(kit.transport, {
+    path,
+    notOlderThan: "90",
+    onPage: (_, { hasNext }) => (hasNext && kit.limits().length > 1 ? false : undefined),
+  });
+  expect(kit.limits()).toEqual(["500", "835"]);
+  expect(kit.server.lines[0]).toBe("GET /api/v1/pods?limit=500&resourceVersion=90&resourceVersionMatch=NotOlderThan");
 });

@@ -145,10 +145,12 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
 
   #read(): unknown {
     const piece = this.#more === undefined ? this.#piece : Buffer.concat(this.#more);
-    const body = piece === undefined ? "" : utf8.decode(piece);
-    const { method, path } = this.request;
+    const { method, path, binary } = this.request;
     const code = this.#status;
-    if (code < 200 || code > 299) {
+    const isRefused = code < 200 || code > 299;
+    if (!isRefused && binary === true) return piece ?? new Uint8Array();
+    const body = piece === undefined ? "" : utf8.decode(piece);
+    if (isRefused) {
       const retryAfter = this.#header("retry-after");
       throw refusal({ method, path, code, body, retryAfter, auditId: this.#header("audit-id") });
     }
@@ -167,6 +169,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
         const told = { retryAfter: received.get("retry-after"), auditId: received.get("audit-id") };
         throw refusal({ method, path: request.path, code: status, body: await response.text(), ...told });
       }
+      if (request.binary === true) return await response.bytes();
       if (json && request.parse === undefined) return await response.json();
       const body = await response.text();
       return json ? parseJson(body, request) : body;

@@ -1,5 +1,4 @@
 /** The one resolved form of what is known about a field: of built-in kinds and of CustomResourceDefinitions. */
-import type { GoRegExp } from "./go-regexp.ts";
 
 /** `""` takes anything. */
 export type SchemaType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "";
@@ -58,7 +57,7 @@ export interface GoShape {
 
 /** Left out where there is none. */
 export interface ValueRules {
-  readonly pattern?: GoRegExp | undefined;
+  readonly pattern?: RegExp;
   readonly patternText?: string;
   readonly minLength?: number;
   readonly maxLength?: number;

@@ -1,0 +1,84 @@
+/** Finds a label selector that shows the objects of interest, and few others. */
+
+type Labels = Readonly<Record<string, string>>;
+
+/** One requirement that all objects of interest meet. */
+interface Requirement {
+  readonly text: string;
+  readonly isMet: (labels: Labels) => boolean;
+}
+
+const NONE: Labels = Object.freeze({});
+/** Labels of other objects that are looked at. */
+const MOST_SAMPLES = 256;
+/** A selector with more says hardly more. */
+const MOST_REQUIREMENTS = 4;
+
+export class LabelSieve {
+  /** Labels that all objects of interest have, with the value if that is the same; `undefined` before the first. */
+  #common: Map<string, string | undefined> | undefined;
+  /** Names of labels that one of them has. */
+  readonly #names = new Set<string>();
+  readonly #samples: Labels[] = [];
+  #others = 0;
+  #random = 1;
+
+  /** An object of interest. */
+  wanted(labels: Labels = NONE): void {
+    for (const name in labels) this.#names.add(name);
+    if (this.#common === undefined) this.#common = new Map(Object.entries(labels));
+    for (const [name, value] of this.#common) {
+      if (labels[name] === undefined) this.#common.delete(name);
+      else if (value !== undefined && labels[name] !== value) this.#common.set(name, undefined);
+    }
+  }
+
+  /** Any other object; its labels are asked for when it is a sample, as likely as each other one. */
+  other(object: { readonly labels?: Labels | undefined }): void {
+    const place = this.#others++ < MOST_SAMPLES ? this.#samples.length : this.#draw(this.#others);
+    if (place < MOST_SAMPLES) this.#samples[place] = object.labels ?? NONE;
+  }
+
+  /** The selector that all objects of interest meet, and how many others do, about. */
+  best(): { readonly selector: string; readonly others: number } {
+    const requirements = this.#requirements();
+    const chosen: string[] = [];
+    let left: readonly Labels[] = this.#samples;
+    while (chosen.length < MOST_REQUIREMENTS && left.length > 0) {
+      let best = left;
+      let text = "";
+      for (const requirement of requirements) {
+        const kept = left.filter(requirement.isMet);
+        if (kept.length >= best.length) continue;
+        best = kept;
+        ({ text } = requirement);
+      }
+      if (text === "") break;
+      chosen.push(text);
+      left = best;
+    }
+    const others = this.#samples.length === 0 ? 0 : Math.ceil((this.#others * left.length) / this.#samples.length);
+    return { selector: chosen.join(","), others };
+  }
+
+  /** Park and Miller's generator: chance has no say in what a process asks for. */
+  #draw(below: number): number {
+    this.#random = (this.#random * 48_271) % 2_147_483_647;
+    return this.#random % below;
+  }
+
+  #requirements(): readonly Requirement[] {
+    const requirements: Requirement[] = [];
+    for (const [name, value] of this.#common ?? []) {
+      const isMet = (labels: Labels): boolean =>
+        labels[name] !== undefined && (value === undefined || labels[name] === value);
+      requirements.push({ text: value === undefined ? name : `${name}=${value}`, isMet });
+    }
+    const absent = new Set(this.#samples.flatMap((labels) => Object.keys(labels)));
+    for (const name of absent) {
+      if (!this.#names.has(name))
+        requirements.push({ text: `!${name}`, isMet: (labels) => labels[name] === undefined });
+    }
+    return requirements;
+  }
+}
