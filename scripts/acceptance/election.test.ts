@@ -44,10 +44,56 @@ async function setUp(cleanup: AsyncDisposableStack) {
     const note = await cluster.exists(`${NOTES}/${name}`, ({ status }) => status?.["by"] !== undefined, within);
     return { by: Number(note.status!["by"]), ms: Math.round(performance.now() - began) };
   };
-  return { cluster, start, leads, worked };
+  return { cluster, bench, start, leads, worked };
+}
+
+const hasGo = Bun.which("go") !== null;
+if (!hasGo) console.log("Skipped: the election beside a candidate of client-go (Go is not on PATH)");
+
+/** A candidate of client-go, as `scripts/integration/client-go-elector` makes it. */
+async function buildClientGo(folder: string): Promise<string> {
+  const elector = `${folder}/client-go-elector`;
+  // With the flags of the control plane's build, whose packages are compiled already.
+  const build = Bun.spawn(["go", "build", "-trimpath", "-ldflags", "-s -w", "-o", elector, "."], {
+    cwd: `${import.meta.dir}/../integration/client-go-elector`,
+    env: { ...process.env, CGO_ENABLED: "0" },
+  });
+  expect(await build.exited).toBe(0);
+  return elector;
 }
 
 describe.skipIf(!available)("leader election", () => {
+  test.skipIf(!hasGo)(
+    "takes turns with a candidate of client-go on one Lease",
+    async () => {
+      await using cleanup = new AsyncDisposableStack();
+      const { cluster, bench, start, leads, worked } = await setUp(cleanup);
+      const elector = await buildClientGo(bench.dir);
+      const ours = await start();
+      await until(() => leads(ours), { what: "ours leads" });
+      const theirs = Bun.spawn([elector, cluster.kubeconfig, "default", "notes", "client-go"], { stdout: "pipe" });
+      cleanup.defer(() => theirs.kill("SIGKILL"));
+      const holder = (identity: (name: string) => boolean, within: number) =>
+        cluster.exists(LEASE, ({ spec }) => identity(String(spec?.["holderIdentity"])), within);
+
+      // It follows while we renew, longer than a lease duration.
+      await Bun.sleep(17_000);
+      expect(await leads(ours)).toBe(true);
+      await ours.stop();
+      await holder((name) => name === "client-go", 10_000);
+      expect((await cluster.get(LEASE))?.spec).toMatchObject({ leaseTransitions: 1, leaseDurationSeconds: 15 });
+
+      const next = await start();
+      await Bun.sleep(17_000);
+      expect(await leads(next)).toBe(false);
+      theirs.kill("SIGTERM");
+      await until(() => leads(next), { what: "ours leads after client-go has released the Lease" });
+      expect((await worked(15_000)).by).toBe(next.child.pid);
+      expect((await cluster.get(LEASE))?.spec).toMatchObject({ leaseTransitions: 2 });
+    },
+    180_000,
+  );
+
   test("one replica works; another takes over after SIGTERM, a crash, and a stop of the whole process", async () => {
     await using cleanup = new AsyncDisposableStack();
     const { cluster, start, leads, worked } = await setUp(cleanup);
