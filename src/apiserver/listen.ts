@@ -1,13 +1,13 @@
 /** The server behind TLS on an address, with certificates and a kubeconfig of its own. */
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
 import { type Listener, listenWithCertificates } from "./certificate-listener.ts";
 import type { Connection } from "./authentication/identify.ts";
 import { largestBody } from "./request/body.ts";
-import { privateFolder } from "./storage/private-folder.ts";
+import { makePrivate, privateFolder } from "./storage/private-folder.ts";
 import { isLoopback, webRefusal } from "./web-guard.ts";
 import { administrator, type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
 import { writePrivate } from "../platform/private-file.ts";
@@ -161,7 +161,11 @@ function loadCredentials(data: string | undefined): Credentials {
 function keepCredentials(data: string | undefined, credentials: Credentials): void {
   if (data === undefined) return;
   privateFolder(data);
-  writePrivate(join(data, "credentials.json"), JSON.stringify(credentials));
+  const file = join(data, "credentials.json");
+  const text = JSON.stringify(credentials);
+  makePrivate(file);
+  // Where nothing changed a full disk is no reason not to start.
+  if (!existsSync(file) || readFileSync(file, "utf8") !== text) writePrivate(file, text);
 }
 
 function kubeconfig(server: string, { authority, token }: Credentials): string {

@@ -152,7 +152,7 @@ class EmbeddedServer implements ApiServer {
     this.#stopping.abort();
     this.#stopFollowing();
     this.#stopExpiring();
-    await this.#kernel.storage.committed();
+    await this.#kernel.storage.settled();
     this.#kernel.storage.close();
   }
 
@@ -168,7 +168,8 @@ class EmbeddedServer implements ApiServer {
     const target = parseTarget(path);
     const resource = target && registry.get(target.group, target.version, target.plural);
     if (target === undefined || resource === undefined) {
-      const open = health(url) ?? openApi(request, path, { registry, storage, schemas: parts.schemas });
+      const open =
+        health(url, storage.problem) ?? openApi(request, path, { registry, storage, schemas: parts.schemas });
       if (open !== undefined) return open; // whatever the method
       const found =
         discover(request, path, { registry, address: this.#address }) ?? about(request, path, () => this.#paths());

@@ -67,26 +67,41 @@ export function about(request: Request, path: string, paths: () => readonly stri
   return answerObject(request, version satisfies Fields, { pretty: true });
 }
 
-/** Answers `/healthz`, `/livez`, `/readyz` and each of their checks; `undefined` for any other path. */
-export function health({ pathname, searchParams }: URL): Response | undefined {
+/**
+ * Answers `/healthz`, `/livez`, `/readyz` and each of their checks; `undefined` for any other path.
+ *
+ * @param problem why objects cannot be kept: `etcd` fails, and with it `/readyz`. `undefined` when they can.
+ */
+export function health({ pathname, searchParams }: URL, problem: string | undefined): Response | undefined {
   const [, name = "", ...check] = pathname.split("/");
   const known = Object.hasOwn(checks, name) ? checks[name] : undefined;
   if (known === undefined) return undefined;
+  if (problem !== undefined && name === "readyz" && (check.length === 0 || check.join("/") === "etcd")) {
+    const excluded = searchParams.getAll("exclude");
+    if (check.length > 0) return text(`internal server error: ${problem}\n`, 500);
+    if (!excluded.includes("etcd")) return text(verbose(name, { known, excluded, problem }), 500);
+  }
   if (check.length > 0) return known.includes(check.join("/")) ? text("ok") : undefined;
   return text(searchParams.has("verbose") ? verbose(name, { known, excluded: searchParams.getAll("exclude") }) : "ok");
 }
 
-function verbose(
-  name: string,
-  { known, excluded }: { readonly known: readonly string[]; readonly excluded: readonly string[] },
-): string {
-  const lines = known.map((check) => `[+]${check}${excluded.includes(check) ? " excluded:" : ""} ok`);
-  const others = excluded.filter((check) => !known.includes(check)).map((check) => JSON.stringify(check));
-  if (others.length > 0) lines.push(`warn: some health checks cannot be excluded: no matches for ${others.join(", ")}`);
-  return `${[...lines, `${name} check passed`].join("\n")}\n`;
+interface Checked {
+  readonly known: readonly string[];
+  readonly excluded: readonly string[];
+  readonly problem?: string;
 }
 
-function text(body: string): Response {
+function verbose(name: string, { known, excluded, problem }: Checked): string {
+  const lines = known.map((check) => {
+    if (check === "etcd" && problem !== undefined) return `[-]etcd failed: ${problem}`;
+    return `[+]${check}${excluded.includes(check) ? " excluded:" : ""} ok`;
+  });
+  const others = excluded.filter((check) => !known.includes(check)).map((check) => JSON.stringify(check));
+  if (others.length > 0) lines.push(`warn: some health checks cannot be excluded: no matches for ${others.join(", ")}`);
+  return `${[...lines, `${name} check ${problem === undefined ? "passed" : "failed"}`].join("\n")}\n`;
+}
+
+function text(body: string, status = 200): Response {
   const headers = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
-  return new Response(body, { headers: { ...headers, "cache-control": "no-cache, private" } });
+  return new Response(body, { status, headers: { ...headers, "cache-control": "no-cache, private" } });
 }

@@ -57,6 +57,15 @@ export class Collection {
     this.history.add(event);
   }
 
+  /** Takes the last change back before anybody was told of it. */
+  revert(event: StoreEvent): void {
+    const { stored, previous } = event;
+    if (previous === undefined) this.#objects.delete(stored.key);
+    else this.#objects.set(stored.key, previous);
+    this.#sorted = undefined;
+    this.history.revert(event);
+  }
+
   /** Tells the listeners of a change. */
   announce(event: StoreEvent): void {
     for (const listener of this.#listeners) listener(event);

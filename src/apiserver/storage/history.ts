@@ -40,6 +40,11 @@ export class History {
     this.#cut();
   }
 
+  /** Takes the last change back, as if it had never been. */
+  revert(event: StoreEvent): void {
+    if (this.#events.at(-1) === event) this.#events.pop();
+  }
+
   /** Forgets the changes up to and including this version. */
   compact(version: number): void {
     if (version <= this.#compacted) return;

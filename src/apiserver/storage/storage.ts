@@ -1,5 +1,6 @@
 /** Every object of the server under one growing resource version. */
 import type { KubeObject } from "../hooks.ts";
+import { internalError } from "../status.ts";
 import { Collection } from "./collection.ts";
 import type { HistoryLimits } from "./history.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
@@ -28,6 +29,7 @@ export class Storage {
   #pending: JournalEntry[] = [];
   #commit: Promise<void> | undefined;
   readonly #followers = new Set<(event: StoreEvent) => void>();
+  #problem: string | undefined;
   #closed = false;
 
   constructor({ journal, history, now }: StorageOptions) {
@@ -85,9 +87,23 @@ export class Storage {
     return this.#change(collection, "DELETED", { stored: new Stored(key, version, { object }), previous });
   }
 
-  /** Resolves when every write so far will outlive the process; `undefined` when each already does. */
+  /**
+   * Resolves when every write so far will outlive the process; `undefined` when each already does.
+   *
+   * @throws StatusError 500 when they could not be kept; then they have been taken back.
+   */
   committed(): Promise<void> | undefined {
     return this.#commit;
+  }
+
+  /** Resolves when every write so far is kept or taken back: for who only reads. */
+  settled(): Promise<void> | undefined {
+    return this.#commit?.catch(() => {});
+  }
+
+  /** Why the last write could not be kept; `undefined` when it was. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   /** Forgets the changes up to a version: a watch from before it is answered 410. @default every change */
@@ -96,9 +112,12 @@ export class Storage {
   }
 
   close(): void {
-    this.#flush();
-    this.#closed = true;
-    this.#journal?.close();
+    try {
+      this.#flush();
+    } finally {
+      this.#closed = true;
+      this.#journal?.close();
+    }
   }
 
   #change(
@@ -123,6 +142,8 @@ export class Storage {
         }
       });
     });
+    // Of the server's own writes nobody waits for the end.
+    this.#commit.catch(() => {});
     return stored;
   }
 
@@ -131,7 +152,14 @@ export class Storage {
     this.#pending = [];
     this.#commit = undefined;
     if (entries.length === 0 || this.#closed) return;
-    this.#journal?.append(entries);
+    try {
+      this.#journal?.append(entries);
+      this.#problem = undefined;
+    } catch (error) {
+      for (const { collection, event } of entries.toReversed()) this.collection(collection).revert(event);
+      this.#problem = `cannot keep what is written: ${error instanceof Error ? error.message : String(error)}`;
+      throw internalError(this.#problem);
+    }
     for (const { collection, event } of entries) this.#announce(this.collection(collection), event);
   }
 

@@ -17,7 +17,7 @@ export async function get(exchange: Exchange): Promise<Response> {
   const { kernel, resource, target, query, request, accept, warnings } = exchange;
   const asked = versionNumber(query.get("resourceVersion") ?? "");
   if (asked !== undefined) await reached(kernel.storage, asked);
-  await kernel.storage.committed();
+  await kernel.storage.settled();
   const form = formOf(exchange);
   const stored = resource.collection.get(keyOf(resource, target.namespace, target.name));
   if (stored === undefined) throw notFound(resource.row, target.name);
@@ -33,7 +33,7 @@ export async function list(exchange: Exchange): Promise<Response> {
   const form = formOf(exchange);
   const asked = options.continue === "" ? versionNumber(options.resourceVersion) : undefined;
   if (asked !== undefined && asked > kernel.storage.version) await reached(kernel.storage, asked);
-  await kernel.storage.committed();
+  await kernel.storage.settled();
   const place = placeOf(exchange, options);
   const inside = within(place.objects, resource.row.namespaced ? target.namespace : "");
   const start = place.start === undefined ? 0 : indexAfter(inside, place.start);

@@ -18,7 +18,7 @@ export async function watch(exchange: Exchange, options: ListOptions): Promise<R
   const { storage } = kernel;
   const { collection } = resource;
   const { test } = selection(resource, options);
-  await storage.committed();
+  await storage.settled();
   const asked = watchedFrom(options.resourceVersion);
   const form = formOf(exchange);
   checkStreamable(exchange);
