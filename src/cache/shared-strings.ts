@@ -4,6 +4,12 @@ import type { AnyObject } from "../resource/handle.ts";
 /** Values that turn out to be different for each object must not gather here. */
 const MOST = 2_048;
 const strings = new Map<string, string>();
+/** From here on a text is looked for among those of other objects: a shorter one would cost more than it saves. */
+const LONG = 256;
+/** Characters of the texts that are remembered; together they must not weigh. */
+const MOST_CHARACTERS = 1_000_000;
+const texts = new Map<string, string>();
+let characters = 0;
 
 function shared(text: string): string {
   const known = strings.get(text);
@@ -13,13 +19,31 @@ function shared(text: string): string {
   return text;
 }
 
+/** As certificates, scripts and settings that are the same in every namespace. */
+function sharedText(text: string): string {
+  const known = texts.get(text);
+  if (known !== undefined) return known;
+  if (characters + text.length > MOST_CHARACTERS) {
+    texts.clear();
+    characters = 0;
+    if (text.length > MOST_CHARACTERS) return text;
+  }
+  characters += text.length;
+  texts.set(text, text);
+  return text;
+}
+
 interface Draft {
   apiVersion: string;
   kind: string;
   metadata: { namespace?: string; labels?: Record<string, string> };
+  data?: Record<string, unknown> | null;
 }
 
-/** Replaces kind, namespace and labels of a freshly parsed object by those of others, where they are equal. */
+/**
+ * Replaces kind, namespace and labels of a freshly parsed object by those of others, where they are equal, and long texts
+ * of its `data`: an object of 3 KB whose text others have too takes half a KB. What Secrets hold is remembered nowhere.
+ */
 export function shareStrings(object: AnyObject): void {
   const draft = object as unknown as Draft;
   draft.apiVersion = shared(draft.apiVersion);
@@ -28,4 +52,10 @@ export function shareStrings(object: AnyObject): void {
   if (metadata.namespace !== undefined) metadata.namespace = shared(metadata.namespace);
   const { labels } = metadata;
   if (labels !== undefined) for (const name in labels) labels[name] = shared(labels[name]!);
+  const { data } = draft;
+  if (typeof data !== "object" || data === null || draft.kind === "Secret") return;
+  for (const name in data) {
+    const text = data[name];
+    if (typeof text === "string" && text.length >= LONG) data[name] = sharedText(text);
+  }
 }
