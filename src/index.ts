@@ -39,6 +39,10 @@
  * **Reading and writing.** `context.client` reads kinds the controller declares from shared caches and everything else
  * from the server. A read after a write of this process sees at least that write.
  *
+ * **Time.** `context.now()` and `context.sleep("30s")` go by the controller's clock, which a test may move.
+ * `context.signal` fires as soon as the run should end; what must not be cut off when its module leaves asks for the grace
+ * period with `context.mustFinish`.
+ *
  * **Errors.** Throwing retries with back-off. {@link RetryError} retries after a given time. {@link TerminalError} parks
  * the key until something about it changes. {@link ApiError} carries the server's answer; ask it with
  * {@link isNotFound}, {@link isConflict} and the others.
