@@ -100,8 +100,19 @@ export {
 export { z } from "zod";
 
 export type { Definition } from "./module/definition.ts";
-export type { Check, Plugin, PluginMetric, Registry, Runnable, RunnableOptions } from "./module/plugin.ts";
-export type { ObjectOf, Desired, Resource, Scope, Shape, SpecOf, StatusOf } from "./resource/handle.ts";
+export type {
+  Check,
+  Counter,
+  Gauge,
+  Histogram,
+  MetricOptions,
+  Plugin,
+  PluginMetric,
+  Registry,
+  Runnable,
+  RunnableOptions,
+} from "./module/plugin.ts";
+export type { ObjectOf, Desired, OneOf, Resource, Scope, Shape, SpecOf, StatusOf } from "./resource/handle.ts";
 export type { Condition, DeepReadonly, Draft, Key, MetaInput, ObjectMeta, OwnerReference } from "./resource/meta.ts";
 export type { Duration } from "./resource/duration.ts";
 export type { Enqueued, MappedWatch, MapOptions, Target, Watch, WatchOptions } from "./controller/watch.ts";

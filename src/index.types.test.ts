@@ -15,15 +15,27 @@ import {
   defineResource,
   edit,
   foreignResource,
+  type Client,
   type Key,
   type ObjectOf,
   of,
+  type OneOf,
   resource,
   source,
   watch,
   z,
 } from "binnacle";
-import { ClusterRole, ConfigMap, Deployment, Namespace, Secret, Service, ServiceAccount } from "binnacle/resources";
+import {
+  ClusterRole,
+  ConfigMap,
+  Deployment,
+  Namespace,
+  type PodSpec,
+  Secret,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+} from "binnacle/resources";
 
 const Guestbook = defineResource({
   group: "demo.binnacle.dev",
@@ -189,6 +201,28 @@ test("right: what an author may write", () => {
   expect([plain, narrowed, untyped, foreign, keyed].every((definition) => Object.isFrozen(definition))).toBe(true);
 });
 
+// One function over several kinds, and types of built-in kinds in a schema of one's own.
+const Nested = defineResource({
+  group: "demo.binnacle.dev",
+  version: "v1",
+  kind: "Nested",
+  spec: z.object({ pod: z.looseObject({}) as unknown as z.ZodType<PodSpec> }),
+});
+
+async function replicasOf(kind: OneOf<typeof Deployment | typeof StatefulSet>, client: Client): Promise<number> {
+  const objects = await client.list(kind, { namespace: "a" });
+  return objects.reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0);
+}
+
+/** Compiled, never run. */
+async function overKinds(client: Client, nested: ObjectOf<typeof Nested>): Promise<PodSpec> {
+  await replicasOf(Deployment, client);
+  await replicasOf(StatefulSet, client);
+  // @ts-expect-error a kind that is not one of them
+  await replicasOf(ConfigMap, client);
+  return nested.spec.pod; // fits where it came from
+}
+
 /** Compiled, never run. */
 function wrong(): void {
   defineController({
@@ -324,5 +358,5 @@ function wrong(): void {
 }
 
 test("wrong: each marked line is refused by the type check", () => {
-  expect(wrong).toBeFunction();
+  expect([wrong, overKinds].every((compiled) => typeof compiled === "function")).toBe(true);
 });

@@ -11,6 +11,7 @@ import type { Definition } from "./definition.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import { collectDefinitions, type ModuleDefinitions } from "./module-definitions.ts";
 import type { Check, Plugin, PluginMetric, Registry } from "./plugin.ts";
+import { PluginMetrics } from "./plugin-metrics.ts";
 import { Runnables } from "./runnables.ts";
 
 /** The checks behind the endpoints of the health listener. */
@@ -119,6 +120,9 @@ export class Contributions {
         this.#mustBeOpen(plugin);
         this.#runnables.add(plugin, runnable, options);
       },
+      counter: (options) => this.#written(plugin).counter(options),
+      gauge: (options) => this.#written(plugin).gauge(options),
+      histogram: (options) => this.#written(plugin).histogram(options),
       metric: (metric) => {
         this.#mustBeOpen(plugin);
         this.#addMetric(metric);
@@ -144,6 +148,11 @@ export class Contributions {
   /** Registration ends with `setup`. */
   close(): void {
     this.#open = false;
+  }
+
+  #written(plugin: string): PluginMetrics {
+    this.#mustBeOpen(plugin);
+    return new PluginMetrics(this.#options.metrics, (metric) => this.#metrics.push(metric));
   }
 
   #addMetric({ name, help, type = "gauge", value }: PluginMetric): void {

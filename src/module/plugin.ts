@@ -28,6 +28,40 @@ export interface PluginMetric {
   readonly value: () => number;
 }
 
+/** A metric that the plugin writes. */
+export interface MetricOptions<L extends string> {
+  /** Such as `shop_orders_total`: letters, digits and underscores; that of a counter ends with `_total`. */
+  readonly name: string;
+  readonly help: string;
+  /** The names of its labels. Each set of values is a series of its own, for as long as the module runs. @default none */
+  readonly labels?: readonly L[] | undefined;
+}
+
+/** The labels of a metric that has some, and a number. */
+type Measured<L extends string, Value extends readonly unknown[]> = [L] extends [never]
+  ? Value
+  : [labels: { readonly [K in L]: string }, ...value: Value];
+
+/** Goes up. */
+export interface Counter<L extends string> {
+  /** @param by @default 1 */
+  inc(...by: Measured<L, [by?: number]>): void;
+}
+
+/** Goes up and down. */
+export interface Gauge<L extends string> {
+  set(...value: Measured<L, [value: number]>): void;
+  /** @param by @default 1 */
+  inc(...by: Measured<L, [by?: number]>): void;
+  /** @param by @default 1 */
+  dec(...by: Measured<L, [by?: number]>): void;
+}
+
+/** Counts observations by size. */
+export interface Histogram<L extends string> {
+  observe(...value: Measured<L, [value: number]>): void;
+}
+
 /** The part of the running system that one module can add to. */
 export interface Registry {
   readonly log: Logger;
@@ -46,7 +80,15 @@ export interface Registry {
    * unless it had ended by itself.
    */
   run(runnable: Runnable, options?: RunnableOptions): void;
+  /** A number that is asked for at each scrape. */
   metric(metric: PluginMetric): void;
+  /** @throws TypeError, Error for a name that is wrong or taken; likewise below. */
+  counter<const L extends string = never>(options: MetricOptions<L>): Counter<L>;
+  gauge<const L extends string = never>(options: MetricOptions<L>): Gauge<L>;
+  /** `buckets` are the upper bounds, rising. @default 5 ms to 10 s, in seconds */
+  histogram<const L extends string = never>(
+    options: MetricOptions<L> & { readonly buckets?: readonly number[] | undefined },
+  ): Histogram<L>;
 }
 
 export interface Plugin {

@@ -300,3 +300,44 @@ test("ModuleRegistry starts nothing once it stops, neither what was added before
   await stopped;
   expect([events, registry.controllers, notes()]).toEqual([[], [], {}]);
 });
+
+test("a plugin's counters, gauges and histograms have labels, and leave with its module", async () => {
+  const { registry, module, metrics } = setUp();
+  const plugin = definePlugin({
+    name: "shop",
+    setup(facade) {
+      facade.counter({ name: "shop_starts_total", help: "Starts" }).inc();
+      const orders = facade.counter({ name: "shop_orders_total", help: "Orders", labels: ["kind", "region"] });
+      orders.inc({ kind: "book", region: "eu" });
+      orders.inc({ region: "eu", kind: "book" }, 2);
+      const open = facade.gauge({ name: "shop_open", help: "Open", labels: ["region"] });
+      open.set({ region: "eu" }, 5);
+      open.dec({ region: "eu" });
+      const seconds = facade.histogram({ name: "shop_seconds", help: "Seconds", labels: ["kind"], buckets: [1, 2] });
+      seconds.observe({ kind: "book" }, 1.5);
+      // @ts-expect-error a label is missing
+      expect(() => orders.inc({ kind: "book" })).toThrow("it needs the labels kind, region, each a text");
+      expect(() => orders.inc({ kind: "book", region: "eu" }, -1)).toThrow("a counter only goes up, got -1");
+      expect(() => facade.counter({ name: "shop_visits", help: "" })).toThrow("the name of a counter ends with _total");
+      expect(() => facade.gauge({ name: "shop-open", help: "" })).toThrow(
+        "its name takes letters, digits and underscores",
+      );
+      expect(() => facade.gauge({ name: "shop_open", help: "" })).toThrow("there is one of this name");
+      expect(() => facade.gauge({ name: "shop_a", help: "", labels: ["a-b"] })).toThrow("'a-b' is no name of a label");
+      expect(() => facade.gauge({ name: "shop_a", help: "", labels: ["a", "a"] })).toThrow("'a' is there twice");
+      expect(() => facade.histogram({ name: "shop_h", help: "", labels: ["le"] })).toThrow(
+        "'le' is no name of a label",
+      );
+      expect(() => facade.histogram({ name: "shop_h", help: "", buckets: [2, 1] })).toThrow("its buckets must rise");
+    },
+  });
+  await registry.add(module("shop.ts", plugin));
+  const { body } = await metrics.text();
+  expect(body).toContain("shop_starts_total 1");
+  expect(body).toContain('shop_orders_total{kind="book",region="eu"} 3');
+  expect(body).toContain('shop_open{region="eu"} 4');
+  expect(body).toContain('shop_seconds_bucket{le="1",kind="book"} 0');
+  expect(body).toContain('shop_seconds_count{kind="book"} 1');
+  await registry.remove("shop.ts");
+  expect((await metrics.text()).body).not.toContain("shop_");
+});

@@ -28,6 +28,8 @@ export interface Metrics {
    * @throws Error when the name is taken or not one that Prometheus knows.
    */
   add(metric: ReadMetric): Disposable;
+  /** Adds a family of series that somebody else writes, until it is disposed of. @throws as `add`. */
+  addFamily(family: Readable): Disposable;
 }
 
 /** A metric whose samples are asked for when metrics are read; left out while `read` throws. */
@@ -112,12 +114,6 @@ class ProcessMetrics implements Metrics {
 
   add(metric: ReadMetric): Disposable {
     const { name, help, type = "gauge", read } = metric;
-    if (!METRIC_NAME.test(name)) {
-      throw new Error(`Cannot add the metric '${name}': its name takes letters, digits and underscores`);
-    }
-    if (this.#families.has(name)) {
-      throw new Error(`Cannot add the metric '${name}': there is one of this name, choose another`);
-    }
     const family = new ReadFamily({ name, help, type }, () => {
       try {
         return [...read()];
@@ -125,6 +121,17 @@ class ProcessMetrics implements Metrics {
         return [];
       }
     });
+    return this.addFamily(family);
+  }
+
+  addFamily(family: Readable): Disposable {
+    const { name } = family;
+    if (!METRIC_NAME.test(name)) {
+      throw new Error(`Cannot add the metric '${name}': its name takes letters, digits and underscores`);
+    }
+    if (this.#families.has(name)) {
+      throw new Error(`Cannot add the metric '${name}': there is one of this name, choose another`);
+    }
     this.#families.set(name, family);
     return {
       [Symbol.dispose]: () => {

@@ -45,6 +45,12 @@ export type ObjectOf<R extends Resource> = R[typeof shape]["read"];
 export type SpecOf<R extends Resource> = ObjectOf<R> extends { readonly spec: infer P } ? P : never;
 export type StatusOf<R extends Resource> = R[typeof shape]["status"];
 
+/**
+ * One of several kinds, for a function that works with each of them:
+ * `(kind: OneOf<typeof Deployment | typeof StatefulSet>) => client.list(kind)`.
+ */
+export type OneOf<R extends Resource> = Resource<R[typeof shape]>;
+
 /** What is written: the kind's literal `apiVersion` and `kind` make it a member of a discriminated union. */
 export type Desired<S extends Shape> = S extends Shape
   ? { readonly apiVersion: S["apiVersion"]; readonly kind: S["kind"] } & S["write"]

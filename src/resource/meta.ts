@@ -69,17 +69,24 @@ export interface Condition<Type extends string = string> {
   readonly observedGeneration?: number | undefined;
 }
 
-export type DeepReadonly<T> = T extends (infer U)[]
-  ? readonly DeepReadonly<U>[]
-  : T extends object
-    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
-    : T;
+/** Kept as it is; also `string & {}`, a text of which some values have names. */
+type Primitive = string | number | bigint | boolean | symbol | null | undefined;
 
-export type Draft<T> = T extends readonly (infer U)[]
-  ? Draft<U>[]
-  : T extends object
-    ? { -readonly [K in keyof T]: Draft<T[K]> }
-    : T;
+export type DeepReadonly<T> = T extends Primitive
+  ? T
+  : T extends (infer U)[]
+    ? readonly DeepReadonly<U>[]
+    : T extends object
+      ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+      : T;
+
+export type Draft<T> = T extends Primitive
+  ? T
+  : T extends readonly (infer U)[]
+    ? Draft<U>[]
+    : T extends object
+      ? { -readonly [K in keyof T]: Draft<T[K]> }
+      : T;
 
 /** `namespace/name`, or `name` for a cluster-scoped object: the key of stores and queues. */
 export function keyString(key: Key): string {

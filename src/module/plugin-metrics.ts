@@ -1,0 +1,132 @@
+/** Counters, gauges and histograms of a plugin, by labels. */
+import type { Metrics } from "../observe/metrics.ts";
+import { HistogramFamily, type HistogramSeries, type Labels, NumberFamily, type Series } from "../observe/series.ts";
+import type { Counter, Gauge, Histogram, MetricOptions } from "./plugin.ts";
+
+/** Seconds; the same as client-go's. */
+const BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+interface Family<S> {
+  series(labels: Labels): S;
+}
+
+/** The series of a metric, each looked up once. */
+class Labelled<S> {
+  readonly #name: string;
+  readonly #labels: readonly string[];
+  readonly #family: Family<S>;
+  readonly #series = new Map<string, S>();
+
+  constructor({ name, labels = [] }: MetricOptions<string>, family: Family<S>) {
+    this.#name = name;
+    this.#labels = labels;
+    this.#family = family;
+  }
+
+  /** @throws TypeError unless each label of the metric, and no other, has a text. */
+  at(given: Readonly<Record<string, unknown>> = {}): S {
+    const values = this.#labels.map((label) => given[label]);
+    const isWrong = values.some((value) => typeof value !== "string") || Object.keys(given).length !== values.length;
+    if (isWrong) {
+      const needed = this.#labels.length === 0 ? "no labels" : `the labels ${this.#labels.join(", ")}, each a text`;
+      throw new TypeError(`Cannot write the metric '${this.#name}': it needs ${needed}, got ${JSON.stringify(given)}`);
+    }
+    const key = JSON.stringify(values);
+    let series = this.#series.get(key);
+    if (series === undefined) {
+      series = this.#family.series(
+        Object.fromEntries(this.#labels.map((label, index) => [label, values[index]])) as Labels,
+      );
+      this.#series.set(key, series);
+    }
+    return series;
+  }
+}
+
+type Given = readonly [number?] | readonly [Readonly<Record<string, string>>, number?];
+
+/** The labels, where there are some, and the number. */
+function parts(given: Given): readonly [Readonly<Record<string, string>> | undefined, number | undefined] {
+  const [first, second] = given;
+  return typeof first === "object" ? [first, second] : [undefined, first];
+}
+
+/** Makes the metrics of plugins; each leaves with what it returns. */
+export class PluginMetrics {
+  readonly #metrics: Pick<Metrics, "addFamily">;
+  readonly #keep: (metric: Disposable) => void;
+
+  constructor(metrics: Pick<Metrics, "addFamily">, keep: (metric: Disposable) => void) {
+    this.#metrics = metrics;
+    this.#keep = keep;
+  }
+
+  counter(options: MetricOptions<string>): Counter<string> {
+    const { name } = options;
+    if (!name.endsWith("_total")) {
+      throw new TypeError(`Cannot add the metric '${name}': the name of a counter ends with _total`);
+    }
+    const series = this.#numbers(options, "counter");
+    return {
+      inc: (...given: Given) => {
+        const [labels, by = 1] = parts(given);
+        if (!(by >= 0)) throw new TypeError(`Cannot write the metric '${name}': a counter only goes up, got ${by}`);
+        series.at(labels).value += by;
+      },
+    };
+  }
+
+  gauge(options: MetricOptions<string>): Gauge<string> {
+    const series = this.#numbers(options, "gauge");
+    const change =
+      (sign: number) =>
+      (...given: Given) => {
+        const [labels, by = 1] = parts(given);
+        series.at(labels).value += sign * by;
+      };
+    const set = (...given: Given) => {
+      const [labels, value = 0] = parts(given);
+      series.at(labels).value = value;
+    };
+    return { set, inc: change(1), dec: change(-1) };
+  }
+
+  histogram(options: MetricOptions<string> & { readonly buckets?: readonly number[] | undefined }): Histogram<string> {
+    const { name, help, buckets = BUCKETS } = options;
+    const isRising = buckets.every((bound, index) => index === 0 || bound > buckets[index - 1]!);
+    if (buckets.length === 0 || !isRising) {
+      throw new TypeError(`Cannot add the metric '${name}': its buckets must rise, got ${JSON.stringify(buckets)}`);
+    }
+    checkLabels(options, ["le"]);
+    const family = new HistogramFamily({ name, help, bounds: buckets });
+    this.#keep(this.#metrics.addFamily(family));
+    const series = new Labelled<HistogramSeries>(options, family);
+    return {
+      observe: (...given: Given) => {
+        const [labels, value = 0] = parts(given);
+        series.at(labels).observe(value);
+      },
+    };
+  }
+
+  #numbers(options: MetricOptions<string>, type: "counter" | "gauge"): Labelled<Series> {
+    checkLabels(options, []);
+    const { name, help } = options;
+    const family = new NumberFamily({ name, help }, type);
+    this.#keep(this.#metrics.addFamily(family));
+    const series = new Labelled<Series>(options, family);
+    if ((options.labels ?? []).length === 0) series.at(); // there from the beginning, at 0
+    return series;
+  }
+}
+
+function checkLabels({ name, labels = [] }: MetricOptions<string>, reserved: readonly string[]): void {
+  for (const [index, label] of labels.entries()) {
+    const isName = LABEL_NAME.test(label) && !label.startsWith("__") && !reserved.includes(label);
+    if (isName && labels.indexOf(label) === index) continue;
+    throw new TypeError(
+      `Cannot add the metric '${name}': the label '${label}' ${isName ? "is there twice" : "is no name of a label"}`,
+    );
+  }
+}
