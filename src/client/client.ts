@@ -180,7 +180,10 @@ export interface Execution {
 export interface ClientOptions {
   /** Filled in where a namespaced object or key has none; any other is refused. */
   readonly namespace?: string | undefined;
-  /** The server checks every write and stores none. @default false */
+  /**
+   * The server checks every write of this client and stores none. The run's children and status are written all the
+   * same: `children.sync` and `status.flush` have this option of their own. @default false
+   */
   readonly dryRun?: boolean | undefined;
   /** The field manager. @default the controller's name */
   readonly manager?: string | undefined;

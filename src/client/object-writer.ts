@@ -163,7 +163,7 @@ export class ObjectWriter {
       method: "DELETE",
       target,
       key,
-      body: { propagationPolicy: propagation, gracePeriodSeconds, preconditions, ...dryRun(options) },
+      body: { propagationPolicy: propagation, gracePeriodSeconds, preconditions, ...dryRun(options, run) },
       options,
       refused: (error) => (isNotFound(error) ? seen.map((uid) => ({ deleted: { uid }, origin })) : []),
     };
@@ -188,7 +188,7 @@ export class ObjectWriter {
       collection: true,
       key: undefined,
       query: labels === undefined ? undefined : `labelSelector=${encodeURIComponent(labels)}`,
-      body: { propagationPolicy: propagation, gracePeriodSeconds, ...dryRun(where) },
+      body: { propagationPolicy: propagation, gracePeriodSeconds, ...dryRun(where, run) },
       options: where,
     };
     const answer = await this.#send<DeletedCollection>(resource, run, call, unknown);
@@ -232,7 +232,8 @@ export class ObjectWriter {
     ) {
       onUndeclared(resource, call.verb, subresource);
     }
-    const held = options.dryRun === true ? undefined : call.key;
+    const isDry = isDryRun(options, run);
+    const held = isDry ? undefined : call.key;
     const hold = held === undefined ? undefined : new WriteHold(informers, resource, held);
     let answer: T;
     let text: string | undefined;
@@ -251,7 +252,7 @@ export class ObjectWriter {
         attempts: hold,
         parse: held === undefined ? undefined : (body) => informers.parseAnswer(resource, held, (text = body)),
       });
-      if (options.dryRun !== true) result = resultOf(answer, { origin: run.origin, text });
+      if (!isDry) result = resultOf(answer, { origin: run.origin, text });
     } catch (error) {
       if (held !== undefined) {
         for (const known of call.refused?.(error) ?? []) this.learn(resource, held, known);
@@ -270,7 +271,7 @@ export class ObjectWriter {
     if (method !== "DELETE") text = other === undefined ? this.#manager : managerQuery(other);
     if (query !== undefined) text += text === "" ? query : `&${query}`;
     if (isStrict === true) text += "&fieldValidation=Strict";
-    if (options.dryRun === true) text += text === "" ? "dryRun=All" : "&dryRun=All";
+    if (isDryRun(options, run)) text += text === "" ? "dryRun=All" : "&dryRun=All";
     return text;
   }
 }
@@ -349,7 +350,12 @@ function isGone(object: AnyObject): boolean {
   return !spec?.finalizers?.length; // of a Namespace
 }
 
+/** The one place that decides it, for the client, the children and the status alike. */
+function isDryRun(options: WriteOptions, run: RunScope): boolean {
+  return options.dryRun === true || run.dryRun === true;
+}
+
 /** A deletion with a body is not read from its query. */
-function dryRun(options: WriteOptions): { readonly dryRun?: readonly string[] } {
-  return options.dryRun === true ? { dryRun: ["All"] } : {};
+function dryRun(options: WriteOptions, run: RunScope): { readonly dryRun?: readonly string[] } {
+  return isDryRun(options, run) ? { dryRun: ["All"] } : {};
 }

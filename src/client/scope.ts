@@ -33,4 +33,6 @@ export interface RunScope {
   readonly headers?: HeaderValues | undefined;
   /** @default the controller's name */
   readonly manager?: string | undefined;
+  /** The server checks all that the run writes, and stores nothing. @default false */
+  readonly dryRun?: boolean | undefined;
 }

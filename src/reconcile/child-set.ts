@@ -6,6 +6,7 @@ import type { SkippedChild, SyncOptions } from "./children.ts";
 import { checkSet, type DesiredSet, objectsOf } from "./desired-object.ts";
 import { AlreadyOwned, NotOwned, WaitingForChildren } from "./errors.ts";
 import { isReady } from "./readiness.ts";
+import { dryRunOf } from "./dry-run.ts";
 import type { RunOfObject } from "./run.ts";
 
 export class ChildSet {
@@ -19,19 +20,21 @@ export class ChildSet {
   }
 
   async sync(desired: DesiredSet, options: SyncOptions<string> = {}): Promise<unknown> {
-    this.#admit();
+    const isDry = options.dryRun === true;
+    this.#admit(isDry);
     checkSet(desired, options);
+    const run = isDry ? dryRunOf(this.#run) : this.#run;
     const children: PlannedChild[] = [];
     const wanted = new Set<string>();
     for (const name of Object.keys(desired)) {
       for (const object of objectsOf(name, desired[name])) {
-        const child = new PlannedChild(this.#run, name, object);
+        const child = new PlannedChild(run, name, object);
         if (wanted.has(child.id)) throw new TypeError(`Cannot sync children: ${child.what} is in the set twice`);
         wanted.add(child.id);
         children.push(child);
       }
     }
-    const surplus = surplusOf(this.#run, wanted, options);
+    const surplus = surplusOf(run, wanted, options);
     if (children.length === 0 && surplus.prune.length > 0 && surplus.kept === 0 && options.allowEmpty !== true) {
       throw new TypeError(
         `Cannot sync children: the set is empty and would delete ${surplus.prune.map(({ object }) => `${object.kind} ${object.metadata.name}`).join(", ")}; ` +
@@ -43,18 +46,18 @@ export class ChildSet {
       child.adopt = adopts(options, child.name);
       child.skippable = options.onForeign === "skip";
       try {
-        const known = knownChild(this.#run, child);
+        const known = knownChild(run, child);
         child.live = known instanceof Promise ? await known : known;
       } catch (error) {
         skip(child, error);
       }
     }
     let complete = true;
-    if (options.after === undefined) await this.#apply(children);
-    else complete = await this.#applyInOrder(Object.keys(desired), children, options.after);
+    if (options.after === undefined) await applyAll(run, children);
+    else complete = await applyInOrder(run, Object.keys(desired), { children, after: options.after });
     const isSurplus = surplus.prune.length > 0 || surplus.release.length > 0;
-    if (complete && isSurplus) await prune(this.#run, surplus, options.after);
-    this.#children = children;
+    if (complete && isSurplus) await prune(run, surplus, options.after);
+    if (!isDry) this.#children = children;
     return resultOf(desired, children);
   }
 
@@ -76,7 +79,7 @@ export class ChildSet {
     await removeTracked(this.#run);
   }
 
-  #admit(): void {
+  #admit(isDry: boolean): void {
     const { deleting, environment } = this.#run;
     if (deleting) throw new TypeError("Cannot sync children: the object is being deleted");
     if (this.#synced) {
@@ -85,37 +88,42 @@ export class ChildSet {
       );
     }
     if (environment.owned.length === 0) throw new TypeError("Cannot sync children: the controller declares no `owns`");
-    this.#synced = true;
+    this.#synced = !isDry;
   }
+}
 
-  /** Applies what is not waiting for others; false when something was. */
-  async #applyInOrder(names: readonly string[], children: readonly PlannedChild[], after: Order): Promise<boolean> {
-    const open = new Set(names);
-    const byName = Map.groupBy(children, ({ name }) => name);
-    const isMissing = (name: string): boolean =>
-      byName.get(name)?.some(({ live, skipped }) => live === undefined || skipped !== undefined || !isReady(live)) ===
-      true;
-    let waiting = false;
-    while (open.size > 0) {
-      const ready = [...open].filter((name) => !after[name]?.some((earlier) => open.has(earlier)));
-      if (ready.length === 0) throw new TypeError(`Cannot sync children: ${[...open].join(", ")} wait for each other`);
-      const wave: PlannedChild[] = [];
-      for (const name of ready) {
-        open.delete(name);
-        if (after[name]?.some(isMissing)) waiting = true;
-        else wave.push(...(byName.get(name) ?? []));
-      }
-      await this.#apply(wave);
+interface Waves {
+  readonly children: readonly PlannedChild[];
+  readonly after: Order;
+}
+
+/** Applies what is not waiting for others; false when something was. */
+async function applyInOrder(run: RunOfObject, names: readonly string[], { children, after }: Waves): Promise<boolean> {
+  const open = new Set(names);
+  const byName = Map.groupBy(children, ({ name }) => name);
+  const isMissing = (name: string): boolean =>
+    byName.get(name)?.some(({ live, skipped }) => live === undefined || skipped !== undefined || !isReady(live)) ===
+    true;
+  let waiting = false;
+  while (open.size > 0) {
+    const ready = [...open].filter((name) => !after[name]?.some((earlier) => open.has(earlier)));
+    if (ready.length === 0) throw new TypeError(`Cannot sync children: ${[...open].join(", ")} wait for each other`);
+    const wave: PlannedChild[] = [];
+    for (const name of ready) {
+      open.delete(name);
+      if (after[name]?.some(isMissing)) waiting = true;
+      else wave.push(...(byName.get(name) ?? []));
     }
-    return !waiting;
+    await applyAll(run, wave);
   }
+  return !waiting;
+}
 
-  /** All at once; no request for what is as it should be. */
-  #apply(children: readonly PlannedChild[]): Promise<void> | undefined {
-    const due = children.filter((child) => child.skipped === undefined && isDue(this.#run, child));
-    if (due.length === 0) return undefined;
-    return due.length === 1 ? applyOne(this.#run, due[0]!) : applySeveral(this.#run, due);
-  }
+/** All at once; no request for what is as it should be. */
+function applyAll(run: RunOfObject, children: readonly PlannedChild[]): Promise<void> | undefined {
+  const due = children.filter((child) => child.skipped === undefined && isDue(run, child));
+  if (due.length === 0) return undefined;
+  return due.length === 1 ? applyOne(run, due[0]!) : applySeveral(run, due);
 }
 
 /** Leaves the child out when that was asked for and it is the reason. @throws the error otherwise. */

@@ -164,4 +164,42 @@ describe.each(servers)("how children are written (%s server)", (server) => {
     expect(behaviours.failure("released")).toBe("");
     expect((await lab.cluster.exists(path)).data).toEqual({ a: "1" });
   });
+
+  test("a dry run is checked by the server, and changes neither children nor status", async () => {
+    await lab.box("dry", async (_, { children, status }) => {
+      await children.sync({ map: mapFor("dry", { a: "1" }), other: mapFor("dry-other", {}) });
+      status.set({ note: "real" });
+    });
+    const { status: before } = await lab.get("dry");
+    const map = await lab.cluster.exists(`${MAPS}/dry`);
+    const from = lab.proxy.exchanges.length;
+    await lab.turn("dry", async (box, { children, status, client }) => {
+      const dry = { dryRun: true } as const;
+      const set = { map: mapFor("dry", { a: "2" }), more: mapFor("dry-more", { a: "1" }) };
+      const { map, more } = await children.sync(set, dry);
+      expect([map.data, more.data]).toEqual([{ a: "2" }, { a: "1" }]);
+      status.set({ note: "tried" });
+      await status.flush(dry);
+      await client.with(dry).create(ConfigMap, { metadata: { namespace: "default", name: "dry-client" } });
+      const wrong = { ...mapFor("dry", { a: "1" }), dta: {} };
+      expect(
+        await children.sync({ wrong: { ...wrong, metadata: { name: "dry-wrong" } } }, dry).catch(String),
+      ).toContain("dta");
+      expect((await lab.get("dry")).status).toEqual(before as never);
+      status.set({ note: `turn ${box.spec.turn}` });
+      await children.sync({ map: mapFor("dry", { a: "1" }), other: mapFor("dry-other", {}) });
+    });
+    expect(behaviours.failure("dry")).toBe("");
+    const writes = lab.proxy.exchanges.slice(from).filter(({ method }) => method !== "GET");
+    const real = writes.filter(
+      ({ query, body }) => query.get("dryRun") !== "All" && !body.includes('"dryRun":["All"]'),
+    );
+    expect(real.map(({ method, path }) => `${method} ${path}`)).toEqual([expect.stringContaining("boxes/dry/status")]);
+    expect(writes.map(({ method }) => method)).toContain("DELETE");
+    expect((await lab.cluster.exists(`${MAPS}/dry`)).metadata.resourceVersion).toBe(map.metadata.resourceVersion);
+    await lab.cluster.exists(`${MAPS}/dry-other`);
+    for (const name of ["dry-more", "dry-client", "dry-wrong"])
+      expect(await lab.cluster.get(`${MAPS}/${name}`)).toBeUndefined();
+    expect((await lab.get("dry")).status).toMatchObject({ note: "turn 1" });
+  });
 });

@@ -55,6 +55,11 @@ export interface SyncOptions<Name, Foreign extends OnForeign = OnForeign> {
    * @default "fail"
    */
   readonly onForeign?: Foreign;
+  /**
+   * The server checks and answers, and stores nothing: neither children nor deletions. Such a call does not count as the
+   * run's one sync, and its result is what would be there. @default false
+   */
+  readonly dryRun?: boolean;
 }
 
 /** A child that `children.sync` left out, because an object of its name is not this object's child. */

@@ -11,7 +11,15 @@ export interface DesiredObject {
 /** The members of the set that `children.sync` was given, by name. */
 export type DesiredSet = Readonly<Record<string, DesiredObject | readonly DesiredObject[] | undefined>>;
 
-const OPTIONS: ReadonlySet<string> = new Set(["after", "keep", "release", "allowEmpty", "adopt", "onForeign"]);
+const OPTIONS: ReadonlySet<string> = new Set([
+  "after",
+  "keep",
+  "release",
+  "allowEmpty",
+  "adopt",
+  "onForeign",
+  "dryRun",
+]);
 
 /** @throws TypeError when the set is no set of named children, or an option is none. */
 export function checkSet(desired: unknown, options: object): void {

@@ -5,6 +5,7 @@ import type { Condition, FieldsV1 } from "../resource/meta.ts";
 import { extract } from "../client/managed-fields.ts";
 import type { StatusWriter } from "./status.ts";
 import type { RunOfObject } from "./run.ts";
+import { dryRunOf } from "./dry-run.ts";
 import type { StatusShape } from "./status-shape.ts";
 import { type Fields, writeStatus } from "./status-write.ts";
 
@@ -49,7 +50,7 @@ export class ObjectStatus implements StatusWriter<Shape> {
     this.#dirty = true;
   }
 
-  async flush(): Promise<void> {
+  async flush({ dryRun = false }: { readonly dryRun?: boolean } = {}): Promise<void> {
     if (!this.#dirty) return;
     const run = this.#run;
     const { resource } = run.environment;
@@ -58,9 +59,9 @@ export class ObjectStatus implements StatusWriter<Shape> {
     }
     const known = run.environment.statusShape.get();
     const shape = known instanceof Promise ? await known : known;
-    this.#dirty = false;
+    this.#dirty = dryRun;
     try {
-      await writeStatus(run, (object, fields) => this.#desired(object, { fields, shape }));
+      await writeStatus(dryRun ? dryRunOf(run) : run, (object, fields) => this.#desired(object, { fields, shape }));
     } catch (error) {
       this.#dirty = true;
       if (isApiError(error) && error.message.includes("observedGeneration")) run.environment.statusShape.forget();

@@ -21,6 +21,9 @@ export interface StatusWriter<S extends Shape> {
     readonly reason: string;
     readonly message?: string;
   }): void;
-  /** Writes now what was set so far. */
-  flush(): Promise<void>;
+  /**
+   * Writes now what was set so far. With `dryRun` the server checks it and stores nothing; it is written at the end of
+   * the run all the same.
+   */
+  flush(options?: { readonly dryRun?: boolean }): Promise<void>;
 }

@@ -1,0 +1,22 @@
+/** A run whose writes the server checks and does not store. */
+import { AppliedMemory } from "../client/applied-memory.ts";
+import type { RunOfObject } from "./run.ts";
+
+/** The same run: what it learns of the cluster by dry writes is not remembered. */
+export function dryRunOf(run: RunOfObject): RunOfObject {
+  const { environment, gate, origin, cause, deleting, log } = run;
+  return {
+    environment: { ...environment, memory: new AppliedMemory() },
+    gate,
+    origin,
+    cause,
+    deleting,
+    log,
+    dryRun: true,
+    object: run.object,
+    get requestSignal() {
+      return run.requestSignal;
+    },
+    latest: () => run.latest(),
+  };
+}
