@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { of } from "binnacle";
 import { ConfigMap, Deployment } from "binnacle/resources";
 import { Behaviours, boxController, Lab, servers } from "../../scripts/integration/lab.ts";
