@@ -2,16 +2,28 @@
 import type { Case } from "../case.ts";
 import { applyRefusals } from "./apply-refusals.ts";
 import { bookmarksOfAll } from "./bookmarks.ts";
+import { evictions } from "./evictions.ts";
 import { familyCases } from "./family.ts";
 import { otherWarnings } from "./other-warnings.ts";
 import { podWarnings } from "./pod-warnings.ts";
+import { tokenEndings, tokenRequests } from "./token-requests.ts";
 import { watchStreams } from "./watch-streams.ts";
 import { yamlBodies } from "./yaml-bodies.ts";
 
 /** @param share how many of their exchanges are made, 1 for each of them */
 export function allFamilies(share: number): Case[] {
   return familyCases(
-    [...applyRefusals, ...yamlBodies, ...podWarnings, ...otherWarnings, ...watchStreams, bookmarksOfAll],
+    [
+      ...applyRefusals,
+      ...yamlBodies,
+      ...podWarnings,
+      ...otherWarnings,
+      ...watchStreams,
+      bookmarksOfAll,
+      ...evictions,
+      tokenRequests,
+      tokenEndings,
+    ],
     share,
   );
 }

@@ -24,9 +24,22 @@ export interface TokenClaims {
   readonly "kubernetes.io": {
     readonly namespace: string;
     readonly serviceaccount: { readonly name: string; readonly uid: string };
-    readonly pod?: { readonly name: string; readonly uid: string };
+    readonly pod?: Required<Bound>;
+    readonly secret?: Required<Bound>;
+    /** Of a pod's token the pod's, which need not be there. */
+    readonly node?: Bound;
   };
 }
+
+interface Bound {
+  readonly name: string;
+  readonly uid?: string;
+}
+
+const invalidToken = "invalid bearer token";
+
+/** Tokens live on for so long after the deletion of what they are bound to began, in milliseconds. */
+const grace = 60_000;
 
 export const issuer = "https://kubernetes.default.svc";
 
@@ -54,28 +67,32 @@ export class TokenAuthority {
    *
    * @param audiences one of which it must have been made for. @default the server itself
    */
-  user(token: string, audiences: readonly string[] = [issuer]): UserInfo | undefined {
+  user(token: string, audiences?: readonly string[]): UserInfo | undefined {
+    const found = this.check(token, audiences);
+    return typeof found === "string" ? undefined : found;
+  }
+
+  /** Whom a token stands for, or why it stands for nobody. */
+  check(token: string, audiences: readonly string[] = [issuer]): UserInfo | string {
     return this.#users.get(token) ?? this.#account(token, audiences);
   }
 
-  /** What a service account's token says; `undefined` when it is none, or no longer one. */
+  /** What a service account's token says; `undefined` when it is none that was made here. */
   claims(token: string): TokenClaims | undefined {
     const dot = token.lastIndexOf(".");
     if (dot < 0) return undefined;
     const given = Buffer.from(token.slice(dot + 1));
     const expected = Buffer.from(this.#signature(token.slice(0, dot)));
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-    const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as TokenClaims;
-    return claims.exp * 1000 > this.#now() ? claims : undefined;
+    return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as TokenClaims;
   }
 
-  #account(token: string, audiences: readonly string[]): UserInfo | undefined {
+  #account(token: string, audiences: readonly string[]): UserInfo | string {
     const claims = this.claims(token);
-    if (claims === undefined || !claims.aud.some((audience) => audiences.includes(audience))) return undefined;
-    const { namespace, serviceaccount, pod } = claims["kubernetes.io"];
-    const isThere = (plural: string, { name, uid }: { readonly name: string; readonly uid: string }): boolean =>
-      this.#reader.get({ group: "", plural }, { namespace, name })?.metadata.uid === uid;
-    if (!isThere("serviceaccounts", serviceaccount) || (pod !== undefined && !isThere("pods", pod))) return undefined;
+    if (claims === undefined) return invalidToken;
+    const problem = this.#problem(claims, audiences);
+    if (problem !== undefined) return `[${invalidToken}, ${problem}]`;
+    const { namespace, serviceaccount, pod, node } = claims["kubernetes.io"];
     const extra: Record<string, readonly string[]> = {
       "authentication.kubernetes.io/credential-id": [`JTI=${claims.jti}`],
     };
@@ -83,7 +100,38 @@ export class TokenAuthority {
       extra["authentication.kubernetes.io/pod-name"] = [pod.name];
       extra["authentication.kubernetes.io/pod-uid"] = [pod.uid];
     }
+    if (node !== undefined) extra["authentication.kubernetes.io/node-name"] = [node.name];
+    if (node?.uid !== undefined) extra["authentication.kubernetes.io/node-uid"] = [node.uid];
     return { ...accountUser({ namespace, name: serviceaccount.name }), uid: serviceaccount.uid, extra };
+  }
+
+  #problem(claims: TokenClaims, audiences: readonly string[]): string | undefined {
+    if (!claims.aud.some((audience) => audiences.includes(audience)))
+      return `token audiences ${quoted(claims.aud)} is invalid for the target audiences ${quoted(audiences)}`;
+    if (claims.exp * 1000 <= this.#now()) return "service account token has expired";
+    const { namespace, serviceaccount, secret, pod, node } = claims["kubernetes.io"];
+    const name = { group: "", plural: "serviceaccounts" };
+    const account = this.#reader.get(name, { namespace, name: serviceaccount.name });
+    if (account === undefined) return `serviceaccounts "${serviceaccount.name}" not found`;
+    if (account.metadata.uid !== serviceaccount.uid)
+      return `service account UID (${account.metadata.uid ?? ""}) does not match claim (${serviceaccount.uid})`;
+    return (
+      this.#ended("secret", secret, namespace) ??
+      this.#ended("pod", pod, namespace) ??
+      (pod === undefined ? this.#ended("node", node, "") : undefined)
+    );
+  }
+
+  /** Why a token ended with what it is bound to. */
+  #ended(kind: string, bound: Bound | undefined, namespace: string): string | undefined {
+    if (bound === undefined) return undefined;
+    const found = this.#reader.get({ group: "", plural: `${kind}s` }, { namespace, name: bound.name });
+    const { uid = "", deletionTimestamp } = found?.metadata ?? {};
+    const isLongGone = deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < this.#now() - grace;
+    if (found !== undefined && uid !== bound.uid) {
+      return `${kind} UID (${uid}) does not match service account ${kind} ref claim (${bound.uid ?? ""})`;
+    }
+    return found === undefined || isLongGone ? "service account token has been invalidated" : undefined;
   }
 
   #signature(content: string): string {
@@ -97,6 +145,10 @@ export function accountUser({ namespace, name }: { readonly namespace: string; r
     username: `system:serviceaccount:${namespace}:${name}`,
     groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
   };
+}
+
+function quoted(texts: readonly string[]): string {
+  return `[${texts.map((text) => JSON.stringify(text)).join(" ")}]`;
 }
 
 function encoded(value: object): string {

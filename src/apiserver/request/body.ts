@@ -80,6 +80,8 @@ interface DecodeOptions {
   readonly schema: SchemaHandle | undefined;
   readonly schemas: Schemas;
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
+  /** Older versions of the same, that are read as this one. @default none */
+  readonly alsoFrom?: readonly string[];
   readonly warn: (message: string) => void;
   /** Told when there are empty lists or maps. */
   readonly noteEmpty?: () => void;
@@ -112,6 +114,7 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
     }
   }
   const object = fields as KubeObject;
+  if (options.alsoFrom?.includes(object.apiVersion) === true) object.apiVersion = expected;
   if (!row.custom && (object.kind !== row.kind || !isServed(object, options))) throw otherKind(object, options);
   if (object.apiVersion !== expected) throw otherVersion(object.apiVersion, expected);
   const result = typed(object, body, options);

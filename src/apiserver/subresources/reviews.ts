@@ -9,10 +9,8 @@ type Review = (exchange: Exchange, review: KubeObject) => Fields;
 const reviews: Readonly<Record<string, Review>> = {
   "authentication.k8s.io/tokenreviews": ({ kernel }, review) => {
     const { token = "", audiences } = (review["spec"] ?? {}) as { token?: string; audiences?: string[] };
-    const user = kernel.tokens.user(token, audiences?.length ? audiences : undefined);
-    if (user === undefined) {
-      return { status: { user: {}, error: "invalid bearer token" } };
-    }
+    const user = kernel.tokens.check(token, audiences?.length ? audiences : undefined);
+    if (typeof user === "string") return { status: { user: {}, error: user } };
     const claims = kernel.tokens.claims(token);
     const shared = audiences?.filter((audience) => claims?.aud.includes(audience) ?? true);
     return { status: { authenticated: true, user: userFields(user), audiences: shared ?? claims?.aud } };

@@ -38,7 +38,8 @@ async function pod(name: string, more: object = {}): Promise<void> {
 
 test("evict deletes what its budget allows, and counts it", async () => {
   await pod("guarded");
-  await call("PATCH", `${pods}/guarded/status`, { status: { phase: "Running" } });
+  const conditions = [{ type: "Ready", status: "True" }];
+  await call("PATCH", `${pods}/guarded/status`, { status: { phase: "Running", conditions } });
   const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
   const made = await call("POST", budgets, {
     metadata: { name: "b" },

@@ -1,22 +1,93 @@
 /** `serviceaccounts/token`: a token for a service account. */
 import { randomUUID } from "node:crypto";
-import type { Fields, KubeObject } from "../hooks.ts";
+import type { Fields, KubeObject, ResourceName } from "../hooks.ts";
 import { issuer } from "../authentication/tokens.ts";
 import type { FieldError } from "../field-error.ts";
-import { invalid, notFound } from "../status.ts";
+import { badRequest, conflict, invalid, notFound } from "../status.ts";
 import { type Exchange, timestamp } from "../verbs/exchange.ts";
 
-interface TokenRequestSpec {
-  readonly audiences?: readonly string[];
-  readonly expirationSeconds?: number;
-  readonly boundObjectRef?: { readonly kind?: string; readonly name?: string; readonly uid?: string };
+const kind = { group: "authentication.k8s.io", kind: "TokenRequest" };
+
+const accounts = { group: "", plural: "serviceaccounts" };
+
+/** What clients of before bound tokens ask for: theirs live a year, and warn after this. */
+const extended = { asked: 3607, lives: 365 * 24 * 60 * 60 };
+
+interface Reference {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly name?: string;
+  readonly uid?: string;
 }
 
-export function requestToken({ kernel, target }: Exchange, request: KubeObject): Fields {
-  const account = kernel.reader.get({ group: "", plural: "serviceaccounts" }, target);
-  if (account === undefined) throw notFound({ group: "", plural: "serviceaccounts" }, target.name);
+interface TokenRequestSpec {
+  readonly audiences?: readonly string[] | null;
+  readonly expirationSeconds?: number;
+  readonly boundObjectRef?: Reference | null;
+}
+
+/** A token lives for an hour unless something else is asked for. */
+export function defaultTokenRequest(request: KubeObject): void {
+  const spec = (request["spec"] ??= {}) as Fields;
+  spec["expirationSeconds"] ??= 3600;
+}
+
+export function requestToken(exchange: Exchange, request: KubeObject): Fields {
+  const { kernel, target } = exchange;
+  const { name, namespace, uid } = request.metadata;
+  if (name && name !== target.name) throw mismatch(target.name, { what: "name", given: name });
+  if (namespace && namespace !== target.namespace) throw mismatch(target.name, { what: "namespace", given: namespace });
+  const account = kernel.reader.get(accounts, target);
+  if (account === undefined) throw notFound(accounts, target.name);
+  const accountUid = account.metadata.uid ?? "";
+  if (uid && uid !== accountUid) {
+    const why = `the UID in the token request (${uid}) does not match the UID of the service account (${accountUid})`;
+    throw conflict({ group: kind.group, plural: kind.kind }, target.name, { why });
+  }
   const spec = (request["spec"] ?? {}) as TokenRequestSpec;
   const seconds = spec.expirationSeconds ?? 3600;
+  checkLife(seconds);
+  const audiences = spec.audiences?.length ? spec.audiences : [issuer];
+  const bound = boundClaims(exchange, spec.boundObjectRef ?? undefined);
+  const now = Math.floor(kernel.now() / 1000);
+  const isExtended = "pod" in bound && seconds === extended.asked && audiences.every((audience) => audience === issuer);
+  const token = kernel.tokens.issue({
+    aud: audiences,
+    exp: now + (isExtended ? extended.lives : seconds),
+    iat: now,
+    nbf: now,
+    iss: issuer,
+    sub: `system:serviceaccount:${target.namespace}:${target.name}`,
+    jti: randomUUID(),
+    "kubernetes.io": {
+      namespace: target.namespace,
+      serviceaccount: { name: target.name, uid: accountUid },
+      ...bound,
+      ...(isExtended ? { warnafter: now + seconds } : {}),
+    },
+  });
+  return {
+    kind: "TokenRequest",
+    apiVersion: "authentication.k8s.io/v1",
+    metadata: {
+      ...request.metadata,
+      name: target.name,
+      namespace: target.namespace,
+      uid: accountUid,
+      creationTimestamp: timestamp(kernel.now()),
+    },
+    spec: { audiences, expirationSeconds: seconds, boundObjectRef: spec.boundObjectRef ?? null },
+    status: { token, expirationTimestamp: timestamp((now + seconds) * 1000) },
+  };
+}
+
+function mismatch(account: string, { what, given }: { readonly what: string; readonly given: string }): Error {
+  const detail = `must match the service account ${what} if specified`;
+  const error = { type: "Invalid", field: `metadata.${what}`, badValue: given, detail } as const;
+  return invalid(kind, account, { errors: [error] });
+}
+
+function checkLife(seconds: number): void {
   const errors: FieldError[] = [];
   const field = "spec.expirationSeconds";
   if (seconds < 600)
@@ -33,40 +104,51 @@ export function requestToken({ kernel, target }: Exchange, request: KubeObject):
       badValue: seconds,
       detail: "may not specify a duration larger than 2^32 seconds",
     });
-  if (errors.length > 0) throw invalid({ group: "authentication.k8s.io", kind: "TokenRequest" }, "", { errors });
-  const audiences = spec.audiences?.length ? spec.audiences : [issuer];
-  const bound = spec.boundObjectRef;
-  const isPod = bound?.kind === "Pod" && bound.name !== undefined;
-  const pod = isPod
-    ? kernel.reader.get({ group: "", plural: "pods" }, { namespace: target.namespace, name: bound.name ?? "" })
-    : undefined;
-  if (isPod && pod === undefined) throw notFound({ group: "", plural: "pods" }, bound.name ?? "");
-  const now = Math.floor(kernel.now() / 1000);
-  const token = kernel.tokens.issue({
-    aud: audiences,
-    exp: now + seconds,
-    iat: now,
-    nbf: now,
-    iss: issuer,
-    sub: `system:serviceaccount:${target.namespace}:${target.name}`,
-    jti: randomUUID(),
-    "kubernetes.io": {
-      namespace: target.namespace,
-      serviceaccount: { name: target.name, uid: account.metadata.uid ?? "" },
-      ...(pod === undefined ? {} : { pod: { name: pod.metadata.name ?? "", uid: pod.metadata.uid ?? "" } }),
-    },
-  });
-  return {
-    kind: "TokenRequest",
-    apiVersion: "authentication.k8s.io/v1",
-    metadata: {
-      ...request.metadata,
-      name: target.name,
-      namespace: target.namespace,
-      uid: account.metadata.uid ?? "",
-      creationTimestamp: timestamp(kernel.now()),
-    },
-    spec: { audiences, expirationSeconds: seconds, boundObjectRef: bound ?? null },
-    status: { token, expirationTimestamp: timestamp((now + seconds) * 1000) },
-  };
+  if (errors.length > 0) throw invalid(kind, "", { errors });
+}
+
+type Bound = Readonly<Record<string, { readonly name: string; readonly uid?: string }>>;
+
+/** With what a token ends before its time. @throws StatusError */
+function boundClaims({ kernel, target }: Exchange, reference: Reference | undefined): Bound {
+  if (reference === undefined) return {};
+  const { apiVersion = "", kind: bound = "", name = "", uid = "" } = reference;
+  const [group, version] = groupAndVersion(apiVersion);
+  const plural = group === "" ? plurals.get(bound) : undefined;
+  if (plural === undefined) throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${bound}`);
+  if (name === "") throw badRequest("Name parameter required.");
+  const place = { namespace: plural === "nodes" ? "" : target.namespace, name };
+  const resource: ResourceName = { group: "", plural };
+  const object = kernel.reader.get(resource, place);
+  if (object === undefined) throw notFound(resource, name);
+  const found = object.metadata.uid ?? "";
+  const spec = (object["spec"] ?? {}) as { serviceAccountName?: string; nodeName?: string };
+  if (bound === "Pod" && spec.serviceAccountName !== target.name) {
+    const account = JSON.stringify(target.name);
+    throw badRequest(
+      `cannot bind token for serviceaccount ${account} to pod running with different serviceaccount name.`,
+    );
+  }
+  if (uid !== "" && uid !== found) {
+    const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflict({ group, plural: bound }, name, { why });
+  }
+  const own = { [bound.toLowerCase()]: { name, uid: found } };
+  if (bound !== "Pod" || !spec.nodeName) return own;
+  const node = kernel.reader.get({ group: "", plural: "nodes" }, { namespace: "", name: spec.nodeName });
+  const nodeUid = node?.metadata.uid;
+  return { ...own, node: { name: spec.nodeName, ...(nodeUid === undefined ? {} : { uid: nodeUid }) } };
+}
+
+const plurals: ReadonlyMap<string, string> = new Map([
+  ["Pod", "pods"],
+  ["Node", "nodes"],
+  ["Secret", "secrets"],
+]);
+
+/** Nothing of what is no version. */
+function groupAndVersion(apiVersion: string): [string, string] {
+  const parts = apiVersion.split("/");
+  if (parts.length > 2) return ["", ""];
+  return parts.length === 2 ? [parts[0]!, parts[1]!] : ["", apiVersion];
 }

@@ -25,6 +25,15 @@ const policies = ["Foreground", "Background", "Orphan"];
 export async function deleteOptions({ request, query, kernel, resource, warnings }: Exchange): Promise<DeleteOptions> {
   const bytes = await bodyBytes(request);
   const options = bytes.length === 0 ? fromQuery(query) : fromBody(bytes, { type: mediaType(request), kernel });
+  checkDeleteOptions(options);
+  const isJob = resource.row.kind === "Job" && resource.row.group === "batch";
+  if (isJob && options.propagationPolicy === undefined && options.orphanDependents === undefined)
+    warnings.push(jobWarning);
+  return options;
+}
+
+/** @throws StatusError 422 */
+export function checkDeleteOptions(options: DeleteOptions): void {
   const errors: FieldError[] = [];
   const { propagationPolicy: policy } = options;
   if (policy !== undefined && options.orphanDependents !== undefined) {
@@ -35,14 +44,6 @@ export async function deleteOptions({ request, query, kernel, resource, warnings
     errors.push(notSupported("propagationPolicy", policy, { valid: [...policies, "nil"] }));
   errors.push(...dryRunErrors(options.dryRun ?? []));
   if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", { errors });
-  if (
-    resource.row.kind === "Job" &&
-    resource.row.group === "batch" &&
-    policy === undefined &&
-    options.orphanDependents === undefined
-  )
-    warnings.push(jobWarning);
-  return options;
 }
 
 function fromQuery(query: URLSearchParams): DeleteOptions {

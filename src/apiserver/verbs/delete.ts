@@ -67,13 +67,15 @@ interface Deletion {
   readonly options: DeleteOptions;
   /** Nobody named it: admission is not told a name. @default false */
   readonly isOneOfMany?: boolean;
+  /** Nobody is asked any more. @default false */
+  readonly isAdmitted?: boolean;
 }
 
 const immortal: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
 
 export async function deleteObject(
   exchange: Exchange,
-  { name, options, isOneOfMany = false }: Deletion,
+  { name, options, isOneOfMany = false, isAdmitted = false }: Deletion,
 ): Promise<Deleted> {
   const { kernel, resource, target } = exchange;
   const { storage, admission } = kernel;
@@ -92,9 +94,9 @@ export async function deleteObject(
     oldObject: found.object,
     options: { kind: "DeleteOptions", apiVersion: "meta.k8s.io/v1", ...options },
   };
-  const mutation = admission.mutate(attributes);
+  const mutation = isAdmitted ? undefined : admission.mutate(attributes);
   if (mutation !== undefined) await mutation;
-  const validation = admission.validate(attributes);
+  const validation = isAdmitted ? undefined : admission.validate(attributes);
   if (validation !== undefined) await validation;
 
   const live = collection.get(key);

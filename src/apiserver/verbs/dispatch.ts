@@ -1,5 +1,6 @@
 /** From method and path to what answers. */
 import type { KubeObject } from "../hooks.ts";
+import { accepted } from "../request/accept.ts";
 import { apiVersionOf } from "../registry/resource.ts";
 import { answerObject } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
@@ -7,9 +8,10 @@ import { writeOptions } from "../request/query.ts";
 import { notFound, StatusError } from "../status.ts";
 import { getScale, patchScale, putScale } from "../subresources/scale.ts";
 import { connect, isConnection } from "../subresources/connections.ts";
-import { bind, evict } from "../subresources/pod-actions.ts";
+import { bind } from "../subresources/binding.ts";
+import { evict } from "../subresources/eviction.ts";
 import { reviewOf } from "../subresources/reviews.ts";
-import { requestToken } from "../subresources/token.ts";
+import { defaultTokenRequest, requestToken } from "../subresources/token.ts";
 import { checkNamespaceOpen, create, ensureNamespace } from "./create.ts";
 import { deleteMany, deleteOne } from "./delete.ts";
 import { type Exchange, managerOf, timestamp } from "./exchange.ts";
@@ -109,9 +111,12 @@ async function action(
   kind: { readonly group: string; readonly version: string; readonly kind: string },
 ): Promise<Response> {
   const { target, request, warnings } = exchange;
+  // None of these has a table.
+  const { yaml } = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], "handler");
   const { object, dryRun } = await decoded(exchange, kind);
+  const answered = { status: 201, warnings, yaml };
   const name = object.metadata.name ?? "";
-  if (name !== "" && name !== target.name)
+  if (target.subresource === "binding" && name !== "" && name !== target.name)
     throw new StatusError(400, "BadRequest", {
       message: `the name of the object (${name}) does not match the name on the URL (${target.name})`,
     });
@@ -119,11 +124,11 @@ async function action(
   checkNamespaceOpen(exchange);
   switch (target.subresource) {
     case "token":
-      return answerObject(request, requestToken(exchange, object), { status: 201, warnings });
+      return answerObject(request, requestToken(exchange, object), answered);
     case "eviction":
-      return answerObject(request, await evict(exchange, object, dryRun), { status: 201, warnings });
+      return answerObject(request, await evict(exchange, object, dryRun ? ["All"] : []), answered);
     case "binding":
-      return answerObject(request, await bind(exchange, object, target.name), { status: 201, warnings });
+      return answerObject(request, await bind(exchange, object, target.name), answered);
     default:
       throw unknownResource();
   }
@@ -161,8 +166,10 @@ async function decoded(
     schema,
     schemas: parts.schemas,
     fieldValidation: options.fieldValidation,
+    alsoFrom: row.kind === "Eviction" ? ["policy/v1beta1"] : [],
     warn: (message) => void warnings.push(message),
   });
+  if (row.kind === "TokenRequest") defaultTokenRequest(object);
   if (schema === undefined) return { object, dryRun: options.dryRun };
   if (resource.row.namespaced && object.metadata.namespace === undefined) object.metadata.namespace = target.namespace;
   const tracked = parts.patches.updateManagedFields({
