@@ -12,7 +12,7 @@ import { isLoopback, webRefusal } from "./web-guard.ts";
 import { administrator, type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
 import { writePrivate } from "../platform/private-file.ts";
 
-export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now"> {
+export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now" | "aggregatesRoles"> {
   /** @default 127.0.0.1 */
   readonly host?: string | undefined;
   /** 0 takes a free one. @default 0 */
@@ -85,6 +85,7 @@ export async function listenApiServer(options: ListenOptions = {}): Promise<List
       data: options.data,
       history: options.history,
       now: options.now,
+      aggregatesRoles: options.aggregatesRoles,
       address,
       users: new Map([[credentials.token, administrator]]),
       tokenSecret: Buffer.from(credentials.secret, "base64"),

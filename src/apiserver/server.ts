@@ -10,6 +10,7 @@ import { about, health } from "./discovery/health.ts";
 import { openApi } from "./discovery/openapi.ts";
 import type { Attributes, KubeObject, UserInfo } from "./hooks.ts";
 import type { Parts } from "./parts.ts";
+import { followAggregation } from "./registry/aggregation.ts";
 import { followConditions } from "./registry/conditions.ts";
 import { followDefinitions } from "./registry/definitions.ts";
 import { Registry } from "./registry/registry.ts";
@@ -39,6 +40,8 @@ export interface ApiServerOptions {
   readonly users?: ReadonlyMap<string, UserInfo> | undefined;
   /** Signs the tokens of service accounts. @default random: they end with the process */
   readonly tokenSecret?: Uint8Array | undefined;
+  /** Fills ClusterRoles that gather the rules of others, which no API server does by itself. @default false */
+  readonly aggregatesRoles?: boolean | undefined;
   /** `host:port`, as clients reach the server. @default 127.0.0.1:6443 */
   readonly address?: string | undefined;
 }
@@ -87,7 +90,8 @@ class EmbeddedServer implements ApiServer {
     const journal = options.data === undefined ? undefined : new SqliteJournal(options.data);
     const storage = new Storage({ journal, history: options.history, now });
     this.#address = options.address ?? "127.0.0.1:6443";
-    bootstrap({ storage, now: timestamp(now()), port: Number(this.#address.split(":").at(-1)) });
+    const { aggregatesRoles: aggregates = false } = options;
+    bootstrap({ storage, now: timestamp(now()), port: Number(this.#address.split(":").at(-1)), aggregates });
     const registry = new Registry({ parts, storage });
     const reader = registry.reader();
     const authorizer = new RbacAuthorizer(storage);
@@ -115,6 +119,7 @@ class EmbeddedServer implements ApiServer {
     this.#stopExpiring = expireEvents(storage, now);
     const around = { storage, registry, parts, now: () => timestamp(now()) };
     const stops = [followDefinitions(around), followConditions(around)];
+    if (aggregates) stops.push(followAggregation(around));
     this.#stopFollowing = () => stops.forEach((stop) => stop());
   }
 

@@ -45,7 +45,13 @@ export interface EmbeddedCluster extends AsyncDisposable {
  */
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
   const { data, host, port, clock } = options;
-  const listening = await listenApiServer({ data, host, port, now: clock && (() => clock.now()) });
+  const listening = await listenApiServer({
+    data,
+    host,
+    port,
+    now: clock && (() => clock.now()),
+    aggregatesRoles: true,
+  });
   const answer: Answer = (request) => listening.server.fetch(request);
   const config = inProcess(listening.url, options.through?.(answer) ?? answer);
   try {

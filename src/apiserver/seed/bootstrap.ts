@@ -2,6 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Storage } from "../storage/storage.ts";
+import { sameJson } from "../../resource/json.ts";
+import { aggregatedRules, aggregator } from "../registry/aggregation.ts";
 import objectsText from "./objects.txt" with { type: "text" };
 
 export interface BootstrapOptions {
@@ -10,6 +12,8 @@ export interface BootstrapOptions {
   readonly now: string;
   /** The port of the service `kubernetes`. */
   readonly port: number;
+  /** Roles that gather the rules of others have them from the beginning. */
+  readonly aggregates: boolean;
 }
 
 type Known = readonly (readonly [collection: string, object: KubeObject])[];
@@ -18,18 +22,44 @@ type Known = readonly (readonly [collection: string, object: KubeObject])[];
 const MINUTE = 60_000;
 
 /** Servers that start within a minute share what they begin with, and its times: stored objects are never changed. */
-let last: { readonly at: number; readonly known: Known } | undefined;
+let last: { readonly at: number; readonly known: Known; aggregated?: Known } | undefined;
 
-function knownAt(now: string): Known {
+function knownAt(now: string, aggregates: boolean): Known {
   const at = Date.parse(now);
   if (last === undefined || at < last.at || at - last.at > MINUTE) {
     last = { at, known: JSON.parse(objectsText.replaceAll("NOW", now)) as Known };
   }
-  return last.known;
+  return aggregates ? (last.aggregated ??= aggregated(last.known, now)) : last.known;
+}
+
+/** With the rules that roles gather, of those too that gather themselves: `admin` has what `edit` has, and that what `view` has. */
+function aggregated(known: Known, now: string): Known {
+  const roles = known.flatMap(([, one]) => (one.kind === "ClusterRole" ? [one] : []));
+  for (let isChanging = true; isChanging;) {
+    isChanging = false;
+    for (const [index, role] of roles.entries()) {
+      const rules = aggregatedRules(role, roles);
+      if (rules === undefined || sameJson(rules, role["rules"] ?? [])) continue;
+      roles[index] = { ...role, rules };
+      isChanging = true;
+    }
+  }
+  const filled = new Map(roles.map((role) => [role.metadata.name, role]));
+  return known.map(([collection, object]) => {
+    const role = object.kind === "ClusterRole" ? filled.get(object.metadata.name) : undefined;
+    if (role === undefined || role === object) return [collection, object];
+    const { apiVersion, metadata } = role;
+    const fieldsV1 = { "f:rules": {} };
+    const own = { manager: aggregator, operation: "Apply", apiVersion, time: now, fieldsType: "FieldsV1", fieldsV1 };
+    return [
+      collection,
+      { ...role, metadata: { ...metadata, managedFields: [own, ...(metadata.managedFields ?? [])] } },
+    ];
+  });
 }
 
 /** Adds what is missing. */
-export function bootstrap({ storage, now, port }: BootstrapOptions): void {
+export function bootstrap({ storage, now, port, aggregates }: BootstrapOptions): void {
   const add = (collection: string, key: string, object: KubeObject): void => {
     const into = storage.collection(collection);
     if (into.get(key) !== undefined) return;
@@ -40,7 +70,7 @@ export function bootstrap({ storage, now, port }: BootstrapOptions): void {
   const written = (apiVersion: string, fieldsV1: Fields): Fields[] => [
     { manager: "kube-apiserver", operation: "Update", apiVersion, time: now, fieldsType: "FieldsV1", fieldsV1 },
   ];
-  for (const [collection, object] of knownAt(now)) {
+  for (const [collection, object] of knownAt(now, aggregates)) {
     const { namespace, name = "" } = object.metadata;
     add(collection, namespace === undefined ? name : `${namespace}/${name}`, object);
   }
