@@ -50,7 +50,8 @@
  * **Permissions.** `binnacle manifests rbac` writes exactly what the declarations need; {@link allow} declares calls
  * that no declaration shows.
  *
- * **Plugins.** {@link definePlugin} adds routes, checks, metrics, long-running work and further definitions. All of it
+ * **Plugins.** {@link definePlugin} adds routes, checks, metrics with labels, long-running work with a client of its own,
+ * and further definitions. All of it
  * leaves when the module does.
  *
  * **Tests.** `"binnacle/testing"` starts a cluster of its own for a test, runs a module on it and breaks what is between

@@ -6,6 +6,7 @@ import { isUnreachable } from "../kube/api-error.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { typeErrors } from "../loader/type-check.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
+import { permissionsOfPlugin } from "../module/plugin-client.ts";
 import type { KeySource } from "../controller/source.ts";
 import { unpack } from "../platform/unpack.ts";
 import { type Command, command } from "./command.ts";
@@ -60,7 +61,12 @@ function unreachable(error: unknown): never {
 function describeModule({ file, definitions }: LoadedModule): string {
   const lines = [file];
   for (const resource of definitions.resources) lines.push(`  resource ${resource.kind} (${resource.apiVersion})`);
-  for (const { name } of definitions.plugins) lines.push(`  plugin ${name}`);
+  for (const plugin of definitions.plugins) {
+    lines.push(`  plugin ${plugin.name}`);
+    shownPermissions(permissionsOfPlugin(plugin)).forEach((line, index) =>
+      lines.push(`    ${(index === 0 ? "permissions" : "").padEnd(12)}${line}`),
+    );
+  }
   for (const controller of definitions.controllers) {
     const { name, for: primary, owns, watches, reads, sources, finalizers, permissions } = declarationsOf(controller);
     lines.push(`  controller ${name}`);

@@ -1,6 +1,6 @@
 /** `binnacle manifests crds|rbac|deploy` */
 import { stringify } from "yaml";
-import { declarationsOf } from "../controller/declarations.ts";
+import { permissionsOf } from "../module/module-definitions.ts";
 import { leaseName } from "../election/lease-name.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { crdOf } from "../resource/crd.ts";
@@ -76,9 +76,7 @@ export const manifestsCommand: Command = command({
     const { modules, problems } = await loadModules(controllers, host);
     if (problems.length > 0) throw new UserError(problems.join("\n"));
     const account = serviceAccount(values["service-account"]);
-    const permissions = modules.flatMap(({ definitions }) =>
-      definitions.controllers.map((one) => declarationsOf(one).permissions),
-    );
+    const permissions = modules.flatMap(({ definitions }) => permissionsOf(definitions));
     const resources = kinds(modules);
     const elects = electing(values["leader-elect"]);
     const { replicas } = values;

@@ -4,7 +4,7 @@ import { Permissions } from "../client/permissions.ts";
 import { handle, type Resource } from "../resource/handle.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
 import { isCustomKind } from "../reconcile/custom-kind.ts";
-import { allowedVerbs, type AnyController, type AnyObjectController } from "./definition.ts";
+import { allowedVerbs, type AnyController, type AnyObjectController, type Permission } from "./definition.ts";
 import { type KeySource, keySource } from "./source.ts";
 import { type KindWatch, kindWatch } from "./watch.ts";
 
@@ -117,7 +117,13 @@ function read(controller: AnyController): Declarations {
   }
   const all = [...(primary === undefined ? [] : [primary]), ...owns, ...watches, ...reads];
   if (all.some(({ options }) => isNamespaceSelector(options.namespaces))) permissions.allow(Namespace, READ);
-  for (const permission of controller.uses ?? []) {
+  permitUses(permissions, controller.uses ?? []);
+  return { name, formerly, for: primary, owns, watches, reads, sources, finalizers, permissions };
+}
+
+/** Adds what `uses` declares. */
+export function permitUses(permissions: Permissions, uses: readonly Permission[]): void {
+  for (const permission of uses) {
     const { resource, verbs, names } = allowedVerbs(permission);
     for (const verb of verbs) {
       // A part of a user's extras may have a slash of its own.
@@ -126,5 +132,4 @@ function read(controller: AnyController): Declarations {
       permissions.allow(resource, [verb.slice(slash + 1)], { subresource, names });
     }
   }
-  return { name, formerly, for: primary, owns, watches, reads, sources, finalizers, permissions };
 }

@@ -1,6 +1,6 @@
 /** Runs modules as a service account that may do exactly what `manifests rbac` prints for them. */
 import type { Permissions } from "../client/permissions.ts";
-import { declarationsOf } from "../controller/declarations.ts";
+import { permissionsOf } from "../module/module-definitions.ts";
 import { isAlreadyExists, isNotFound } from "../kube/api-error.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
 import { createTransport, type Transport } from "../kube/transport.ts";
@@ -67,7 +67,7 @@ export class AccountAccess {
    */
   async run(module: LoadedModule, start: () => Promise<void>): Promise<void> {
     const { name, definitions } = module;
-    const own = definitions.controllers.map((one) => declarationsOf(one).permissions);
+    const own = permissionsOf(definitions);
     const before = this.#declared.get(name);
     const settle = async (permissions: readonly Permissions[] | undefined): Promise<void> => {
       if (permissions === undefined) this.#declared.delete(name);

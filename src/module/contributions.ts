@@ -1,6 +1,7 @@
 /** What the plugins of one module registered; it leaves in one go with the module. */
 import { Hono } from "hono";
 import type { Leadership } from "../client/leadership.ts";
+import type { Client } from "../client/client.ts";
 import { abortable } from "../platform/abortable.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../observe/log.ts";
@@ -26,6 +27,8 @@ export interface ContributionsOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  /** The client of a plugin, until the signal fires. */
+  readonly clientOf: (plugin: Plugin, gone: AbortSignal) => Client;
   /** Decides when runnables of the leader run. */
   readonly leadership: Leadership;
   /** Told what a runnable threw, and what a metric's function threw. */
@@ -42,6 +45,7 @@ export class Contributions {
   readonly #runnables: Runnables;
   readonly #metrics: Disposable[] = [];
   readonly #leaving = new AbortController();
+  readonly #gone = new AbortController();
   #open = true;
   /** By plugin name. */
   readonly routes: Map<string, Hono> = new Map();
@@ -60,7 +64,7 @@ export class Contributions {
       const late = new AbortController();
       const tooLate = new Error(`the setup of plugin '${plugin.name}' did not end within 10 s`);
       using _timer = this.#options.clock.setTimeout(() => late.abort(tooLate), SETUP_WITHIN);
-      const setup = this.#module.invoke(async () => plugin.setup(this.#facade(plugin.name)));
+      const setup = this.#module.invoke(async () => plugin.setup(this.#facade(plugin)));
       await abortable(setup, AbortSignal.any([wait.signal, late.signal]));
     }
   }
@@ -90,7 +94,8 @@ export class Contributions {
     await this.#runnables.ended();
   }
 
-  #facade(plugin: string): Registry {
+  #facade({ name: plugin, ...definition }: Plugin): Registry {
+    const client = (): Client => this.#options.clientOf({ name: plugin, ...definition }, this.#gone.signal);
     const check = (endpoints: readonly HealthChecks[], { name, ask }: { name: string; ask: Check }): void => {
       this.#mustBeOpen(plugin);
       for (const checks of endpoints) {
@@ -104,6 +109,9 @@ export class Contributions {
     const { healthz, livez, readyz } = this.#options.health;
     return {
       log: this.#options.log.with({ plugin }),
+      get client() {
+        return client();
+      },
       add: (...definitions) => {
         this.#mustBeOpen(plugin);
         this.#added.push(...definitions);
@@ -143,6 +151,11 @@ export class Contributions {
 
   #mustBeOpen(plugin: string): void {
     if (!this.#open) throw new Error(`Cannot register for plugin '${plugin}': setup is over`);
+  }
+
+  /** What the plugins still do reaches the server no more. */
+  cutOff(): void {
+    this.#gone.abort(new Error(`The module ${this.#module.name} has left`));
   }
 
   /** Registration ends with `setup`. */

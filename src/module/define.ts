@@ -67,6 +67,7 @@ const keyOptions: readonly is.Option[] = [{ name: "name", required: true, check:
 const pluginOptions: readonly is.Option[] = [
   { name: "name", required: true, check: is.isName },
   { name: "setup", required: true, check: is.isFunction },
+  { name: "uses", check: is.isListOf(permission) },
 ];
 
 /** What to call a definition in a message, before it is known to be right. */

@@ -1,9 +1,12 @@
 /** What a module exports, as the registry needs it. */
+import type { Permissions } from "../client/permissions.ts";
+import { declarationsOf } from "../controller/declarations.ts";
 import type { AnyController } from "../controller/definition.ts";
 import { definitionOf } from "../resource/definition.ts";
 import type { Resource } from "../resource/handle.ts";
 import { asDefinition } from "./brand.ts";
 import type { Plugin } from "./plugin.ts";
+import { permissionsOfPlugin } from "./plugin-client.ts";
 
 export interface ModuleDefinitions {
   readonly controllers: readonly AnyController[];
@@ -50,4 +53,10 @@ export function definitionsOf(exports: Readonly<Record<string, unknown>>): Modul
     `Cannot find a definition: ${found}; export what defineController, defineKeyController, defineResource or definePlugin returns, ` +
       "or begin the file's name with '_' when it is not a module",
   );
+}
+
+/** What controllers and plugins may do, by what they declare. */
+export function permissionsOf({ controllers, plugins }: ModuleDefinitions): readonly Permissions[] {
+  const ofControllers = controllers.map((one) => declarationsOf(one).permissions);
+  return [...ofControllers, ...plugins.map(permissionsOfPlugin)];
 }

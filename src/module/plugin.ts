@@ -1,5 +1,7 @@
 /** What a plugin may register. Everything a module registered leaves with it. */
 import type { Hono } from "hono";
+import type { Client } from "../client/client.ts";
+import type { Permission } from "../controller/definition.ts";
 import type { Logger } from "../reconcile/context.ts";
 import type { Resource } from "../resource/handle.ts";
 import type { Definition } from "./definition.ts";
@@ -65,6 +67,11 @@ export interface Histogram<L extends string> {
 /** The part of the running system that one module can add to. */
 export interface Registry {
   readonly log: Logger;
+  /**
+   * Reads from the server and writes to it, for as long as the module runs; `uses` declares its calls. Only the leader may
+   * write.
+   */
+  readonly client: Client;
   /** Controllers and resources made at run time, such as one per entry of a configuration. */
   add(...definitions: readonly (Definition | Resource)[]): void;
   /** HTTP routes on the health listener, under `/plugins/<plugin name>`. */
@@ -93,5 +100,7 @@ export interface Registry {
 
 export interface Plugin {
   readonly name: string;
+  /** The calls of its client, for `manifests rbac`. */
+  readonly uses?: readonly Permission[];
   setup(registry: Registry): void | Promise<void>;
 }

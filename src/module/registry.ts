@@ -7,6 +7,7 @@ import { checkConflicts } from "./conflicts.ts";
 import { Contributions, type Health } from "./contributions.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import type { ModuleDefinitions } from "./module-definitions.ts";
+import { pluginClient } from "./plugin-client.ts";
 import { type ModuleStatus, statusOf } from "./module-status.ts";
 import { PostponedModules } from "./postponed.ts";
 
@@ -220,6 +221,8 @@ export class ModuleRegistry {
       clock: this.#runtime.clock,
       leadership: this.#leadershipOf(module),
       health: this.#health,
+      clientOf: (plugin, gone) =>
+        pluginClient(plugin, { ...this.#runtime, leadership: this.#leadershipOf(module) }, { module: name, gone }),
       onError: (error, what) => this.reportError(name, error, what),
     });
     try {
@@ -313,6 +316,7 @@ export class ModuleRegistry {
     await Promise.all(controllers.map((controller) => controller.stop({ grace: this.#grace })));
     for (const listener of listeners) listener[Symbol.dispose]();
     await this.#withinGrace(contributions.leave());
+    contributions.cutOff();
     this.#running.delete(module.name);
     // Last: nothing of the module is called any more.
     if (!keepGraph) module.dispose();

@@ -1,0 +1,39 @@
+/** The client of a plugin: it reads from the server, and writes with the plugin's name as field manager. */
+import type { Client } from "../client/client.ts";
+import { clientParts, KubeClient } from "../client/kube-client.ts";
+import { Permissions } from "../client/permissions.ts";
+import { ControllerGate } from "../controller/controller-gate.ts";
+import { permitUses } from "../controller/declarations.ts";
+import type { Runtime } from "../controller/runtime.ts";
+import { warnOnce } from "../controller/undeclared-calls.ts";
+import type { Plugin } from "./plugin.ts";
+
+/** What a plugin's `uses` permit. */
+export function permissionsOfPlugin({ uses = [] }: Plugin): Permissions {
+  const permissions = new Permissions();
+  permitUses(permissions, uses);
+  return permissions;
+}
+
+export interface PluginClientOptions {
+  readonly module: string;
+  /** Fires when the plugin has left: it sends nothing any more. */
+  readonly gone: AbortSignal;
+}
+
+export function pluginClient(plugin: Plugin, runtime: Runtime, { module, gone }: PluginClientOptions): Client {
+  const { transport, mapper, informers, log } = runtime;
+  const parts = clientParts({
+    transport,
+    mapper,
+    informers,
+    manager: plugin.name,
+    declared: new Map(),
+    permissions: permissionsOfPlugin(plugin),
+    onUndeclared: runtime.warnUndeclared ? warnOnce(log, { module, controller: plugin.name }) : undefined,
+  });
+  const gate = new ControllerGate(runtime.leadership);
+  const close = (): void => gate.close(`plugin '${plugin.name}' has left`);
+  gone.addEventListener("abort", close, { once: true });
+  return new KubeClient(parts, { gate, requestSignal: gone, origin: "" });
+}
