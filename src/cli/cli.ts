@@ -6,7 +6,9 @@ import { nearest } from "../module/nearest.ts";
 import { parseYaml } from "../platform/yaml.ts";
 import { COMPLETE, type Command, type Host } from "./command.ts";
 import { type CommandEntry, commands } from "./commands.ts";
-import { type ConfigFile, configOption, environmentName, type Option, resolveOptions } from "./option.ts";
+import { type ConfigFile, configOption, environmentName, resolveOptions } from "./option.ts";
+import { needsValue, parseFlags, parsing } from "./parse-flags.ts";
+import { plainFlags } from "./plain-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
 /**
@@ -46,7 +48,7 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
   const entry = commands.find(({ name }) => name === first);
   if (entry !== undefined && !args.includes("--help")) {
     const command = await entry.load();
-    const argv = await parse(args.toSpliced(at, 1), command);
+    const argv = await flagsOf(args.toSpliced(at, 1), command);
     return command.run(await values(entry, { command, argv, host }), host);
   }
   if (first !== undefined && !names.includes(first)) {
@@ -58,14 +60,6 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
   await help(args, host);
   return 0;
 }
-
-const parsing = {
-  "camel-case-expansion": false,
-  "dot-notation": false,
-  "parse-numbers": false,
-  "parse-positional-numbers": false,
-  "greedy-arrays": false,
-};
 
 async function parser(args: readonly string[]): Promise<Argv> {
   const { default: yargs } = await import("yargs");
@@ -82,43 +76,9 @@ async function parser(args: readonly string[]): Promise<Argv> {
     });
 }
 
-/**
- * The flags of one command, by yargs' own parser alone: the rest of yargs, its help texts and translations, is a tenth
- * of the memory and of the time of a start.
- */
-async function parse(args: readonly string[], command: Command): Promise<Readonly<Record<string, unknown>>> {
-  if (args.length === 0) return {};
-  const { default: yargsParser } = await import("yargs-parser");
-  const flags = [...command.options, configOption].filter((option) => option.positional !== true);
-  const named = (type: Option["type"]): string[] =>
-    flags.filter((option) => option.type === type).map(({ name }) => name);
-  const valued = flags.filter(({ type }) => type !== "boolean").map(({ name }) => name);
-  const { argv, error } = yargsParser.detailed([...args], {
-    array: named("list"),
-    boolean: named("boolean"),
-    string: valued,
-    narg: Object.fromEntries(flags.filter(needsValue).map(({ name }) => [name, 1])),
-    configuration: parsing,
-  });
-  if (error !== null) {
-    throw new UsageError(error.message.replace(/^Not enough arguments following: (.*)$/, "--$1 needs a value"));
-  }
-  const { _: words, ...given } = argv as { readonly _: readonly unknown[]; readonly [flag: string]: unknown };
-  const positionals = command.options.filter((option) => option.positional === true);
-  const rest = positionals.find(({ type }) => type === "list");
-  const single = positionals.filter((option) => option !== rest);
-  const more = words.slice(single.length).map(String);
-  if (rest === undefined && more[0] !== undefined) throw new UsageError(`Unexpected argument '${more[0]}'`);
-  const first = words.slice(0, single.length).map((word, index) => [single[index]!.name, String(word)] as const);
-  return {
-    ...given,
-    ...Object.fromEntries(first),
-    ...(rest !== undefined && more.length > 0 && { [rest.name]: more }),
-  };
-}
-
-function needsValue({ type, bare }: Option): boolean {
-  return type !== "boolean" && bare === undefined;
+/** Loading the parser takes a tenth of a start, and most command lines need none. */
+async function flagsOf(args: readonly string[], command: Command): Promise<Readonly<Record<string, unknown>>> {
+  return plainFlags(args, [...command.options, configOption]) ?? (await parseFlags(args, command));
 }
 
 /** Prints help, or says that a command is missing. */
