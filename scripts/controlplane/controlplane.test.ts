@@ -98,10 +98,12 @@ describe.skipIf(!bin)("a control plane whose process is gone", () => {
 describe("assets", () => {
   const ask = (env: Record<string, string>) => Bun.spawnSync([process.execPath, module, "build"], { env });
 
-  test("says what is missing in KUBEBUILDER_ASSETS", () => {
-    const { exitCode, stderr } = ask({ KUBEBUILDER_ASSETS: "/nonexistent" });
+  test("says what is missing in KUBEBUILDER_ASSETS", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "binnacle-assets-"));
+    const { exitCode, stderr } = ask({ KUBEBUILDER_ASSETS: dir });
+    await rm(dir, { recursive: true });
     expect(exitCode).toBe(1);
-    expect(stderr.toString()).toContain("KUBEBUILDER_ASSETS is /nonexistent, but there is no etcd");
+    expect(stderr.toString()).toContain(`KUBEBUILDER_ASSETS is ${dir}, but there is no etcd`);
   });
 
   test("takes KUBEBUILDER_ASSETS as it is", async () => {

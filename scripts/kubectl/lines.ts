@@ -24,7 +24,7 @@ kubectl create configmap plain --from-literal=a=1
 kubectl create configmap dry --from-literal=a=1 --dry-run=server -o yaml
 kubectl create secret generic hidden --from-literal=password=secret
 kubectl create secret docker-registry pull --docker-server=example.test --docker-username=u --docker-password=p
-kubectl create secret tls pair --cert=/nonexistent --key=/nonexistent
+kubectl create secret tls pair --cert=missing.crt --key=missing.key
 kubectl create serviceaccount robot
 kubectl create token robot --duration=1h | wc -c | sed 's/[0-9][0-9]*/n/'
 kubectl create role reader --verb=get,list --resource=pods,configmaps

@@ -36,6 +36,11 @@ function nodeName(stage: Stage, name: string): string {
   return `${name}.${stage.namespace}`;
 }
 
+/** Which pod comes first in a list is chance, and messages name its node. */
+function podOn(stage: Stage, name: string): Loose {
+  return stage.pods().find(({ spec }) => spec.nodeName === nodeName(stage, name));
+}
+
 /** With nodes `a`, `b` and `c` for as long as it takes. */
 function onNodes(name: string, run: (stage: Stage) => Promise<void>, options = {}): Situation {
   const play = async (stage: Stage) => {
@@ -160,8 +165,7 @@ export const daemonSets: readonly Situation[] = [
       "nothing happens",
       hasStatus("DaemonSet", "agent", { updatedNumberScheduled: 0, numberAvailable: 3 }),
     );
-    const pod = stage.pods().find(({ spec: { nodeName: node } }) => node === nodeName(stage, "b"));
-    await stage.delete("Pod", pod.metadata.name);
+    await stage.delete("Pod", podOn(stage, "b").metadata.name);
     await stage.settle(
       "one is new",
       hasStatus("DaemonSet", "agent", { updatedNumberScheduled: 1, numberAvailable: 3 }),
@@ -182,7 +186,7 @@ export const daemonSets: readonly Situation[] = [
   onNodes("a pod that is deleted comes back", async (stage) => {
     await stage.apply(daemon(stage));
     await stage.settle("up", up(3));
-    const { name, uid } = stage.pods()[0].metadata;
+    const { name, uid } = podOn(stage, "b").metadata;
     await stage.delete("Pod", name);
     const isNew: Until = (now) => now.list("Pod").every(({ metadata }) => metadata.uid !== uid);
     await stage.settle("up again", every(up(3), isNew));
@@ -190,7 +194,7 @@ export const daemonSets: readonly Situation[] = [
   onNodes("a pod that failed is replaced", async (stage) => {
     await stage.apply(daemon(stage));
     await stage.settle("up", up(3));
-    const { name, uid } = stage.pods()[0].metadata;
+    const { name, uid } = podOn(stage, "b").metadata;
     await stage.patch("Pod", name, { status: { phase: "Failed", reason: "Evicted" } }, { subresource: "status" });
     const isNew: Until = (now) => now.list("Pod").every(({ metadata }) => metadata.uid !== uid);
     await stage.settle("replaced", every(up(3), isNew));
