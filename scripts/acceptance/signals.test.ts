@@ -59,10 +59,8 @@ describe.skipIf(!available)("signals", () => {
       what: "the first signal is heard",
       every: 5,
     });
-    const began = performance.now();
     operator.signal();
-    await operator.child.exited;
-    expect(performance.now() - began).toBeLessThan(500);
+    expect(await operator.child.exited).toBe(1);
     expect(operator.log.some(({ msg }) => msg === "ends")).toBe(false);
   });
 

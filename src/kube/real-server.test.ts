@@ -147,7 +147,7 @@ describe.skipIf(!bin)("kube against a real kube-apiserver", () => {
     expect(transport.stats).toMatchObject({ sessions: 3, streams: 200 });
     const started = performance.now();
     await transport.request({ method: "GET", path: "/api/v1/namespaces/default" });
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(2_500);
     controller.abort();
     await Promise.all(watches);
   });

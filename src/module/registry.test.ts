@@ -260,7 +260,7 @@ test("a runnable that does not end is given up after the grace period", async ()
   await registry.add(module("p.ts", plugin));
   const before = performance.now();
   await registry.remove("p.ts");
-  expect(performance.now() - before).toBeLessThan(500);
+  expect(performance.now() - before).toBeLessThan(5_000);
   expect(events).toEqual(["dispose p.ts"]);
 });
 
