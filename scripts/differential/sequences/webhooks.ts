@@ -126,6 +126,75 @@ export const webhooks: readonly Case[] = [
     },
   },
   {
+    name: "webhooks of subresources",
+    run: async (session) => {
+      await place(session);
+      await using server = webhookServer();
+      const root = `/api/v1/namespaces/${session.slug}`;
+      const containers = [{ name: "c", image: "i" }];
+      for (const name of ["one", "two", "three"])
+        await session.quietly("POST", `${root}/pods`, {
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { name, labels: { a: "b" } },
+          spec: { containers },
+        });
+      const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "account" } };
+      await session.quietly("POST", `${root}/serviceaccounts`, account);
+      const deployments = `/apis/apps/v1/namespaces/${session.slug}/deployments`;
+      await session.quietly("POST", deployments, {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "d" },
+        spec: {
+          selector: { matchLabels: { a: "b" } },
+          template: { metadata: { labels: { a: "b" } }, spec: { containers } },
+        },
+      });
+      const resources = ["pods/*", "serviceaccounts/*", "deployments/*"];
+      const all = { apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources, scope: "*" };
+      const more = { rules: [all] };
+      const unconfigure = [
+        await configure(session, server, "mutating", [{ path: "/change", more }]),
+        await configure(session, server, "validating", [{ path: "/check", more }]),
+      ];
+      const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "one" } };
+      const binding = (name: string): object => ({
+        apiVersion: "v1",
+        kind: "Binding",
+        metadata: { name },
+        target: { kind: "Node", name: "n" },
+      });
+      const token = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+      const status = { status: { phase: "Running" } };
+      const round = async (label: string): Promise<void> => {
+        const send = async (what: string, method: string, path: string, body: unknown): Promise<void> => {
+          const headers = method === "PATCH" ? merge : { "content-type": "application/json" };
+          await session.send(`${what}, ${label}`, method, path, { body, headers });
+          asked(session, `asked of ${what}, ${label}`, server);
+        };
+        await send("a try of an eviction", "POST", `${root}/pods/one/eviction?dryRun=All`, eviction);
+        await send("a binding", "POST", `${root}/pods/two/binding`, binding("two"));
+        await send("a status", "PATCH", `${root}/pods/three/status?fieldManager=m`, status);
+        await send("a scale", "PATCH", `${deployments}/d/scale?fieldManager=m`, { spec: { replicas: 2 } });
+        await send("a token", "POST", `${root}/serviceaccounts/account/token`, token);
+        await send("an eviction", "POST", `${root}/pods/one/eviction`, eviction);
+      };
+      server.answer("/change", (review) => verdict(review, { allowed: true }));
+      server.answer("/check", (review) => verdict(review, { allowed: false, status: { message: "no" } }));
+      await round("refused by the last");
+      server.answer("/change", (review) => verdict(review, { allowed: false, status: { message: "no" } }));
+      await round("refused by the first");
+      server.answer("/change", (review) =>
+        patched(review, [{ op: "add", path: "/metadata/annotations", value: { changed: "yes" } }]),
+      );
+      server.answer("/check", (review) => verdict(review, { allowed: true, warnings: ["seen"] }));
+      await round("changed");
+      await session.send("the bound pod", "GET", `${root}/pods/two`);
+      for (const remove of unconfigure) await remove();
+    },
+  },
+  {
     name: "webhooks that change",
     run: async (session) => {
       const path = await place(session);

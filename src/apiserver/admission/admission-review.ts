@@ -1,6 +1,6 @@
 /** AdmissionReview: what a webhook is sent and what it may answer. */
 import { jsonProblem } from "../request/json-problem.ts";
-import type { AdmissionAttributes, Fields, KubeObject } from "../hooks.ts";
+import type { AdmissionAttributes, Fields, GroupVersionKind, KubeObject } from "../hooks.ts";
 
 export interface ReviewOptions {
   readonly uid: string;
@@ -15,14 +15,17 @@ export function reviewRequest(
 ): Fields {
   const { row, operation, subresource, namespace, name, user, dryRun } = context;
   const inVersion = (one: KubeObject | undefined): KubeObject | null =>
-    one === undefined ? null : sent(one, row.custom, version);
-  const { group, kind, plural: resource } = row;
+    one === undefined ? null : sent(one, row.custom && one.kind === row.kind, version);
+  const { group, plural: resource } = row;
+  const part = row.subresources.find((one) => one.name === subresource)?.responseKind;
+  // A part that is of another kind, such as a scale, has one version.
+  const named = part === undefined || part.kind === row.kind ? { group, version, kind: row.kind } : kindOf(part);
   const sub = subresource === "" ? {} : { subResource: subresource, requestSubResource: subresource };
   return {
     uid,
-    kind: { group, version, kind },
+    kind: named,
     resource: { group, version, resource },
-    requestKind: { group, version: row.version, kind },
+    requestKind: named.kind === row.kind ? { ...named, version: row.version } : named,
     requestResource: { group, version: row.version, resource },
     ...sub,
     ...(name === "" ? {} : { name }),
@@ -39,6 +42,10 @@ export function reviewRequest(
     dryRun,
     options,
   };
+}
+
+function kindOf({ group, version, kind }: GroupVersionKind): GroupVersionKind {
+  return { group, version, kind };
 }
 
 function sent(object: KubeObject, isCustom: boolean, version: string): KubeObject {

@@ -9,7 +9,9 @@ const pods = { group: "", plural: "pods" };
 const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
 
 /** @throws StatusError 500, as the real server has it: its errors of a binding never become a refusal. */
-function checkBinding({ kind = "", name = "" }: { readonly kind?: string; readonly name?: string } = {}): void {
+export function checkBinding(binding: KubeObject): void {
+  const { target = {} } = binding as KubeObject & { target?: { kind?: string; name?: string } };
+  const { kind = "", name = "" } = target;
   const errors: string[] = [];
   if (kind !== "" && kind !== "Node")
     errors.push(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);
@@ -22,7 +24,7 @@ function checkBinding({ kind = "", name = "" }: { readonly kind?: string; readon
 /** Puts a pod on a node. */
 export async function bind({ kernel, resource, target }: Exchange, binding: KubeObject, name: string): Promise<Fields> {
   const { target: node } = binding as KubeObject & { target?: { name?: string; kind?: string } };
-  checkBinding(node);
+  checkBinding(binding);
   const collection = kernel.storage.collection("/pods");
   const key = `${target.namespace}/${name}`;
   const stored = collection.get(key);

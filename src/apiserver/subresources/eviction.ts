@@ -18,12 +18,22 @@ interface EvictionOptions extends DeleteOptions {
   readonly ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
 }
 
-export async function evict(exchange: Exchange, eviction: KubeObject, dryRun: readonly string[]): Promise<Fields> {
+interface Asked {
+  /** In the query. */
+  readonly dryRun: readonly string[];
+  /** Asks whoever may refuse it. */
+  readonly admit: (eviction: KubeObject) => Promise<void>;
+}
+
+export async function evict(exchange: Exchange, eviction: KubeObject, { dryRun, admit }: Asked): Promise<Fields> {
   const { kernel, target } = exchange;
   if (eviction.metadata.name !== target.name) throw badRequest("name in URL does not match name in Eviction object");
   const { deleteOptions = {} } = eviction as KubeObject & { deleteOptions?: EvictionOptions };
   if (deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential === true) throw cannotIgnore(target.name);
   const options = { ...deleteOptions, dryRun: combined(deleteOptions.dryRun ?? [], dryRun) };
+  await admit(
+    "deleteOptions" in eviction && options.dryRun.length > 0 ? { ...eviction, deleteOptions: options } : eviction,
+  );
   const pod = kernel.reader.get(pods, target);
   if (pod === undefined) throw notFound(pods, target.name);
   const budget = isOver(pod) ? undefined : budgetOf(exchange, pod);

@@ -32,7 +32,18 @@ export function defaultTokenRequest(request: KubeObject): void {
   spec["expirationSeconds"] ??= 3600;
 }
 
-export function requestToken(exchange: Exchange, request: KubeObject): Fields {
+/** As every field of it is written, those that are not set too. */
+export function completeTokenRequest(request: KubeObject): KubeObject {
+  const { audiences = null, expirationSeconds, boundObjectRef = null } = (request["spec"] ?? {}) as TokenRequestSpec;
+  const spec = { audiences, expirationSeconds, boundObjectRef };
+  return { ...request, spec, status: { token: "", expirationTimestamp: null } };
+}
+
+export async function requestToken(
+  exchange: Exchange,
+  request: KubeObject,
+  admit: (complete: KubeObject) => Promise<void>,
+): Promise<Fields> {
   const { kernel, target } = exchange;
   const { name, namespace, uid } = request.metadata;
   if (name && name !== target.name) throw mismatch(target.name, { what: "name", given: name });
@@ -48,6 +59,10 @@ export function requestToken(exchange: Exchange, request: KubeObject): Fields {
   const seconds = spec.expirationSeconds ?? 3600;
   checkLife(seconds);
   const audiences = spec.audiences?.length ? spec.audiences : [issuer];
+  const { namespace: inside } = target;
+  const creationTimestamp = timestamp(kernel.now());
+  const metadata = { ...request.metadata, name: target.name, namespace: inside, uid: accountUid, creationTimestamp };
+  await admit(completeTokenRequest({ ...request, metadata, spec: { ...spec, audiences } }));
   const bound = boundClaims(exchange, spec.boundObjectRef ?? undefined);
   const now = Math.floor(kernel.now() / 1000);
   const isExtended = "pod" in bound && seconds === extended.asked && audiences.every((audience) => audience === issuer);
@@ -69,13 +84,7 @@ export function requestToken(exchange: Exchange, request: KubeObject): Fields {
   return {
     kind: "TokenRequest",
     apiVersion: "authentication.k8s.io/v1",
-    metadata: {
-      ...request.metadata,
-      name: target.name,
-      namespace: target.namespace,
-      uid: accountUid,
-      creationTimestamp: timestamp(kernel.now()),
-    },
+    metadata,
     spec: { audiences, expirationSeconds: seconds, boundObjectRef: spec.boundObjectRef ?? null },
     status: { token, expirationTimestamp: timestamp((now + seconds) * 1000) },
   };

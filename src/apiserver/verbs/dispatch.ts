@@ -1,5 +1,5 @@
 /** From method and path to what answers. */
-import type { KubeObject } from "../hooks.ts";
+import type { AdmissionAttributes, KubeObject } from "../hooks.ts";
 import { accepted } from "../request/accept.ts";
 import { apiVersionOf } from "../registry/resource.ts";
 import { answerObject } from "../request/answer.ts";
@@ -8,13 +8,13 @@ import { writeOptions } from "../request/query.ts";
 import { notFound, StatusError } from "../status.ts";
 import { getScale, patchScale, putScale } from "../subresources/scale.ts";
 import { connect, isConnection } from "../subresources/connections.ts";
-import { bind } from "../subresources/binding.ts";
+import { bind, checkBinding } from "../subresources/binding.ts";
 import { evict } from "../subresources/eviction.ts";
 import { reviewOf } from "../subresources/reviews.ts";
-import { defaultTokenRequest, requestToken } from "../subresources/token.ts";
-import { checkNamespaceOpen, create, ensureNamespace } from "./create.ts";
+import { completeTokenRequest, defaultTokenRequest, requestToken } from "../subresources/token.ts";
+import { checkNamespaceOpen, create, ensureNamespace, optionsObject } from "./create.ts";
 import { deleteMany, deleteOne } from "./delete.ts";
-import { type Exchange, managerOf, timestamp } from "./exchange.ts";
+import { type Exchange, managerOf, timestamp, writeContext } from "./exchange.ts";
 import { get, list } from "./list.ts";
 import { patch } from "./patch.ts";
 import { update } from "./update.ts";
@@ -113,21 +113,36 @@ async function action(
   const { target, request, warnings } = exchange;
   // None of these has a table.
   const { yaml } = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], "handler");
-  const { object, dryRun } = await decoded(exchange, kind);
+  const { object: sent, dryRun } = await decoded(exchange, kind);
   const answered = { status: 201, warnings, yaml };
-  const name = object.metadata.name ?? "";
+  const name = sent.metadata.name ?? "";
   if (target.subresource === "binding" && name !== "" && name !== target.name)
     throw new StatusError(400, "BadRequest", {
       message: `the name of the object (${name}) does not match the name on the URL (${target.name})`,
     });
-  ensureNamespace(exchange, object);
+  ensureNamespace(exchange, sent);
   checkNamespaceOpen(exchange);
+  const { admission } = exchange.kernel;
+  const attributes: AdmissionAttributes = {
+    context: writeContext(exchange, "CREATE", { name: target.name, dryRun }),
+    object: target.subresource === "token" ? completeTokenRequest(sent) : sent,
+    oldObject: undefined,
+    options: optionsObject("CreateOptions", writeOptions(exchange.query, "CreateOptions")),
+  };
+  await admission.mutate(attributes);
+  const object = attributes.object ?? sent;
+  const admit = async (complete: KubeObject): Promise<void> => {
+    attributes.object = complete;
+    await admission.validate(attributes);
+  };
   switch (target.subresource) {
     case "token":
-      return answerObject(request, requestToken(exchange, object), answered);
+      return answerObject(request, await requestToken(exchange, object, admit), answered);
     case "eviction":
-      return answerObject(request, await evict(exchange, object, dryRun ? ["All"] : []), answered);
+      return answerObject(request, await evict(exchange, object, { dryRun: dryRun ? ["All"] : [], admit }), answered);
     case "binding":
+      checkBinding(object);
+      await admit(object);
       return answerObject(request, await bind(exchange, object, target.name), answered);
     default:
       throw unknownResource();
