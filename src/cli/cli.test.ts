@@ -243,6 +243,15 @@ describe("manifests", () => {
     expect(binding!["subjects"]).toEqual([{ kind: "ServiceAccount", name: "binnacle", namespace: "binnacle-system" }]);
   });
 
+  test("rbac says what rare verbs are for", async () => {
+    const { out } = await run("manifests rbac --controllers DIR/good");
+    expect(out).toContain(
+      "# for owner references, where the admission plugin OwnerReferencesPermissionEnforcement is on",
+    );
+    expect(out).toContain("# patch: where an Event that repeats becomes a series");
+    expect(out).toContain("# get: after a conflict, and where a cache has no answer");
+  });
+
   test("rbac with namespaces: Roles there, a ClusterRole only for kinds without a namespace", async () => {
     const all = await documents("rbac --namespace x --namespace y");
     expect(all.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}`.trim())).toEqual([

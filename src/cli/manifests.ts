@@ -1,5 +1,4 @@
 /** `binnacle manifests crds|rbac|deploy` */
-import { stringify } from "yaml";
 import { permissionsOf } from "../module/module-definitions.ts";
 import { leaseName } from "../election/lease-name.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
@@ -12,6 +11,7 @@ import { loadModules } from "./loaded-modules.ts";
 import { namespaceManifest, rbacManifests, type ServiceAccount } from "../module/rbac-manifests.ts";
 import { installRules } from "../module/rbac-rules.ts";
 import { controllersOption, namespaceOption } from "./shared-options.ts";
+import { commentedYaml } from "./rule-comments.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
 export const manifestsCommand: Command = command({
@@ -103,7 +103,7 @@ export const manifestsCommand: Command = command({
         : values.what === "rbac"
           ? [...namespaceManifest(account.namespace), ...rbac]
           : deployManifests({ account, namespaces, rbac, crds, installs, image: holder!, files, replicas, elects });
-    host.out(documents.map((one) => `---\n${yaml(one)}`).join(""));
+    host.out(documents.map((one) => `---\n${commentedYaml(one)}`).join(""));
     return 0;
   },
 });
@@ -111,11 +111,6 @@ export const manifestsCommand: Command = command({
 function electing(value: string): "process" | "module" | undefined {
   if (value === "false") return undefined;
   return value === "module" ? "module" : "process";
-}
-
-/** Texts that YAML 1.1, which Kubernetes reads, would take for something else are quoted. */
-function yaml(document: object): string {
-  return stringify(document, { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 /** The kinds that the modules define, each once. */
