@@ -61,7 +61,7 @@ export class Collection {
 
   /** By metadata, where that is all or most of what is needed. @returns `undefined` when it is not. */
   async #listSelectively(mapping: Mapping, { reason, signal }: Listing): Promise<string | undefined> {
-    const { sink, metadataOnly, wants, namespace, labels, fields, pageSize, transport } = this.#options;
+    const { sink, metadataOnly, wants, namespace, labels, fields, pageSize, transport, onLeftOut } = this.#options;
     const isWanted = metadataOnly === true ? () => NONE : wants;
     if (isWanted?.() === undefined) return undefined;
     const path = collectionPath(mapping, namespace);
@@ -77,7 +77,11 @@ export class Collection {
       reduce: metadataOnly === true ? plainObject : toStub,
       mayStream: (objects) => mayStream(objects, path, this.#options),
       stream: (objects, run) => tryStream({ objects, path, signal }, this.#options, run),
-      onObjects: (objects, resourceVersion) => sink.page(objects, resourceVersion),
+      onObjects: (objects, resourceVersion) => {
+        checkVersion(resourceVersion, path);
+        sink.page(objects, resourceVersion);
+      },
+      onLeftOut,
       onRestart: () => sink.beginList(reason),
     });
     if (listed === undefined) sink.beginList(reason);
@@ -85,17 +89,20 @@ export class Collection {
   }
 
   async #listWhole(mapping: Mapping, { reason, signal }: Listing): Promise<string> {
-    const { sink, namespace, labels, fields, pageSize: limit, transport } = this.#options;
+    const { sink, namespace, labels, fields, pageSize: limit, transport, onLeftOut } = this.#options;
+    const path = collectionPath(mapping, namespace);
     const { resourceVersion } = await listPages<AnyObject>(transport, {
-      path: collectionPath(mapping, namespace),
+      path,
       labels,
       fields,
       limit,
       signal,
       fullListIfExpired: true,
       onRestart: () => sink.beginList(reason),
+      onLeftOut,
       onPage: (objects, page) => {
         signal.throwIfAborted();
+        checkVersion(page.resourceVersion, path);
         sink.page(objects, page.resourceVersion);
       },
     });
@@ -192,11 +199,11 @@ export class Collection {
   }
 
   /** A server, or what stands between, that mixes up its streams must not fill the store with other kinds. */
-  #type(): Pick<WatchOptions, "of" | "metadataOnly" | "onOther"> {
-    const { metadataOnly, resource, onOther } = this.#options;
+  #type(): Pick<WatchOptions, "of" | "metadataOnly" | "onOther" | "onLeftOut"> {
+    const { metadataOnly, resource, onOther, onLeftOut } = this.#options;
     const { apiVersion, kind } = resource;
     const of = { apiVersion, kind };
-    return { of, metadataOnly: metadataOnly === true ? of : undefined, ...(onOther !== undefined && { onOther }) };
+    return { of, metadataOnly: metadataOnly === true ? of : undefined, onLeftOut, ...(onOther && { onOther }) };
   }
 
   #duration(): { readonly timeoutSeconds: number; readonly idleTimeout: number } {
@@ -217,4 +224,9 @@ export class Collection {
     }
     return mapping;
   }
+}
+
+/** A watch goes on from the version of the list. */
+function checkVersion(resourceVersion: string, path: string): void {
+  if (resourceVersion === "") throw new Error(`Cannot list ${path}: the list has no metadata.resourceVersion`);
 }

@@ -57,6 +57,8 @@ export interface ReflectorOptions {
   readonly onStatus?: ((status: InformerState) => void) | undefined;
   /** A watch shows an object of another kind, which is left out. */
   readonly onOther?: ((object: AnyObject) => void) | undefined;
+  /** The server shows something that nobody could work with, which is left out, with what is wrong with it. */
+  readonly onLeftOut?: ((object: unknown, flaw: string) => void) | undefined;
   /** A full list has begun. */
   readonly onList?: ((reason: ListReason) => void) | undefined;
 }

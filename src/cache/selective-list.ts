@@ -27,6 +27,8 @@ export interface SelectiveListOptions {
   readonly stream: <T>(objects: number, run: (signal: AbortSignal) => Promise<T | undefined>) => Promise<T | undefined>;
   /** Some of the list: what is left of objects that nobody wants, and whole objects. */
   readonly onObjects: (objects: readonly AnyObject[], resourceVersion: string) => void;
+  /** The server shows something that nobody could work with. */
+  readonly onLeftOut?: ((object: unknown, flaw: string) => void) | undefined;
   /** What came so far is to be forgotten. */
   readonly onRestart: () => void;
 }
@@ -64,7 +66,7 @@ class SelectiveList {
 
   /** Hands over what is not wanted whole. @returns `false` when all objects are better listed whole. */
   async metadata(mayStream: boolean): Promise<boolean> {
-    const { transport, mapping: type, labels, fields, pageSize: limit, signal, onObjects } = this.#options;
+    const { transport, mapping: type, labels, fields, pageSize: limit, signal, onObjects, onLeftOut } = this.#options;
     if (mayStream && this.#options.mayStream(0)) return (await this.#streamed(0)) || this.metadata(false);
     this.#seen = undefined;
     let isWorthIt = true;
@@ -77,6 +79,7 @@ class SelectiveList {
       limit,
       signal,
       fullListIfExpired: true,
+      onLeftOut,
       onRestart: () => {
         this.#seen = undefined;
         this.#options.onRestart();
@@ -200,7 +203,7 @@ class SelectiveList {
     part: Part,
     isEnough: (objects: number, page: Page) => boolean = () => false,
   ): Promise<void> {
-    const { transport, onObjects, pageSize } = this.#options;
+    const { transport, onObjects, pageSize, onLeftOut } = this.#options;
     const seen = this.#seen!;
     await listPages<AnyObject>(transport, {
       path,
@@ -208,6 +211,7 @@ class SelectiveList {
       ...part,
       notOlderThan: this.#version,
       fullListIfExpired: true,
+      onLeftOut,
       onPage: (objects, page) => {
         part.signal.throwIfAborted();
         onObjects(

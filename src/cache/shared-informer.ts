@@ -134,6 +134,7 @@ export class SharedInformer {
           wants: () => this.#intake.wants,
           onStatus,
           onOther: (object) => this.#stateLog.other(object),
+          onLeftOut: (object, flaw) => this.#stateLog.leftOut(object, flaw),
           onList: (reason) => {
             if (reason !== "initial") this.#relists[reason] = (this.#relists[reason] ?? 0) + 1;
             options.onList?.(reason);

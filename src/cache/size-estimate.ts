@@ -17,12 +17,21 @@ export class SizeEstimate {
     const turn = this.#taken++;
     const isTurn = turn % (turn < NEW ? SAMPLE_EVERY : LATER_EVERY) === 0;
     if ((!isTurn && this.#measured > 0) || isStub(object)) return;
+    this.#bytes += bytesOf(object);
     this.#measured++;
-    this.#bytes += JSON.stringify(object).length;
   }
 
   /** Bytes of JSON of an average object; 0 before the first. */
   get average(): number {
     return this.#measured === 0 ? 0 : this.#bytes / this.#measured;
+  }
+}
+
+/** An object that is nested too deeply to be written is rare enough not to count. */
+function bytesOf(object: AnyObject): number {
+  try {
+    return JSON.stringify(object).length;
+  } catch {
+    return 0;
   }
 }

@@ -3,8 +3,10 @@ import type { Log } from "../observe/log.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { InformerState } from "./informer-state.ts";
 
-/** So many other kinds are named. */
+/** So many other kinds are named, and so many objects that nobody could work with. */
 const MOST_OTHERS = 10;
+/** Namespace and name of an object have at most 253 characters each. */
+const MOST_NAME = 510;
 
 export class StateLog {
   readonly #log: Pick<Log, "debug" | "info" | "warn">;
@@ -13,6 +15,8 @@ export class StateLog {
   #trouble: string | undefined;
   /** Kinds that do not belong to the informer. */
   readonly #others = new Set<string>();
+  /** Objects that nobody could work with, with what was wrong with them. */
+  readonly #leftOut = new Set<string>();
 
   constructor(log: Pick<Log, "debug" | "info" | "warn">, informer: string) {
     this.#log = log;
@@ -26,6 +30,16 @@ export class StateLog {
     this.#others.add(type);
     const about = { informer: this.#informer, apiVersion, kind };
     this.#log.warn("A watch shows an object of another kind: it is left out", about);
+  }
+
+  /** The server shows something that nobody could work with. */
+  leftOut(object: unknown, flaw: string): void {
+    const name = nameOf(object);
+    const told = `${name} ${flaw}`;
+    if (this.#leftOut.has(told) || this.#leftOut.size >= MOST_OTHERS) return;
+    this.#leftOut.add(told);
+    const about = { informer: this.#informer, ...(name && { object: name }), flaw };
+    this.#log.warn("The server shows something malformed: it is left out", about);
   }
 
   changed(state: InformerState): void {
@@ -43,4 +57,13 @@ export class StateLog {
       this.#log.info("Watching again", { informer });
     } else this.#log.debug("Informer state", { informer, state: state.kind });
   }
+}
+
+/** What can be told of the name of something that may be anything. */
+function nameOf(object: unknown): string {
+  const { metadata } = (object ?? {}) as { metadata?: { namespace?: unknown; name?: unknown } | null };
+  return [metadata?.namespace, metadata?.name]
+    .filter((part) => typeof part === "string")
+    .join("/")
+    .slice(0, MOST_NAME);
 }

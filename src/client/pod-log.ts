@@ -1,5 +1,7 @@
 /** The log of a container as an async iterable of lines. */
 import type { HeaderValues } from "../kube/cluster-config.ts";
+import { MOST_LOG_LINE_BYTES } from "../kube/limits.ts";
+import { LineSplitter } from "../kube/line-splitter.ts";
 import { objectPath } from "../kube/mapper.ts";
 import { Pod } from "../resource/builtin/core.ts";
 import type { Key } from "../resource/meta.ts";
@@ -23,8 +25,11 @@ export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): A
   const signal = AbortSignal.any([stop.signal, options.signal, options.stop].filter((one) => one !== undefined));
   const lines: string[] = [];
   let wake = Promise.withResolvers<void>();
-  const decoder = new TextDecoder();
-  let open = "";
+  const splitter = new LineSplitter({
+    what: `the log of pod ${pod.name}`,
+    most: MOST_LOG_LINE_BYTES,
+    onLine: (line) => void lines.push(line),
+  });
   let end: { readonly error?: unknown } | undefined;
   transport
     .stream({
@@ -35,15 +40,13 @@ export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): A
       headers: options.headers,
       signal,
       onChunk: (chunk) => {
-        const complete = (open + decoder.decode(chunk, { stream: true })).split("\n");
-        open = complete.pop()!;
-        lines.push(...complete);
+        splitter.push(chunk);
         wake.resolve();
       },
     })
     .then(
       () => {
-        if (open !== "") lines.push(open);
+        if (splitter.rest !== "") lines.push(splitter.rest);
         end = {};
         wake.resolve();
       },

@@ -84,7 +84,10 @@ export class ApiError extends Error {
 /** The cluster could not be reached, or the connection was lost before the answer was complete. */
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
-  /** Such as `ECONNREFUSED`, `ECONNRESET`, `ENETRESET` (no answer to a ping), `ENOTFOUND`, `ETIMEDOUT` or a TLS code. */
+  /**
+   * Such as `ECONNREFUSED`, `ECONNRESET`, `ENETRESET` (no answer to a ping), `EMSGSIZE` and `EBADMSG` (it sends more than it may, or what it may not),
+   * `ENOTFOUND`, `ETIMEDOUT` or a TLS code.
+   */
   readonly code: string;
   readonly server: string;
 

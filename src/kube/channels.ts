@@ -116,7 +116,8 @@ class SocketChannels implements Channels {
       try {
         reader.push(chunk);
       } catch (error) {
-        this.#end(unreachable(config.server, error));
+        const message = error instanceof Error ? error.message : String(error);
+        this.#end(new UnreachableError(config.server, { code: "EBADMSG", message, cause: error }));
       }
     };
     const lost = (): void =>
@@ -155,9 +156,14 @@ class SocketChannels implements Channels {
   }
 
   #message(opcode: number, payload: Uint8Array, onMessage: ChannelsRequest["onMessage"]): void {
-    if (opcode === OPCODE.ping) void this.#write(OPCODE.pong, payload).catch(() => {});
+    if (opcode === OPCODE.ping) this.#pong(payload);
     else if (opcode === OPCODE.close) this.close();
     else if (opcode === OPCODE.binary && payload.length > 1) onMessage(payload[0]!, payload.subarray(1));
+  }
+
+  /** The last ping alone needs an answer, and a server that does not read could have us keep more and more of them. */
+  #pong(payload: Uint8Array): void {
+    if (!this.#isOver && !this.#socket.writableNeedDrain) this.#socket.write(encodeFrame(OPCODE.pong, payload));
   }
 
   /** Waits while the socket takes no more. */

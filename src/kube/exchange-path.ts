@@ -6,6 +6,9 @@ import { H2Sessions } from "./h2-sessions.ts";
 import { openInProcess } from "./in-process-exchange.ts";
 import type { ReadPacing } from "./read-pacing.ts";
 
+/** Carries a request to a server that does not speak HTTP/2. */
+export type Http1 = (config: ClusterConfig, exchange: Exchange, handlers: ExchangeHandlers) => OpenExchange;
+
 export interface ExchangePathOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
@@ -16,8 +19,7 @@ export interface ExchangePathOptions {
   readonly mostSessions?: number | undefined;
   /** Milliseconds that a session without streams stays. */
   readonly idleMs: number;
-  /** Carries a request to a server that does not speak HTTP/2. */
-  readonly http1: (config: ClusterConfig, exchange: Exchange, handlers: ExchangeHandlers) => OpenExchange;
+  readonly http1: Http1;
 }
 
 export class ExchangePath {

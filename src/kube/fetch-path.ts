@@ -1,12 +1,11 @@
-/**
- * `fetch`, over HTTP/2 or HTTP/1.1: for lists, which it parses without a text in between, and for servers that do not
- * speak HTTP/2.
- */
+/** `fetch`: for servers that do not speak HTTP/2, for a server in this process, and for the probe. */
 import { openFetchSession, type FetchSession } from "../platform/fetch-session.ts";
 import type { ClusterConfig, HeaderValues, TlsSettings } from "./cluster-config.ts";
 import { unreachable } from "./connection-failure.ts";
+import type { Http1 } from "./exchange-path.ts";
 import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
-import { requestOf } from "./in-process-exchange.ts";
+import { openHttp1 } from "./http1-exchange.ts";
+import { carry, requestOf } from "./in-process-exchange.ts";
 
 export interface FetchRequest {
   readonly method: string;
@@ -32,10 +31,6 @@ export class FetchPath {
     this.#http2 = this.#mayHttp2();
   }
 
-  get protocol(): "h2" | "http/1.1" {
-    return this.#http2 ? "h2" : "http/1.1";
-  }
-
   /** @throws what `fetch` throws. */
   async send(request: FetchRequest): Promise<Response> {
     this.#config.renew?.();
@@ -54,8 +49,14 @@ export class FetchPath {
     return this.#fetch(request, this.#session, "http1.1");
   }
 
+  /** Carries requests to a server without HTTP/2; those with several values of a header, which `fetch` would join, otherwise. */
+  readonly http1: Http1 = (config, exchange, handlers) =>
+    Object.values(exchange.headers).some((value) => typeof value !== "string")
+      ? openHttp1(config, exchange, handlers)
+      : this.#open(exchange, handlers);
+
   /** Starts a request; every failure goes to the handlers. */
-  open(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
+  #open(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
     const controller = new AbortController();
     this.#carry(exchange, handlers, controller.signal).catch((error: unknown) => {
       if (!controller.signal.aborted) handlers.onError(unreachable(this.#config.server, error));
@@ -85,12 +86,7 @@ export class FetchPath {
   }
 
   async #carry(exchange: Exchange, handlers: ExchangeHandlers, signal: AbortSignal): Promise<void> {
-    const response = await this.send({ ...exchange, signal });
-    const body = await response.bytes();
-    if (signal.aborted) return;
-    handlers.onResponse(response.status, (name) => response.headers.get(name) ?? undefined);
-    if (body.length > 0) handlers.onChunk(body);
-    handlers.onEnd();
+    await carry(await this.send({ ...exchange, signal }), handlers, signal);
   }
 
   #reopen(): void {
@@ -104,7 +100,9 @@ export class FetchPath {
     if (answer !== undefined) return answer(requestOf(this.#config, request));
     return session.fetch(server + request.path, {
       method: request.method,
-      headers: request.headers as Record<string, string>,
+      // Compression is for those who ask for it, and decompress no further than they want to read.
+      headers: { "accept-encoding": "identity", ...(request.headers as Record<string, string>) },
+      decompress: false,
       body: request.body as string,
       signal: request.signal,
       // Its answers are read in full; deadlines are the caller's.

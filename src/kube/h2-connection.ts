@@ -10,6 +10,7 @@ import type { SecureSocket, SecureSocketHandlers } from "../platform/secure-sock
 import type { UnreachableError } from "./api-error.ts";
 import { BodySender } from "./h2-bodies.ts";
 import { broken, closed, cut, refused } from "./h2-failures.ts";
+import { FloodGuard, HeaderParts } from "./h2-flood.ts";
 import {
   ACK,
   CANCEL,
@@ -28,6 +29,7 @@ import {
   LARGEST,
   MAX_CONCURRENT_STREAMS,
   MAX_FRAME_SIZE,
+  MAX_HEADER_LIST_SIZE,
   PING,
   PRIORITY,
   PROTOCOL_ERROR,
@@ -41,6 +43,7 @@ import {
 } from "./h2-frames.ts";
 import type { H2Stream } from "./h2-stream.ts";
 import { encodeTarget, HeaderReader, NO_TABLE } from "./hpack.ts";
+import { MOST_HEADER_BYTES } from "./limits.ts";
 import type { ReadPacing } from "./read-pacing.ts";
 
 export interface H2ConnectionOptions {
@@ -62,7 +65,6 @@ const WINDOW = 1 << 24;
 const CONNECTION_WINDOW = 1 << 30;
 const DEFAULT_WINDOW = 65_535;
 const FRAME_BYTES = 65_536;
-const MOST_HEADER_BYTES = 1 << 20;
 const OPAQUE = new Uint8Array(8);
 const NOTHING = new Uint8Array(0);
 
@@ -88,7 +90,8 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   #next = 1;
   #received = 0;
   /** A header block under way. */
-  #block: { readonly stream: number; readonly isEnd: boolean; bytes: Uint8Array } | undefined;
+  #block: HeaderParts | undefined;
+  readonly #flood = new FloodGuard();
   #leaving = false;
   #closed = false;
   /** When something was read last. */
@@ -103,6 +106,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
       [ENABLE_PUSH, 0],
       [INITIAL_WINDOW_SIZE, WINDOW],
       [MAX_FRAME_SIZE, FRAME_BYTES],
+      [MAX_HEADER_LIST_SIZE, MOST_HEADER_BYTES],
     ]);
     this.#frames.numbered(WINDOW_UPDATE, 0, CONNECTION_WINDOW - DEFAULT_WINDOW);
     this.#write();
@@ -125,7 +129,12 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     this.#next += 2;
     this.#streams.set(stream.id, stream);
     const target = this.#targetOf(method);
-    this.#sendHeaders(stream, body === undefined ? END_STREAM : 0, isFirst ? concat(NO_TABLE, target) : target);
+    const parts = [isFirst ? concat(NO_TABLE, target) : target, stream.path, stream.fields];
+    this.#frames.headers(stream.id, {
+      flags: body === undefined ? END_STREAM : 0,
+      parts,
+      most: this.#bodies.frameBytes,
+    });
     if (body !== undefined) this.#bodies.send(stream, body);
     this.#writeSoon();
     // Numbers are not used twice.
@@ -144,6 +153,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   /** What comes back shows that somebody is there. */
   ping(): void {
     if (this.#closed) return;
+    this.#flood.pinged();
     this.#frames.frame(PING, 0, 0, OPAQUE);
     this.#write();
   }
@@ -194,7 +204,9 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
 
   onPiece(id: number, piece: Uint8Array, isEnd: boolean): void {
     const stream = this.#take(id, piece.length);
-    if (stream === undefined) return;
+    if (stream === undefined) return this.#flood.unwanted(piece.length);
+    if (piece.length > 0 || isEnd) this.#flood.progress();
+    else this.#flood.idle();
     if (!stream.answered) throw new Error("a body without headers");
     if (piece.length > 0) stream.handlers.onChunk(piece);
     if (isEnd) this.#end(id);
@@ -202,6 +214,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
 
   onPadding(id: number, bytes: number): void {
     this.#take(id, bytes);
+    this.#flood.idle();
   }
 
   onFrame(type: number, flags: number, id: number, payload: Uint8Array): void {
@@ -212,33 +225,34 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
         const bytes = (flags & PRIORITY) === 0 ? given : given.subarray(5);
         const isEnd = (flags & END_STREAM) !== 0;
         if ((flags & END_HEADERS) !== 0) this.#onHeaders(id, bytes, isEnd);
-        else this.#block = { stream: id, isEnd, bytes };
+        else this.#block = new HeaderParts(id, isEnd, bytes);
         return;
       }
       case CONTINUATION: {
         const block = this.#block;
         if (block?.stream !== id) throw new Error("headers without a beginning");
-        block.bytes = concat(block.bytes, payload);
-        if (block.bytes.length > MOST_HEADER_BYTES) throw new Error("headers without an end");
+        block.add(payload);
         if ((flags & END_HEADERS) === 0) return;
         this.#block = undefined;
-        return this.#onHeaders(id, block.bytes, block.isEnd);
+        return this.#onHeaders(id, block.whole(), block.isEnd);
       }
       case RST_STREAM: {
         const { server } = this.#options;
+        if (!this.#streams.has(id)) this.#flood.idle();
         const code = readNumber(payload, 0);
         return this.#end(id, code === REFUSED_STREAM ? refused(server) : cut(server, code));
       }
       case SETTINGS:
         if ((flags & ACK) === 0) this.#onSettings(payload);
+        else this.#flood.idle();
         return;
       case PING:
-        if ((flags & ACK) !== 0) return;
-        this.#frames.frame(PING, ACK, 0, payload);
-        return this.#writeSoon();
+        if ((flags & ACK) === 0) return this.#acknowledge(PING, payload);
+        return this.#flood.ponged();
       case GOAWAY:
         return this.#onGoAway(readNumber(payload, 0) & LARGEST);
       case WINDOW_UPDATE: {
+        this.#flood.idle();
         const stream = id === 0 ? undefined : this.#streams.get(id);
         if (id !== 0 && stream === undefined) return;
         if (this.#bodies.open(stream, readNumber(payload, 0) & LARGEST)) this.#writeSoon();
@@ -247,6 +261,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
       case PUSH_PROMISE:
         throw new Error("a push that nobody asked for");
       default: // frames that are not known are to be ignored
+        this.#flood.idle();
     }
   }
 
@@ -274,13 +289,15 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     // Also of a stream that is gone: later blocks may refer to this one.
     const block = this.#headers.read(bytes);
     const stream = this.#streamOf(id);
-    if (stream === undefined) return;
-    if (!stream.answered) {
+    if (stream === undefined || stream.answered) this.#flood.idle();
+    else {
       const { status } = block;
       if (status >= 200) {
+        this.#flood.progress();
         stream.answered = true;
         stream.handlers.onResponse(status, (name) => block.get(name));
       } else if (!(status >= 100) || isEnd) throw new Error("an answer without a status");
+      else this.#flood.idle();
     }
     if (isEnd) this.#end(id);
   }
@@ -293,9 +310,14 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
       else if (setting === INITIAL_WINDOW_SIZE) this.#bodies.setInitial(value);
       else if (setting === MAX_FRAME_SIZE) this.#bodies.setFrameBytes(value);
     }
-    this.#frames.frame(SETTINGS, ACK, 0, NOTHING);
-    this.#writeSoon();
+    this.#acknowledge(SETTINGS, NOTHING);
     this.#options.onSettings();
+  }
+
+  #acknowledge(type: number, payload: Uint8Array): void {
+    this.#flood.acknowledge();
+    this.#frames.frame(type, ACK, 0, payload);
+    this.#writeSoon();
   }
 
   /** What the server has not begun may be sent elsewhere. */
@@ -353,20 +375,6 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     return target;
   }
 
-  /** Long ones, such as those with a large token, go on in other frames. */
-  #sendHeaders({ id, path, fields }: H2Stream, flags: number, target: Uint8Array): void {
-    const most = this.#bodies.frameBytes;
-    if (target.length + path.length + fields.length <= most) {
-      return this.#frames.headers(id, flags | END_HEADERS, [target, path, fields]);
-    }
-    const bytes = concat(concat(target, path), fields);
-    for (let at = 0; at < bytes.length; at += most) {
-      const isLast = at + most >= bytes.length;
-      const its = (at === 0 ? flags : 0) | (isLast ? END_HEADERS : 0);
-      this.#frames.frame(at === 0 ? HEADERS : CONTINUATION, its, id, bytes.subarray(at, at + most));
-    }
-  }
-
   #writeSoon(): void {
     if (this.#isLate) return;
     this.#isLate = true;
@@ -374,10 +382,13 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   }
 
   #write(): void {
-    if (this.#closed || this.#unwritten !== undefined || this.#frames.length === 0) return;
-    const bytes = this.#frames.take();
-    const taken = this.#socket.write(bytes);
-    // The buffer is about to be used again.
-    if (taken < bytes.length) this.#unwritten = bytes.slice(taken);
+    if (this.#closed || this.#unwritten !== undefined) return;
+    if (this.#frames.length > 0) {
+      const bytes = this.#frames.take();
+      const taken = this.#socket.write(bytes);
+      // The buffer is about to be used again.
+      if (taken < bytes.length) this.#unwritten = bytes.slice(taken);
+    }
+    if (this.#unwritten === undefined) this.#flood.written();
   }
 }

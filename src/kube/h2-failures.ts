@@ -1,6 +1,7 @@
 /** How a stream fails over HTTP/2, told in the words of other failures. */
 import { UnreachableError } from "./api-error.ts";
 import { unreachable } from "./connection-failure.ts";
+import { Flood } from "./h2-flood.ts";
 import { REASONS } from "./h2-frames.ts";
 
 /** The connection is gone; nobody may have said why. */
@@ -23,6 +24,9 @@ export function refused({ origin }: URL): UnreachableError {
 /** What the server sent cannot be read. */
 export function broken({ origin }: URL, cause: unknown): UnreachableError {
   const reason = cause instanceof Error ? cause.message : String(cause);
+  if (cause instanceof Flood) {
+    return new UnreachableError(origin, { code: "EMSGSIZE", message: `the server floods: ${reason}`, cause });
+  }
   const message = `the server does not keep to HTTP/2: ${reason}`;
   return new UnreachableError(origin, { code: "ECONNRESET", message, cause });
 }

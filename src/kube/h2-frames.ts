@@ -23,6 +23,7 @@ export const ENABLE_PUSH = 2;
 export const MAX_CONCURRENT_STREAMS = 3;
 export const INITIAL_WINDOW_SIZE = 4;
 export const MAX_FRAME_SIZE = 5;
+export const MAX_HEADER_LIST_SIZE = 6;
 
 // Why a stream or a connection ends.
 export const PROTOCOL_ERROR = 1;
@@ -86,12 +87,21 @@ export class FrameWriter {
     this.#number(value);
   }
 
-  /** A block of headers in parts, which fit into one frame. */
-  headers(stream: number, flags: number, parts: readonly Uint8Array[]): void {
+  /** A block of headers in parts. What frames of that size do not hold, such as a large token, goes on in others. */
+  headers(stream: number, block: { flags: number; parts: readonly Uint8Array[]; most: number }): void {
+    const { flags, parts, most } = block;
     let length = 0;
     for (const part of parts) length += part.length;
-    this.#head(length, HEADERS, flags, stream);
-    for (const part of parts) this.#put(part);
+    if (length <= most) {
+      this.#head(length, HEADERS, flags | END_HEADERS, stream);
+      for (const part of parts) this.#put(part);
+      return;
+    }
+    const bytes = Buffer.concat(parts, length);
+    for (let at = 0; at < length; at += most) {
+      const its = (at === 0 ? flags : 0) | (at + most >= length ? END_HEADERS : 0);
+      this.frame(at === 0 ? HEADERS : CONTINUATION, its, stream, bytes.subarray(at, at + most));
+    }
   }
 
   /** A body that fits into one frame, the last of its stream. It may take three bytes a character. */
@@ -157,8 +167,9 @@ export interface FrameListener {
 export class FrameReader {
   readonly #listener: FrameListener;
   readonly #largest: number;
-  /** The beginning of a frame. */
-  #rest: Uint8Array | undefined;
+  /** A frame of which only the beginning has come: first its head, then a buffer of its size. */
+  #begun: Uint8Array | undefined;
+  #have = 0;
   // The body under way.
   #left = 0;
   #stream = 0;
@@ -171,11 +182,9 @@ export class FrameReader {
   }
 
   /** @throws Error when the server does not keep to the protocol. */
-  take(arrived: Uint8Array): void {
-    const bytes = this.#rest === undefined ? arrived : concat(this.#rest, arrived);
-    this.#rest = undefined;
+  take(bytes: Uint8Array): void {
     const end = bytes.length;
-    let at = 0;
+    let at = this.#begun === undefined ? 0 : this.#complete(bytes);
     while (at < end) {
       if (this.#left > 0) {
         const size = Math.min(this.#left, end - at);
@@ -185,30 +194,70 @@ export class FrameReader {
         continue;
       }
       if (end - at < HEADER_BYTES) break;
-      const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
-      const type = bytes[at + 3]!;
-      const flags = bytes[at + 4]!;
-      const stream = readNumber(bytes, at + 5) & LARGEST;
-      if (length > this.#largest) throw new Error(`a frame of ${length} bytes`);
-      checkFrame(type, length, stream);
-      if (type === DATA && (flags & PADDED) === 0 && length > 0) {
+      const length = this.#lengthAt(bytes, at);
+      if (this.#beginBody(bytes, at, length)) {
         at += HEADER_BYTES;
-        this.#left = length;
-        this.#stream = stream;
-        this.#isEnd = (flags & END_STREAM) !== 0;
         continue;
       }
       if (end - at < HEADER_BYTES + length) break;
-      at += HEADER_BYTES;
-      const payload = bytes.subarray(at, at + length);
-      at += length;
-      if (type === DATA) {
-        const piece = unpadded(flags, payload);
-        if (piece.length < length) this.#listener.onPadding(stream, length - piece.length);
-        this.#listener.onPiece(stream, piece, (flags & END_STREAM) !== 0);
-      } else this.#listener.onFrame(type, flags, stream, payload);
+      this.#hand(bytes, at, length);
+      at += HEADER_BYTES + length;
     }
-    if (at < end) this.#rest = at === 0 ? bytes : bytes.slice(at);
+    if (at < end) this.#complete(bytes.subarray(at));
+  }
+
+  /** Goes on with the frame that has begun, or begins with one. @returns how many of the bytes were its. */
+  #complete(bytes: Uint8Array): number {
+    let used = 0;
+    for (;;) {
+      const begun = (this.#begun ??= new Uint8Array(HEADER_BYTES));
+      const size = Math.min(begun.length - this.#have, bytes.length - used);
+      begun.set(bytes.subarray(used, used + size), this.#have);
+      this.#have += size;
+      used += size;
+      if (this.#have < begun.length) return used;
+      const length = this.#lengthAt(begun, 0);
+      if (begun.length === HEADER_BYTES && !this.#beginBody(begun, 0, length) && length > 0) {
+        // Of its own size: who gets the payload may keep it.
+        this.#begun = new Uint8Array(HEADER_BYTES + length);
+        this.#begun.set(begun);
+        continue;
+      }
+      this.#begun = undefined;
+      this.#have = 0;
+      if (this.#left === 0) this.#hand(begun, 0, length);
+      return used;
+    }
+  }
+
+  #lengthAt(bytes: Uint8Array, at: number): number {
+    const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
+    if (length > this.#largest) throw new Error(`a frame of ${length} bytes`);
+    return length;
+  }
+
+  /** @returns whether it is a body that needs not be waited for. */
+  #beginBody(bytes: Uint8Array, at: number, length: number): boolean {
+    const flags = bytes[at + 4]!;
+    const stream = readNumber(bytes, at + 5) & LARGEST;
+    checkFrame(bytes[at + 3]!, length, stream);
+    if (bytes[at + 3] !== DATA || (flags & PADDED) !== 0 || length === 0) return false;
+    this.#left = length;
+    this.#stream = stream;
+    this.#isEnd = (flags & END_STREAM) !== 0;
+    return true;
+  }
+
+  /** Hands over a frame that is complete. */
+  #hand(bytes: Uint8Array, at: number, length: number): void {
+    const flags = bytes[at + 4]!;
+    const stream = readNumber(bytes, at + 5) & LARGEST;
+    const type = bytes[at + 3]!;
+    const payload = bytes.subarray(at + HEADER_BYTES, at + HEADER_BYTES + length);
+    if (type !== DATA) return this.#listener.onFrame(type, flags, stream, payload);
+    const piece = unpadded(flags, payload);
+    if (piece.length < length) this.#listener.onPadding(stream, length - piece.length);
+    this.#listener.onPiece(stream, piece, (flags & END_STREAM) !== 0);
   }
 }
 

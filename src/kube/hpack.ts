@@ -6,6 +6,8 @@
  * @see https://www.rfc-editor.org/rfc/rfc7541
  */
 import type { HeaderValues } from "./cluster-config.ts";
+import { Flood } from "./h2-flood.ts";
+import { MOST_HEADER_BYTES } from "./limits.ts";
 import { HUFFMAN_LENGTHS, STATIC_TABLE } from "./hpack-tables.ts";
 
 const utf8 = new TextEncoder();
@@ -132,7 +134,11 @@ class HeaderBlock {
   /** The table that the next block refers to. */
   after(): Table {
     this.#begin();
-    while (this.#next());
+    // An entry of the table takes one byte each time it is meant, and up to 4 KiB when it is read.
+    for (let bytes = 0; this.#next();) {
+      if (this.#value < 0) bytes += sizeOf(this.#entry!);
+      if (bytes > MOST_HEADER_BYTES) throw new Flood(`headers of more than ${MOST_HEADER_BYTES / 1024} KiB`);
+    }
     return this.#table;
   }
 

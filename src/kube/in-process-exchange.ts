@@ -6,21 +6,26 @@ import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
 /** Starts a request; every failure goes to the handlers. */
 export function openInProcess(config: ClusterConfig, exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
   const gone = new AbortController();
-  carry(config, exchange, { handlers, signal: gone.signal }).catch((error: unknown) => {
+  run(config, exchange, { handlers, signal: gone.signal }).catch((error: unknown) => {
     if (!gone.signal.aborted) handlers.onError(unreachable(config.server, error));
   });
   return { cancel: () => gone.abort() };
 }
 
-async function carry(
+async function run(
   config: ClusterConfig,
   exchange: Exchange,
   { handlers, signal }: { handlers: ExchangeHandlers; signal: AbortSignal },
 ): Promise<void> {
-  const response = await config.answer!(requestOf(config, { ...exchange, signal }));
+  await carry(await config.answer!(requestOf(config, { ...exchange, signal })), handlers, signal);
+}
+
+/** Tells an answer as it comes. */
+export async function carry(response: Response, handlers: ExchangeHandlers, signal: AbortSignal): Promise<void> {
   const reader = response.body?.getReader();
-  signal.addEventListener("abort", () => void reader?.cancel().catch(() => {}), { once: true });
-  if (signal.aborted) return void reader?.cancel().catch(() => {});
+  const leave = (): void => void reader?.cancel().catch(() => {});
+  if (signal.aborted) return leave();
+  signal.addEventListener("abort", leave, { once: true });
   handlers.onResponse(response.status, (name) => response.headers.get(name) ?? undefined);
   for (;;) {
     const { done = true, value } = (await reader?.read()) ?? {};

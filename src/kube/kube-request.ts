@@ -25,6 +25,8 @@ export interface KubeRequest {
   /** Besides those of every request, such as `Impersonate-User`. */
   readonly headers?: HeaderValues | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The most bytes of an answer, after decompression. @default 64 MiB */
+  readonly mostBytes?: number | undefined;
   /** Makes the answer of its text, for a caller that may know the text already. @default JSON.parse */
   readonly parse?: ((text: string) => unknown) | undefined;
   /** The answer is its bytes, which are not parsed. @default false */

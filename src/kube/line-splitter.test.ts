@@ -4,7 +4,7 @@ import { LineSplitter } from "./line-splitter.ts";
 
 function split(chunks: readonly Uint8Array[]): string[] {
   const lines: string[] = [];
-  const splitter = new LineSplitter((line) => lines.push(line));
+  const splitter = new LineSplitter({ what: "it", most: 2 ** 24, onLine: (line) => lines.push(line) });
   for (const chunk of chunks) splitter.push(chunk);
   return lines;
 }
@@ -21,11 +21,26 @@ test("LineSplitter gives the same lines wherever the bytes are cut", () => {
   );
 });
 
-test("LineSplitter joins a line of several MiB and passes over empty lines", () => {
+test("LineSplitter joins a line of several MiB and tells empty lines", () => {
   const long = "é".repeat(2 ** 20);
   const bytes = Buffer.from(`\n${long}\n\nb\nrest`);
   const chunks = Array.from({ length: Math.ceil(bytes.length / 65_537) }, (_, i) =>
     bytes.subarray(i * 65_537, (i + 1) * 65_537),
   );
-  expect(split(chunks)).toEqual([long, "b"]);
+  expect(split(chunks)).toEqual(["", long, "", "b"]);
+});
+
+test("LineSplitter gives up a line without an end, also one that comes byte by byte", () => {
+  const splitter = (most: number): LineSplitter => new LineSplitter({ what: "the watch of /x", most, onLine() {} });
+  const few = splitter(2 ** 20);
+  const push = (): void => few.push(new Uint8Array(65_536).fill(0x61));
+  for (let i = 0; i < 16; i++) push();
+  expect(push).toThrow("Cannot read the watch of /x: a line of it is longer than 1 MiB");
+  const many = splitter(2 ** 22);
+  const one = Uint8Array.of(0x61);
+  Bun.gc(true);
+  const before = process.memoryUsage.rss();
+  for (let i = 0; i < 2 ** 22; i++) many.push(one);
+  expect(many.rest).toHaveLength(2 ** 22);
+  expect(process.memoryUsage.rss() - before).toBeLessThan(2 ** 27);
 });

@@ -151,3 +151,26 @@ test("listPages asks for smaller pages of larger objects, and for a state that i
   expect(kit.limits()).toEqual(["500", "835"]);
   expect(kit.server.lines[0]).toBe("GET /api/v1/pods?limit=500&resourceVersion=90&resourceVersionMatch=NotOlderThan");
 });
+
+test("listPages asks for smaller pages where items are so large that a page is not read", async () => {
+  const asked: string[] = [];
+  const large = "x".repeat(1024 * 1024);
+  await using server = await startLoopback(({ query }, reply) => {
+    asked.push(`${query.get("limit")} from ${query.get("continue") ?? 0}`);
+    const from = Number(query.get("continue") ?? 0);
+    const end = Math.min(from + Number(query.get("limit")), 40);
+    const metadata = { resourceVersion: "7", ...(end < 40 && { continue: String(end) }) };
+    const items = Array.from({ length: end - from }, (_, i) => ({ metadata: { name: `p${from + i}` }, data: large }));
+    sendJson(reply, { kind: "PodList", apiVersion: "v1", metadata, items });
+  });
+  const transport = createTransport(server.config);
+  const names = new Set<string>();
+  const onPage = (items: Item[]): void => items.forEach(({ metadata }) => void names.add(metadata.name));
+  expect(await listPages<Item>(transport, { path, limit: 40, onPage })).toMatchObject({
+    resourceVersion: "7",
+    pages: 8,
+  });
+  expect(names.size).toBe(40);
+  expect(asked.slice(0, 3)).toEqual(["40 from 0", "5 from 0", "5 from 5"]);
+  await transport.close();
+});

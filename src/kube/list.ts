@@ -1,10 +1,16 @@
 /** Lists a collection page by page. */
 import type { AnyObject } from "../resource/handle.ts";
+import { isAnswerTooLarge } from "./answer.ts";
 import { isGone } from "./api-error.ts";
+import { MOST_COLLECTION_BYTES, MOST_PAGE_BYTES } from "./limits.ts";
 import { METADATA_LIST, readMetadataList } from "./metadata-list.ts";
+import { PageCount } from "./page-count.ts";
 import { metadataPageSize, METADATA_PAGE_SIZE, PAGE_SIZE, type SoFar, wholePageSize } from "./page-size.ts";
 import { type ReceivedPage, receivedPage } from "./received-page.ts";
 import type { Transport } from "./transport.ts";
+
+/** Of pages that are too large this part is asked for. */
+const SMALLER = 8;
 
 export interface Page {
   /** Of the list as a whole: the same on every page. */
@@ -42,6 +48,8 @@ export interface ListOptions<T> {
    */
   readonly fullListIfExpired?: boolean | undefined;
   onRestart?(): void;
+  /** An item was left out because nobody could work with it, with what is wrong with it. */
+  readonly onLeftOut?: ((item: unknown, flaw: string) => void) | undefined;
   /** Ends the list after this page with `false`. */
   onPage(items: T[], page: Page): void | false | Promise<void | false>;
 }
@@ -53,7 +61,7 @@ export interface MetadataListOptions extends ListOptions<AnyObject> {
 
 /** What a list was. */
 export interface Listed {
-  /** Of the first page: a watch goes on from here. */
+  /** Of the first page: a watch goes on from here. Empty for kinds without versions, such as metrics. */
   readonly resourceVersion: string;
   readonly pages: number;
 }
@@ -61,13 +69,15 @@ export interface Listed {
 /**
  * Lists a collection; each page is handed over before the next is asked for.
  *
- * @throws ApiError, with 410 when the continue token expired on the way.
+ * @throws ApiError, with 410 when the continue token expired on the way; Error for pages that are none, or do not end.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks
  */
 export function listPages<T>(transport: Pick<Transport, "request">, options: ListOptions<T>): Promise<Listed> {
-  const { path, signal, limit } = options;
-  const read = async (query: URLSearchParams): Promise<ReceivedPage<T>> =>
-    receivedPage(await transport.request({ method: "GET", path, query, signal, traffic: "list" }));
+  const { path, signal, limit, onLeftOut } = options;
+  const read = async (asked: Asked): Promise<ReceivedPage<T>> => {
+    const answer = await transport.request({ method: "GET", path, signal, traffic: "list", ...asked });
+    return receivedPage(answer, { path, onLeftOut });
+  };
   return eachPage(options, { read, first: limit ?? PAGE_SIZE, next: wholePageSize });
 }
 
@@ -77,40 +87,47 @@ export function listPages<T>(transport: Pick<Transport, "request">, options: Lis
  * Items hold on to the answer that they came with; `plainObject` makes one that does not.
  */
 export function listMetadata(transport: Pick<Transport, "request">, options: MetadataListOptions): Promise<Listed> {
-  const { path, signal, limit, type } = options;
-  const read = async (query: URLSearchParams): Promise<ReceivedPage<AnyObject>> => {
-    const request = {
-      method: "GET",
-      path,
-      query,
-      signal,
-      accept: METADATA_LIST,
-      traffic: "list",
-      binary: true,
-    } as const;
-    return readMetadataList(await transport.request(request), { ...type, path });
+  const { path, signal, limit, type, onLeftOut } = options;
+  const read = async (asked: Asked): Promise<ReceivedPage<AnyObject>> => {
+    const how = { accept: METADATA_LIST, traffic: "list", binary: true } as const;
+    const answer = await transport.request<Uint8Array>({ method: "GET", path, signal, ...how, ...asked });
+    return readMetadataList(answer, { ...type, path, onLeftOut });
   };
   return eachPage(options, { read, first: limit ?? METADATA_PAGE_SIZE, next: metadataPageSize });
 }
 
+interface Asked {
+  readonly query: URLSearchParams;
+  readonly mostBytes: number;
+}
+
 interface Paging<T> {
-  readonly read: (query: URLSearchParams) => Promise<ReceivedPage<T>>;
+  readonly read: (asked: Asked) => Promise<ReceivedPage<T>>;
   readonly first: number;
   readonly next: (soFar: SoFar) => number;
 }
 
 async function eachPage<T>(options: ListOptions<T>, { read, first, next }: Paging<T>): Promise<Listed> {
+  const pages = new PageCount(options.path);
+  /** What was too large once is not asked for again. */
+  let most = Infinity;
   let limit = first;
   let token: string | undefined;
   let resourceVersion: string | undefined;
-  let pages = 0;
   let seen = 0;
-  do {
+  for (;;) {
     let page: ReceivedPage<T>;
     try {
-      page = await read(queryOf(options, { limit, token }));
+      const mostBytes = limit === 0 ? MOST_COLLECTION_BYTES : MOST_PAGE_BYTES;
+      page = await read({ query: queryOf(options, { limit, token }), mostBytes });
     } catch (error) {
-      if (token === undefined || !options.fullListIfExpired || !isGone(error)) throw error;
+      if (isAnswerTooLarge(error) && limit !== 1 && most > 1) {
+        // The same again, of fewer items.
+        most = limit === 0 ? Math.min(most, first || PAGE_SIZE) : Math.ceil(limit / SMALLER);
+        limit = most;
+        continue;
+      }
+      if (token === undefined || most < Infinity || !options.fullListIfExpired || !isGone(error)) throw error;
       limit = 0;
       token = undefined;
       resourceVersion = undefined;
@@ -118,17 +135,17 @@ async function eachPage<T>(options: ListOptions<T>, { read, first, next }: Pagin
       options.onRestart?.();
       continue;
     }
-    pages++;
+    pages.add(page);
     resourceVersion ??= page.resourceVersion;
     token = page.next;
     const { items, next: _, ...about } = page;
     seen += items.length;
-    if ((await options.onPage(items, { ...about, resourceVersion, hasNext: token !== undefined })) === false) break;
-    if (options.limit === undefined && limit > 0 && token !== undefined) {
-      limit = next({ seen, remaining: page.remaining, bytes: page.bytes() / items.length });
+    const isOver = (await options.onPage(items, { ...about, resourceVersion, hasNext: token !== undefined })) === false;
+    if (isOver || token === undefined) return { resourceVersion, pages: pages.count };
+    if (options.limit === undefined && limit > 0 && items.length > 0) {
+      limit = Math.min(most, next({ seen, remaining: page.remaining, bytes: page.bytes() / items.length }));
     }
-  } while (token !== undefined || resourceVersion === undefined);
-  return { resourceVersion, pages };
+  }
 }
 
 function queryOf<T>(

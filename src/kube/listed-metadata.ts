@@ -49,6 +49,8 @@ export class MetadataContext {
   readonly apiVersion: string;
   readonly kind: string;
   namespace = "";
+  /** That were counted so far. */
+  objects = 0;
 
   constructor({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }) {
     this.apiVersion = apiVersion;

@@ -3,9 +3,11 @@ import type { Clock } from "../platform/clock.ts";
 import { refusal } from "./answer.ts";
 import type { AnswerLog } from "./answer-log.ts";
 import { UnreachableError } from "./api-error.ts";
+import { BodyPieces } from "./body-pieces.ts";
 import type { ExchangePath } from "./exchange-path.ts";
 import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
 import type { StreamRequest } from "./kube-request.ts";
+import { MOST_REFUSAL_BYTES } from "./limits.ts";
 
 export interface LongStreamOptions {
   readonly path: ExchangePath;
@@ -40,7 +42,7 @@ class LongStream implements ExchangeHandlers {
   #status = 0;
   #retryAfter: string | undefined;
   /** The body of an answer other than success. */
-  #refused: Uint8Array[] | undefined;
+  #refused: BodyPieces | undefined;
   #lastByte = 0;
   #timer: Disposable | undefined;
 
@@ -75,15 +77,17 @@ class LongStream implements ExchangeHandlers {
     if (this.#over) return;
     if (status >= 200 && status <= 299) return this.#guarded(() => this.#request.onHeaders?.());
     this.#retryAfter = header("retry-after");
-    this.#refused = [];
+    this.#refused = new BodyPieces(MOST_REFUSAL_BYTES);
   }
 
   onChunk(chunk: Uint8Array): void {
     if (this.#over) return;
     this.#lastByte = this.#options.clock.now();
     if (this.#refused) {
-      this.#refused.push(chunk);
-      return;
+      if (this.#refused.add(chunk)) return;
+      // The beginning is enough.
+      this.#opened?.cancel();
+      return this.onEnd();
     }
     try {
       this.#request.onChunk(chunk);
@@ -102,7 +106,7 @@ class LongStream implements ExchangeHandlers {
     this.#over = true;
     if (!this.#refused) return this.#done.resolve();
     const { method, path } = this.#request;
-    const body = Buffer.concat(this.#refused).toString("utf8");
+    const body = new TextDecoder().decode(this.#refused.whole());
     this.#done.reject(refusal({ method, path, code: this.#status, body, retryAfter: this.#retryAfter, watch: true }));
   }
 

@@ -1,9 +1,11 @@
 /** Lists of metadata alone, as the server encodes them: in protocol buffers, or as JSON where it has none. */
 import type { AnyObject } from "../resource/handle.ts";
+import { checkValues } from "./answer.ts";
 import { MetadataContext, readMetadata } from "./listed-metadata.ts";
 import { isMarked, openEnvelope } from "./protobuf-envelope.ts";
 import { numberTagOf, ProtobufReader, tagOf } from "./protobuf-reader.ts";
-import { type JsonList, type ReceivedPage, receivedPage } from "./received-page.ts";
+import { MOST_PAGE_ITEMS } from "./limits.ts";
+import { type ReceivedPage, receivedPage, type ReceivedPageOptions } from "./received-page.ts";
 
 const PARTIAL = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
@@ -17,7 +19,7 @@ const LIST = { metadata: tagOf(1), items: tagOf(2) } as const;
 const LIST_META = { resourceVersion: tagOf(2), next: tagOf(3), remaining: numberTagOf(4) } as const;
 
 /** What was asked for. */
-export interface MetadataRequest {
+export interface MetadataRequest extends Pick<ReceivedPageOptions, "onLeftOut"> {
   readonly apiVersion: string;
   /** Of the items: metadata alone does not say. */
   readonly kind: string;
@@ -26,14 +28,20 @@ export interface MetadataRequest {
 
 /** @throws Error that names the request when the answer cannot be read. */
 export function readMetadataList(answer: Uint8Array, request: MetadataRequest): ReceivedPage<AnyObject> {
+  if (!isMarked(answer)) return readJson(answer, request);
   try {
-    return isMarked(answer) ? readProtobuf(answer, request) : readJson(answer, request);
+    return readProtobuf(answer, request);
   } catch (cause) {
-    throw new Error(`Cannot read the answer to GET ${request.path}: it is no list of metadata`, { cause });
+    throw unreadable(request.path, cause);
   }
 }
 
-function readProtobuf(answer: Uint8Array, { apiVersion, kind }: MetadataRequest): ReceivedPage<AnyObject> {
+function unreadable(path: string, cause: unknown): Error {
+  return new Error(`Cannot read the answer to GET ${path}: it is no list of metadata`, { cause });
+}
+
+function readProtobuf(answer: Uint8Array, request: MetadataRequest): ReceivedPage<AnyObject> {
+  const { apiVersion, kind } = request;
   const reader = new ProtobufReader(answer);
   const { end } = openEnvelope(reader);
   const context = new MetadataContext({ apiVersion, kind });
@@ -43,8 +51,11 @@ function readProtobuf(answer: Uint8Array, { apiVersion, kind }: MetadataRequest)
   let remaining: number | undefined;
   while (reader.at < end) {
     const tag = reader.varint();
-    if (tag === LIST.items) items.push(readMetadata(reader, reader.end(), context));
-    else if (tag === LIST.metadata) {
+    if (tag === LIST.items) {
+      const item = readMetadata(reader, reader.end(), context);
+      if (item.metadata.name === "") request.onLeftOut?.(item, "metadata.name is missing");
+      else if (items.push(item) > MOST_PAGE_ITEMS) throw new RangeError(`it has more than ${MOST_PAGE_ITEMS} items`);
+    } else if (tag === LIST.metadata) {
       const metaEnd = reader.end();
       while (reader.at < metaEnd) {
         const metaTag = reader.varint();
@@ -59,10 +70,15 @@ function readProtobuf(answer: Uint8Array, { apiVersion, kind }: MetadataRequest)
   return { resourceVersion, next, remaining, items, apiVersion, kind, isWhole: false, bytes: () => answer.length };
 }
 
-function readJson(answer: Uint8Array, { apiVersion, kind }: MetadataRequest): ReceivedPage<AnyObject> {
-  const list = JSON.parse(new TextDecoder().decode(answer)) as JsonList<AnyObject>;
-  if (list.kind !== "PartialObjectMetadataList") return receivedPage(list);
-  // Metadata alone comes as a kind of its own.
-  for (const item of list.items ?? []) Object.assign(item, { apiVersion, kind });
-  return { ...receivedPage(list), apiVersion, kind, isWhole: false, bytes: () => answer.length };
+function readJson(answer: Uint8Array, request: MetadataRequest): ReceivedPage<AnyObject> {
+  const { path, apiVersion, kind, onLeftOut } = request;
+  checkValues(answer, { method: "GET", path });
+  let list: unknown;
+  try {
+    list = JSON.parse(new TextDecoder().decode(answer));
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  const page = receivedPage<AnyObject>(list, { path, onLeftOut, type: { apiVersion, kind } });
+  return page.isWhole ? page : { ...page, bytes: () => answer.length };
 }

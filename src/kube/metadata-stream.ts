@@ -3,6 +3,7 @@ import type { AnyObject } from "../resource/handle.ts";
 import { ApiError, type Status } from "./api-error.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { MetadataContext, readMetadata } from "./listed-metadata.ts";
+import { MOST_PAGE_ITEMS } from "./limits.ts";
 import { openEnvelope } from "./protobuf-envelope.ts";
 import { numberTagOf, type ProtobufReader, tagOf } from "./protobuf-reader.ts";
 import type { Transport } from "./transport.ts";
@@ -90,12 +91,20 @@ function takeEvent(reader: ProtobufReader, end: number, { options, context }: Ta
         const object = readMetadata(reader, message.end, context);
         reader.at = rawEnd;
         if (type === "DELETED") options.onDeleted(object);
-        else if (type !== "BOOKMARK") options.onObject(object);
+        else if (type !== "BOOKMARK") pass(type, object, { options, context });
         else if (object.metadata.annotations?.[END_OF_LIST] === "true") return object.metadata.resourceVersion;
       }
     }
   }
   return undefined;
+}
+
+function pass(type: string, object: AnyObject, { options, context }: Taking): void {
+  if (context.objects++ > MOST_PAGE_ITEMS) {
+    throw new Error(`Cannot list ${options.path}: the list has more than ${MOST_PAGE_ITEMS} items`);
+  }
+  // A page of the list says so in the log, should the server go on with this.
+  if ((type === "ADDED" || type === "MODIFIED") && object.metadata.name !== "") options.onObject(object);
 }
 
 function readStatus(reader: ProtobufReader, end: number, path: string): ApiError {

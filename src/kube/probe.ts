@@ -31,7 +31,7 @@ export async function probeServer(options: ProbeOptions): Promise<void> {
   try {
     const sent = { ...PROBE, headers: headers.of({}, await config.headers()), signal: controller.signal };
     const response = await path.sendAlone(sent);
-    await response.arrayBuffer();
+    await response.body?.cancel().catch(() => {});
     if (!response.ok && !ALIVE.has(response.status)) throw new Error(`Not ready: HTTP ${response.status}`);
   } catch (error) {
     // The authority of the server may have been replaced.

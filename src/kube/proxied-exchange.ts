@@ -6,6 +6,7 @@ import { openFetchSession } from "../platform/fetch-session.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { unreachable } from "./connection-failure.ts";
 import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
+import { carry } from "./in-process-exchange.ts";
 
 /** Starts a request; every failure goes to the handlers. */
 export function openProxied(config: ClusterConfig, exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
@@ -29,21 +30,17 @@ async function run(
     ...(exchange.body !== undefined && { body: exchange.body }),
     signal,
     timeout: false,
+    decompress: false,
     redirect: "manual",
     proxy,
     protocol: "http1.1",
   });
-  if (signal.aborted) return;
-  handlers.onResponse(response.status, (name) => response.headers.get(name) ?? undefined);
-  for await (const chunk of response.body ?? []) {
-    if (signal.aborted) return;
-    handlers.onChunk(chunk);
-  }
-  if (!signal.aborted) handlers.onEnd();
+  await carry(response, handlers, signal);
 }
 
 function headersOf(exchange: Exchange): [string, string][] {
-  return Object.entries(exchange.headers).flatMap(([name, value]) =>
+  const given = Object.entries({ "accept-encoding": "identity", ...exchange.headers });
+  return given.flatMap(([name, value]) =>
     (typeof value === "string" ? [value] : value).map((one): [string, string] => [name, one]),
   );
 }

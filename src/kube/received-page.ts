@@ -1,6 +1,8 @@
 /** What one request of a list brought. */
+import { flawOf, isObject } from "./flaws.ts";
 
 export interface ReceivedPage<T> {
+  /** Empty for kinds without versions, such as metrics. */
   readonly resourceVersion: string;
   /** The token of the page after it; `undefined` when there is none. */
   readonly next: string | undefined;
@@ -16,47 +18,75 @@ export interface ReceivedPage<T> {
   readonly bytes: () => number;
 }
 
+/** Metadata alone comes as a kind of its own. */
+const METADATA_KIND = "PartialObjectMetadataList";
 /** Items from which the size of all is estimated. */
 const SAMPLES = 4;
 
-/** A list as JSON. */
-export interface JsonList<T> {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: {
-    readonly resourceVersion: string;
-    readonly continue?: string | undefined;
-    readonly remainingItemCount?: number | undefined;
-  };
-  readonly items: T[] | null;
+export interface ReceivedPageOptions {
+  readonly path: string;
+  /** An item was left out because nobody could work with it, with what is wrong with it. */
+  readonly onLeftOut?: ((item: unknown, flaw: string) => void) | undefined;
+  /** What the items are, where the list does not say. @default as it says */
+  readonly type?: { readonly apiVersion: string; readonly kind: string } | undefined;
 }
 
-/** The items of built-in lists come without apiVersion and kind, and get them here. */
-export function receivedPage<T>(list: JsonList<T>): ReceivedPage<T> {
-  const { apiVersion, metadata } = list;
-  const kind = list.kind.endsWith("List") ? list.kind.slice(0, -4) : list.kind;
-  const items = list.items ?? [];
-  for (const item of items as { apiVersion?: string; kind?: string }[]) {
-    item.apiVersion ??= apiVersion;
-    item.kind ??= kind;
+/**
+ * Reads a list that came as JSON. Its items get the apiVersion and kind that those of built-in lists come without; one
+ * that is malformed costs itself alone.
+ *
+ * @throws Error when it is no list.
+ */
+export function receivedPage<T>(answer: unknown, options: ReceivedPageOptions): ReceivedPage<T> {
+  const refuse = (why: string): never => {
+    throw new Error(`Cannot list ${options.path}: the answer is no list: ${why}`);
+  };
+  if (!isObject(answer)) return refuse("it is no object");
+  const { apiVersion, kind, metadata = {}, items: given = null } = answer;
+  if (typeof apiVersion !== "string" || typeof kind !== "string") return refuse("it has no apiVersion and kind");
+  if (given !== null && !Array.isArray(given)) return refuse("items is no list");
+  if (!isObject(metadata)) return refuse("metadata is no object");
+  const { resourceVersion = "", continue: next = "", remainingItemCount: remaining } = metadata;
+  if (typeof resourceVersion !== "string") return refuse("metadata.resourceVersion is no string");
+  if (typeof next !== "string") return refuse("metadata.continue is no string");
+  const items = wellFormed(given ?? [], options.onLeftOut);
+  const isPartial = kind === METADATA_KIND && options.type !== undefined;
+  const type = isPartial ? options.type : { apiVersion, kind: kind.endsWith("List") ? kind.slice(0, -4) : kind };
+  for (const item of items as { apiVersion?: unknown; kind?: unknown }[]) {
+    if (isPartial || typeof item.apiVersion !== "string") item.apiVersion = type.apiVersion;
+    if (isPartial || typeof item.kind !== "string") item.kind = type.kind;
   }
-  const { resourceVersion, remainingItemCount: remaining } = metadata;
-  const bytes = (): number => bytesOf(items);
   return {
     resourceVersion,
-    next: metadata.continue || undefined,
-    remaining,
-    items,
-    apiVersion,
-    kind,
-    isWhole: true,
-    bytes,
+    next: next === "" ? undefined : next,
+    remaining: typeof remaining === "number" && remaining >= 0 ? remaining : undefined,
+    items: items as T[],
+    ...type,
+    isWhole: !isPartial,
+    bytes: () => bytesOf(items),
   };
+}
+
+/** Nearly always all of them, and then the same array. */
+function wellFormed(items: unknown[], onLeftOut: ReceivedPageOptions["onLeftOut"]): unknown[] {
+  let kept: unknown[] | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const flaw = flawOf(items[index]);
+    if (flaw !== undefined) {
+      kept ??= items.slice(0, index);
+      onLeftOut?.(items[index], flaw);
+    } else kept?.push(items[index]);
+  }
+  return kept ?? items;
 }
 
 function bytesOf(items: readonly unknown[]): number {
   const step = Math.max(1, Math.floor(items.length / SAMPLES));
   let bytes = 0;
-  for (let index = 0; index < items.length; index += step) bytes += JSON.stringify(items[index]).length;
+  try {
+    for (let index = 0; index < items.length; index += step) bytes += JSON.stringify(items[index]).length;
+  } catch {
+    // One that is nested too deeply to be written is rare enough not to count.
+  }
   return bytes * step;
 }

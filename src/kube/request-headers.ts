@@ -6,41 +6,40 @@ interface Wanted {
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
   readonly headers?: HeaderValues | undefined;
+  readonly traffic?: string | undefined;
 }
 
 export class RequestHeaders {
   readonly #userAgent: string;
   #credentials: HeaderValues | undefined;
   #made = new Map<string, HeaderValues>();
-  #severalValues = false;
+  readonly #compressedLists: boolean;
 
-  constructor(userAgent: string) {
+  constructor(userAgent: string, options: { readonly compressedLists: boolean }) {
     this.#userAgent = userAgent;
+    this.#compressedLists = options.compressedLists;
   }
 
   of(request: Wanted, credentials: HeaderValues): HeaderValues {
     if (credentials !== this.#credentials) {
       this.#credentials = credentials;
       this.#made = new Map();
-      this.#severalValues = hasList(credentials);
     }
     const type = request.body === undefined ? "" : (request.contentType ?? "application/json");
     const accept = request.accept ?? "application/json";
-    const key = `${type} ${accept}`;
+    const isCompressed = this.#compressedLists && request.traffic === "list";
+    const key = `${type} ${accept}${isCompressed ? " gzip" : ""}`;
     let headers = this.#made.get(key);
     if (!headers) {
-      headers = { accept, "user-agent": this.#userAgent, ...(type && { "content-type": type }), ...credentials };
+      headers = {
+        accept,
+        "user-agent": this.#userAgent,
+        ...(type && { "content-type": type }),
+        ...(isCompressed && { "accept-encoding": "gzip" }),
+        ...credentials,
+      };
       this.#made.set(key, headers);
     }
     return request.headers === undefined ? headers : { ...headers, ...request.headers };
   }
-
-  /** Whether some header of the request has several values, which `fetch` would join into one. */
-  hasSeveralValues(request: Wanted): boolean {
-    return this.#severalValues || (request.headers !== undefined && hasList(request.headers));
-  }
-}
-
-function hasList(headers: HeaderValues): boolean {
-  return Object.values(headers).some((value) => typeof value !== "string");
 }

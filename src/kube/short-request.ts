@@ -1,7 +1,10 @@
 /** One attempt of a request whose answer is read as a whole, whatever carries it. */
-import { notJson, parseJson, refusal } from "./answer.ts";
+import { BodyTooLarge } from "../platform/bounded-body.ts";
+import { gunzip } from "../platform/gunzip.ts";
+import { AnswerTooLarge, checkValues, notJson, parseJson, refusal } from "./answer.ts";
 import type { AnswerLog } from "./answer-log.ts";
 import { isApiError, UnreachableError } from "./api-error.ts";
+import { BodyPieces } from "./body-pieces.ts";
 import type { HeaderValues } from "./cluster-config.ts";
 import { unreachable } from "./connection-failure.ts";
 import type { Expiring } from "./deadlines.ts";
@@ -9,6 +12,7 @@ import type { ExchangePath } from "./exchange-path.ts";
 import type { ExchangeHandlers, OpenExchange } from "./exchange.ts";
 import type { FetchPath } from "./fetch-path.ts";
 import { bodyOf, pathOf, type KubeRequest } from "./kube-request.ts";
+import { MOST_ANSWER_BYTES, MOST_REFUSAL_BYTES } from "./limits.ts";
 import { WritesRefused } from "./request-gate.ts";
 
 export interface ShortRequestOptions {
@@ -37,7 +41,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
   #header: (name: string) => string | undefined = none;
   /** Nearly every answer comes in one piece. */
   #piece: Uint8Array | undefined;
-  #more: Uint8Array[] | undefined;
+  #more: BodyPieces | undefined;
 
   constructor(request: KubeRequest, options: ShortRequestOptions) {
     this.request = request;
@@ -77,7 +81,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
     return refused === undefined;
   }
 
-  /** By `fetch`, which makes objects of the bytes of a long answer without a text in between. */
+  /** To a server in this process, which answers as `fetch` does. */
   sendByFetch(path: FetchPath, headers: HeaderValues): void {
     if (this.#isOver) return;
     this.request.attempts?.onSend();
@@ -117,8 +121,28 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
 
   onChunk(chunk: Uint8Array): void {
     if (this.#piece === undefined) this.#piece = chunk;
-    else if (this.#more === undefined) this.#more = [this.#piece, chunk];
-    else this.#more.push(chunk);
+    else this.#keep(chunk);
+  }
+
+  /** Another piece. Of a refusal the beginning is enough. */
+  #keep(chunk: Uint8Array): void {
+    if (this.#isOver) return;
+    if (this.#more === undefined) {
+      this.#more = new BodyPieces(this.#isRefused ? MOST_REFUSAL_BYTES : this.#most);
+      this.#more.add(this.#piece!);
+    }
+    if (this.#more.add(chunk)) return;
+    if (!this.#isRefused) return this.abort(new AnswerTooLarge(this.request, this.#most));
+    this.#exchange?.cancel();
+    this.onEnd();
+  }
+
+  get #isRefused(): boolean {
+    return this.#status < 200 || this.#status > 299;
+  }
+
+  get #most(): number {
+    return this.request.mostBytes ?? MOST_ANSWER_BYTES;
   }
 
   onEnd(): void {
@@ -144,17 +168,40 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
   }
 
   #read(): unknown {
-    const piece = this.#more === undefined ? this.#piece : Buffer.concat(this.#more);
-    const { method, path, binary } = this.request;
-    const code = this.#status;
-    const isRefused = code < 200 || code > 299;
-    if (!isRefused && binary === true) return piece ?? new Uint8Array();
-    const body = piece === undefined ? "" : utf8.decode(piece);
-    if (isRefused) {
-      const retryAfter = this.#header("retry-after");
-      throw refusal({ method, path, code, body, retryAfter, auditId: this.#header("audit-id") });
+    const { request } = this;
+    const piece = this.#more === undefined ? this.#piece : this.#more.whole();
+    if (this.#isRefused) {
+      const { method, path } = request;
+      const told = { retryAfter: this.#header("retry-after"), auditId: this.#header("audit-id") };
+      throw refusal({ method, path, code: this.#status, body: piece === undefined ? "" : utf8.decode(piece), ...told });
     }
-    return this.#options.json ? parseJson(body, this.request) : body;
+    if (request.traffic === "list" && piece !== undefined) return this.#readList(piece);
+    if (request.binary === true) return piece ?? new Uint8Array();
+    const body = piece === undefined ? "" : utf8.decode(piece);
+    return this.#options.json ? parseJson(body, request) : body;
+  }
+
+  /** Lists may come compressed, and are made objects of without a text in between. */
+  #readList(piece: Uint8Array): unknown {
+    const { request } = this;
+    let bytes = piece as Uint8Array<ArrayBuffer>;
+    if (this.#header("content-encoding") === "gzip") {
+      try {
+        bytes = gunzip(bytes, this.#most);
+      } catch (error) {
+        if (error instanceof BodyTooLarge) throw new AnswerTooLarge(request, this.#most);
+        throw new Error(`Cannot read the answer to ${request.method} ${request.path}: it is not gzip`, {
+          cause: error,
+        });
+      }
+    }
+    if (request.binary === true) return bytes;
+    if (!this.#options.json) return utf8.decode(bytes);
+    if (request.parse !== undefined) return parseJson(utf8.decode(bytes), request);
+    checkValues(bytes, request);
+    return new Response(bytes).json().catch((error: unknown) => {
+      throw notJson(request, error);
+    });
   }
 
   async #fetch(path: FetchPath, headers: HeaderValues, signal: AbortSignal): Promise<unknown> {

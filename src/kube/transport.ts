@@ -85,6 +85,8 @@ const STREAMS_PER_SESSION = 90;
  * costs a handshake. A burst of thousands waits for its turn.
  */
 const REQUEST_SESSIONS = 4;
+/** Of lists: at the start they come from many informers, later hardly ever. */
+const LIST_SESSIONS = 2;
 /**
  * A watch that ended is usually opened again, and requests come in bursts, with a handshake before the first.
  * kube-apiserver itself says goodbye after 90 s.
@@ -99,6 +101,7 @@ class KubeTransport implements Transport {
   readonly #clock: Clock;
   readonly #fetches: FetchPath;
   readonly #requests: ExchangePath;
+  readonly #lists: ExchangePath;
   readonly #watches: ExchangePath;
   readonly #leases: ExchangePath;
   readonly #reachability: ReachabilityProbe;
@@ -134,13 +137,9 @@ class KubeTransport implements Transport {
     const fetches = this.#fetches;
     const path = { config, clock, streamsPerSession: STREAMS_PER_SESSION };
     const pacing = this.#pacing;
-    this.#requests = new ExchangePath({
-      ...path,
-      pacing,
-      mostSessions: REQUEST_SESSIONS,
-      idleMs: IDLE_MS.requests,
-      http1: (_, exchange, handlers) => fetches.open(exchange, handlers),
-    });
+    const short = { ...path, idleMs: IDLE_MS.requests, http1: fetches.http1 };
+    this.#requests = new ExchangePath({ ...short, pacing, mostSessions: REQUEST_SESSIONS });
+    this.#lists = new ExchangePath({ ...short, mostSessions: LIST_SESSIONS });
     this.#watches = new ExchangePath({ ...path, pacing, idleMs: IDLE_MS.watches, http1: openHttp1 });
     this.#leases = new ExchangePath({ ...path, idleMs: IDLE_MS.requests, http1: openHttp1 });
     this.#deadlines = new Deadlines(clock);
@@ -148,7 +147,8 @@ class KubeTransport implements Transport {
     this.#brake = new Brake(clock);
     this.#rate = options.rate && new RequestRate(options.rate, clock);
     this.#reload = new ReloadOnce(config);
-    this.#headers = new RequestHeaders(options.userAgent ?? "binnacle");
+    const compressedLists = config.answer === undefined;
+    this.#headers = new RequestHeaders(options.userAgent ?? "binnacle", { compressedLists });
     this.#log = new AnswerLog(options);
   }
 
@@ -200,7 +200,7 @@ class KubeTransport implements Transport {
     for (const controller of this.#open) controller.abort(reason);
     for (const request of this.#short) request.abort(reason);
     this.#deadlines.close();
-    for (const path of [this.#fetches, this.#requests, this.#watches, this.#leases]) path.close();
+    for (const path of [this.#fetches, this.#requests, this.#lists, this.#watches, this.#leases]) path.close();
   }
 
   /** @param again whether refusals and lost connections are retried here; new credentials always get their chance. */
@@ -281,13 +281,7 @@ class KubeTransport implements Transport {
     const headers = this.#headers.of(request, credentials);
     if (request.traffic === "lease") return short.send(this.#leases, headers);
     if (this.#config.answer !== undefined) return short.sendByFetch(this.#fetches, headers);
-    const isList = request.traffic === "list";
-    const hasHttp2 = this.#requests.protocol === "h2";
-    // These would go by `fetch`, which joins several values of a header.
-    if ((isList || !hasHttp2) && this.#headers.hasSeveralValues(request))
-      return short.send(hasHttp2 ? this.#requests : this.#watches, headers);
-    if (isList) short.sendByFetch(this.#fetches, headers);
-    else short.send(this.#requests, headers);
+    short.send(request.traffic === "list" ? this.#lists : this.#requests, headers);
   }
 
   async #streamOnce(request: StreamRequest): Promise<void> {
@@ -373,6 +367,7 @@ class KubeTransport implements Transport {
     });
     // Connections from before may lead nowhere although the server answers.
     this.#requests.reconnect();
+    this.#lists.reconnect();
     this.#leases.reconnect();
     for (const path of [this.#fetches, this.#watches]) path.renew();
     if (this.#stalled || !this.#reachability.reachable) this.#giveUpSoon([...this.#short]);

@@ -27,8 +27,9 @@ function carry(socket: TLSSocket, to: Connecting): void {
   const handlers = to.open({
     protocol: socket.alpnProtocol || undefined,
     write: (bytes) => {
-      // It keeps what it cannot send at once, and the bytes are about to be used again.
-      socket.write(bytes.slice());
+      // It would keep whatever it cannot send.
+      if (socket.writableNeedDrain) return 0;
+      socket.write(bytes.slice()); // the bytes are about to be used again
       return bytes.length;
     },
     pause: () => void socket.pause(),
@@ -39,6 +40,7 @@ function carry(socket: TLSSocket, to: Connecting): void {
     },
   });
   socket.on("data", (bytes: Uint8Array) => handlers.onData(bytes));
+  socket.on("drain", () => handlers.onDrain());
   socket.on("error", (error) => {
     failure = error;
   });

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { refusal } from "./answer.ts";
 import { UnreachableError } from "./api-error.ts";
 import type { HeaderValues } from "./cluster-config.ts";
+import { MOST_HEAD_BYTES } from "./limits.ts";
 
 export interface UpgradeRequest {
   readonly server: string;
@@ -67,7 +68,7 @@ function requestText({ server, path, headers, protocols }: UpgradeRequest, key: 
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Reads until `enough` gives something, the socket ends, or the time is over. */
+/** Reads until `enough` gives something, the socket ends, the time is over, or there is more than anybody needs. */
 function read<T>(
   socket: Socket,
   start: Uint8Array,
@@ -79,8 +80,10 @@ function read<T>(
       done(() => reject(new UnreachableError(until.server, { code, message })));
     const timer = setTimeout(() => fail("ETIMEDOUT", `no answer within ${ANSWER_MS / 1_000} s`), ANSWER_MS);
     const look = (ended: boolean): void => {
-      const found = until.enough(buffer, ended);
+      const isFull = buffer.length > MOST_HEAD_BYTES;
+      const found = until.enough(buffer, ended || isFull);
       if (found !== undefined) done(() => resolve(found));
+      else if (isFull) fail("EMSGSIZE", `it sent more than ${MOST_HEAD_BYTES / 1024} KiB of headers`);
       else if (ended) fail("ECONNRESET", "the connection was lost");
     };
     const onData = (chunk: Uint8Array): void => {
@@ -93,7 +96,7 @@ function read<T>(
       socket.off("data", onData).off("end", onEnd).off("close", onEnd).pause();
       settle();
     };
-    socket.on("data", onData).on("end", onEnd).on("close", onEnd);
+    socket.on("data", onData).on("end", onEnd).on("close", onEnd).resume();
     look(false);
   });
 }

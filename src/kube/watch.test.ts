@@ -27,7 +27,7 @@ async function run(handler: Handler, options: Partial<WatchOptions> = {}) {
 }
 
 function event(type: string, name: string): string {
-  return `${JSON.stringify({ type, object: { kind: "Pod", apiVersion: "v1", metadata: { name } } })}\n`;
+  return `${JSON.stringify({ type, object: { kind: "Pod", apiVersion: "v1", metadata: { name, resourceVersion: "1" } } })}\n`;
 }
 
 test("watch tells events in order, batch by batch, and resolves when the server ends it", async () => {
@@ -95,4 +95,66 @@ test("watch tells nothing after an abort in the middle of a batch", async () => 
 test("watch says that a line is not JSON", async () => {
   const { error } = await run((_, reply) => void reply.end("<html>\n"));
   expect(String(error)).toBe("Error: Cannot read an event of the watch of /api/v1/pods: it is not JSON");
+});
+
+test("watch leaves out what nobody could work with, says what is wrong with it, and goes on", async () => {
+  const of = (metadata: unknown, type = "ADDED"): string =>
+    JSON.stringify({ type, object: { kind: "Pod", apiVersion: "v1", metadata } });
+  const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
+  const odd = [
+    "null",
+    "5",
+    '"text"',
+    "[]",
+    "{}",
+    '{"type":"ADDED"}',
+    '{"type":"ADDED","object":null}',
+    '{"type":"SYNC","object":{}}',
+    `{"type":"${"x".repeat(500)}","object":{}}`,
+    '{"type":{"a":1},"object":{}}',
+    of(undefined),
+    of([]),
+    of({}),
+    of({ name: 5 }),
+    of({ name: "" }),
+    of({ name: "a", namespace: {} }),
+    of({ name: "a", uid: 1 }),
+    of({ name: "a", resourceVersion: 7 }),
+    of({ name: "a", labels: "x" }),
+    of({ name: "a", annotations: [] }),
+    of({ name: "a", ownerReferences: {} }),
+    of({ name: "a", ownerReferences: [null] }),
+    of({ name: "a", managedFields: [1] }),
+    of({ name: "a", finalizers: [{}] }),
+    of({ resourceVersion: 7 }, "BOOKMARK"),
+    of({ resourceVersion: "7", annotations: "x" }, "BOOKMARK"),
+  ];
+  const fine = [
+    of({ name: "a", labels: { __proto__: "x", constructor: "y" } }).replace("{", '{"__proto__":{"type":"ERROR"},'),
+    `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"deep"},"spec":${deep}}}`,
+    of({ name: "last", resourceVersion: "9" }, "DELETED"),
+  ];
+  const flaws: string[] = [];
+  const { events, error } = await run((_, reply) => void reply.end([...odd, ...fine, ""].join("\n")), {
+    onBatch() {},
+    onLeftOut: (_, flaw) => void flaws.push(flaw),
+  });
+  expect(error).toBeUndefined();
+  expect(events).toEqual(["open", "ADDED a", "ADDED deep", "DELETED last"]);
+  expect(flaws).toHaveLength(odd.length);
+  expect(flaws.filter((flaw) => flaw.length > 100)).toEqual([]);
+  expect(flaws.slice(6, 8)).toEqual(["the event has no object", 'the event\'s type is "SYNC"']);
+  expect(flaws.slice(-4)).toEqual([
+    "metadata.managedFields[0] is a number",
+    "metadata.finalizers[0] is an object",
+    "metadata.resourceVersion is a number",
+    "metadata.annotations is a string",
+  ]);
+});
+
+test("watch reads bytes that are no UTF-8 as characters that stand for them", async () => {
+  const text = Buffer.from(event("ADDED", "aXb"));
+  text[text.indexOf("X")] = 0xff;
+  const { events, error } = await run((_, reply) => void reply.end(text), { onBatch() {} });
+  expect([events, error]).toEqual([["open", "ADDED a\ufffdb"], undefined]);
 });

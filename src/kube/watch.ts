@@ -2,6 +2,9 @@
 import type { AnyObject } from "../resource/handle.ts";
 import { ApiError, type Status } from "./api-error.ts";
 import type { HeaderValues } from "./cluster-config.ts";
+import { flawOf, flawOfBookmark, isObject } from "./flaws.ts";
+import { hasTooManyValues } from "./json-values.ts";
+import { MOST_EVENT_BYTES, MOST_VALUES } from "./limits.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import type { Transport } from "./transport.ts";
 
@@ -40,6 +43,8 @@ export interface WatchOptions {
   isKnown?(line: string): boolean;
   /** An event was left out, because its object is of another kind. */
   onOther?(object: AnyObject): void;
+  /** An event was left out because nobody could work with it, with what is wrong with it. */
+  readonly onLeftOut?: ((object: unknown, flaw: string) => void) | undefined;
   /** The server has accepted the watch. */
   onOpen?(): void;
   /** The events of one piece of the stream have been told. */
@@ -50,10 +55,15 @@ export interface WatchOptions {
 const METADATA: ObjectType = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
 const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
+/** Of a type that is not known. */
+const MOST_SHOWN = 40;
+
 interface WatchEvent {
   readonly type: WatchType | "ERROR";
   readonly object: AnyObject;
 }
+
+const TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]);
 
 /**
  * Watches a collection until the server ends it in order.
@@ -64,7 +74,13 @@ interface WatchEvent {
  */
 export function watch(transport: Pick<Transport, "stream">, options: WatchOptions): Promise<void> {
   const { path, signal, idleTimeout, headers } = options;
-  const lines = new LineSplitter((line) => tell(line, options));
+  const lines = new LineSplitter({
+    what: `the watch of ${path}`,
+    most: MOST_EVENT_BYTES,
+    onLine: (line) => {
+      if (line.length > 0) tell(line, options);
+    },
+  });
   return transport.stream({
     method: "GET",
     path,
@@ -86,16 +102,37 @@ function tell(line: string, options: WatchOptions): void {
   if (options.signal.aborted) return;
   if (options.isKnown?.(line) === true) return;
   const event = parse(line, options.path);
-  if (event.type === "ERROR") {
-    throw new ApiError({ method: "GET", path: options.path, watch: true, status: event.object as unknown as Status });
-  }
+  const flaw = flawOfEvent(event);
+  if (flaw === undefined) pass(event as WatchEvent, line, options);
+  else options.onLeftOut?.((event as Partial<WatchEvent> | null)?.object, flaw);
+}
+
+/** Hands an event on, unless nobody could work with its object: that costs itself alone. */
+function pass(event: WatchEvent, line: string, options: WatchOptions): void {
   const { type, object } = event;
+  if (type === "ERROR") {
+    throw new ApiError({ method: "GET", path: options.path, watch: true, status: object as unknown as Status });
+  }
   if (type !== "BOOKMARK" && !isWanted(object, options)) {
     options.onOther?.(object);
     return;
   }
+  const flaw = type === "BOOKMARK" ? flawOfBookmark(object) : flawOf(object);
+  if (flaw !== undefined) {
+    options.onLeftOut?.(object, flaw);
+    return;
+  }
   if (options.metadataOnly !== undefined) Object.assign(object, options.metadataOnly);
   options.onEvent(type, object, line);
+}
+
+function flawOfEvent(event: unknown): string | undefined {
+  if (!isObject(event)) return "the event is no object";
+  if (!TYPES.has(event["type"])) {
+    const shown = JSON.stringify(event["type"]) as string | undefined;
+    return `the event's type is ${shown?.slice(0, MOST_SHOWN) ?? "missing"}`;
+  }
+  return isObject(event["object"]) ? undefined : "the event has no object";
 }
 
 function isWanted(object: AnyObject, { of, metadataOnly }: WatchOptions): boolean {
@@ -107,10 +144,15 @@ function isOf(object: AnyObject, { apiVersion, kind }: ObjectType): boolean {
   return object.kind === kind && object.apiVersion === apiVersion;
 }
 
-function parse(line: string, path: string): WatchEvent {
-  let event: WatchEvent;
+function parse(line: string, path: string): unknown {
+  if (hasTooManyValues(line)) {
+    throw new Error(
+      `Cannot read an event of the watch of ${path}: it holds more than ${MOST_VALUES / 1e6} million values`,
+    );
+  }
+  let event: unknown;
   try {
-    event = JSON.parse(line) as WatchEvent;
+    event = JSON.parse(line);
   } catch (cause) {
     throw new Error(`Cannot read an event of the watch of ${path}: it is not JSON`, { cause });
   }

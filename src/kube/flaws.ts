@@ -1,0 +1,59 @@
+/** What is wrong with an object that a server sent: one that nobody could work with is to cost itself alone. */
+
+const TEXTS = ["namespace", "uid", "resourceVersion", "generateName", "deletionTimestamp"] as const;
+const MAPS = ["labels", "annotations"] as const;
+
+/** @returns such as `metadata.labels is a list`; undefined when its metadata is what the rest of the program relies on. */
+export function flawOf(object: unknown): string | undefined {
+  if (!isObject(object)) return `it is ${nameOf(object)}`;
+  const metadata = object["metadata"];
+  if (!isObject(metadata)) return `metadata is ${nameOf(metadata)}`;
+  const { name, ownerReferences, managedFields, finalizers } = metadata;
+  if (typeof name !== "string" || name === "") return `metadata.name is ${name === "" ? "empty" : nameOf(name)}`;
+  for (const field of TEXTS) {
+    const value = metadata[field];
+    if (value !== undefined && typeof value !== "string") return `metadata.${field} is ${nameOf(value)}`;
+  }
+  for (const field of MAPS) {
+    const value = metadata[field];
+    if (value !== undefined && !isObject(value)) return `metadata.${field} is ${nameOf(value)}`;
+  }
+  return (
+    (ownerReferences !== undefined && flawOfList("ownerReferences", ownerReferences, isObject)) ||
+    (managedFields !== undefined && flawOfList("managedFields", managedFields, isObject)) ||
+    (finalizers !== undefined && flawOfList("finalizers", finalizers, isText)) ||
+    undefined
+  );
+}
+
+/** As {@link flawOf}, of the object of a bookmark, which has a version and hardly more. */
+export function flawOfBookmark(object: unknown): string | undefined {
+  const metadata = isObject(object) ? object["metadata"] : undefined;
+  if (!isObject(metadata)) return `metadata is ${nameOf(metadata)}`;
+  const { resourceVersion, annotations } = metadata;
+  if (typeof resourceVersion !== "string") return `metadata.resourceVersion is ${nameOf(resourceVersion)}`;
+  if (annotations !== undefined && !isObject(annotations)) return `metadata.annotations is ${nameOf(annotations)}`;
+  return undefined;
+}
+
+function flawOfList(field: string, value: unknown, isElement: (element: unknown) => boolean): string | undefined {
+  if (!Array.isArray(value)) return `metadata.${field} is ${nameOf(value)}`;
+  for (let index = 0; index < value.length; index++) {
+    if (!isElement(value[index])) return `metadata.${field}[${index}] is ${nameOf(value[index])}`;
+  }
+  return undefined;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+function nameOf(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
