@@ -210,6 +210,7 @@ class ControllerEngine implements RunningController, EventSink {
     this.#workers.open = false;
     this.#stopping.abort(new Error(`controller '${this.name}' is stopping`));
     this.#changed();
+    this.#workers.leave(`controller '${this.name}' is stopping`);
     const drained = this.#workers.drained();
     await within(grace, { work: drained, clock });
     this.#gate.close(`controller '${this.name}' has stopped`);

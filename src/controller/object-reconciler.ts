@@ -61,7 +61,7 @@ async function finalizeObject(reconciler: ObjectReconciler, run: ObjectRun): Pro
       await removeFinalizers(run, finalizers);
     } else takeBackFailure(run, finalizer, "Finalizing"); // not finished: the finalizer stays
   } catch (error) {
-    const { kind } = outcomeOfError(error, run.refused !== undefined);
+    const { kind } = outcomeOfError(error, run.refused !== undefined || run.isCutShort(error));
     if (kind === "fail" || kind === "retry" || kind === "park") await tellFailure(run, finalizer, error);
     await settleFailed(run);
     throw error;

@@ -109,6 +109,11 @@ export class Workers implements Beginner {
     while (this.#running.size > 0) await (this.#idle ??= Promise.withResolvers()).promise;
   }
 
+  /** Fires the signals of all runs, which may still come to their ends. */
+  leave(reason: string): void {
+    for (const { run } of this.#running.values()) run.leave(reason);
+  }
+
   /** Fires the signals of all runs and refuses their writes. */
   cancel(reason: string): void {
     const now = this.#options.clock.now();
@@ -135,7 +140,7 @@ export class Workers implements Beginner {
     try {
       outcome = outcomeOf(await runs.carry(run));
     } catch (error) {
-      outcome = outcomeOfError(error, running.cancelled);
+      outcome = outcomeOfError(error, running.cancelled || run.isCutShort(error));
     }
     timer?.[Symbol.dispose]();
     if (limit !== undefined && running.since !== undefined && !running.cancelled && outcome.kind !== "fail") {
@@ -206,7 +211,7 @@ export class Workers implements Beginner {
         queue.add(key, { after: outcome.after, priority: outcome.priority ?? priority, cause: REQUEUED });
         return;
       case "cancelled":
-        run.log.info("The run was cancelled", { reason: run.refused });
+        run.log.info("The run was cancelled", { reason: run.refused ?? "it is to end" });
         queue.add(key, { rateLimited: true, priority, cause: RETRIED });
         return;
       case "unreachable":

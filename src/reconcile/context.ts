@@ -21,8 +21,24 @@ export type { Cause };
 export interface RunContext {
   readonly client: Client;
   readonly key: Key;
-  /** Fires at the run's timeout, at the loss of leadership, and when the module leaves. */
+  /**
+   * Fires at the run's timeout, at the loss of leadership, and as soon as the module is to leave. In the first two cases the
+   * run's writes are refused from then on; in the last the run has the grace period to come to its end.
+   */
   readonly signal: AbortSignal;
+  /** Milliseconds since the epoch, by the clock of the controller: in a test the one that the test gave. */
+  readonly now: () => number;
+  /**
+   * Waits, by the same clock; a number is milliseconds.
+   *
+   * @param options `signal` ends the wait instead of the run's. @throws the signal's reason when it fires.
+   */
+  readonly sleep: (duration: Duration, options?: { readonly signal?: AbortSignal }) => Promise<void>;
+  /**
+   * Asks for time for what must not be cut off when the module leaves: `work` gets a signal that then fires only at the end
+   * of the grace period.
+   */
+  readonly mustFinish: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   /** 1 for the first run after a success or a new event of a parked key. */
   readonly attempt: number;
   /** Why this run happens: bounded, merged, newest last. For logs, traces and people, not for logic. */

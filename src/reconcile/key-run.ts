@@ -3,6 +3,8 @@ import type { Client } from "../client/client.ts";
 import { KubeClient } from "../client/kube-client.ts";
 import type { RunScope } from "../client/scope.ts";
 import type { WriteGate } from "../client/write-gate.ts";
+import { sleep } from "../platform/clock.ts";
+import { parseDuration } from "../resource/duration.ts";
 import { type Key, parseKey } from "../resource/meta.ts";
 import type { Cause, Logger, RunContext } from "./context.ts";
 import { handOriginOf, originOf, type RunCause, type RunEnvironment } from "./run.ts";
@@ -12,7 +14,11 @@ export class KeyRun implements RunContext, RunScope {
   readonly environment: RunEnvironment;
   readonly cause: RunCause;
   #closed: string | undefined;
+  /** Behind the author's signal. */
   #abort: AbortController | undefined;
+  /** Fires with the gate: what the run sends may come to its end until then. */
+  #cutOff: AbortController | undefined;
+  #leaving: string | undefined;
   #client: Client | undefined;
   #log: Logger | undefined;
   #origin: string | undefined;
@@ -48,12 +54,32 @@ export class KeyRun implements RunContext, RunScope {
 
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
-    if (this.#closed !== undefined) this.#abort.abort(new Error(this.#closed));
+    const reason = this.#closed ?? this.#leaving;
+    if (reason !== undefined) this.#abort.abort(new Error(reason));
+    void this.#lastSignal; // an author who heeds the signal does not want requests to outlive the run either
     return this.#abort.signal;
   }
 
   get requestSignal(): AbortSignal | undefined {
-    return this.#abort?.signal;
+    return this.#cutOff?.signal;
+  }
+
+  get now(): () => number {
+    return () => this.environment.clock.now();
+  }
+
+  get sleep(): RunContext["sleep"] {
+    return async (duration, { signal = this.signal } = {}) =>
+      sleep(parseDuration(duration, "sleep"), { clock: this.environment.clock, signal });
+  }
+
+  get mustFinish(): RunContext["mustFinish"] {
+    return async (work) => work(this.#lastSignal);
+  }
+
+  /** The author's signal has fired because the run is to end soon, and what it threw says no more than that. */
+  isCutShort(error: unknown): boolean {
+    return this.#leaving !== undefined && this.#abort !== undefined && isAbortOf(this.#abort.signal, error);
   }
 
   get client(): Client {
@@ -64,12 +90,30 @@ export class KeyRun implements RunContext, RunScope {
     return (this.#log ??= this.environment.log.with({ controller: this.environment.controller, key: this.cause.key }));
   }
 
+  /** The run is to end soon: its signal fires, and it may still write. */
+  leave(reason: string): void {
+    this.#leaving ??= reason;
+    this.#abort?.abort(new Error(reason));
+  }
+
   /** From now on the run's signal has fired and its writes are refused. */
   close(reason: string): void {
     if (this.#closed !== undefined) return;
     this.#closed = reason;
     this.#abort?.abort(new Error(reason));
+    this.#cutOff?.abort(new Error(reason));
   }
+
+  get #lastSignal(): AbortSignal {
+    this.#cutOff ??= new AbortController();
+    if (this.#closed !== undefined) this.#cutOff.abort(new Error(this.#closed));
+    return this.#cutOff.signal;
+  }
+}
+
+/** Whether an error is what a signal gives to those who wait with it. */
+function isAbortOf(signal: AbortSignal, error: unknown): boolean {
+  return error === signal.reason || (error instanceof Error && error.name === "AbortError");
 }
 
 /** The same run for the author's client, whose writes count as news where those of the runtime do not. */
