@@ -3,6 +3,7 @@ import type { Environment } from "@marcbachmann/cel-js";
 import { celLibrary } from "./cel-library.ts";
 import { registerLists } from "./cel-lists.ts";
 import { registerLoops } from "./cel-loops.ts";
+import { registerMatches } from "./cel-matches.ts";
 import { registerNetwork } from "./cel-network.ts";
 import { registerQuantities } from "./cel-quantities.ts";
 import { registerVersions } from "./cel-semver.ts";
@@ -31,6 +32,7 @@ export function celEnvironment(): Environment {
   registerLists(environment);
   registerLoops(environment);
   registerStrings(environment);
+  registerMatches(environment);
   registerQuantities(environment);
   registerNetwork(environment);
   registerVersions(environment);

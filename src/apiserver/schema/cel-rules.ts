@@ -2,6 +2,7 @@
 import type { FieldError, FieldErrorType } from "../field-error.ts";
 import { equalValues } from "../patch/typed-values.ts";
 import { celEnvironment } from "./cel-environment.ts";
+import { matchAsGo } from "./cel-matches.ts";
 import { celLibrary } from "./cel-library.ts";
 import { toCel, toCelRoot } from "./cel-values.ts";
 import type { CelRule, Schema } from "./schema.ts";
@@ -73,6 +74,7 @@ function compile(expression: string): Program {
   const usesOld = usesOldSelf(expression);
   try {
     const parsed = celEnvironment().parse(expression);
+    matchAsGo(parsed.ast);
     return { usesOld, error: undefined, run: (context) => parsed(context) as unknown };
   } catch (error) {
     return { usesOld, error: words(error), run: () => false };

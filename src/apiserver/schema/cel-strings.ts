@@ -37,7 +37,7 @@ export function registerStrings(environment: Environment): void {
 function all(text: string, pattern: string): string[] {
   const expression = goRegExp(pattern);
   if (!expression) throw new Error(`error parsing regexp: ${pattern}`);
-  return [...text.matchAll(new RegExp(expression, `${expression.flags}g`))].map(([found]) => found);
+  return expression.all(text);
 }
 
 function charAt(text: string, index: bigint): string {

@@ -1,68 +1,73 @@
-/** Regular expressions in Go's syntax, RE2. */
+/** Regular expressions in Go's syntax, RE2, which take time in proportion to the text whatever the expression. */
+import type * as Library from "re2js";
+
+export interface GoRegExp {
+  /** Whether it is found anywhere in the text. */
+  test(text: string): boolean;
+  /** All that it finds, one after the other. */
+  all(text: string): string[];
+}
+
+/** Expressions that are remembered: those of definitions are compiled once, those of rules are asked for again and again. */
+const most = 1000;
+const known = new Map<string, GoRegExp | Error>();
 
 /** @returns `undefined` when it cannot be read */
-export function goRegExp(pattern: string): RegExp | undefined {
-  let flags = "u";
-  const source = pattern
-    .replace(/^\(\?([ims]+)\)/, (_, letters: string) => {
-      flags += letters;
-      return "";
-    })
-    .replaceAll("(?P<", "(?<")
-    .replaceAll("\\A", "^")
-    .replaceAll("\\z", "$")
-    .replaceAll("\\Q", "")
-    .replaceAll("\\E", "")
-    .replace(/\[\[:(\w+):\]\]/g, (whole, name: string) => (classes[name] ? `[${classes[name]}]` : whole))
-    .replace(/\[:(\w+):\]/g, (whole, name: string) => classes[name] ?? whole);
-  try {
-    return new RegExp(source, flags);
-  } catch {
-    // Go takes escapes that the strict mode does not, such as `\-`.
-    try {
-      return new RegExp(source, flags.replace("u", ""));
-    } catch {
-      return undefined;
-    }
-  }
+export function goRegExp(pattern: string): GoRegExp | undefined {
+  const compiled = compile(pattern);
+  return compiled instanceof Error ? undefined : compiled;
 }
 
 /** Why RE2 does not take it, in Go's words; `undefined` when it does. */
 export function goRegExpError(pattern: string): string | undefined {
-  const perl = /\(\?(?:[=!]|<[=!])/.exec(pattern)?.[0];
-  if (perl) return `error parsing regexp: invalid or unsupported Perl syntax: \`${perl.slice(0, 3)}\``;
-  const reference = /(?<!\\)(?:\\\\)*(\\[1-9])/.exec(pattern)?.[1];
-  if (reference) return `error parsing regexp: invalid escape sequence: \`${reference}\``;
-  if (goRegExp(pattern)) return undefined;
-  return `error parsing regexp: ${mistake(pattern)}`;
+  const compiled = compile(pattern);
+  return compiled instanceof Error ? compiled.message : undefined;
 }
 
-function mistake(pattern: string): string {
-  let depth = 0;
-  for (let i = 0; i < pattern.length; i++) {
-    const character = pattern[i];
-    if (character === "\\") i++;
-    else if (character === "[") {
-      const end = pattern.indexOf("]", i + 2);
-      if (end < 0) return `missing closing ]: \`${pattern.slice(i)}\``;
-      i = end;
-    } else if (character === "(") depth++;
-    else if (character === ")" && --depth < 0) return `unexpected ): \`${pattern}\``;
-    else if (/[*+?]/.test(character!) && (i === 0 || /[(|]/.test(pattern[i - 1]!))) {
-      return `missing argument to repetition operator: \`${character}\``;
-    }
+function compile(pattern: string): GoRegExp | Error {
+  let compiled = known.get(pattern);
+  if (compiled !== undefined) return compiled;
+  if (known.size >= most) known.clear();
+  compiled = isPlain(pattern) ? plain(pattern) : linear(pattern);
+  known.set(pattern, compiled);
+  return compiled;
+}
+
+/** Words, and a choice of words, mean the same everywhere, repeat nothing, and need no library. */
+function isPlain(pattern: string): boolean {
+  return /^\^?\(?[\w /:,-]+(?:\|[\w /:,-]+)*\)?\$?$/.test(pattern) && pattern.includes("(") === pattern.includes(")");
+}
+
+function plain(pattern: string): GoRegExp {
+  const expression = new RegExp(pattern, "g");
+  return {
+    test: (text) => {
+      expression.lastIndex = 0;
+      return expression.test(text);
+    },
+    all: (text) => text.match(expression) ?? [],
+  };
+}
+
+let library: typeof Library | undefined;
+
+/** Loaded at first use: most servers never see an expression. */
+function linear(pattern: string): GoRegExp | Error {
+  // Synchronous, since objects are checked synchronously; the bundler follows it like an import.
+  library ??= require("re2js") as typeof Library;
+  let expression: Library.RE2JS;
+  try {
+    expression = library.RE2JS.compile(pattern);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
   }
-  return depth > 0 ? `missing closing ): \`${pattern}\`` : `invalid regular expression: \`${pattern}\``;
+  return {
+    test: (text) => expression.test(text),
+    all: (text) => {
+      const found: string[] = [];
+      const matcher = expression.matcher(text);
+      while (matcher.find()) found.push(matcher.group() ?? "");
+      return found;
+    },
+  };
 }
-
-const classes: Readonly<Record<string, string>> = {
-  alnum: "0-9A-Za-z",
-  alpha: "A-Za-z",
-  digit: "0-9",
-  lower: "a-z",
-  upper: "A-Z",
-  space: "\\t\\n\\v\\f\\r ",
-  word: "0-9A-Za-z_",
-  xdigit: "0-9A-Fa-f",
-  punct: "!-\\/:-@\\[-`{-~",
-};

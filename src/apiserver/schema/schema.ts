@@ -1,4 +1,5 @@
 /** The one resolved form of what is known about a field: of built-in kinds and of CustomResourceDefinitions. */
+import type { GoRegExp } from "./go-regexp.ts";
 
 /** `""` takes anything. */
 export type SchemaType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "";
@@ -57,7 +58,7 @@ export interface GoShape {
 
 /** Left out where there is none. */
 export interface ValueRules {
-  readonly pattern?: RegExp;
+  readonly pattern?: GoRegExp | undefined;
   readonly patternText?: string;
   readonly minLength?: number;
   readonly maxLength?: number;

@@ -2,6 +2,7 @@
 import type { Environment } from "@marcbachmann/cel-js";
 import type { AdmissionAttributes, KubeObject } from "../../hooks.ts";
 import { celEnvironment } from "../../schema/cel-environment.ts";
+import { matchAsGo } from "../../schema/cel-matches.ts";
 import { words } from "../../schema/cel-rules.ts";
 import { toCel } from "../../schema/cel-values.ts";
 import { reviewRequest } from "../admission-review.ts";
@@ -35,6 +36,7 @@ function program(expression: string): Program {
       .registerConstant("jsonpatch", "JsonPatchNamespace", new JsonPatchNamespace());
   }
   const parsed = environment.parse(withoutMessages(expression));
+  matchAsGo(parsed.ast);
   const made: Program = (scope) => parsed(scope) as unknown;
   if (programs.size > 1000) programs.clear();
   programs.set(expression, made);
