@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { sendJson, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
+import { foreignResource } from "../resource/foreign.ts";
 import { handle, resource, type Resource } from "../resource/handle.ts";
 import { isNotFound } from "./api-error.ts";
 import { collectionPath, objectPath, RestMapper } from "./mapper.ts";
@@ -69,6 +70,13 @@ test("RestMapper looks again for a kind that was absent, also when the machine's
     await transport.close();
   }
   expect(server.lines).toHaveLength(2);
+});
+
+test("RestMapper asks the server for a kind of `foreignResource`, also when its plural is given", async () => {
+  await using kit = await start();
+  const thing = foreignResource({ group: "apps", version: "v1", kind: "ClusterThing", plural: "cluster-things" });
+  expect(kit.mapper.known(thing)).toBeUndefined();
+  expect(await kit.mapper.resolve(thing)).toMatchObject({ plural: "clusterthings", namespaced: false });
 });
 
 test("RestMapper asks nothing for a handle that knows its plural", async () => {

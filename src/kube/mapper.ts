@@ -1,5 +1,6 @@
 /** Discovery: from a kind to its path. */
 import { abortable } from "../platform/abortable.ts";
+import { isForeign } from "../resource/foreign.ts";
 import { groupOf, type Resource } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
 import { ApiError, isNotFound } from "./api-error.ts";
@@ -44,7 +45,8 @@ export class RestMapper {
   /** What is known without asking the server. */
   known(resource: Resource): Mapping | undefined {
     const { plural } = resource;
-    if (plural === undefined) return this.#discovered.get(resource.apiVersion)?.byKind.get(resource.kind);
+    if (plural === undefined || isForeign(resource))
+      return this.#discovered.get(resource.apiVersion)?.byKind.get(resource.kind);
     let mapping = this.#fromHandles.get(resource);
     if (!mapping) {
       const { apiVersion, kind, group, version, scope, subresources = [] } = resource;

@@ -133,6 +133,7 @@ describe.each(servers)("a kind that others define, on the %s server", (server) =
       schema: z.object({ status: status.extend({ observedGeneration: z.int().optional() }).optional() }),
     });
     const Typed = foreignResource<{ status?: z.output<typeof status> }>({ ...kind });
+    const Named = foreignResource<{ status?: z.output<typeof status> }>({ ...kind, plural: "fulls" });
     const Bare = foreignResource<{ status?: z.output<typeof status> }>({ ...kind, kind: "Bare" });
     const reconciler = (name: string, foreign: typeof With | typeof Without | typeof Typed) =>
       defineController({
@@ -147,12 +148,14 @@ describe.each(servers)("a kind that others define, on the %s server", (server) =
       reconciler("without", Without),
       reconciler("with", With),
       reconciler("typed", Typed),
+      reconciler("named", Named),
       reconciler("bare", Bare),
     ]);
     const written = (name: string, kind = "Full") => statusOf(kind, name, { for: name });
     expect(await written("without")).not.toHaveProperty("observedGeneration");
     expect(await written("with")).toMatchObject({ phase: "with", observedGeneration: 1 });
     expect(await written("typed")).toMatchObject({ observedGeneration: 1, conditions: [{ observedGeneration: 1 }] });
+    expect(await written("named")).toMatchObject({ observedGeneration: 1, conditions: [{ observedGeneration: 1 }] });
     const bare = await written("bare", "Bare");
     expect(bare).toMatchObject({ phase: "bare", conditions: [{ type: "Ready", status: "True" }] });
     expect(bare).not.toHaveProperty("observedGeneration");

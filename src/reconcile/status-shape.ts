@@ -4,7 +4,7 @@ import { hostBound } from "../platform/as-host.ts";
 import { sleep, systemClock } from "../platform/clock.ts";
 import type { Transport } from "../kube/transport.ts";
 import { definitionOf } from "../resource/definition.ts";
-import { hasField, schemaOfForeign } from "../resource/foreign.ts";
+import { hasField, isForeign, schemaOfForeign } from "../resource/foreign.ts";
 import type { Resource } from "../resource/handle.ts";
 import type { StructuralSchema } from "../resource/schema/structural.ts";
 
@@ -76,7 +76,7 @@ export class KnownStatusShape {
 
 /** Their schemas are not those of CustomResourceDefinitions, and their statuses belong to the cluster's own controllers. */
 function isBuiltin(resource: Resource): boolean {
-  const isGenerated = resource.plural !== undefined && definitionOf(resource) === undefined;
+  const isGenerated = resource.plural !== undefined && definitionOf(resource) === undefined && !isForeign(resource);
   return isGenerated || !resource.group.includes(".");
 }
 

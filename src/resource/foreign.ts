@@ -137,6 +137,11 @@ function wrong(option: string, value: string, advice: string): TypeError {
   return new TypeError(`'${option}' ${advice}: current value is ${JSON.stringify(value)}`);
 }
 
+/** Whether the handle is one of {@link foreignResource}: of such a kind the server knows more than the handle says. */
+export function isForeign(resource: Resource): boolean {
+  return foreignSchema in resource;
+}
+
 /** The schema of a kind that others define, as its handle has it; `undefined` where it has none. */
 export function schemaOfForeign(resource: Resource): z.core.$ZodType | undefined {
   return (resource as { readonly [foreignSchema]?: z.core.$ZodType })[foreignSchema];
