@@ -1,22 +1,28 @@
 /** The two shapes of a log line. */
 import { loggable } from "./loggable.ts";
+import { printable } from "./printable.ts";
 
 export interface Line {
   /** Milliseconds since the epoch. */
   readonly time: number;
   readonly level: "debug" | "info" | "warn" | "error";
-  readonly message: string;
+  /** A text, but modules without types may hand over anything. */
+  readonly message: unknown;
   readonly fields: object | undefined;
 }
 
-/** `{ "ts", "level", "msg", …fields }` and a line break; a field of those three names gets a trailing `_`. */
+/**
+ * `{ "ts", "level", "msg", …fields }` and a line break; a field of those three names gets a trailing `_`.
+ *
+ * What a terminal would act on is escaped as JSON does it, so the values are exact.
+ */
 export function jsonLine(line: Line): string {
   const out: Record<string, unknown> = { ts: new Date(line.time).toISOString(), level: line.level, msg: line.message };
   if (line.fields !== undefined) {
     const fields = loggable(line.fields) as Record<string, unknown>;
     for (const name in fields) out[name in out && RESERVED.has(name) ? `${name}_` : name] = fields[name];
   }
-  return `${JSON.stringify(out)}\n`;
+  return `${printable(JSON.stringify(out))}\n`;
 }
 
 const RESERVED: ReadonlySet<string> = new Set(["ts", "level", "msg"]);
@@ -26,12 +32,18 @@ const PAINT = { debug: "\u001b[90m", info: "\u001b[32m", warn: "\u001b[33m", err
 const DIM = "\u001b[2m";
 const PLAIN = "\u001b[0m";
 
-/** `time level message  name=value …`, stacks of errors on lines of their own. */
+/**
+ * `time level message  name=value …`, stacks of errors on lines of their own.
+ *
+ * Whatever the texts hold, it is one line, with indented ones below it where there are stacks, and a terminal acts on
+ * nothing in it but our colours.
+ */
 export function prettyLine(line: Line, color: boolean): string {
   const time = localTime(line.time);
+  const message = printable(String(line.message));
   let text = color
-    ? `${DIM}${time}${PLAIN} ${PAINT[line.level]}${LABEL[line.level]}${PLAIN} ${line.message}`
-    : `${time} ${LABEL[line.level]} ${line.message}`;
+    ? `${DIM}${time}${PLAIN} ${PAINT[line.level]}${LABEL[line.level]}${PLAIN} ${message}`
+    : `${time} ${LABEL[line.level]} ${message}`;
   let below = "";
   if (line.fields !== undefined) {
     const fields = loggable(line.fields) as Record<string, unknown>;
@@ -39,7 +51,8 @@ export function prettyLine(line: Line, color: boolean): string {
     for (const name in fields) {
       const value = fields[name];
       if (value === undefined) continue;
-      text += `${gap}${color ? `${DIM}${name}=${PLAIN}` : `${name}=`}${prettyValue(value)}`;
+      const label = prettyText(name);
+      text += `${gap}${color ? `${DIM}${label}=${PLAIN}` : `${label}=`}${prettyValue(value)}`;
       gap = " ";
       below += stackOf(value);
     }
@@ -55,9 +68,14 @@ function localTime(time: number): string {
 }
 
 function prettyValue(value: unknown): string {
-  if (typeof value === "string") return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
-  if (isRenderedError(value)) return JSON.stringify(value.message);
-  return JSON.stringify(value);
+  if (typeof value === "string") return prettyText(value);
+  return printable(JSON.stringify(isRenderedError(value) ? value.message : value));
+}
+
+/** Quoted where it would not be seen where it ends. */
+function prettyText(text: string): string {
+  const shown = printable(text);
+  return shown === text && /^[^\s"=]+$/.test(text) ? text : printable(JSON.stringify(text));
 }
 
 interface RenderedError {
@@ -68,13 +86,14 @@ interface RenderedError {
 }
 
 function isRenderedError(value: unknown): value is RenderedError {
-  return typeof value === "object" && value !== null && "stack" in value && "message" in value;
+  if (typeof value !== "object" || value === null || !("stack" in value && "message" in value)) return false;
+  return typeof value.stack === "string" && typeof value.message === "string";
 }
 
 function stackOf(value: unknown): string {
   if (!isRenderedError(value)) return "";
   const stack = placesOfInterest(value);
-  const own = stack === "" ? "" : `    ${stack.replaceAll("\n", "\n    ")}\n`;
+  const own = stack === "" ? "" : `    ${stack.split("\n").map(printable).join("\n    ")}\n`;
   return isRenderedError(value.cause) ? `${own}    caused by:\n${stackOf(value.cause)}` : own;
 }
 

@@ -1,4 +1,4 @@
-/** Texts of others that a terminal shows: a file's name, say. */
+/** Texts of others that a terminal shows: a file's name, or what somebody logs. */
 
 /** Control characters, line ends of every kind, and what turns the direction of the text. */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
