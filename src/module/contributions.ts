@@ -95,7 +95,8 @@ export class Contributions {
   }
 
   #facade({ name: plugin, ...definition }: Plugin): Registry {
-    const client = (): Client => this.#options.clientOf({ name: plugin, ...definition }, this.#gone.signal);
+    let client: Client | undefined;
+    const makeClient = (): Client => this.#options.clientOf({ name: plugin, ...definition }, this.#gone.signal);
     const check = (endpoints: readonly HealthChecks[], { name, ask }: { name: string; ask: Check }): void => {
       this.#mustBeOpen(plugin);
       for (const checks of endpoints) {
@@ -110,7 +111,7 @@ export class Contributions {
     return {
       log: this.#options.log.with({ plugin }),
       get client() {
-        return client();
+        return (client ??= makeClient());
       },
       add: (...definitions) => {
         this.#mustBeOpen(plugin);

@@ -16,6 +16,7 @@ test("a plugin reads and writes with a client of its own, as long as its module 
     uses: [allow(ConfigMap, "create", "get")],
     setup(facade) {
       const { client } = facade;
+      expect(facade.client).toBe(client);
       kept = client;
       facade.run(async () => {
         await client.create(ConfigMap, { metadata: key, data: { by: "maker" } });

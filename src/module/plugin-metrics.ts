@@ -63,6 +63,7 @@ export class PluginMetrics {
   }
 
   counter(options: MetricOptions<string>): Counter<string> {
+    checkOptions(options);
     const { name } = options;
     if (!name.endsWith("_total")) {
       throw new TypeError(`Cannot add the metric '${name}': the name of a counter ends with _total`);
@@ -71,28 +72,33 @@ export class PluginMetrics {
     return {
       inc: (...given: Given) => {
         const [labels, by = 1] = parts(given);
-        if (!(by >= 0)) throw new TypeError(`Cannot write the metric '${name}': a counter only goes up, got ${by}`);
+        checkNumber(name, by);
+        if (by < 0) throw new TypeError(`Cannot write the metric '${name}': a counter only goes up, got ${by}`);
         series.at(labels).value += by;
       },
     };
   }
 
   gauge(options: MetricOptions<string>): Gauge<string> {
+    checkOptions(options);
+    const { name } = options;
     const series = this.#numbers(options, "gauge");
     const change =
       (sign: number) =>
       (...given: Given) => {
         const [labels, by = 1] = parts(given);
+        checkNumber(name, by);
         series.at(labels).value += sign * by;
       };
     const set = (...given: Given) => {
-      const [labels, value = 0] = parts(given);
-      series.at(labels).value = value;
+      const [labels, value] = parts(given);
+      series.at(labels).value = checkNumber(name, value);
     };
     return { set, inc: change(1), dec: change(-1) };
   }
 
   histogram(options: MetricOptions<string> & { readonly buckets?: readonly number[] | undefined }): Histogram<string> {
+    checkOptions(options);
     const { name, help, buckets = BUCKETS } = options;
     const isRising = buckets.every((bound, index) => index === 0 || bound > buckets[index - 1]!);
     if (buckets.length === 0 || !isRising) {
@@ -104,8 +110,8 @@ export class PluginMetrics {
     const series = new Labelled<HistogramSeries>(options, family);
     return {
       observe: (...given: Given) => {
-        const [labels, value = 0] = parts(given);
-        series.at(labels).observe(value);
+        const [labels, value] = parts(given);
+        series.at(labels).observe(checkNumber(name, value));
       },
     };
   }
@@ -119,6 +125,21 @@ export class PluginMetrics {
     if ((options.labels ?? []).length === 0) series.at(); // there from the beginning, at 0
     return series;
   }
+}
+
+/** @throws TypeError unless it is a number: one NaN would make every later sum NaN. */
+function checkNumber(name: string, value: unknown): number {
+  if (typeof value === "number" && !Number.isNaN(value)) return value;
+  const got = typeof value === "string" ? JSON.stringify(value) : String(value);
+  throw new TypeError(`Cannot write the metric '${name}': it needs a number, got ${got}`);
+}
+
+function checkOptions(options: MetricOptions<string>): void {
+  const { name, help, labels = [] } = Object(options) as Partial<MetricOptions<string>>;
+  if (typeof name !== "string" || typeof help !== "string") {
+    throw new TypeError("Cannot add a metric: it needs { name, help }, each a text");
+  }
+  if (!Array.isArray(labels)) throw new TypeError(`Cannot add the metric '${name}': 'labels' must be a list of names`);
 }
 
 function checkLabels({ name, labels = [] }: MetricOptions<string>, reserved: readonly string[]): void {

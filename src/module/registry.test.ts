@@ -318,6 +318,20 @@ test("a plugin's counters, gauges and histograms have labels, and leave with its
       // @ts-expect-error a label is missing
       expect(() => orders.inc({ kind: "book" })).toThrow("it needs the labels kind, region, each a text");
       expect(() => orders.inc({ kind: "book", region: "eu" }, -1)).toThrow("a counter only goes up, got -1");
+      for (const [value, text] of [
+        [NaN, "NaN"],
+        [undefined, "undefined"],
+        ["3", '"3"'],
+      ] as [number, string][]) {
+        expect(() => open.set({ region: "eu" }, value)).toThrow(
+          `Cannot write the metric 'shop_open': it needs a number, got ${text}`,
+        );
+        expect(() => seconds.observe({ kind: "book" }, value)).toThrow(`it needs a number, got ${text}`);
+      }
+      expect(() => orders.inc({ kind: "book", region: "eu" }, NaN)).toThrow("it needs a number, got NaN");
+      expect(() => facade.counter({} as never)).toThrow("Cannot add a metric: it needs { name, help }, each a text");
+      expect(() => facade.gauge({ name: "shop_a" } as never)).toThrow("it needs { name, help }");
+      expect(() => facade.gauge({ name: "shop_a", help: "", labels: "a" } as never)).toThrow("must be a list of names");
       expect(() => facade.counter({ name: "shop_visits", help: "" })).toThrow("the name of a counter ends with _total");
       expect(() => facade.gauge({ name: "shop-open", help: "" })).toThrow(
         "its name takes letters, digits and underscores",
