@@ -13,7 +13,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Leaderships } from "../module/leaderships.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import type { HealthChecks } from "../server/health-checks.ts";
+import type { HealthChecks, Told } from "../server/health-checks.ts";
 
 /** How a process takes part. */
 export interface ElectionOptions extends ElectionDurations {
@@ -204,7 +204,8 @@ export class Elections implements Leaderships, AsyncDisposable {
   }
 }
 
-function statusOf(elector: Elector, identity: string): string {
-  if (elector.isLeader) return `leading as ${identity}`;
-  return elector.holder === "" ? "nobody leads" : `following ${elector.holder}`;
+function statusOf(elector: Elector, identity: string): Told {
+  if (elector.isLeader) return { cause: "leading", text: `leading as ${identity}` };
+  if (elector.holder === "") return { cause: "nobody leads", text: "nobody leads" };
+  return { cause: "following", text: `following ${elector.holder}` };
 }

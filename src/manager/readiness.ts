@@ -1,6 +1,7 @@
 /** When `/readyz` says yes. */
 import type { RunningController } from "../controller/controller.ts";
 import type { TransportStats } from "../kube/transport-stats.ts";
+import type { Told } from "../server/health-checks.ts";
 
 export interface ReadinessParts {
   /** Every module found at start was loaded and started, or is known to be broken. */
@@ -18,15 +19,16 @@ export interface ReadinessParts {
  * Every loaded controller must have synced once. One that waits for a kind, or is refused one, does not hold the
  * others back, once the server has answered at all; a module that is broken does not either, while another one runs.
  */
-export function notReady({ loaded, stopping, controllers, stats, noneRuns }: ReadinessParts): string | undefined {
-  if (stopping) return "stopping";
-  if (!loaded) return "modules are being loaded";
-  if (noneRuns !== undefined) return noneRuns;
+export function notReady({ loaded, stopping, controllers, stats, noneRuns }: ReadinessParts): Told | undefined {
+  if (stopping) return { cause: "stopping", text: "stopping" };
+  if (!loaded) return { cause: "modules are being loaded", text: "modules are being loaded" };
+  if (noneRuns !== undefined) return { cause: "no module runs", text: noneRuns };
   const answered = [...stats.answers.keys()].some((answer) => / \d+$/.test(answer));
   for (const { name, state, hasSynced } of controllers) {
     if (hasSynced) continue;
     if (answered && (state.kind === "waiting" || state.kind === "unavailable")) continue;
-    return `controller ${name} has not synced: ${state.kind === "running" ? "starting" : (("message" in state ? state.message : undefined) ?? state.kind)}`;
+    const why = state.kind === "running" ? "starting" : (state.message ?? state.kind);
+    return { cause: "a controller has not synced", text: `controller ${name} has not synced: ${why}` };
   }
   return undefined;
 }

@@ -264,12 +264,13 @@ export class ModuleRegistry {
     const listed = this.#strict
       ? readyz.add(`module/${name}`, () => {
           const { state, message } = status()!;
-          return state === "loading" || state === "running" ? undefined : `${state}: ${message ?? ""}`;
+          if (state === "loading" || state === "running") return undefined;
+          return { cause: state, text: `${state}: ${message ?? ""}` };
         })
       : readyz.note(`module/${name}`, () => {
           const { state, message } = status()!;
-          if (message !== undefined) return `${state}: ${message}`;
-          return state === "running" ? undefined : state;
+          if (message !== undefined) return { cause: state, text: `${state}: ${message}` };
+          return state === "running" ? undefined : { cause: state, text: state };
         });
     this.#listed.set(name, listed);
   }

@@ -1,5 +1,5 @@
 /** The two shapes of a log line. */
-import { loggable } from "./loggable.ts";
+import { loggable, shortened } from "./loggable.ts";
 import { printable } from "./printable.ts";
 
 export interface Line {
@@ -17,7 +17,11 @@ export interface Line {
  * What a terminal would act on is escaped as JSON does it, so the values are exact.
  */
 export function jsonLine(line: Line): string {
-  const out: Record<string, unknown> = { ts: new Date(line.time).toISOString(), level: line.level, msg: line.message };
+  const out: Record<string, unknown> = {
+    ts: new Date(line.time).toISOString(),
+    level: line.level,
+    msg: shortened(line.message, MAX_MESSAGE),
+  };
   if (line.fields !== undefined) {
     const fields = loggable(line.fields) as Record<string, unknown>;
     for (const name in fields) out[name in out && RESERVED.has(name) ? `${name}_` : name] = fields[name];
@@ -25,6 +29,8 @@ export function jsonLine(line: Line): string {
   return `${printable(JSON.stringify(out))}\n`;
 }
 
+/** Characters of a line's message: the fields tell the rest. */
+const MAX_MESSAGE = 4_096;
 const RESERVED: ReadonlySet<string> = new Set(["ts", "level", "msg"]);
 
 const LABEL = { debug: "DEBUG", info: "INFO ", warn: "WARN ", error: "ERROR" } as const;
@@ -40,7 +46,7 @@ const PLAIN = "\u001b[0m";
  */
 export function prettyLine(line: Line, color: boolean): string {
   const time = localTime(line.time);
-  const message = printable(String(line.message));
+  const message = printable(String(shortened(line.message, MAX_MESSAGE)));
   let text = color
     ? `${DIM}${time}${PLAIN} ${PAINT[line.level]}${LABEL[line.level]}${PLAIN} ${message}`
     : `${time} ${LABEL[line.level]} ${message}`;

@@ -186,3 +186,15 @@ test("a value that cannot be read does not cost the line", () => {
   };
   expect(loggable({ a: 1, hostile })).toEqual({ a: 1, hostile: "[unreadable]" });
 });
+
+test.each(["json", "pretty"] as const)("a line of %s is bounded whatever a server or a module says", (format) => {
+  const lines: string[] = [];
+  const long = "x".repeat(3_000_000);
+  const error = new Error(long, { cause: new Error(long) });
+  logTo(lines, { format }).error("failed", { error });
+  expect(lines[0]!.length).toBeLessThan(30_000);
+  expect(lines[0]).toContain("2995904 more characters");
+  expect(lines[0]).toContain("log.test.ts"); // the places are still there
+  logTo(lines, { format }).error(long, { reason: long, deep: [long] });
+  expect(lines[1]!.length).toBeLessThan(60_000);
+});

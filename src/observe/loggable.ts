@@ -1,6 +1,10 @@
 /** Turns any value into one that can be written to a log: finite, plain, without what is secret. */
 
 const MAX_DEPTH = 12;
+/** Characters of one text: container runtimes split a line at 16 KiB, and what a server sends has no limit of ours. */
+const MAX_TEXT = 16_384;
+/** Characters of an error's message. */
+const MAX_MESSAGE = 4_096;
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** Stands in place of a value of a Secret. */
 const REDACTED = "[redacted]";
@@ -29,6 +33,8 @@ function plain(value: unknown, at: Position): unknown {
       return value.toString();
     case "object":
       return value === null ? null : readable(value, at);
+    case "string":
+      return shortened(value, MAX_TEXT);
     default:
       return value;
   }
@@ -89,11 +95,20 @@ function redactedValues(value: unknown): unknown {
 }
 
 function plainError(error: Error, within: readonly object[]): object {
-  const out: Record<string, unknown> = { name: error.name, message: error.message };
+  const message = shortened(error.message, MAX_MESSAGE);
+  const out: Record<string, unknown> = { name: shortened(error.name, MAX_MESSAGE), message };
   if ("code" in error && (typeof error.code === "string" || typeof error.code === "number")) out["code"] = error.code;
-  out["stack"] = error.stack ?? `${error.name}: ${error.message}`;
+  // A stack begins with the message, and its places are what is wanted of it.
+  const stack = (error.stack ?? `${error.name}: ${error.message}`).replace(error.message, () => message);
+  out["stack"] = shortened(stack, MAX_TEXT);
   const at = { secret: false, within };
   if (error.cause !== undefined) out["cause"] = plain(error.cause, at);
   if (error instanceof AggregateError) out["errors"] = error.errors.map((one: unknown) => plain(one, at));
   return out;
+}
+
+/** The beginning of a text that is too long, and how much of it is left out. Anything else stays as it is. */
+export function shortened<T>(text: T, most: number): T | string {
+  if (typeof text !== "string" || text.length <= most) return text;
+  return `${text.slice(0, most)}… (${text.length - most} more characters)`;
 }

@@ -13,7 +13,7 @@ function appWith(fill: (readyz: HealthChecks) => void) {
 }
 
 async function answer(app: ReturnType<typeof healthApp>, path: string): Promise<[number, string]> {
-  const response = await app.request(path);
+  const response = await app.request(path, { headers: { host: "localhost:8081" } }, { peer: "127.0.0.1" });
   expect(response.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
   expect(response.headers.get("X-Content-Type-Options")).toBe("nosniff");
   return [response.status, await response.text()];

@@ -1,7 +1,9 @@
 /** `/healthz`, `/livez` and `/readyz`, as the API server answers them. */
 import { Hono, type Context } from "hono";
+import { printable } from "../observe/printable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
-import type { HealthCheck, HealthChecks, HealthNote } from "./health-checks.ts";
+import type { HealthCheck, HealthChecks, HealthNote, Told } from "./health-checks.ts";
+import { isLocal } from "./local-request.ts";
 
 /** Milliseconds after which a check that does not answer has failed. */
 const CHECK_TIMEOUT = 5000;
@@ -24,6 +26,9 @@ interface Endpoint {
 /**
  * Answers probes: 200 or 500, `?verbose`, `?exclude=`, and each check on a path of its own.
  *
+ * Nobody authenticates here, so reasons are for those on this machine ({@link isLocal}). Others learn which check fails,
+ * and a cause where there is one: texts of servers, objects and modules may hold what is not theirs.
+ *
  * @see https://kubernetes.io/docs/reference/using-api/health-checks/
  */
 export function healthApp(options: HealthAppOptions): Hono {
@@ -35,7 +40,7 @@ export function healthApp(options: HealthAppOptions): Hono {
     // Names of checks may contain slashes.
     app.get(`/${endpoint}/:name{.+}`, (context) => {
       const name = context.req.param("name").replace(/\/$/, "");
-      return name === "" ? answerAll(context, of) : answerOne(name, of);
+      return name === "" ? answerAll(context, of) : answerOne(context, name, of);
     });
   }
   return app;
@@ -66,7 +71,7 @@ async function answerAll(context: Context, of: Endpoint): Promise<Response> {
   const verbose = context.req.query("verbose") !== undefined;
   if (!failed && !verbose) return plain("ok", 200);
   let body = results.map((result) => result.line).join("");
-  if (verbose) body += notesOf(checks);
+  if (verbose) body += notesOf(checks, mayRead(context));
   if (excluded.size > 0) {
     const names = [...excluded].map((name) => JSON.stringify(name)).join(", ");
     body += `warn: some health checks cannot be excluded: no matches for ${names}\n`;
@@ -75,24 +80,34 @@ async function answerAll(context: Context, of: Endpoint): Promise<Response> {
   return plain(body, failed ? 500 : 200);
 }
 
-async function answerOne(name: string, { checks, clock }: Endpoint): Promise<Response> {
+async function answerOne(context: Context, name: string, { checks, clock }: Endpoint): Promise<Response> {
   const check = checksOf(checks).find(([one]) => one === name)?.[1];
   if (check === undefined) return plain("404 page not found\n", 404);
   const reason = await reasonOf(check, clock);
-  return reason === undefined ? plain("ok", 200) : plain(`internal server error: ${reason}\n`, 500);
+  if (reason === undefined) return plain("ok", 200);
+  return plain(`internal server error: ${shown(reason, mayRead(context))}\n`, 500);
 }
 
-function notesOf(checks: HealthChecks): string {
+function mayRead(context: Context): boolean {
+  return isLocal(context.req.raw, context.env ?? {});
+}
+
+function notesOf(checks: HealthChecks, mayReadAll: boolean): string {
   let lines = "";
   for (const [name, note] of checks.notes()) {
-    const text = textOf(note);
-    // One line each, whatever the note says.
-    lines += text === undefined ? `[+]${name} ok\n` : `[ ]${name} ${text.replace(/\s*\n\s*/g, " ")}\n`;
+    const told = toldBy(note);
+    lines += told === undefined ? `[+]${name} ok\n` : `[ ]${name} ${shown(told, mayReadAll)}\n`;
   }
   return lines;
 }
 
-function textOf(note: HealthNote): string | undefined {
+/** On one line, whatever it says. */
+function shown(told: string | Told, mayReadAll: boolean): string {
+  if (!mayReadAll) return typeof told === "string" ? "reason withheld" : told.cause;
+  return printable((typeof told === "string" ? told : told.text).replace(/\s*\n\s*/g, " "));
+}
+
+function toldBy(note: HealthNote): string | Told | undefined {
   try {
     return note();
   } catch (error) {
@@ -101,12 +116,13 @@ function textOf(note: HealthNote): string | undefined {
 }
 
 /** `undefined` when all is well; never rejects, and waits for no check longer than 5 s. */
-async function reasonOf(check: HealthCheck, clock: Clock): Promise<string | undefined> {
+async function reasonOf(check: HealthCheck, clock: Clock): Promise<string | Told | undefined> {
   try {
     const answer = check();
-    if (answer === undefined || typeof answer === "string") return answer;
-    const timeout = Promise.withResolvers<string>();
-    using _timer = clock.setTimeout(() => timeout.resolve(`no answer within ${CHECK_TIMEOUT / 1000} s`), CHECK_TIMEOUT);
+    if (answer === undefined || typeof answer === "string" || "cause" in answer) return answer;
+    const timeout = Promise.withResolvers<Told>();
+    const late = `no answer within ${CHECK_TIMEOUT / 1000} s`;
+    using _timer = clock.setTimeout(() => timeout.resolve({ cause: late, text: late }), CHECK_TIMEOUT);
     return await Promise.race([answer, timeout.promise]);
   } catch (error) {
     return messageOf(error);

@@ -1,10 +1,21 @@
 /** Named checks, added and removed while the process runs. */
 
-/** @returns `undefined` when all is well, else the reason. Throwing counts as a reason too. */
-export type HealthCheck = () => string | undefined | Promise<string | undefined>;
+/** What is told of something that is not well, or of its state. */
+export interface Told {
+  /** Of our own words alone, without a name or a text of anybody else: everybody may read it. */
+  readonly cause: string;
+  /** For those on this machine. */
+  readonly text: string;
+}
+
+/**
+ * @returns `undefined` when all is well, else the reason. Throwing counts as a reason too. A reason without a cause is
+ * withheld from all who are not on this machine.
+ */
+export type HealthCheck = () => string | Told | undefined | Promise<string | Told | undefined>;
 
 /** @returns `undefined` when all is well, else what stands beside the name, such as `waiting: the CRD is absent`. */
-export type HealthNote = () => string | undefined;
+export type HealthNote = () => string | Told | undefined;
 
 /** The checks behind one of `/healthz`, `/livez` and `/readyz`. */
 export class HealthChecks {

@@ -1,6 +1,7 @@
 /** HTTP listeners of the process. */
 import { Hono } from "hono";
 import type { Log } from "../observe/log.ts";
+import type { Connection } from "./local-request.ts";
 
 export interface ListenerOptions {
   /** As in the flag, such as `metrics` of `--metrics-bind-address`. */
@@ -17,6 +18,8 @@ export interface Listeners extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+const EVERYWHERE: ReadonlySet<string | undefined> = new Set([undefined, "0.0.0.0", "::"]);
+
 /** Milliseconds. */
 const DRAIN = 1000;
 
@@ -27,7 +30,9 @@ const DRAIN = 1000;
  */
 export async function startListeners(
   listeners: readonly ListenerOptions[],
-  options: { /** Told of routes that throw. */ readonly log?: Log | undefined } = {},
+  options: {
+    /** Told of routes that throw, and of listeners on all interfaces. */ readonly log?: Log | undefined;
+  } = {},
 ): Promise<Listeners> {
   const shared = new Map<string, { names: string[]; place: Place; app: Hono }>();
   for (const { name, address, app } of listeners) {
@@ -49,6 +54,13 @@ export async function startListeners(
   } catch (error) {
     await started.stop();
     throw error;
+  }
+  const open = [...shared.values()].filter(({ place }) => EVERYWHERE.has(place.hostname)).flatMap(({ names }) => names);
+  if (open.length > 0) {
+    const flags = open.map((name) => `--${name}-bind-address`);
+    options.log?.info("Listening on all interfaces without authentication: whoever reaches them is answered", {
+      flags,
+    });
   }
   return started;
 }
@@ -89,7 +101,10 @@ function listen(options: { name: string; place: Place; app: Hono }): Server {
     return Bun.serve({
       port: place.port,
       ...(place.hostname === undefined ? undefined : { hostname: place.hostname }),
-      fetch: (request) => app.fetch(request),
+      fetch: (request, server) => {
+        const connection: Connection = { peer: server.requestIP(request)?.address };
+        return app.fetch(request, connection);
+      },
       development: false,
       // Said outright: Bun turns it on together with `development: false`, and a port in use would be no error.
       reusePort: false,

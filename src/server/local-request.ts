@@ -1,0 +1,36 @@
+/** Whether a request comes from this machine itself, so that its sender may read what others may not. */
+import { isIPv4 } from "../kube/ip-address.ts";
+
+/** What a listener knows of a request besides what its sender says. */
+export interface Connection {
+  /** The address of the other end. */
+  readonly peer?: string | undefined;
+}
+
+const FORWARDED =
+  /^(?:forwarded|via|x-real-ip|x-client-ip|client-ip|true-client-ip|cf-connecting-ip|x-forwarded(?:-.*)?)$/;
+
+/**
+ * True only when the connection comes from a loopback address, the request is for a loopback name, and no proxy says
+ * that it passed it on. A proxy on this machine has a loopback address too, and a web page that made its own name lead
+ * here gives itself away by that name.
+ *
+ * A port-forward ends on the loopback of the pod, so whoever is authorized to make one counts as local.
+ */
+export function isLocal(request: Request, { peer }: Connection): boolean {
+  if (peer === undefined || !isLoopback(peer.replace(/^::ffff:/i, ""))) return false;
+  const host = request.headers.get("host") ?? "";
+  if (!isLoopback(nameOf(host))) return false;
+  for (const name of request.headers.keys()) if (FORWARDED.test(name)) return false;
+  return true;
+}
+
+/** A host without its port and its brackets. */
+function nameOf(host: string): string {
+  const [, address, name] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(host.toLowerCase()) ?? [];
+  return address ?? name ?? "";
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (host.startsWith("127.") && isIPv4(host));
+}
