@@ -10,7 +10,7 @@ import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { ConfigMap } from "../resource/builtin/index.ts";
-import { HealthChecks } from "../server/health-checks.ts";
+import { HealthChecks, type HealthNote } from "../server/health-checks.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { defineController, defineKeyController, definePlugin } from "./define.ts";
 import type { LoadedModule } from "./loaded-module.ts";
@@ -73,10 +73,11 @@ function setUp({ clock = systemClock, ...options }: { strict?: boolean; clock?: 
     invoke: (fn) => fn(),
     dispose: () => void events.push(`dispose ${name}`),
   });
-  const notes = () => Object.fromEntries(health.readyz.notes().map(([name, note]) => [name, note()]));
+  const notes = () => Object.fromEntries(health.readyz.notes().map(([name, note]) => [name, textOf(note())]));
   return { registry, module, events, states, health, metrics, notes };
 }
 
+const textOf = (told: ReturnType<HealthNote>) => (typeof told === "string" ? told : told?.text);
 const checkOf = (checks: HealthChecks, name: string) => checks.checks().find(([one]) => one === name)?.[1];
 
 const keyed = (name: string) => defineKeyController({ name, async reconcile() {} });
@@ -144,7 +145,7 @@ test("ModuleRegistry with strict fails readiness where it would only list", asyn
   const { registry, health } = setUp({ strict: true });
   registry.markBroken("b.ts", { file: "controllers/b.ts", message: "boom" });
   expect(health.readyz.notes()).toEqual([]);
-  expect(await checkOf(health.readyz, "module/b.ts")?.()).toBe("broken: boom");
+  expect(await checkOf(health.readyz, "module/b.ts")?.()).toEqual({ cause: "broken", text: "broken: boom" });
   await registry.remove("b.ts");
   expect(health.readyz.checks()).toEqual([]);
 });
