@@ -9,6 +9,7 @@ import { admission } from "./sequences/admission.ts";
 import { allocation } from "./sequences/allocation.ts";
 import { embedded } from "./sequences/embedded.ts";
 import { custom } from "./sequences/custom.ts";
+import { listOptions } from "./sequences/list-options.ts";
 import { listing } from "./sequences/listing.ts";
 import { deletion } from "./sequences/deletion.ts";
 import { mutatingPolicies } from "./sequences/mutating-policies.ts";
@@ -41,6 +42,7 @@ export function allCases(served: readonly Served[], { share, wrong, worlds, fami
     ...generatedCases(served, wrong),
     ...watching,
     ...listing,
+    ...listOptions,
     ...protocol,
     ...custom,
     ...deletion,

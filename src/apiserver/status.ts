@@ -1,4 +1,5 @@
 /** `Status` objects: the answers that say what went wrong. @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/ */
+import type { KubeObject } from "./hooks.ts";
 import { causeReason, errorBody, errorText, type FieldError } from "./field-error.ts";
 
 export interface StatusCause {
@@ -71,8 +72,10 @@ export function notFound(subject: Subject, name: string): StatusError {
   return new StatusError(404, "NotFound", { message, details: about(subject, name) });
 }
 
-export function alreadyExists(subject: Subject, name: string): StatusError {
-  const message = `${qualified(subject)} "${name}" already exists`;
+/** @param existing what stands in the way */
+export function alreadyExists(subject: Subject, name: string, existing?: KubeObject): StatusError {
+  const state = existing?.metadata.deletionTimestamp === undefined ? "" : "object is being deleted: ";
+  const message = `${state}${qualified(subject)} "${name}" already exists`;
   return new StatusError(409, "AlreadyExists", { message, details: about(subject, name) });
 }
 

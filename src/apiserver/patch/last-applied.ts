@@ -28,6 +28,6 @@ export function lastAppliedOf(applied: Fields): string {
   const { metadata, ...rest } = applied;
   const { annotations, ...others } = (metadata ?? {}) as Fields;
   const { [lastAppliedKey]: _, ...left } = (annotations ?? {}) as Fields;
-  const kept = Object.keys(left).length > 0 ? { annotations: left } : {};
+  const kept = annotations === undefined || annotations === null ? {} : { annotations: left };
   return `${goJson({ ...rest, metadata: { ...others, ...kept } })}\n`;
 }

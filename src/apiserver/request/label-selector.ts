@@ -77,15 +77,21 @@ class Parser {
     const first = this.#peek();
     if (first !== ")" && first !== "," && !isWord(first))
       throw refusal(`found '${first}', expected: ',', ')' or identifier`);
-    const values: string[] = [];
+    // `()`, `(a,)` and `(,a)` hold the empty value.
+    const values = new Set<string>();
     for (;;) {
-      // `()`, `(a,)` and `(,a)` hold the empty value.
-      const token = this.#peek();
-      if (isWord(token)) this.#at += 1;
-      values.push(isWord(token) ? token : "");
-      const separator = this.#next();
-      if (separator === ")") return values;
-      if (separator !== ",") throw refusal(`found '${separator}', expected: ',' or ')'`);
+      const token = this.#next();
+      if (isWord(token)) values.add(token);
+      else if (token === ")") return [...values, ""];
+      else if (token !== ",") throw refusal(`found '${token}', expected: ',', or identifier`);
+      else values.add("");
+      const after = this.#peek();
+      if (after === ")") {
+        this.#at += 1;
+        return token === "," ? [...values, ""] : [...values];
+      }
+      if (after === ",") this.#at += 1;
+      else if (isWord(token)) throw refusal(`found '${after}', expected: ',' or ')'`);
     }
   }
 

@@ -67,7 +67,13 @@ function watchErrors(options: ListOptions): FieldError[] {
   const { resourceVersionMatch: match } = options;
   if (options.sendInitialEvents !== undefined && match !== "NotOlderThan")
     errors.push(refused(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
-  if (match === "") return errors;
+  if (match === "") {
+    // Such a watch is taken to ask for its initial events, which come with a match.
+    const isDefaulted = options.sendInitialEvents === undefined && ["", "0"].includes(options.resourceVersion);
+    if (isDefaulted && options.continue !== "")
+      errors.push(refused(field, "resourceVersionMatch is forbidden when continue is provided"));
+    return errors;
+  }
   if (options.sendInitialEvents === undefined)
     errors.push(refused(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
   if (match !== "NotOlderThan") errors.push(notSupported(field, match, { valid: ["NotOlderThan"] }));
@@ -140,7 +146,7 @@ function boolean(value: string | null): boolean | undefined {
 }
 
 function integer(value: string | null): number | undefined {
-  if (value === null || value === "") return undefined;
+  if (value === null) return undefined;
   if (!/^[+-]?[0-9]+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${goQuoted(value)}: invalid syntax`);
   const number = Number(value);
   if (Math.abs(number) >= 2 ** 63) throw badRequest(`strconv.ParseInt: parsing ${goQuoted(value)}: value out of range`);

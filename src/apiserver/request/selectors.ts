@@ -57,6 +57,7 @@ function terms(selector: string): Term[] {
 function unescaped(value: string): string {
   const wrong = /\\([^\\,=])/.exec(value);
   if (wrong !== null) throw badRequest(`invalid field selector: invalid escape sequence: \\${wrong[1] ?? ""}`);
+  if (/(?<!\\)(?:\\\\)*\\$/.test(value)) throw badRequest("invalid field selector: invalid escape sequence: \\");
   const bare = /(?<!\\)(?:\\\\)*([=])/.exec(value);
   if (bare !== null)
     throw badRequest(`invalid field selector: unescaped character in value: ${(bare[1] ?? "").charCodeAt(0)}`);

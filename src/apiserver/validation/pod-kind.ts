@@ -45,6 +45,8 @@ const pod: Rules = {
     "spec.hostNetwork": (object) => String(inner(object, "spec")["hostNetwork"] ?? false),
     "status.phase": (object) => String(inner(object, "status")["phase"] ?? ""),
     "status.podIP": (object) => String(inner(object, "status")["podIP"] ?? ""),
+    // May be asked for, and is never there.
+    "status.podIPs": () => "",
     "status.nominatedNodeName": (object) => String(inner(object, "status")["nominatedNodeName"] ?? ""),
   },
 };

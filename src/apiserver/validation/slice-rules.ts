@@ -12,6 +12,10 @@ const all = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNo
 export const slice: Rules = {
   prepare: (object) => dropLists(inner(object, "spec")),
   prepareUpdate: (next) => dropLists(inner(next, "spec")),
+  selectable: {
+    "spec.nodeName": (object) => String(inner(object, "spec")["nodeName"] ?? ""),
+    "spec.driver": (object) => String(inner(object, "spec")["driver"] ?? ""),
+  },
   check: (object, { old }) => {
     const spec = object.at("spec");
     driverName(spec.at("driver"));

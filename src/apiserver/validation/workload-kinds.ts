@@ -314,7 +314,6 @@ export const workloadKinds: RuleTable = {
       if (old !== undefined) sameSelector(object, old);
     },
     status: replicaCounts,
-    selectable: { "status.replicas": (object) => String(inner(object, "status")["replicas"] ?? 0) },
   },
   "apps/StatefulSet": {
     // A feature that is off.

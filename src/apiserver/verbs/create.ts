@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { KubeObject, ObjectMetadata, WriteContext } from "../hooks.ts";
 import { accessForbidden } from "../authorization/forbidden.ts";
 import { guardRole, rbacGroup, type RoleWrite } from "../authorization/role-guard.ts";
-import { keyOf, viewOf } from "../registry/resource.ts";
+import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
@@ -123,14 +123,14 @@ export async function createObject(
     metadata.name = generatedName(metadata.generateName ?? "");
     key = keyOf(resource, target.namespace, metadata.name);
   }
-  if (resource.collection.get(key) !== undefined) throw alreadyExists(row, metadata.name ?? "");
+  refuseTaken(resource, key, metadata.name ?? "");
   if (exchange.hasEmpty === true && schema !== undefined) object = parts.schemas.stored(schema, object);
   const inStorage = await resource.toStorage(object);
   if (options.dryRun) {
     const made = new Stored(key, 0, { object: ordered(object) });
     return resource.readsLess ? await viewOf(resource, made, "") : made;
   }
-  if (resource.collection.get(key) !== undefined) throw alreadyExists(row, metadata.name ?? "");
+  refuseTaken(resource, key, metadata.name ?? "");
   // The storage says the version; here it gets its place.
   const placed = { ...inStorage, metadata: { ...inStorage.metadata, resourceVersion: "" } };
   const stored = storage.put(resource.collection, key, ordered(placed));
@@ -254,4 +254,10 @@ function generatedName(base: string): string {
   let suffix = "";
   for (let index = 0; index < 5; index += 1) suffix += letters[Math.floor(Math.random() * letters.length)] ?? "x";
   return `${base.slice(0, 58)}${suffix}`;
+}
+
+/** @throws StatusError 409 when there is an object at the key already. */
+function refuseTaken({ collection, row }: Resource, key: string, name: string): void {
+  const taken = collection.get(key);
+  if (taken !== undefined) throw alreadyExists(row, name, taken.object);
 }

@@ -4,13 +4,13 @@ import { cleanup } from "../registry/definitions.ts";
 import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
 import { answerJson, answerObject } from "../request/answer.ts";
 import { listOptions } from "../request/query.ts";
-import { selection } from "../request/selectors.ts";
 import { conflict, forbidden, notFound } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import { type DeleteOptions, deleteOptions } from "./delete-options.ts";
 import { type Exchange, timestamp, writeContext } from "./exchange.ts";
 import { invalidKind, ordered } from "./create.ts";
 import { formOf } from "./forms.ts";
+import { pageOf } from "./list.ts";
 
 export async function deleteOne(exchange: Exchange): Promise<Response> {
   const { resource, target, request, warnings, accept } = exchange;
@@ -34,16 +34,11 @@ export async function deleteOne(exchange: Exchange): Promise<Response> {
 }
 
 export async function deleteMany(exchange: Exchange): Promise<Response> {
-  const { kernel, resource, query, target, request, warnings, accept } = exchange;
+  const { query, target, request, warnings, accept } = exchange;
   const form = formOf(exchange);
   const list = listOptions(query);
-  const { test } = selection(resource, list);
   const options = await deleteOptions(exchange);
-  const prefix = resource.row.namespaced && target.namespace !== "" ? `${target.namespace}/` : "";
-  const inside = resource.collection.all().filter(({ key }) => key.startsWith(prefix));
-  const version = kernel.storage.version;
-  const views = (await resource.view(inside)).filter(({ object }) => test?.(object) ?? true);
-  const found = list.limit > 0 ? views.slice(0, list.limit) : views;
+  const { found, metadata } = await pageOf(exchange, list);
   for (const { object } of found) {
     const { name = "", namespace = "" } = object.metadata;
     const one = { ...exchange, target: { ...target, name, namespace } };
@@ -52,7 +47,7 @@ export async function deleteMany(exchange: Exchange): Promise<Response> {
       if ((error as { status?: { code?: number } }).status?.code !== 404) throw error;
     });
   }
-  const json = form.list(found, { resourceVersion: String(version) });
+  const json = form.list(found, metadata);
   return answerJson(request, json, { warnings, yaml: accept.yaml });
 }
 

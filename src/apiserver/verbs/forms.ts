@@ -82,7 +82,8 @@ function metadataForm({ formVersion, isListForm }: Accepted, { row }: Resource):
     list(stored, metadata) {
       if (!isListForm) throw otherForm("PartialObjectMetadata", `a list (${type("List")})`);
       const own = { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${formVersion}`, metadata };
-      return `${JSON.stringify(own).slice(0, -1)},"items":[${stored.map(one).join(",")}]}`;
+      const items = stored.length === 0 ? "null" : `[${stored.map(one).join(",")}]`;
+      return `${JSON.stringify(own).slice(0, -1)},"items":${items}}`;
     },
     event: one,
   };

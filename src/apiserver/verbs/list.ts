@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fields } from "../hooks.ts";
 import { keyOf, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
-import { jsonProblem } from "../request/json-problem.ts";
 import { listOptions, type ListOptions, versionNumber } from "../request/query.ts";
 import { selection } from "../request/selectors.ts";
 import { badRequest, expired, notFound, StatusError } from "../status.ts";
 import type { Stored } from "../storage/stored.ts";
 import type { Storage } from "../storage/storage.ts";
+import { type ContinueToken, continueToken, readContinueToken } from "./continue-token.ts";
 import type { Exchange } from "./exchange.ts";
 import { formOf } from "./forms.ts";
 import { watch } from "./watch.ts";
@@ -26,16 +26,32 @@ export async function get(exchange: Exchange): Promise<Response> {
 }
 
 export async function list(exchange: Exchange): Promise<Response> {
-  const { kernel, resource, target, query, request, accept, warnings } = exchange;
+  const { target, query, request, accept, warnings } = exchange;
   const options = listOptions(target.watchPath ? withWatch(query) : query);
   if (options.watch) return watch(exchange, options);
-  const { test, name } = selection(resource, options);
   const form = formOf(exchange);
+  const { found, metadata } = await pageOf(exchange, options);
+  return answerJson(request, form.list(found, metadata), { warnings, yaml: accept.yaml });
+}
+
+export interface Page {
+  readonly found: readonly Stored[];
+  /** The list's own metadata. */
+  readonly metadata: Fields;
+}
+
+/** @throws StatusError when the options are wrong or ask for a version that is not there. */
+export async function pageOf(exchange: Exchange, options: ListOptions): Promise<Page> {
+  const { kernel, resource } = exchange;
+  const { test, name } = selection(resource, options);
   const asked = options.continue === "" ? versionNumber(options.resourceVersion) : undefined;
-  if (asked !== undefined && asked > kernel.storage.version) await reached(kernel.storage, asked);
+  if (asked !== undefined) await reached(kernel.storage, asked);
+  const prefix = prefixOf(exchange);
+  const read = options.continue === "" ? undefined : readContinueToken(options.continue, prefix);
+  if (read !== undefined) await reached(kernel.storage, read.version);
   await kernel.storage.settled();
-  const place = placeOf(exchange, options);
-  const inside = within(place.objects, resource.row.namespaced ? target.namespace : "");
+  const place = placeOf(exchange, { options, read, prefix });
+  const inside = within(place.objects, prefix);
   const start = place.start === undefined ? 0 : indexAfter(inside, place.start);
   const views = await resource.view(start === 0 ? inside : inside.slice(start));
   // Any version will do: that is answered from memory, and whole.
@@ -56,10 +72,16 @@ export async function list(exchange: Exchange): Promise<Response> {
   const last = views[at - 1];
   const isMore = test === undefined ? at < views.length : views.slice(at).some(({ object }) => test(object));
   if (isMore && last !== undefined) {
-    metadata["continue"] = token(place.isConsistent ? place.version : -1, last.key);
+    const version = place.isConsistent ? place.version : -1;
+    metadata["continue"] = continueToken({ version, start: last.key }, prefix);
     if (test === undefined) metadata["remainingItemCount"] = views.length - at;
   }
-  return answerJson(request, form.list(found, metadata), { warnings, yaml: accept.yaml });
+  return { found, metadata };
+}
+
+/** What every key of the list begins with. */
+function prefixOf({ resource: { row }, target: { namespace } }: Exchange): string {
+  return row.namespaced && namespace !== "" ? `${namespace}/` : "";
 }
 
 function withWatch(query: URLSearchParams): URLSearchParams {
@@ -78,14 +100,20 @@ interface Place {
   readonly isConsistent: boolean;
 }
 
-function placeOf({ kernel: { storage }, resource: { collection } }: Exchange, options: ListOptions): Place {
+interface Asked {
+  readonly options: ListOptions;
+  readonly read: ContinueToken | undefined;
+  readonly prefix: string;
+}
+
+function placeOf({ kernel: { storage }, resource: { collection } }: Exchange, { options, read, prefix }: Asked): Place {
   const now = { objects: collection.all(), version: storage.version, start: undefined, isConsistent: true };
-  if (options.continue !== "") {
-    const { version, start } = readToken(options.continue);
+  if (read !== undefined) {
+    const { version, start } = read;
     if (options.resourceVersion !== "" && options.resourceVersion !== "0")
       throw badRequest("specifying resource version is not allowed when using continue");
     if (version < 0) return { ...now, start, isConsistent: false };
-    if (version < collection.history.compacted) throw tooOldToContinue(start);
+    if (version < collection.history.compacted) throw tooOldToContinue(start, prefix);
     return { objects: collection.allAt(version), version, start, isConsistent: true };
   }
   const asked = versionNumber(options.resourceVersion);
@@ -116,11 +144,11 @@ async function reached(storage: Storage, asked: number): Promise<void> {
 }
 
 /** The part of a list that is in a namespace; all of it when there is none. */
-function within(objects: readonly Stored[], namespace: string): readonly Stored[] {
-  if (namespace === "") return objects;
-  const from = firstAtLeast(objects, `${namespace}/`);
+function within(objects: readonly Stored[], prefix: string): readonly Stored[] {
+  if (prefix === "") return objects;
+  const from = firstAtLeast(objects, prefix);
   // "0" is the character after "/".
-  const to = firstAtLeast(objects, `${namespace}0`);
+  const to = firstAtLeast(objects, `${prefix.slice(0, -1)}0`);
   return objects.slice(from, to);
 }
 
@@ -140,34 +168,10 @@ function indexAfter(objects: readonly Stored[], key: string): number {
   return objects[index]?.key === key ? index + 1 : index;
 }
 
-function token(version: number, key: string): string {
-  const content = JSON.stringify({ v: "meta.k8s.io/v1", rv: version, start: `${key}\0` });
-  return Buffer.from(content).toString("base64url");
-}
-
-function readToken(text: string): { version: number; start: string } {
-  const wrong = /[^A-Za-z0-9_-]/.exec(text)?.index ?? (text.length % 4 === 1 ? text.length - 1 : -1);
-  const isRefused = (why: string): StatusError =>
-    badRequest(`invalid continue token: continue key is not valid: ${why}`);
-  if (wrong >= 0) throw isRefused(`illegal base64 data at input byte ${wrong}`);
-  const bytes = Buffer.from(text, "base64url");
-  const content = bytes.toString();
-  const problem = jsonProblem(bytes.toString("latin1"));
-  if (problem !== undefined) throw isRefused(problem);
-  try {
-    const { v, rv, start } = JSON.parse(content) as { v?: unknown; rv?: unknown; start?: unknown };
-    if (v === "meta.k8s.io/v1" && typeof rv === "number" && typeof start === "string" && start !== "")
-      return { version: rv, start: start.replace(/\0$/, "") };
-  } catch {
-    // said below
-  }
-  throw isRefused("incorrect encoded start resourceVersion 0 (version meta.k8s.io/v1)");
-}
-
-function tooOldToContinue(start: string): StatusError {
+function tooOldToContinue(start: string, prefix: string): StatusError {
   const error = expired(
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
   );
-  Object.assign(error.status.metadata, { continue: token(-1, start) });
+  Object.assign(error.status.metadata, { continue: continueToken({ version: -1, start }, prefix) });
   return error;
 }

@@ -1,0 +1,39 @@
+/** Continue tokens: where a list goes on, relative to what it lists, and at which version. */
+import { jsonProblem } from "../request/json-problem.ts";
+import { badRequest, type StatusError } from "../status.ts";
+
+const known = "meta.k8s.io/v1";
+
+export interface ContinueToken {
+  /** Negative when the list goes on with the present state. */
+  readonly version: number;
+  /** The key after which it goes on. */
+  readonly start: string;
+}
+
+/** @param prefix what every key of the list begins with: its namespace and a slash, or nothing */
+export function continueToken({ version, start }: ContinueToken, prefix: string): string {
+  const content = JSON.stringify({ v: known, rv: version, start: `/${start.slice(prefix.length)}\0` });
+  return Buffer.from(content).toString("base64url");
+}
+
+/** @throws StatusError 400 */
+export function readContinueToken(text: string, prefix: string): ContinueToken {
+  const wrong = /[^A-Za-z0-9_-]/.exec(text)?.index ?? (text.length % 4 === 1 ? text.length - 1 : -1);
+  if (wrong >= 0) throw refused(`illegal base64 data at input byte ${wrong}`);
+  const bytes = Buffer.from(text, "base64url");
+  const problem = jsonProblem(bytes.toString("latin1"));
+  if (problem !== undefined) throw refused(problem);
+  const content: unknown = JSON.parse(bytes.toString());
+  const { v, rv, start } = (content ?? {}) as { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown };
+  if (v !== known) throw refused(`server does not recognize this encoded version ${typeof v === "string" ? v : ""}`);
+  if (typeof rv !== "number" || rv === 0) throw refused(`incorrect encoded start resourceVersion (version ${known})`);
+  if (typeof start !== "string" || start === "") throw refused(`encoded start key empty (version ${known})`);
+  const path = start.startsWith("/") ? start : `/${start}`;
+  if (path.split("/").some((part, index) => index > 0 && ["", ".", ".."].includes(part))) throw refused(start);
+  return { version: rv, start: prefix + path.slice(1).replace(/\0$/, "") };
+}
+
+function refused(why: string): StatusError {
+  return badRequest(`invalid continue token: continue key is not valid: ${why}`);
+}
