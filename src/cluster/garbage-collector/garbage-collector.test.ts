@@ -73,6 +73,16 @@ describe("garbageCollector", () => {
     await caller.until("all collected", isEmpty, 20);
   });
 
+  test("lets an owner go that is to orphan its dependents at first, and then to wait for them", async () => {
+    await caller.make("undecided"); // there is no dependent whose change would get it looked at again
+    // Both before it has a look.
+    const policies = ["Orphan", "Foreground"];
+    await Promise.all(
+      policies.map((propagationPolicy) => caller.call("DELETE", `${configMaps}/undecided`, { propagationPolicy })),
+    );
+    await caller.until("the owner gone", async () => !(await caller.has(`${configMaps}/undecided`)));
+  });
+
   test("leaves what is owned by a kind that is not served, and collects it when the kind came without the owner", async () => {
     const apiVersion = "things.example.com/v1";
     const owner = { apiVersion, kind: "Thing", name: "never", uid: "00000000-0000-4000-8000-000000000000" };

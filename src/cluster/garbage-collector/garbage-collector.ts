@@ -75,7 +75,8 @@ interface Look {
 
 async function look(node: Node, { client, graph, kind }: Look): Promise<void | Result> {
   const { identity } = node;
-  if (node.isOrphaning) return orphan(node, { client, kind });
+  // It may have been asked since then to wait for the rest of its dependents.
+  if (node.isOrphaning) await orphan(node, { client, kind });
   // Deletion never turns back: what it leaves is for others to do.
   if (node.isBeingDeleted && !node.isDeletingDependents) return;
   const { name, namespace } = identity;
