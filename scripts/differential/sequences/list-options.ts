@@ -81,4 +81,36 @@ export const listOptions: readonly Case[] = [
       });
     },
   },
+  {
+    name: "forms that are preferred, and managers taken away",
+    run: async (session) => {
+      const path = await filled(session);
+      const table = "application/json;as=Table;g=meta.k8s.io";
+      for (const accept of [
+        "application/json;q=0.1,application/yaml;q=0.9",
+        `${table};v=v1;q=0.5,application/yaml`,
+        `${table};v=v2`,
+        "application/json;v=v1",
+      ])
+        await session.send(accept, "GET", `${path}/a`, { headers: { accept } });
+      const merge = { "content-type": "application/merge-patch+json" };
+      const body = { metadata: { managedFields: [] } };
+      await session.send("no managers", "PATCH", `${path}/a`, { headers: merge, body });
+      const put = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "b", managedFields: [] }, data: { x: "y" } };
+      await session.send("no managers by put", "PUT", `${path}/b`, { body: put });
+      for (const apiVersion of ["a/b/c", ""]) {
+        const ownerReferences = [{ apiVersion, kind: "A", name: "p", uid: "u" }];
+        const owned = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owned", ownerReferences } };
+        await session.send(`owner in ${apiVersion}`, "POST", path, { body: owned });
+      }
+      const pods = `/api/v1/namespaces/${session.slug}/pods`;
+      const spec = { containers: [{ name: "c", image: "i" }] };
+      await session.quietly("POST", pods, { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec });
+      await session.send("a status without its class", "PATCH", `${pods}/p/status`, {
+        headers: { "content-type": "application/json-patch+json" },
+        body: [{ op: "replace", path: "/status", value: { phase: "Failed", reason: "Evicted" } }],
+      });
+      await session.send("no such component", "GET", "/api/v1/componentstatuses/none");
+    },
+  },
 ];

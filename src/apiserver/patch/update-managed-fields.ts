@@ -54,7 +54,8 @@ function lacksKeys({ kind, ...object }: KubeObject): boolean {
 /** The same where `next` has empty lists and maps: of these only those that are encoded belong to anybody. */
 export function updateManagedFieldsOfEmpty(options: UpdateOptions): KubeObject {
   const encoded = decodeBuiltIn(options.schema, options.next, { empty: "encoded" }).object as KubeObject;
-  return withManagedFields(options.next, updateManagedFields({ ...options, next: encoded }).metadata.managedFields);
+  const next = withManagedFields(encoded, options.next.metadata?.managedFields);
+  return withManagedFields(options.next, updateManagedFields({ ...options, next }).metadata.managedFields);
 }
 
 /** Changes `managers`. */

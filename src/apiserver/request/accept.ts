@@ -47,24 +47,39 @@ export function acceptedStatus(header: string | null): Accepted | undefined {
 }
 
 function negotiated(clauses: readonly string[], forms: readonly Form[]): Accepted | undefined {
-  for (const clause of clauses) {
+  for (const clause of preferred(clauses)) {
     const [type = "", ...parameters] = clause.split(";").map((part) => part.trim());
     const yaml = type === "application/yaml";
     if (type !== "application/json" && !yaml && type !== "*/*" && type !== "application/*") continue;
     const parameter = (name: string): string | undefined =>
       parameters.find((text) => text.startsWith(`${name}=`))?.slice(name.length + 1);
     const asked = parameter("as");
-    if (asked === undefined) return yaml ? plainYaml : plain;
+    const [group, formVersion = ""] = [parameter("g"), parameter("v")];
+    if (asked === undefined) {
+      if (group !== undefined || formVersion !== "") continue; // a form without a name is none
+      return yaml ? plainYaml : plain;
+    }
     const isListForm = asked === "PartialObjectMetadataList";
     const form = (isListForm ? "PartialObjectMetadata" : asked) as Form;
-    const formVersion = parameter("v") ?? "";
-    const group = parameter("g");
     if (!forms.includes(form)) continue;
     if (form === "APIGroupDiscoveryList" ? group !== "apidiscovery.k8s.io" : group !== "meta.k8s.io") continue;
-    if (!["v1", "v1beta1", "v2", "v2beta1"].includes(formVersion)) continue;
+    if (!(form === "APIGroupDiscoveryList" ? discoveryVersions : metaVersions).includes(formVersion)) continue;
     return { form, formVersion, isListForm, yaml };
   }
   return undefined;
+}
+
+const discoveryVersions = ["v2", "v2beta1"];
+const metaVersions = ["v1", "v1beta1"];
+
+/** What a client wants most comes first; those it wants as much keep their order. */
+function preferred(clauses: readonly string[]): readonly string[] {
+  if (!clauses.some((clause) => clause.includes("q="))) return clauses;
+  const quality = (clause: string): number => {
+    const found = /;\s*q=([0-9.]+)\s*(?:;|$)/.exec(clause);
+    return found === null ? 1 : Number(found[1]);
+  };
+  return clauses.toSorted((left, right) => quality(right) - quality(left));
 }
 
 /** @throws StatusError 406 when no clause is a type of the route, whatever its parameters. */

@@ -142,6 +142,8 @@ export function typed(object: KubeObject, body: BodyText, options: Pick<DecodeOp
   const twice = isJson ? duplicateFields(body.text).map((path) => `duplicate field ${JSON.stringify(path)}`) : [];
   const repeated = body.type === "application/yaml" ? decodeYaml(body.text).repeated : undefined;
   decoded.metadata ??= {};
+  // Decoding keeps no empty list; this one says that nobody manages anything any more.
+  if (object.metadata?.managedFields?.length === 0) decoded.metadata.managedFields = [];
   schemas.applyDefaults(schema, decoded);
   return {
     object: decoded,

@@ -86,7 +86,10 @@ function owners(references: Field): void {
   let controller = "";
   for (const { fields } of references.items) {
     const [kind, name] = [String(fields["kind"] ?? ""), String(fields["name"] ?? "")];
-    if (!fields["apiVersion"]) references.at("apiVersion").invalid("version must not be empty", "");
+    const apiVersion = String(fields["apiVersion"] ?? "");
+    // What is no group and version has neither.
+    if (apiVersion === "" || apiVersion.split("/").length > 2)
+      references.at("apiVersion").invalid("version must not be empty", apiVersion);
     for (const part of ["kind", "name", "uid"]) if (!fields[part]) references.at(part).invalid("must not be empty", "");
     if (fields["apiVersion"] === "v1" && kind === "Event") {
       references.invalid("/v1, Kind=Event is disallowed from being an owner", fields);

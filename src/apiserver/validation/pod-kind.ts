@@ -36,6 +36,9 @@ const pod: Rules = {
     // A feature that is off.
     delete inner(next, "status")["nodeAllocatableResourceClaimStatuses"];
     if (next["status"] === undefined && old["status"] !== undefined) next["status"] = old["status"];
+    const status = inner(next, "status");
+    const { qosClass } = inner(old, "status");
+    if (!status["qosClass"] && qosClass !== undefined) status["qosClass"] = qosClass;
   },
   selectable: {
     "spec.nodeName": (object) => String(inner(object, "spec")["nodeName"] ?? ""),

@@ -1,7 +1,7 @@
 /** GET of one object and of many. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fields } from "../hooks.ts";
-import { keyOf, viewOf } from "../registry/resource.ts";
+import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { listOptions, type ListOptions, versionNumber } from "../request/query.ts";
 import { selection } from "../request/selectors.ts";
@@ -20,9 +20,14 @@ export async function get(exchange: Exchange): Promise<Response> {
   await kernel.storage.settled();
   const form = formOf(exchange);
   const stored = resource.collection.get(keyOf(resource, target.namespace, target.name));
-  if (stored === undefined) throw notFound(resource.row, target.name);
+  if (stored === undefined) throw notFound(calledAs(resource), target.name);
   const view = await viewOf(resource, stored, target.subresource);
   return answerJson(request, form.one(view), { warnings, yaml: accept.yaml });
+}
+
+/** What a kind is called when an object of it is not there. */
+function calledAs({ row }: Resource): Resource["row"] {
+  return row.group === "" && row.plural === "componentstatuses" ? { ...row, plural: "componentstatus" } : row;
 }
 
 export async function list(exchange: Exchange): Promise<Response> {
