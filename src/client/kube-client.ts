@@ -8,6 +8,7 @@ import { sameJson } from "../resource/json.ts";
 import type { Draft, Key } from "../resource/meta.ts";
 import { keyString } from "../resource/meta.ts";
 import { labelSelector } from "../resource/selector.ts";
+import { actingAs } from "./acting-as.ts";
 import { AdaptedClient } from "./adapted-client.ts";
 import { AppliedMemory } from "./applied-memory.ts";
 import type {
@@ -34,6 +35,7 @@ import type {
 import { indexedBy } from "./field-index.ts";
 import { childUpdates } from "./child-entry.ts";
 import { handOver } from "./handover.ts";
+import { kept, keptEvents, keptPages } from "./kept-reads.ts";
 import { appliedFields } from "./managed-fields.ts";
 import { type ListQuery, ObjectReader } from "./object-reader.ts";
 import { ObjectWriter } from "./object-writer.ts";
@@ -69,27 +71,29 @@ export class KubeClient implements Client {
 
   get live(): LiveReader {
     const { reader } = this.#parts;
+    const run = this.#run;
     return {
-      get: (resource, key, options) => reader.getLive(resource, key, this.#reading(options)),
-      find: (resource, key, options) => reader.findLive(resource, key, this.#reading(options)),
-      list: (resource, options) => reader.listLive(resource, this.#query(options)),
-      pages: (resource, options) => reader.pages(resource, this.#query(options), { size: options?.limit }),
+      get: (resource, key, options) => kept(run, resource, reader.getLive(resource, key, this.#reading(options))),
+      find: (resource, key, options) => kept(run, resource, reader.findLive(resource, key, this.#reading(options))),
+      list: (resource, options) => kept(run, resource, reader.listLive(resource, this.#query(options))),
+      pages: (resource, options) =>
+        keptPages(run, resource, reader.pages(resource, this.#query(options), { size: options?.limit })),
     };
   }
 
   get<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options?: CallOptions): Promise<S["read"]> {
     if (this.#isOther) return this.live.get(resource, key, options);
-    return this.#parts.reader.get(resource, key, options);
+    return kept(this.#run, resource, this.#parts.reader.get(resource, key, options));
   }
 
   find<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options?: CallOptions): Promise<S["read"] | undefined> {
     if (this.#isOther) return this.live.find(resource, key, options);
-    return this.#parts.reader.find(resource, key, options);
+    return kept(this.#run, resource, this.#parts.reader.find(resource, key, options));
   }
 
   list<S extends Shape>(resource: Resource<S>, options?: ListOptions<S>): Promise<readonly S["read"][]> {
     if (this.#isOther) return this.live.list(resource, options);
-    return this.#parts.reader.list(resource, this.#query(options));
+    return kept(this.#run, resource, this.#parts.reader.list(resource, this.#query(options)));
   }
 
   create<S extends Shape>(resource: Resource<S>, object: Created<S>, options?: WriteOptions): Promise<S["read"]> {
@@ -265,7 +269,7 @@ export class KubeClient implements Client {
   ): AsyncIterable<WatchEvent<S["read"]>> {
     const { resourceVersion } = options ?? {};
     const query = { ...this.#query(options), resourceVersion, stop: this.#run.requestSignal };
-    return watchEvents(this.#parts.scope, resource, query);
+    return keptEvents(this.#run, resource, watchEvents(this.#parts.scope, resource, query));
   }
 
   with<const O extends ClientOptions>(
@@ -346,27 +350,6 @@ export class KubeClient implements Client {
 
 interface HandWrite extends WriteOptions {
   readonly resourceVersion: string | undefined;
-}
-
-/** The same run in another's name. */
-function actingAs(run: RunScope, { manager = run.manager, as }: ClientOptions): RunScope {
-  const headers =
-    as === undefined
-      ? run.headers
-      : {
-          "Impersonate-User": as.user,
-          ...(as.groups === undefined || as.groups.length === 0 ? {} : { "Impersonate-Group": as.groups }),
-          ...(as.uid === undefined ? {} : { "Impersonate-Uid": as.uid }),
-        };
-  return {
-    gate: run.gate,
-    origin: run.origin,
-    get requestSignal() {
-      return run.requestSignal; // comes to life with the run's signal
-    },
-    headers,
-    manager,
-  };
 }
 
 /** As the types ask for, and what they cannot see: a variable that holds nothing must not mean everything. */

@@ -223,6 +223,7 @@ export class ObjectWriter {
     const path =
       call.collection === true ? collectionPath(mapping, target.namespace) : objectPath(mapping, target, subresource);
     const body = call.object === undefined ? call.body : identified(mapping, call.object);
+    run.keep?.(resource, call.object ?? call.body); // a refusal may quote it
     const { gate } = run;
     if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
     if (
@@ -252,6 +253,7 @@ export class ObjectWriter {
         attempts: hold,
         parse: held === undefined ? undefined : (body) => informers.parseAnswer(resource, held, (text = body)),
       });
+      run.keep?.(resource, answer);
       if (!isDry) result = resultOf(answer, { origin: run.origin, text });
     } catch (error) {
       if (held !== undefined) {

@@ -35,4 +35,6 @@ export interface RunScope {
   readonly manager?: string | undefined;
   /** The server checks all that the run writes, and stores nothing. @default false */
   readonly dryRun?: boolean | undefined;
+  /** Told of what is read and written, so that what the run says repeats no sensitive value of it. */
+  keep?(resource: Resource, object: unknown): void;
 }

@@ -1,5 +1,6 @@
 /** What an object says of runs that keep failing: an Event, and a condition where the controller asks for one. */
 import type { Clock } from "../platform/clock.ts";
+import { failureMessage } from "../reconcile/failure-message.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
@@ -12,7 +13,6 @@ import type { Outcome } from "./outcome.ts";
 const DEFAULT_AFTER = 3;
 /** A message that changes each time is told at the latest after so many milliseconds. */
 const TELL_EVERY = 600_000;
-const MOST = 1_024;
 
 export interface FailureReportsOptions {
   readonly retry: Retry | undefined;
@@ -52,7 +52,11 @@ export class FailureReports {
       case "fail":
         return this.#failed(run, outcome.error);
       case "park":
-        return this.#says(run, { status: false, reason: "ReconcileParked", message: messageOf(outcome.error) });
+        return this.#says(run, {
+          status: false,
+          reason: "ReconcileParked",
+          message: failureMessage(run, outcome.error),
+        });
       default:
         return undefined;
     }
@@ -65,7 +69,7 @@ export class FailureReports {
   #failed(run: ObjectRun, error: unknown): Promise<void> | undefined {
     const { attempt } = run;
     if (attempt < this.#after) return undefined;
-    const message = messageOf(error);
+    const message = failureMessage(run, error);
     const { key } = run.cause;
     const told = this.#told.get(key);
     const now = this.#clock.now();
@@ -104,10 +108,6 @@ export class FailureReports {
     const { status } = run.latest() as { readonly status?: { readonly conditions?: readonly Condition[] } };
     return status?.conditions?.find(({ type }) => type === this.#condition);
   }
-}
-
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, MOST);
 }
 
 function isPower(attempt: number): boolean {

@@ -8,6 +8,7 @@ import { causesText } from "../queue/cause.ts";
 import type { QueueItem } from "../queue/queue-item.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
+import { failureMessage } from "../reconcile/failure-message.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
 import { type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
 
@@ -249,7 +250,7 @@ export class Workers implements Beginner {
   }
 
   #park(run: KeyRun, error: unknown, why = "by a terminal error"): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureMessage(run, error);
     if (!this.#options.queue.park(run.cause.key, reason)) {
       run.log.error(`Failed ${why}, and runs again: something about it changed meanwhile`, { error });
       return;

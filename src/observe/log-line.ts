@@ -9,6 +9,8 @@ export interface Line {
   /** A text, but modules without types may hand over anything. */
   readonly message: unknown;
   readonly fields: object | undefined;
+  /** Takes out of each text what is not to be written. */
+  readonly clean?: ((text: string) => string) | undefined;
 }
 
 /**
@@ -20,10 +22,10 @@ export function jsonLine(line: Line): string {
   const out: Record<string, unknown> = {
     ts: new Date(line.time).toISOString(),
     level: line.level,
-    msg: shortened(line.message, MAX_MESSAGE),
+    msg: messageOf(line),
   };
   if (line.fields !== undefined) {
-    const fields = loggable(line.fields) as Record<string, unknown>;
+    const fields = loggable(line.fields, line.clean) as Record<string, unknown>;
     for (const name in fields) out[name in out && RESERVED.has(name) ? `${name}_` : name] = fields[name];
   }
   return `${printable(JSON.stringify(out))}\n`;
@@ -31,6 +33,10 @@ export function jsonLine(line: Line): string {
 
 /** Characters of a line's message: the fields tell the rest. */
 const MAX_MESSAGE = 4_096;
+function messageOf({ message, clean }: Line): unknown {
+  return shortened(typeof message === "string" && clean !== undefined ? clean(message) : message, MAX_MESSAGE);
+}
+
 const RESERVED: ReadonlySet<string> = new Set(["ts", "level", "msg"]);
 
 const LABEL = { debug: "DEBUG", info: "INFO ", warn: "WARN ", error: "ERROR" } as const;
@@ -46,13 +52,13 @@ const PLAIN = "\u001b[0m";
  */
 export function prettyLine(line: Line, color: boolean): string {
   const time = localTime(line.time);
-  const message = printable(String(shortened(line.message, MAX_MESSAGE)));
+  const message = printable(String(messageOf(line)));
   let text = color
     ? `${DIM}${time}${PLAIN} ${PAINT[line.level]}${LABEL[line.level]}${PLAIN} ${message}`
     : `${time} ${LABEL[line.level]} ${message}`;
   let below = "";
   if (line.fields !== undefined) {
-    const fields = loggable(line.fields) as Record<string, unknown>;
+    const fields = loggable(line.fields, line.clean) as Record<string, unknown>;
     let gap = "  ";
     for (const name in fields) {
       const value = fields[name];

@@ -16,8 +16,12 @@ export interface Log {
   info(message: string, fields?: object): void;
   warn(message: string, fields?: object): void;
   error(message: string, fields?: object): void;
-  /** A log whose lines carry these fields too; follows the level of this one. */
-  with(fields: object): Log;
+  /**
+   * A log whose lines carry these fields too; follows the level of this one.
+   *
+   * @param clean each text of its lines goes through it.
+   */
+  with(fields: object, clean?: (text: string) => string): Log;
   /** True when a line of this level would be written: for fields that are costly to make. */
   enabled(level: LogLevel): boolean;
 }
@@ -71,11 +75,13 @@ class LineLog implements RootLog {
   readonly #output: Output;
   readonly #parent: LineLog | undefined;
   readonly #fields: object | undefined;
+  readonly #clean: Line["clean"];
 
-  constructor(output: Output, parent: LineLog | undefined, fields?: object) {
+  constructor(output: Output, parent: LineLog | undefined, fields?: object, clean?: Line["clean"]) {
     this.#output = output;
     this.#parent = parent;
     this.#fields = fields;
+    this.#clean = clean ?? (parent === undefined ? undefined : parent.#clean);
   }
 
   get level(): LogLevel {
@@ -90,8 +96,8 @@ class LineLog implements RootLog {
     return RANK[level] >= this.#output.rank;
   }
 
-  with(fields: object): Log {
-    return new LineLog(this.#output, this, fields);
+  with(fields: object, clean?: Line["clean"]): Log {
+    return new LineLog(this.#output, this, fields, clean);
   }
 
   debug(message: string, fields?: object): void {
@@ -111,7 +117,7 @@ class LineLog implements RootLog {
   }
 
   #write(level: LogLevel, message: string, fields: object | undefined): void {
-    this.#output.emit({ time: this.#output.now(), level, message, fields: this.#merged(fields) });
+    this.#output.emit({ time: this.#output.now(), level, message, fields: this.#merged(fields), clean: this.#clean });
   }
 
   /** Children are made per run and mostly write nothing: their fields are merged only here. */

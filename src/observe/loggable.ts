@@ -12,15 +12,21 @@ const REDACTED = "[redacted]";
 /**
  * A plain copy for `JSON.stringify`: errors as `{ name, message, stack, cause }`, Maps and Sets spread out,
  * cycles cut, values of Secrets replaced, also those in lists and in kubectl's copy of the object.
+ *
+ * @param clean each text goes through it, before long ones are cut.
  */
-export function loggable(value: unknown): unknown {
-  return plain(value, { secret: false, within: [] });
+export function loggable(value: unknown, clean: Clean = asItIs): unknown {
+  return plain(value, { secret: false, within: [], clean });
 }
+
+type Clean = (text: string) => string;
+const asItIs: Clean = (text) => text;
 
 interface Position {
   /** Inside a list of Secrets, whose items carry no kind. */
   readonly secret: boolean;
   readonly within: readonly object[];
+  readonly clean: Clean;
 }
 
 function plain(value: unknown, at: Position): unknown {
@@ -34,7 +40,7 @@ function plain(value: unknown, at: Position): unknown {
     case "object":
       return value === null ? null : readable(value, at);
     case "string":
-      return shortened(value, MAX_TEXT);
+      return shortened(at.clean(value), MAX_TEXT);
     default:
       return value;
   }
@@ -52,37 +58,37 @@ function readable(value: object, at: Position): unknown {
 function plainObject(value: object, at: Position): unknown {
   if (at.within.includes(value)) return "[circular]";
   if (at.within.length >= MAX_DEPTH) return "[too deep]";
-  const within = [...at.within, value];
-  if (value instanceof Error) return plainError(value, within);
-  if (Array.isArray(value)) return value.map((item) => plain(item, { secret: at.secret, within }));
+  const inner: Position = { secret: false, within: [...at.within, value], clean: at.clean };
+  if (value instanceof Error) return plainError(value, inner);
+  if (Array.isArray(value)) return value.map((item) => plain(item, { ...inner, secret: at.secret }));
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "[invalid date]" : value.toISOString();
   if (value instanceof Map) {
     return plainEntries(
       [...value].map(([key, item]) => [String(key), item]),
-      { secret: false, within },
+      inner,
     );
   }
-  if (value instanceof Set) return [...value].map((item) => plain(item, { secret: false, within }));
+  if (value instanceof Set) return [...value].map((item) => plain(item, inner));
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   const kind = "kind" in value ? value.kind : undefined;
-  if (kind === "Secret" || (at.secret && kind === undefined)) return plainSecret(value, within);
-  return plainEntries(Object.entries(value), { secret: kind === "SecretList", within });
+  if (kind === "Secret" || (at.secret && kind === undefined)) return plainSecret(value, inner);
+  return plainEntries(Object.entries(value), { ...inner, secret: kind === "SecretList" });
 }
 
 function plainEntries(entries: readonly (readonly [string, unknown])[], at: Position): object {
   const out: Record<string, unknown> = {};
   for (const [name, item] of entries) {
     // Only `items` of a list are its objects.
-    out[name] = plain(item, at.secret && name !== "items" ? { ...at, secret: false } : at);
+    out[at.clean(name)] = plain(item, at.secret && name !== "items" ? { ...at, secret: false } : at);
   }
   return out;
 }
 
-function plainSecret(value: object, within: readonly object[]): object {
+function plainSecret(value: object, at: Position): object {
   const out: Record<string, unknown> = {};
   for (const [name, item] of Object.entries(value)) {
     const hidden = name === "data" || name === "stringData";
-    out[name] = hidden ? redactedValues(item) : plain(item, { secret: false, within });
+    out[name] = hidden ? redactedValues(item) : plain(item, at);
   }
   const { annotations } = (out["metadata"] ?? {}) as { annotations?: Record<string, unknown> };
   if (annotations?.[LAST_APPLIED] !== undefined) annotations[LAST_APPLIED] = REDACTED;
@@ -94,14 +100,13 @@ function redactedValues(value: unknown): unknown {
   return Object.fromEntries(Object.keys(value).map((name) => [name, REDACTED]));
 }
 
-function plainError(error: Error, within: readonly object[]): object {
-  const message = shortened(error.message, MAX_MESSAGE);
-  const out: Record<string, unknown> = { name: shortened(error.name, MAX_MESSAGE), message };
+function plainError(error: Error, at: Position): object {
+  const message = shortened(at.clean(error.message), MAX_MESSAGE);
+  const out: Record<string, unknown> = { name: shortened(at.clean(error.name), MAX_MESSAGE), message };
   if ("code" in error && (typeof error.code === "string" || typeof error.code === "number")) out["code"] = error.code;
   // A stack begins with the message, and its places are what is wanted of it.
   const stack = (error.stack ?? `${error.name}: ${error.message}`).replace(error.message, () => message);
-  out["stack"] = shortened(stack, MAX_TEXT);
-  const at = { secret: false, within };
+  out["stack"] = shortened(at.clean(stack), MAX_TEXT);
   if (error.cause !== undefined) out["cause"] = plain(error.cause, at);
   if (error instanceof AggregateError) out["errors"] = error.errors.map((one: unknown) => plain(one, at));
   return out;

@@ -31,6 +31,7 @@ export class ChildSet {
         const child = new PlannedChild(run, name, object);
         if (wanted.has(child.id)) throw new TypeError(`Cannot sync children: ${child.what} is in the set twice`);
         wanted.add(child.id);
+        run.keep(child.kind.resource, child.content); // also of one that is there, and is not written
         children.push(child);
       }
     }

@@ -18,5 +18,6 @@ export function dryRunOf(run: RunOfObject): RunOfObject {
       return run.requestSignal;
     },
     latest: () => run.latest(),
+    keep: (resource, object) => run.keep(resource, object),
   };
 }

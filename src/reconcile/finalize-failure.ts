@@ -1,8 +1,7 @@
 /** What an object says of a `finalize` that fails: a warning Event each time, and a condition while it lasts. */
 import type { Condition } from "../resource/meta.ts";
+import { failureMessage } from "./failure-message.ts";
 import type { ObjectRun } from "./object-run.ts";
-
-const MOST = 1_024;
 
 /** The condition of a finalizer: each has its own, so that controllers of one kind do not fight over it. */
 function finalizedCondition(finalizer: string): string {
@@ -11,7 +10,7 @@ function finalizedCondition(finalizer: string): string {
 
 /** Says that the finalizer stays, and why. */
 export async function tellFailure(run: ObjectRun, finalizer: string, error: unknown): Promise<void> {
-  const message = (error instanceof Error ? error.message : String(error)).slice(0, MOST);
+  const message = failureMessage(run, error);
   run.events.warning("FinalizeFailed", message);
   if (!(await hasConditions(run))) return;
   const before = present(run, finalizer);

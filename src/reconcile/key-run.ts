@@ -5,8 +5,11 @@ import type { RunScope } from "../client/scope.ts";
 import type { WriteGate } from "../client/write-gate.ts";
 import { sleep } from "../platform/clock.ts";
 import { parseDuration } from "../resource/duration.ts";
+import type { Resource } from "../resource/handle.ts";
 import { type Key, parseKey } from "../resource/meta.ts";
+import { sensitiveTexts } from "../resource/sensitive.ts";
 import type { Cause, Logger, RunContext } from "./context.ts";
+import { KeptSecrets } from "./kept-secrets.ts";
 import { handOriginOf, originOf, type RunCause, type RunEnvironment } from "./run.ts";
 
 /** The part of a run that needs no object; it is its own gate: closed when the run is over or cancelled. */
@@ -21,6 +24,7 @@ export class KeyRun implements RunContext, RunScope {
   #leaving: string | undefined;
   #client: Client | undefined;
   #log: Logger | undefined;
+  #secrets: KeptSecrets | undefined;
   #origin: string | undefined;
 
   constructor(environment: RunEnvironment, cause: RunCause) {
@@ -87,7 +91,18 @@ export class KeyRun implements RunContext, RunScope {
   }
 
   get log(): Logger {
-    return (this.#log ??= this.environment.log.with({ controller: this.environment.controller, key: this.cause.key }));
+    const { log, controller } = this.environment;
+    return (this.#log ??= log.with({ controller, key: this.cause.key }, (text) => this.clean(text)));
+  }
+
+  keep(resource: Resource, object: unknown): void {
+    const texts = sensitiveTexts(resource);
+    if (texts !== undefined && object !== undefined) (this.#secrets ??= new KeptSecrets()).add(object, texts);
+  }
+
+  /** A text without any sensitive value that this run has read or written. */
+  clean(text: string): string {
+    return this.#secrets === undefined ? text : this.#secrets.clean(text);
   }
 
   /** The run is to end soon: its signal fires, and it may still write. */
@@ -127,6 +142,10 @@ class ByHand implements RunScope {
 
   get gate(): WriteGate {
     return this.#run;
+  }
+
+  keep(resource: Resource, object: unknown): void {
+    this.#run.keep(resource, object);
   }
 
   get requestSignal(): AbortSignal | undefined {

@@ -5,6 +5,7 @@
  * first use.
  */
 import type { AnyObject, Shape } from "../resource/handle.ts";
+import { sensitiveTexts } from "../resource/sensitive.ts";
 import { ChildSet } from "./child-set.ts";
 import type { Children, SkippedChild } from "./children.ts";
 import type { ObjectContext, RunEvents } from "./context.ts";
@@ -54,9 +55,23 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ru
 
   get events(): RunEvents {
     return (this.#events ??= {
-      normal: (reason, message) => this.environment.events.record(this.object, { type: "Normal", reason, message }),
-      warning: (reason, message) => this.environment.events.record(this.object, { type: "Warning", reason, message }),
+      normal: (reason, message) => this.#record("Normal", reason, message),
+      warning: (reason, message) => this.#record("Warning", reason, message),
     });
+  }
+
+  #record(type: "Normal" | "Warning", reason: string, message: unknown): void {
+    this.environment.events.record(this.object, { type, reason, message: this.clean(String(message)) });
+  }
+
+  /** The object itself may hold sensitive values: it is looked at only when there is something to say. */
+  override clean(text: string): string {
+    const { resource } = this.environment;
+    if (sensitiveTexts(resource) !== undefined) {
+      this.keep(resource, this.object);
+      this.keep(resource, this.latest());
+    }
+    return super.clean(text);
   }
 
   latest(): AnyObject {

@@ -15,7 +15,10 @@ export interface RunEnvironment {
   readonly controller: string;
   readonly parts: ClientParts;
   readonly clock: Clock;
-  readonly log: { with(fields: object): Logger; enabled(level: "debug"): boolean };
+  readonly log: {
+    with(fields: object, clean?: (text: string) => string): Logger;
+    enabled(level: "debug"): boolean;
+  };
   readonly events: ControllerEvents;
   /** Closed at the loss of leadership and when the controller has stopped. */
   readonly gate: WriteGate;
@@ -52,6 +55,7 @@ export interface RunOfObject extends RunScope {
   object: AnyObject;
   readonly deleting: boolean;
   readonly log: Logger;
+  keep(resource: Resource, object: unknown): void;
   /** The newest state of the object: the cache's, which own writes reach at once. */
   latest(): AnyObject;
 }

@@ -1,6 +1,6 @@
 /** What `.describe()` and `.meta()` say about a schema, and the extensions of Kubernetes that stand there. */
 import { z } from "zod";
-import { SchemaProblem, type StructuralSchema, type ValidationRule } from "./structural.ts";
+import { SchemaProblem, SENSITIVE, type StructuralSchema, type ValidationRule } from "./structural.ts";
 
 /** Kubernetes' extensions of a schema, given with `.meta({ … })`. */
 export interface SchemaExtensions {
@@ -18,6 +18,8 @@ export interface SchemaExtensions {
   readonly embeddedResource?: true | undefined;
   /** Fields that the schema does not name are kept. */
   readonly preserveUnknownFields?: true | undefined;
+  /** The text is not repeated in Events and logs of runs that read or write it: the format `password`. */
+  readonly sensitive?: true | undefined;
 }
 
 declare module "zod" {
@@ -32,7 +34,7 @@ export function annotate(schema: z.core.$ZodType, inner: StructuralSchema, path:
     if (key.startsWith("x-kubernetes-")) {
       throw new SchemaProblem(
         path,
-        `.meta() takes rules, immutable, listType, listMapKeys, mapType, embeddedResource and preserveUnknownFields, not "${key}"`,
+        `.meta() takes rules, immutable, listType, listMapKeys, mapType, embeddedResource, preserveUnknownFields and sensitive, not "${key}"`,
       );
     }
   }
@@ -49,6 +51,7 @@ export function annotate(schema: z.core.$ZodType, inner: StructuralSchema, path:
     ...(meta.listMapKeys === undefined ? {} : { "x-kubernetes-list-map-keys": [...meta.listMapKeys] }),
     ...(meta.mapType === undefined ? {} : { "x-kubernetes-map-type": meta.mapType }),
     ...(meta.embeddedResource ? { type: "object", "x-kubernetes-embedded-resource": true } : {}),
+    ...(meta.sensitive ? { format: SENSITIVE } : {}),
     ...(meta.preserveUnknownFields ? { "x-kubernetes-preserve-unknown-fields": true } : {}),
     ...(rules.length === 0 ? {} : { "x-kubernetes-validations": rules }),
   };
@@ -82,6 +85,10 @@ export function validationRules(rules: unknown, path: string): ValidationRule[] 
 }
 
 function checkExtensions(schema: StructuralSchema, inner: StructuralSchema, path: string): void {
+  const isText = inner.type === "string" && (inner.format === undefined || inner.format === SENSITIVE);
+  if (schema.format === SENSITIVE && !isText) {
+    throw new SchemaProblem(path, "'sensitive' is for texts without a format of their own");
+  }
   const listType = schema["x-kubernetes-list-type"];
   const keys = schema["x-kubernetes-list-map-keys"];
   if (listType !== undefined && schema.type !== "array") throw new SchemaProblem(path, "'listType' is for arrays");

@@ -58,6 +58,9 @@ export interface Field {
   readonly optional: boolean;
 }
 
+/** The format that OpenAPI has for texts that are not to be shown; `.meta({ sensitive: true })` sets it. */
+export const SENSITIVE = "password";
+
 /** Why a zod schema has no structural schema; `defineResource` adds which resource it was. */
 export class SchemaProblem extends Error {
   override readonly name = "SchemaProblem";

@@ -1,0 +1,83 @@
+/** What of an object is not for everybody who may read Events and logs. */
+import { definitionOf } from "./definition.ts";
+import type { Resource } from "./handle.ts";
+import { SENSITIVE, type StructuralSchema } from "./schema/structural.ts";
+
+/** Lists the texts of an object, or of a patch of it, that are not to be repeated elsewhere. */
+export type SensitiveTexts = (object: unknown) => Iterable<string>;
+
+const known = new WeakMap<Resource, { readonly texts: SensitiveTexts | undefined }>();
+
+/** `undefined` for the many kinds in which nothing is sensitive. */
+export function sensitiveTexts(resource: Resource): SensitiveTexts | undefined {
+  let entry = known.get(resource);
+  if (entry === undefined) {
+    entry = { texts: textsOf(resource) };
+    known.set(resource, entry);
+  }
+  return entry.texts;
+}
+
+function textsOf(resource: Resource): SensitiveTexts | undefined {
+  if (resource.group === "" && resource.kind === "Secret") return orPatch(secretTexts);
+  const version = definitionOf(resource)?.versions.find(({ name }) => name === resource.version);
+  if (version === undefined || !isMarked(version.schema)) return undefined;
+  return orPatch((object) => markedTexts(version.schema, object));
+}
+
+/** A JSON patch has values without their fields: all of them count. A body may be JSON already. */
+function orPatch(texts: SensitiveTexts): SensitiveTexts {
+  return (given) => {
+    const object = typeof given === "string" ? parsed(given) : given;
+    if (typeof object !== "object" || object === null) return [];
+    return Array.isArray(object) ? allTexts(object.map(valueOf)) : texts(object);
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function valueOf(operation: unknown): unknown {
+  return (operation as { readonly value?: unknown } | null)?.value;
+}
+
+function* secretTexts(object: unknown): Generator<string> {
+  const { data, stringData } = object as { readonly data?: unknown; readonly stringData?: unknown };
+  yield* allTexts(stringData);
+  for (const value of allTexts(data)) {
+    yield value;
+    yield Buffer.from(value, "base64").toString();
+  }
+}
+
+function* markedTexts(schema: StructuralSchema, value: unknown): Generator<string> {
+  if (schema.format === SENSITIVE) yield* allTexts(value);
+  else if (Array.isArray(value)) {
+    if (schema.items !== undefined) for (const item of value) yield* markedTexts(schema.items, item);
+  } else if (typeof value === "object" && value !== null) {
+    for (const [name, field] of Object.entries(value)) {
+      const inner = schema.properties?.[name] ?? additional(schema);
+      if (inner !== undefined) yield* markedTexts(inner, field);
+    }
+  }
+}
+
+function isMarked(schema: StructuralSchema): boolean {
+  const inner = [...Object.values(schema.properties ?? {}), schema.items, additional(schema)];
+  return schema.format === SENSITIVE || inner.some((one) => one !== undefined && isMarked(one));
+}
+
+function additional({ additionalProperties }: StructuralSchema): StructuralSchema | undefined {
+  return typeof additionalProperties === "object" ? additionalProperties : undefined;
+}
+
+function* allTexts(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (typeof value === "object" && value !== null)
+    for (const inner of Object.values(value)) yield* allTexts(inner);
+}
