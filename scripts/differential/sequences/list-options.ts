@@ -110,6 +110,7 @@ export const listOptions: readonly Case[] = [
         headers: { "content-type": "application/json-patch+json" },
         body: [{ op: "replace", path: "/status", value: { phase: "Failed", reason: "Evicted" } }],
       });
+      await session.send("a pod that has ended", "GET", `${pods}/p`, { headers: { accept: `${table};v=v1` } });
       await session.send("no such component", "GET", "/api/v1/componentstatuses/none");
     },
   },

@@ -106,6 +106,7 @@ function tableForm(resource: Resource, { include, formVersion, now }: TableOptio
   const { printer } = resource;
   const rowOf = ({ object }: Stored, at: number): Fields => ({
     cells: printer.cells(object, at),
+    ...completion(object),
     // The end of what a watch begins with is told from it, whatever was asked for.
     object:
       include === "None" && object.metadata.annotations?.[endOfInitial] === undefined
@@ -143,6 +144,15 @@ function tableForm(resource: Resource, { include, formVersion, now }: TableOptio
       return table(versionOf(stored), [rowOf(stored, now())], columns);
     },
   };
+}
+
+/** The row of a pod that has ended says so: clients may leave it out. */
+function completion({ apiVersion, kind, ...object }: KubeObject): Fields {
+  if (kind !== "Pod" || apiVersion !== "v1") return {};
+  const { phase } = (object["status"] ?? {}) as { readonly phase?: string };
+  const message = phase === "Succeeded" ? "The pod has completed successfully." : "The pod failed.";
+  if (phase !== "Succeeded" && phase !== "Failed") return {};
+  return { conditions: [{ type: "Completed", status: "True", reason: phase, message }] };
 }
 
 interface Bookmark {
