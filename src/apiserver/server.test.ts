@@ -259,6 +259,24 @@ test("discovery, OpenAPI, version and health answer", async () => {
   expect((await server.fetch(new Request("http://server/nope"))).status).toBe(404);
 });
 
+test("what has no table, or no older version, is answered in no such form", async () => {
+  const answered = async (path: string, accept: string, body?: object): Promise<unknown> => {
+    const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+    const headers = { accept, "content-type": "application/json" };
+    const response = await server.fetch(new Request(`http://server${path}`, { headers, ...sent }));
+    return [response.status, ((await response.json()) as Fields)["kind"]];
+  };
+  const meta = (form: string): string => `application/json;as=${form};v=v1;g=meta.k8s.io`;
+  const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+  const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+  expect(await answered(path, meta("Table"), review)).toEqual([406, "Status"]);
+  expect(await answered(path, meta("PartialObjectMetadata"), review)).toEqual([201, "PartialObjectMetadata"]);
+  const older = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+  expect(await answered("/apis", older)).toEqual([406, "Status"]);
+  expect(await answered("/apis", `${older},application/json`)).toEqual([200, "APIGroupList"]);
+  expect(await answered("/api/v1", older)).toEqual([406, "Status"]);
+});
+
 test("a Table and metadata alone are answered when asked for", async () => {
   const maps = await namespace("forms");
   await call("POST", maps, { metadata: { name: "a" }, data: { a: "b" } });

@@ -19,7 +19,7 @@ import { accepted, type Served } from "./request/accept.ts";
 import { answerStatus } from "./request/answer.ts";
 import { parseTarget, type Target } from "./request/target.ts";
 import { bootstrap } from "./seed/bootstrap.ts";
-import { badRequest, StatusError } from "./status.ts";
+import { badRequest, methodNotAllowed, StatusError } from "./status.ts";
 import type { HistoryLimits } from "./storage/history.ts";
 import { expireEvents } from "./storage/event-expiry.ts";
 import { SqliteJournal } from "./storage/sqlite-journal.ts";
@@ -180,10 +180,7 @@ class EmbeddedServer implements ApiServer {
         discover(request, path, { registry, address: this.#address }) ?? about(request, path, () => this.#paths());
       if (found === undefined) return unknown(request, path, registry);
       if (request.method === "GET" || /^\/apis(\/[^/]*)?\/?$/.test(path)) return found;
-      throw new StatusError(405, "MethodNotAllowed", {
-        message: "the server does not allow this method on the requested resource",
-        details: {},
-      });
+      throw methodNotAllowed();
     }
     checkName(target.name);
     if (target.rest !== "" && target.subresource !== "proxy") throw noResource();

@@ -89,6 +89,11 @@ export function forbidden(subject: Subject, name: string, { why }: { readonly wh
   return new StatusError(403, "Forbidden", { message: `${what} is forbidden: ${why}`, details: about(subject, name) });
 }
 
+export function methodNotAllowed(): StatusError {
+  const message = "the server does not allow this method on the requested resource";
+  return new StatusError(405, "MethodNotAllowed", { message, details: {} });
+}
+
 export function badRequest(message: string): StatusError {
   return new StatusError(400, "BadRequest", { message });
 }

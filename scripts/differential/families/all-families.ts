@@ -4,6 +4,7 @@ import { applyRefusals } from "./apply-refusals.ts";
 import { bookmarksOfAll } from "./bookmarks.ts";
 import { evictions } from "./evictions.ts";
 import { familyCases } from "./family.ts";
+import { forms } from "./forms.ts";
 import { otherWarnings } from "./other-warnings.ts";
 import { podWarnings } from "./pod-warnings.ts";
 import { tokenEndings, tokenRequests } from "./token-requests.ts";
@@ -23,6 +24,7 @@ export function allFamilies(share: number): Case[] {
       ...evictions,
       tokenRequests,
       tokenEndings,
+      ...forms,
     ],
     share,
   );

@@ -4,7 +4,8 @@ import type { Fields, KindRow } from "../hooks.ts";
 import type { Registry } from "../registry/registry.ts";
 import { apiVersionOf } from "../registry/resource.ts";
 import { answerObject } from "../request/answer.ts";
-import { accepted, type Accepted, type Served } from "../request/accept.ts";
+import { accepted, type Accepted, type Form, type Served } from "../request/accept.ts";
+import { methodNotAllowed } from "../status.ts";
 
 export interface DiscoveryOptions {
   readonly registry: Registry;
@@ -12,11 +13,16 @@ export interface DiscoveryOptions {
   readonly address: string;
 }
 
-/** Answers discovery paths; `undefined` for any other. */
+/**
+ * Answers discovery paths; `undefined` for any other.
+ *
+ * @throws StatusError 405, or 406 when the client accepts no form of the answer
+ */
 export function discover(request: Request, path: string, options: DiscoveryOptions): Response | undefined {
   const parts = path.split("/").filter((part) => part !== "");
   const [root, group, version] = parts;
   if (root === "api") {
+    if (request.method !== "GET" && (parts.length === 1 || path === "/api/v1")) throw methodNotAllowed();
     if (parts.length === 1)
       return (
         aggregated(request, { ...options, core: true }) ??
@@ -27,7 +33,7 @@ export function discover(request: Request, path: string, options: DiscoveryOptio
   if (root !== "apis") return undefined;
   if (group === undefined)
     return (
-      aggregated(request, { ...options, core: false }) ??
+      (path === "/apis" ? aggregated(request, { ...options, core: false }) : undefined) ??
       answerObject(request, groupList(options), acceptedIn(request, "handler"))
     );
   const served = options.registry.groups().find(({ name }) => name === group);
@@ -37,8 +43,8 @@ export function discover(request: Request, path: string, options: DiscoveryOptio
   return answerObject(request, own, acceptedIn(request, "handler"));
 }
 
-function acceptedIn(request: Request, served: Served): Accepted {
-  return accepted(request.headers.get("accept"), ["APIGroupDiscoveryList"], served);
+function acceptedIn(request: Request, served: Served, forms: readonly Form[] = []): Accepted {
+  return accepted(request.headers.get("accept"), forms, served);
 }
 
 function versions({ address }: DiscoveryOptions): Fields {
@@ -106,7 +112,7 @@ interface AggregatedOptions extends DiscoveryOptions {
 }
 
 function aggregated(request: Request, { registry, core }: AggregatedOptions): Response | undefined {
-  const { form, formVersion } = acceptedIn(request, core ? "route" : "handler");
+  const { form, formVersion, yaml } = acceptedIn(request, core ? "route" : "handler", ["APIGroupDiscoveryList"]);
   if (form !== "APIGroupDiscoveryList") return undefined;
   const rows = registry.rows();
   const groups = core ? [{ name: "", versions: ["v1"] }] : registry.groups();
@@ -120,10 +126,10 @@ function aggregated(request: Request, { registry, core }: AggregatedOptions): Re
   }));
   const list = { kind: "APIGroupDiscoveryList", apiVersion: `apidiscovery.k8s.io/${formVersion}`, metadata: {}, items };
   const etag = `"${createHash("sha512").update(JSON.stringify(items)).digest("hex").toUpperCase()}"`;
-  const type = `application/json;g=apidiscovery.k8s.io;v=${formVersion};as=APIGroupDiscoveryList`;
+  const type = `application/${yaml ? "yaml" : "json"};g=apidiscovery.k8s.io;v=${formVersion};as=APIGroupDiscoveryList`;
   const headers = { "content-type": type, etag, vary: "Accept", "cache-control": "public" };
   if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers });
-  return answerObject(request, list, { headers });
+  return answerObject(request, list, { headers, yaml });
 }
 
 function discoveryOf(row: KindRow): Fields {

@@ -16,6 +16,10 @@ export interface Accepted {
 const plain: Accepted = { form: "object", formVersion: "", isListForm: false, yaml: false };
 const plainYaml: Accepted = { ...plain, yaml: true };
 
+const metaForms = { group: "meta.k8s.io", versions: ["v1", "v1beta1"] };
+/** Its older version, v2beta1, is served no more. */
+const discoveryForms = { group: "apidiscovery.k8s.io", versions: ["v2"] };
+
 const types = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 const streams = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 
@@ -62,15 +66,12 @@ function negotiated(clauses: readonly string[], forms: readonly Form[]): Accepte
     const isListForm = asked === "PartialObjectMetadataList";
     const form = (isListForm ? "PartialObjectMetadata" : asked) as Form;
     if (!forms.includes(form)) continue;
-    if (form === "APIGroupDiscoveryList" ? group !== "apidiscovery.k8s.io" : group !== "meta.k8s.io") continue;
-    if (!(form === "APIGroupDiscoveryList" ? discoveryVersions : metaVersions).includes(formVersion)) continue;
+    const known = form === "APIGroupDiscoveryList" ? discoveryForms : metaForms;
+    if (group !== known.group || !known.versions.includes(formVersion)) continue;
     return { form, formVersion, isListForm, yaml };
   }
   return undefined;
 }
-
-const discoveryVersions = ["v2", "v2beta1"];
-const metaVersions = ["v1", "v1beta1"];
 
 /** What a client wants most comes first; those it wants as much keep their order. */
 function preferred(clauses: readonly string[]): readonly string[] {

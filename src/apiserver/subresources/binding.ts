@@ -6,6 +6,9 @@ import { type Exchange, timestamp } from "../verbs/exchange.ts";
 
 const pods = { group: "", plural: "pods" };
 
+/** What the real server says of a pod that cannot be bound is said of this. */
+const bindings = { group: "", plural: "pods/binding" };
+
 const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
 
 /** @throws StatusError 500, as the real server has it: its errors of a binding never become a refusal. */
@@ -21,8 +24,21 @@ export function checkBinding(binding: KubeObject): void {
   throw new StatusError(500, "", { message });
 }
 
-/** Puts a pod on a node. */
-export async function bind({ kernel, resource, target }: Exchange, binding: KubeObject, name: string): Promise<Fields> {
+export interface BindOptions {
+  /** Of the pod. */
+  readonly name: string;
+  /** The pod's own binding, which may name the very pod that it is about by its UID. */
+  readonly isSubresource: boolean;
+  /** Everything is checked and nothing is stored. */
+  readonly dryRun: boolean;
+}
+
+/** Puts a pod on a node. @throws StatusError */
+export async function bind(
+  { kernel, target }: Exchange,
+  binding: KubeObject,
+  { name, isSubresource, dryRun }: BindOptions,
+): Promise<Fields> {
   const { target: node } = binding as KubeObject & { target?: { name?: string; kind?: string } };
   checkBinding(binding);
   const collection = kernel.storage.collection("/pods");
@@ -30,15 +46,22 @@ export async function bind({ kernel, resource, target }: Exchange, binding: Kube
   const stored = collection.get(key);
   if (stored === undefined) throw notFound(pods, name);
   const pod = stored.object;
+  const { uid, ...about } = binding.metadata;
+  checkPreconditions(
+    isSubresource ? binding.metadata : { ...binding.metadata, uid: "" },
+    pod,
+    `${dryRun ? "" : "/registry"}/pods/${key}`,
+  );
   const spec = (pod["spec"] ?? {}) as Fields;
   if (pod.metadata.deletionTimestamp !== undefined)
-    throw conflict({ group: "", plural: `${resource.row.plural}/binding` }, name, {
-      why: `pod ${name} is being deleted, cannot be assigned to a host`,
-    });
+    throw conflict(bindings, name, { why: `pod ${name} is being deleted, cannot be assigned to a host` });
   if (spec["nodeName"])
-    throw conflict({ group: "", plural: "pods/binding" }, name, {
+    throw conflict(bindings, name, {
       why: `pod ${name} is already assigned to node ${JSON.stringify(spec["nodeName"])}`,
     });
+  if (((spec["schedulingGates"] ?? []) as unknown[]).length > 0)
+    throw conflict(bindings, name, { why: `pod ${name} has non-empty .spec.schedulingGates` });
+  if (dryRun) return success;
   const conditions = (((pod["status"] ?? {}) as Fields)["conditions"] ?? []) as Fields[];
   const scheduled = {
     type: "PodScheduled",
@@ -49,9 +72,27 @@ export async function bind({ kernel, resource, target }: Exchange, binding: Kube
   const others = conditions.filter(({ type }) => type !== "PodScheduled");
   const status = { ...(pod["status"] as Fields), conditions: [...others, scheduled] };
   const annotations = { ...pod.metadata.annotations, ...binding.metadata.annotations };
-  const metadata = { ...pod.metadata, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
+  const labels = { ...pod.metadata.labels, ...binding.metadata.labels };
+  const metadata = {
+    ...pod.metadata,
+    ...(Object.keys(labels).length === 0 ? {} : { labels }),
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+  };
   const next = ordered({ ...pod, metadata, spec: { ...spec, nodeName: node?.name ?? "" }, status });
   kernel.storage.put(collection, key, next);
   await kernel.storage.committed();
   return success;
+}
+
+/** What a binding says of its pod, and of the pod's version, has to be so. @throws StatusError 409 */
+function checkPreconditions(about: KubeObject["metadata"], pod: KubeObject, key: string): void {
+  const fields = { UID: "uid", ResourceVersion: "resourceVersion" } as const;
+  for (const [name, field] of Object.entries(fields)) {
+    const given = about[field];
+    const found = pod.metadata[field] ?? "";
+    if (!given || given === found) continue;
+    const detail = `Precondition failed: ${name} in precondition: ${given}, ${name} in object meta: ${found}`;
+    const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
+    throw conflict(pods, pod.metadata.name ?? "", { why });
+  }
 }

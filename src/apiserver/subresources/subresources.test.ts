@@ -71,6 +71,21 @@ test("bind puts a pod on a node once", async () => {
   expect(again.body.message).toContain('pod bound is already assigned to node "n"');
 });
 
+test("a binding that is tried, names another pod or finds gates leaves the pod where it is", async () => {
+  await pod("free");
+  await pod("gated", { schedulingGates: [{ name: "example.test/gate" }] });
+  const target = { kind: "Node", name: "n" };
+  const bind = async (name: string, metadata: object = {}, query = ""): Promise<number> =>
+    (await call("POST", `${pods}/${name}/binding${query}`, { metadata: { name, ...metadata }, target })).code;
+  expect(await bind("free", {}, "?dryRun=All")).toBe(201);
+  expect(await bind("free", { uid: "other" })).toBe(409);
+  expect(await bind("free", { resourceVersion: "1" })).toBe(409);
+  expect(await bind("gated")).toBe(409);
+  expect((await call("GET", `${pods}/free`)).body.spec["nodeName"]).toBeUndefined();
+  expect(await bind("free", { labels: { zone: "a" } })).toBe(201);
+  expect((await call("GET", `${pods}/free`)).body.metadata.labels).toEqual({ app: "free", zone: "a" });
+});
+
 test("scale reads and writes the replicas of a deployment", async () => {
   const path = "/apis/apps/v1/namespaces/default/deployments";
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "a" }] } };

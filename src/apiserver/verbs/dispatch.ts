@@ -2,10 +2,11 @@
 import type { AdmissionAttributes, KubeObject } from "../hooks.ts";
 import { accepted } from "../request/accept.ts";
 import { apiVersionOf } from "../registry/resource.ts";
-import { answerObject } from "../request/answer.ts";
+import { answerJson, answerObject } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
-import { notFound, StatusError } from "../status.ts";
+import { methodNotAllowed, notFound, StatusError } from "../status.ts";
+import { Stored } from "../storage/stored.ts";
 import { getScale, patchScale, putScale } from "../subresources/scale.ts";
 import { connect, isConnection } from "../subresources/connections.ts";
 import { bind, checkBinding } from "../subresources/binding.ts";
@@ -15,6 +16,7 @@ import { completeTokenRequest, defaultTokenRequest, requestToken } from "../subr
 import { checkNamespaceOpen, create, ensureNamespace, optionsObject } from "./create.ts";
 import { deleteMany, deleteOne } from "./delete.ts";
 import { type Exchange, managerOf, timestamp, writeContext } from "./exchange.ts";
+import { formOf } from "./forms.ts";
 import { get, list } from "./list.ts";
 import { patch } from "./patch.ts";
 import { update } from "./update.ts";
@@ -79,11 +81,6 @@ function isAcross(verb: string): boolean {
   return verb === "list" || verb === "watch";
 }
 
-function methodNotAllowed(): StatusError {
-  const message = "the server does not allow this method on the requested resource";
-  return new StatusError(405, "MethodNotAllowed", { message, details: {} });
-}
-
 function unknownResource(): StatusError {
   return new StatusError(404, "NotFound", { message: "the server could not find the requested resource", details: {} });
 }
@@ -143,7 +140,11 @@ async function action(
     case "binding":
       checkBinding(object);
       await admit(object);
-      return answerObject(request, await bind(exchange, object, target.name), answered);
+      return answerObject(
+        request,
+        await bind(exchange, object, { name: target.name, isSubresource: true, dryRun }),
+        answered,
+      );
     default:
       throw unknownResource();
   }
@@ -154,16 +155,18 @@ function ephemeral(exchange: Exchange): Promise<Response> | undefined {
   const { resource, request, warnings } = exchange;
   const { row } = resource;
   const review = reviewOf(exchange);
-  if (review !== undefined) {
-    return decoded(exchange, row).then(({ object }) => {
-      if (row.namespaced) ensureNamespace(exchange, object);
-      return answerObject(request, review(exchange, object), { status: 201, warnings });
-    });
-  }
-  if (row.group !== "" || row.plural !== "bindings") return undefined;
-  return decoded(exchange, row).then(async ({ object }) => {
-    ensureNamespace(exchange, object);
-    return answerObject(request, await bind(exchange, object, object.metadata.name ?? ""), { status: 201, warnings });
+  if (review === undefined && (row.group !== "" || row.plural !== "bindings")) return undefined;
+  // None of these has a table.
+  const accept = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], "handler");
+  const answered = { status: 201, warnings, yaml: accept.yaml };
+  return decoded(exchange, row).then(async ({ object, dryRun }) => {
+    if (row.namespaced) ensureNamespace(exchange, object);
+    if (review === undefined) {
+      const name = object.metadata.name ?? "";
+      return answerObject(request, await bind(exchange, object, { name, isSubresource: false, dryRun }), answered);
+    }
+    const whole = new Stored("", 0, { object: review(exchange, object) as KubeObject });
+    return answerJson(request, formOf({ ...exchange, accept }).one(whole), answered);
   });
 }
 

@@ -1,0 +1,155 @@
+/** Answers in forms of their own: discovery, reviews and bindings, by everything that a client may accept. */
+import { type Family, pairs, type Probe } from "./family.ts";
+
+const aggregated = (version: string, more = ""): string =>
+  `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList${more}`;
+
+const accepts: Readonly<Record<string, string>> = {
+  v2: aggregated("v2"),
+  v2beta1: aggregated("v2beta1"),
+  v1: aggregated("v1"),
+  v2beta2: aggregated("v2beta2"),
+  "no version": "application/json;g=apidiscovery.k8s.io;as=APIGroupDiscoveryList",
+  "no group": "application/json;v=v2;as=APIGroupDiscoveryList",
+  "another group": "application/json;g=meta.k8s.io;v=v2;as=APIGroupDiscoveryList",
+  "the newer first": `${aggregated("v2")},${aggregated("v2beta1")},application/json`,
+  "the older first": `${aggregated("v2beta1")},${aggregated("v2")},application/json`,
+  "an unknown one first": `${aggregated("v3")},${aggregated("v2beta1")}`,
+  "json first": `application/json,${aggregated("v2beta1")}`,
+  quality: `application/json;q=0.9,${aggregated("v2beta1", ";q=0.1")}`,
+  profile: aggregated("v2", ";profile=nopeer"),
+  "profile of the older": aggregated("v2beta1", ";profile=nopeer"),
+  anything: "*/*",
+  "anything aggregated": "*/*;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+  yaml: aggregated("v2").replace("json", "yaml"),
+  "yaml of the older": aggregated("v2beta1").replace("json", "yaml"),
+  text: "text/plain",
+  "text, then aggregated": `text/plain,${aggregated("v2")}`,
+  table: "application/json;as=Table;v=v1;g=meta.k8s.io",
+  "table, then json": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+};
+
+const paths = ["/api", "/api/", "/apis", "/apis/", "/api/v1", "/apis/apps", "/apis/apps/v1"];
+
+async function discovery(probe: Probe): Promise<void> {
+  for (const [path, [label, accept]] of pairs(paths, Object.entries(accepts)))
+    await probe.send(`${path} as ${label}`, "GET", path, { headers: { accept } });
+  for (const [path, version] of pairs(["/api", "/apis"], ["v2", "v2beta1"])) {
+    const headers = { accept: aggregated(version) };
+    for (const given of ["*", '"x"', 'W/"x"', ""]) {
+      const more = { ...headers, "if-none-match": given };
+      await probe.send(`${path} of ${version} unless ${given}`, "GET", path, { headers: more });
+    }
+    for (const method of ["HEAD", "POST", "PUT", "DELETE"])
+      await probe.send(`${method} ${path} of ${version}`, method, path, { headers });
+    for (const query of ["?pretty=1", "?x=y"])
+      await probe.send(`${path}${query} of ${version}`, "GET", `${path}${query}`, { headers });
+  }
+}
+
+const asked: Readonly<Record<string, string>> = {
+  json: "application/json",
+  table: "application/json;as=Table;v=v1;g=meta.k8s.io",
+  "table, then json": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+  metadata: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+  "metadata of a list": "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+  yaml: "application/yaml",
+  text: "text/plain",
+  anything: "*/*",
+  nothing: "",
+  "table of an unknown version": "application/json;as=Table;v=v9;g=meta.k8s.io",
+  "table, then anything": "application/json;as=Table;v=v1;g=meta.k8s.io,*/*",
+};
+
+const authentication = "authentication.k8s.io/v1";
+const authorization = "authorization.k8s.io/v1";
+const attributes = { resourceAttributes: { verb: "get", resource: "pods", namespace: "default" } };
+
+const reviews: readonly (readonly [string, object])[] = [
+  [`/apis/${authentication}/tokenreviews`, { apiVersion: authentication, kind: "TokenReview", spec: { token: "x" } }],
+  [`/apis/${authentication}/selfsubjectreviews`, { apiVersion: authentication, kind: "SelfSubjectReview" }],
+  [
+    `/apis/${authorization}/subjectaccessreviews`,
+    { apiVersion: authorization, kind: "SubjectAccessReview", spec: { user: "u", ...attributes } },
+  ],
+  [
+    `/apis/${authorization}/namespaces/default/localsubjectaccessreviews`,
+    { apiVersion: authorization, kind: "LocalSubjectAccessReview", spec: { user: "u", ...attributes } },
+  ],
+  [
+    `/apis/${authorization}/selfsubjectaccessreviews`,
+    { apiVersion: authorization, kind: "SelfSubjectAccessReview", spec: attributes },
+  ],
+  [
+    `/apis/${authorization}/selfsubjectrulesreviews`,
+    { apiVersion: authorization, kind: "SelfSubjectRulesReview", spec: { namespace: "default" } },
+  ],
+];
+
+async function formsOfReviews(probe: Probe): Promise<void> {
+  for (const [[path, body], [label, accept]] of pairs(reviews, Object.entries(asked))) {
+    if (label === "yaml" && path.endsWith("rulesreviews")) continue; // rules are in the order of a map
+    const headers = { accept };
+    await probe.send(`${path} as ${label}`, "POST", path, { headers, body });
+    await probe.send(`${path} as ${label}, tried`, "POST", `${path}?dryRun=All`, { headers, body });
+    await probe.send(`a broken body for ${path} as ${label}`, "POST", path, { headers, body: "{" });
+    await probe.send(`an empty spec for ${path} as ${label}`, "POST", path, { headers, body: { ...body, spec: {} } });
+  }
+}
+
+async function bindings(probe: Probe): Promise<void> {
+  await probe.createNamespace();
+  const root = `/api/v1/namespaces/${probe.namespace}`;
+  let count = 0;
+  const queries = [
+    "",
+    "?dryRun=All",
+    "?dryRun=",
+    "?dryRun=None",
+    "?dryRun=All&dryRun=All",
+    "?fieldValidation=Strict",
+    "?dryRun=All&fieldManager=m",
+  ];
+  for (const [query, [form, accept]] of pairs(queries, Object.entries(asked))) {
+    for (const place of ["binding", "bindings"]) {
+      for (const [label, more] of Object.entries({
+        whole: {},
+        "with metadata": { metadata: { annotations: { a: "b" }, labels: { c: "d" } } },
+        "to no node": { target: { kind: "Node" } },
+        "to a pod": { target: { kind: "Pod", name: "x" } },
+        "of another uid": { metadata: { uid: "other" } },
+        "of another version": { metadata: { resourceVersion: "1" } },
+        "of another of both": { metadata: { uid: "other", resourceVersion: "1" } },
+        "of a pod with gates": { pod: { schedulingGates: [{ name: "example.test/gate" }] } },
+        "of a placed pod": { pod: { nodeName: "there" } },
+        "with labels of the pod": { metadata: { labels: { c: "new" }, annotations: { c: "new" } } },
+      })) {
+        const told = `${place}${query} as ${form}, ${label}`;
+        // Where YAML folds a text depends on how long the version in it is.
+        if (!probe.isChosen(told, 0.4) || (form === "yaml" && label.startsWith("of another"))) continue;
+        const name = `p${count++}`;
+        const given = more as { metadata?: object; pod?: object };
+        const spec = { containers: [{ name: "c", image: "i" }], ...given.pod };
+        const old = { labels: { c: "old", e: "f" }, annotations: { c: "old" } };
+        const metadata = label === "with labels of the pod" ? { name, ...old } : { name };
+        await probe.quietly("POST", `${root}/pods`, { apiVersion: "v1", kind: "Pod", metadata, spec });
+        const body = {
+          apiVersion: "v1",
+          kind: "Binding",
+          target: { kind: "Node", name: "n" },
+          ...("target" in more ? { target: more.target } : {}),
+          metadata: { name, ...given.metadata },
+        };
+        const path = place === "binding" ? `${root}/pods/${name}/binding` : `${root}/bindings`;
+        await probe.session.send(told, "POST", `${path}${query}`, { headers: { accept }, body });
+        await probe.session.send(`the pod after ${told}`, "GET", `${root}/pods/${name}`);
+      }
+    }
+  }
+}
+
+export const forms: readonly Family[] = [
+  { name: "forms of discovery", run: discovery },
+  { name: "forms of reviews", run: formsOfReviews },
+  { name: "bindings", run: bindings },
+];
