@@ -198,6 +198,8 @@ export interface AdmissionAttributes {
   readonly oldObject: KubeObject | undefined;
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions with apiVersion and kind. */
   readonly options: Fields;
+  /** The version that the objects are in, where a rule means another than the request's. */
+  readonly matched?: KindRow;
 }
 
 /** Each throws a StatusError to refuse; `undefined` when nobody is to be asked, so that no promise is made then. */
@@ -205,6 +207,21 @@ export interface Admission {
   mutate(attributes: AdmissionAttributes): Promise<void> | undefined;
   validate(attributes: AdmissionAttributes): Promise<void> | undefined;
 }
+
+/** Another version, or group, in which the objects of a kind are served. */
+export interface Equivalent {
+  readonly row: KindRow;
+  /** An object of the request's version in this one. */
+  convert(object: KubeObject): KubeObject | Promise<KubeObject>;
+  /**
+   * An object of this version, completed, in that of the request.
+   *
+   * @param before what it was made from: keeps what this version does not tell
+   */
+  revert(object: KubeObject, before: KubeObject): KubeObject | Promise<KubeObject>;
+}
+
+export type Equivalents = (row: KindRow) => readonly Equivalent[];
 
 /** What admission stands on. */
 export interface AdmissionOptions {
@@ -216,6 +233,7 @@ export interface AdmissionOptions {
   ) => void;
   /** A kind that is served. */
   readonly kindOf: (kind: { readonly apiVersion: string; readonly kind: string }) => KindRow | undefined;
+  readonly equivalents: Equivalents;
   /**
    * An object with fields laid over it, as server-side apply lays them.
    *

@@ -13,6 +13,7 @@ import type { Parts } from "./parts.ts";
 import { followAggregation } from "./registry/aggregation.ts";
 import { followConditions } from "./registry/conditions.ts";
 import { followDefinitions } from "./registry/definitions.ts";
+import { equivalentsOf } from "./registry/equivalents.ts";
 import { Registry } from "./registry/registry.ts";
 import { apiVersionOf, type Resource } from "./registry/resource.ts";
 import { accepted, type Served } from "./request/accept.ts";
@@ -107,6 +108,7 @@ class EmbeddedServer implements ApiServer {
         setStatus: (resource, change) => setOwnStatus({ storage, registry, parts, now }, resource, change),
         kindOf: ({ apiVersion, kind }) =>
           registry.rows().find((row) => row.kind === kind && apiVersionOf(row) === apiVersion),
+        equivalents: (row) => equivalentsOf(row, { registry, parts, reader }),
         merge: (row, object, over) => {
           const schema = registry.get(row.group, row.version, row.plural)?.schema;
           return schema === undefined ? object : parts.patches.lay(schema, object, over);

@@ -2,6 +2,7 @@
 import type { Case } from "../case.ts";
 import { applyRefusals } from "./apply-refusals.ts";
 import { bookmarksOfAll } from "./bookmarks.ts";
+import { equivalentVersions } from "./equivalent-versions.ts";
 import { evictions } from "./evictions.ts";
 import { familyCases } from "./family.ts";
 import { forms } from "./forms.ts";
@@ -25,6 +26,7 @@ export function allFamilies(share: number): Case[] {
       tokenRequests,
       tokenEndings,
       ...forms,
+      ...equivalentVersions,
     ],
     share,
   );

@@ -1,32 +1,22 @@
 /** AdmissionReview: what a webhook is sent and what it may answer. */
 import { jsonProblem } from "../request/json-problem.ts";
-import type { AdmissionAttributes, Fields, GroupVersionKind, KubeObject } from "../hooks.ts";
-
-export interface ReviewOptions {
-  readonly uid: string;
-  /** In which the object is sent. */
-  readonly version: string;
-}
+import type { AdmissionAttributes, Fields, GroupVersionKind, KindRow, KubeObject } from "../hooks.ts";
 
 /** The `request` of a review. */
 export function reviewRequest(
-  { context, object, oldObject, options }: AdmissionAttributes,
-  { uid, version }: ReviewOptions,
+  { context, object, oldObject, options, matched }: AdmissionAttributes,
+  uid: string,
 ): Fields {
   const { row, operation, subresource, namespace, name, user, dryRun } = context;
-  const inVersion = (one: KubeObject | undefined): KubeObject | null =>
-    one === undefined ? null : sent(one, row.custom && one.kind === row.kind, version);
-  const { group, plural: resource } = row;
-  const part = row.subresources.find((one) => one.name === subresource)?.responseKind;
-  // A part that is of another kind, such as a scale, has one version.
-  const named = part === undefined || part.kind === row.kind ? { group, version, kind: row.kind } : kindOf(part);
+  const inVersion = (one: KubeObject | undefined): KubeObject | null => (one === undefined ? null : sent(one));
+  const seen = matched ?? row;
   const sub = subresource === "" ? {} : { subResource: subresource, requestSubResource: subresource };
   return {
     uid,
-    kind: named,
-    resource: { group, version, resource },
-    requestKind: named.kind === row.kind ? { ...named, version: row.version } : named,
-    requestResource: { group, version: row.version, resource },
+    kind: kindOf(seen, subresource),
+    resource: resourceOf(seen),
+    requestKind: kindOf(row, subresource),
+    requestResource: resourceOf(row),
     ...sub,
     ...(name === "" ? {} : { name }),
     ...(namespace === "" ? {} : { namespace }),
@@ -44,17 +34,23 @@ export function reviewRequest(
   };
 }
 
-function kindOf({ group, version, kind }: GroupVersionKind): GroupVersionKind {
+/** A part that is of another kind, such as a scale, has one version. */
+function kindOf(row: KindRow, subresource: string): GroupVersionKind {
+  const part = row.subresources.find(({ name }) => name === subresource)?.responseKind;
+  const { group, version, kind } = part === undefined || part.kind === row.kind ? row : part;
   return { group, version, kind };
 }
 
-function sent(object: KubeObject, isCustom: boolean, version: string): KubeObject {
+function resourceOf({ group, version, plural }: KindRow): Fields {
+  return { group, version, resource: plural };
+}
+
+function sent(object: KubeObject): KubeObject {
   // What is asked of a connection has none.
   if (!("metadata" in object)) return object;
   const { creationTimestamp, ...metadata } = object.metadata;
   const complete = creationTimestamp ? { ...metadata, creationTimestamp } : metadata;
-  const group = object.apiVersion.includes("/") ? `${object.apiVersion.split("/")[0]}/` : "";
-  return { ...object, ...(isCustom ? { apiVersion: `${group}${version}` } : {}), metadata: complete };
+  return { ...object, metadata: complete };
 }
 
 /** What a webhook said. */

@@ -10,7 +10,7 @@ import { askMutating, askValidating } from "./webhooks.ts";
 
 /** Built-in plugins, then policies, then webhooks, then quotas. */
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { reader, setStatus, kindOf } = options;
+  const { reader, setStatus, equivalents } = options;
   const book = (attributes: AdmissionAttributes): void => {
     for (const { quota, status } of bookings(attributes)) {
       if (!attributes.context.dryRun) setStatus({ group: "", plural: "resourcequotas" }, { object: quota, status });
@@ -32,7 +32,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const repeat = (): void => {
         if (isChanged && !isRepeated) again();
       };
-      if (webhooks.length > 0) return askMutating(webhooks, attributes, { reader, again }).then(repeat);
+      if (webhooks.length > 0) return askMutating(webhooks, attributes, { reader, equivalents, again }).then(repeat);
       repeat();
       return isChanged ? Promise.resolve() : undefined;
     },
@@ -40,9 +40,10 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const attributes = named(given);
       validateBuiltIn(attributes);
       const policies = policiesOf(reader, "validating");
-      if (policies.length > 0) checkPolicies(policies, attributes, { kindOf });
+      if (policies.length > 0) checkPolicies(policies, attributes, options);
       const webhooks = webhooksOf(reader, "validatingwebhookconfigurations");
-      if (webhooks.length > 0) return askValidating(webhooks, attributes, reader).then(() => book(attributes));
+      if (webhooks.length > 0)
+        return askValidating(webhooks, attributes, { reader, equivalents }).then(() => book(attributes));
       book(attributes);
       return undefined;
     },

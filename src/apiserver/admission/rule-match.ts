@@ -26,12 +26,13 @@ export function matchesSelectors(selectors: Selectors, attributes: AdmissionAttr
   return namespaceMatches(selectors, attributes) && objectMatches(selectors, attributes);
 }
 
-export function ruleMatches(rule: Rule, { row, operation, subresource }: WriteContext, version: string): boolean {
+/** @param row the version of the kind that the request is taken for */
+export function ruleMatches(rule: Rule, { operation, subresource }: WriteContext, row: KindRow): boolean {
   const has = (list: readonly string[] | undefined, wanted: string): boolean =>
     list?.some((one) => one === "*" || one === wanted) ?? false;
   if (rule.scope === "Cluster" && row.namespaced) return false;
   if (rule.scope === "Namespaced" && !row.namespaced) return false;
-  if (!has(rule.operations, operation) || !has(rule.apiGroups, row.group) || !has(rule.apiVersions, version))
+  if (!has(rule.operations, operation) || !has(rule.apiGroups, row.group) || !has(rule.apiVersions, row.version))
     return false;
   return (rule.resources ?? []).some((pattern) => {
     const [resource = "", sub = ""] = pattern.split("/");

@@ -1,15 +1,22 @@
 /** Asking webhooks: mutating ones one after the other, validating ones at once. */
 import { randomUUID } from "node:crypto";
 import { sameJson } from "../../resource/json.ts";
-import type { AdmissionAttributes, Fields, KubeObject, Reader } from "../hooks.ts";
+import type { AdmissionAttributes, Equivalents, Fields, KubeObject, Reader } from "../hooks.ts";
 import { jsonPatch } from "../patch/json-patch.ts";
 import { badRequest, internalError, StatusError } from "../status.ts";
 import { readReview, reviewRequest, UndecodableAnswer, UndecodablePatch, type Verdict } from "./admission-review.ts";
 import { CallError } from "./call-error.ts";
+import { type Match, reverted, seenAs } from "./equivalent.ts";
+import { conditionsHold } from "./match-conditions.ts";
 import type { Webhook } from "./webhook.ts";
 import { patchProblem } from "./patch-problem.ts";
 import { post } from "./webhook-client.ts";
-import { wantedVersion } from "./webhook-match.ts";
+import { webhookMatch } from "./webhook-match.ts";
+
+interface Around {
+  readonly reader: Reader;
+  readonly equivalents: Equivalents;
+}
 
 /**
  * Asks mutating webhooks in order, and once more those that want it when a later one changed the object.
@@ -20,13 +27,13 @@ import { wantedVersion } from "./webhook-match.ts";
 export async function askMutating(
   webhooks: readonly Webhook[],
   attributes: AdmissionAttributes,
-  { reader, again }: { readonly reader: Reader; readonly again: () => void },
+  { again, ...around }: Around & { readonly again: () => void },
 ): Promise<void> {
   const seen: Webhook[] = [];
   const wanted = new Set<Webhook>();
   let isChanged = false;
   for (const webhook of webhooks) {
-    const changed = await mutate(webhook, attributes, reader);
+    const changed = await mutate(webhook, attributes, around);
     if (changed === undefined) continue;
     if (changed) {
       isChanged = true;
@@ -39,7 +46,7 @@ export async function askMutating(
   again();
   const hasOwnChange = !sameJson(before, attributes.object);
   for (const webhook of webhooks) {
-    if (wanted.has(webhook) || (hasOwnChange && seen.includes(webhook))) await mutate(webhook, attributes, reader);
+    if (wanted.has(webhook) || (hasOwnChange && seen.includes(webhook))) await mutate(webhook, attributes, around);
   }
 }
 
@@ -47,54 +54,62 @@ export async function askMutating(
 export async function askValidating(
   webhooks: readonly Webhook[],
   attributes: AdmissionAttributes,
-  reader: Reader,
+  around: Around,
 ): Promise<void> {
   const outcomes = await Promise.allSettled(
-    webhooks.map((webhook) => ask(webhook, attributes, { reader, isMutating: false })),
+    webhooks.map((webhook) => ask(webhook, attributes, { ...around, isMutating: false })),
   );
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
 }
 
 /** @returns whether the object is another one now; `undefined` when the webhook was not asked */
-async function mutate(webhook: Webhook, attributes: AdmissionAttributes, reader: Reader): Promise<boolean | undefined> {
-  const verdict = await ask(webhook, attributes, { reader, isMutating: true });
-  if (verdict === undefined) return undefined;
-  const { object } = attributes;
+async function mutate(webhook: Webhook, attributes: AdmissionAttributes, around: Around): Promise<boolean | undefined> {
+  const answer = await ask(webhook, attributes, { ...around, isMutating: true });
+  if (answer === undefined) return undefined;
+  const { verdict, match, seen } = answer;
+  const { object } = seen;
   if (verdict.patch === undefined || !Array.isArray(verdict.patch) || verdict.patch.length === 0) return false;
   if (object === undefined) {
     throw internalError(
       `admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, which is not supported for this operation`,
     );
   }
+  const next = patched(object, verdict.patch);
+  if (sameJson(next, object)) return false;
+  attributes.object = await reverted(match, next, attributes.object);
+  return true;
+}
+
+/** @throws StatusError 500 when the patch cannot be applied */
+function patched(object: KubeObject, patch: readonly unknown[]): KubeObject {
   try {
-    const next = jsonPatch(object, verdict.patch) as KubeObject;
-    if (sameJson(next, object)) return false;
-    attributes.object = next;
-    return true;
+    return jsonPatch(object, patch) as KubeObject;
   } catch (error) {
-    throw internalError(
-      patchProblem(object, verdict.patch) ?? (error instanceof Error ? error.message : String(error)),
-    );
+    throw internalError(patchProblem(object, patch) ?? (error instanceof Error ? error.message : String(error)));
   }
 }
 
-interface AskOptions {
-  readonly reader: Reader;
+interface AskOptions extends Around {
   readonly isMutating: boolean;
 }
 
-async function ask(
-  webhook: Webhook,
-  attributes: AdmissionAttributes,
-  options: AskOptions,
-): Promise<Verdict | undefined> {
+interface Asked {
+  readonly verdict: Verdict;
+  readonly match: Match;
+  /** The request as the webhook saw it. */
+  readonly seen: AdmissionAttributes;
+}
+
+async function ask(webhook: Webhook, attributes: AdmissionAttributes, options: AskOptions): Promise<Asked | undefined> {
   try {
-    const version = wantedVersion(webhook, attributes);
-    if (version === undefined) return undefined;
-    const verdict = await review(webhook, attributes, { ...options, version });
+    const match = webhookMatch(webhook, attributes, options.equivalents);
+    if (match === undefined) return undefined;
+    const seen = match === "own" ? attributes : await seenAs(match, attributes);
+    if ((webhook.matchConditions ?? []).length > 0 && !conditionsHold(webhook, seen)) return undefined;
+    const verdict = await review(webhook, seen, options);
     for (const warning of verdict.warnings) attributes.context.warn(warning);
     if (!verdict.allowed) throw refusal(webhook.name, verdict.status);
-    return verdict;
+    return { verdict, match, seen };
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     if (webhook.failurePolicy === "Ignore") return undefined;
@@ -106,7 +121,7 @@ async function ask(
 async function review(
   webhook: Webhook,
   attributes: AdmissionAttributes,
-  { reader, isMutating, version }: AskOptions & { readonly version: string },
+  { reader, isMutating }: AskOptions,
 ): Promise<Verdict> {
   const { name, sideEffects, timeoutSeconds = 10, admissionReviewVersions = [], clientConfig } = webhook;
   if (attributes.context.dryRun && sideEffects !== "None" && sideEffects !== "NoneOnDryRun") {
@@ -119,7 +134,7 @@ async function review(
   }
   const uid: string = randomUUID();
   const apiVersion = `admission.k8s.io/${reviewVersion}`;
-  const body = { kind: "AdmissionReview", apiVersion, request: reviewRequest(attributes, { uid, version }) };
+  const body = { kind: "AdmissionReview", apiVersion, request: reviewRequest(attributes, uid) };
   let answer: unknown;
   try {
     answer = await post(clientConfig, body, { reader, timeout: timeoutSeconds });

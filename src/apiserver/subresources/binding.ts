@@ -46,7 +46,6 @@ export async function bind(
   const stored = collection.get(key);
   if (stored === undefined) throw notFound(pods, name);
   const pod = stored.object;
-  const { uid, ...about } = binding.metadata;
   checkPreconditions(
     isSubresource ? binding.metadata : { ...binding.metadata, uid: "" },
     pod,

@@ -83,10 +83,11 @@ export async function deleteObject(
     throw forbidden(row, name, { why: "this namespace may not be deleted" });
   const dryRun = (options.dryRun ?? []).length > 0;
   const context = writeContext(exchange, "DELETE", { name: isOneOfMany ? "" : name, dryRun });
+  const view = isAdmitted ? found : viewOf(resource, found, "going");
   const attributes = {
     context,
     object: undefined,
-    oldObject: found.object,
+    oldObject: (view instanceof Promise ? await view : view).object,
     options: { kind: "DeleteOptions", apiVersion: "meta.k8s.io/v1", ...options },
   };
   const mutation = isAdmitted ? undefined : admission.mutate(attributes);

@@ -71,15 +71,7 @@ export interface Variable {
 /** What the expressions of one request see; variables are evaluated when they are asked for, once. */
 export function scopeOf(attributes: AdmissionAttributes, { params, variables = [] }: ScopeOptions = {}): Scope {
   const { context, object, oldObject } = attributes;
-  const {
-    object: _,
-    oldObject: __,
-    uid: ___,
-    ...request
-  } = reviewRequest(attributes, {
-    uid: "",
-    version: context.row.version,
-  });
+  const { object: _, oldObject: __, uid: ___, ...request } = reviewRequest(attributes, "");
   const scope: Scope = {
     object: toCel(object, undefined),
     oldObject: toCel(oldObject, undefined),

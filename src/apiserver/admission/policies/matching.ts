@@ -1,31 +1,37 @@
 /** Which policies a request concerns, and with which parameters. */
 import { labelSelector } from "../../../resource/selector.ts";
-import type { AdmissionAttributes, KindRow, KubeObject } from "../../hooks.ts";
-import { isExempt, matchesSelectors, ruleMatches } from "../rule-match.ts";
+import type { AdmissionAttributes, Equivalents, KindRow, KubeObject } from "../../hooks.ts";
+import { type Match, matchOf, seenAs } from "../equivalent.ts";
+import { isExempt, matchesSelectors } from "../rule-match.ts";
 import { evaluate, scopeOf } from "./expressions.ts";
 import type { BindingSpec, BoundPolicy, Constraints, NamedRule, ParamKind, PolicySpec } from "./policy.ts";
 
 /** The kind that a paramKind names, where it is served. */
 export type KindOf = (kind: ParamKind) => KindRow | undefined;
 
-/** What a policy or a binding is about; everything where it says nothing. */
-export function concerns(constraints: Constraints | undefined, attributes: AdmissionAttributes): boolean {
-  if (constraints === undefined) return true;
-  const { row } = attributes.context;
-  if (isExempt(row)) return false;
+/** As what a policy or a binding is about the request, whatever it is where it says nothing; `undefined` when it is not. */
+export function policyMatch(
+  constraints: Constraints | undefined,
+  attributes: AdmissionAttributes,
+  equivalents: Equivalents,
+): Match | undefined {
+  if (constraints === undefined) return "own";
+  const { row, name } = attributes.context;
+  if (isExempt(row)) return undefined;
   const { excludeResourceRules = [], resourceRules = [], matchPolicy } = constraints;
-  if (!matchesSelectors(constraints, attributes)) return false;
-  const matches = (rules: readonly NamedRule[]): boolean => rules.some((rule) => holds(rule, attributes, matchPolicy));
-  return !matches(excludeResourceRules) && (resourceRules.length === 0 || matches(resourceRules));
+  if (!matchesSelectors(constraints, attributes)) return undefined;
+  const match = (rules: readonly NamedRule[]): Match | undefined => {
+    const named = rules.filter(({ resourceNames = [] }) => resourceNames.length === 0 || resourceNames.includes(name));
+    return matchOf(named, attributes, { matchPolicy, equivalents });
+  };
+  if (match(excludeResourceRules) !== undefined) return undefined;
+  return resourceRules.length === 0 ? "own" : match(resourceRules);
 }
 
-function holds(rule: NamedRule, { context }: AdmissionAttributes, matchPolicy: string | undefined): boolean {
-  const { resourceNames = [], apiVersions = [] } = rule;
-  if (resourceNames.length > 0 && !resourceNames.includes(context.name)) return false;
-  if (ruleMatches(rule, context, context.row.version)) return true;
-  // Versions of a custom resource differ in nothing but what its converter changes.
-  if (matchPolicy === "Exact" || !context.row.custom) return false;
-  return apiVersions.some((version) => ruleMatches(rule, context, version));
+/** The request as a policy sees it. What only a converter elsewhere could convert, is seen as it was sent. */
+export function seenByPolicy(match: Match, attributes: AdmissionAttributes): AdmissionAttributes {
+  const seen = seenAs(match, attributes);
+  return seen instanceof Promise ? attributes : seen;
 }
 
 /** Why a policy or a binding cannot be used: what `failurePolicy` is about. */

@@ -7,7 +7,8 @@ import { isFailedTest, patchProblem } from "../patch-problem.ts";
 import { refusal } from "../plugin.ts";
 import { evaluate, scopeOf, type Scope } from "./expressions.ts";
 import { fromCel } from "./from-cel.ts";
-import { concerns, conditionsOf, paramsOf, PolicyProblem, unknownKind } from "./matching.ts";
+import { reverted } from "../equivalent.ts";
+import { conditionsOf, paramsOf, policyMatch, PolicyProblem, seenByPolicy, unknownKind } from "./matching.ts";
 import type { Bound, BindingSpec, BoundPolicy, Mutation } from "./policy.ts";
 
 interface Problem {
@@ -29,13 +30,14 @@ export interface PolicyRun {
 export function applyPolicies(
   policies: readonly BoundPolicy[],
   attributes: AdmissionAttributes,
-  { kindOf, merge, isAgain }: PolicyRun & Pick<AdmissionOptions, "kindOf" | "merge">,
+  { kindOf, merge, equivalents, isAgain }: PolicyRun & Pick<AdmissionOptions, "kindOf" | "merge" | "equivalents">,
 ): boolean {
   const before = attributes.object;
   const problems: Problem[] = [];
   for (const policy of policies) {
     if (isAgain && policy.spec.reinvocationPolicy !== "IfNeeded") continue;
-    if (!concerns(policy.spec.matchConstraints, attributes)) continue;
+    const match = policyMatch(policy.spec.matchConstraints, attributes, equivalents);
+    if (match === undefined) continue;
     const isStrict = policy.spec.failurePolicy !== "Ignore";
     const { paramKind } = policy.spec;
     if (paramKind !== undefined && kindOf(paramKind) === undefined) {
@@ -44,8 +46,14 @@ export function applyPolicies(
       continue;
     }
     for (const binding of policy.bindings) {
-      if (!concerns(binding.spec.matchResources, attributes)) continue;
-      const failed = run(policy, binding, { attributes, kindOf, merge });
+      if (policyMatch(binding.spec.matchResources, attributes, equivalents) === undefined) continue;
+      const seen = seenByPolicy(match, attributes);
+      const { object } = seen;
+      const failed = run(policy, binding, { attributes: seen, kindOf, merge });
+      if (seen !== attributes && seen.object !== undefined && seen.object !== object) {
+        const next = reverted(match, seen.object, attributes.object);
+        if (!(next instanceof Promise)) attributes.object = next;
+      }
       const who = `policy '${policy.name}' with binding '${binding.name}'`;
       problems.push(...failed.map((why) => ({ message: `${who} denied request: ${why}`, isStrict })));
     }
@@ -102,7 +110,11 @@ function mutated(
   }
   const configuration = fromCel(evaluate(applyConfiguration?.expression ?? "{}", scope)) as Fields;
   const { apiVersion, kind } = object;
-  return merge(attributes.context.row, object, { ...configuration, apiVersion, kind } as KubeObject);
+  return merge(attributes.matched ?? attributes.context.row, object, {
+    ...configuration,
+    apiVersion,
+    kind,
+  } as KubeObject);
 }
 
 function patched(object: KubeObject, operations: readonly Fields[]): KubeObject {

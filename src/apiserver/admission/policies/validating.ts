@@ -1,9 +1,17 @@
 /** ValidatingAdmissionPolicy. @see https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/ */
-import type { AdmissionAttributes, KubeObject } from "../../hooks.ts";
+import type { AdmissionAttributes, AdmissionOptions, KubeObject } from "../../hooks.ts";
 import { StatusError } from "../../status.ts";
 import { refusal } from "../plugin.ts";
 import { evaluate, scopeOf, type Scope } from "./expressions.ts";
-import { concerns, conditionsOf, type KindOf, paramsOf, PolicyProblem, unknownKind } from "./matching.ts";
+import {
+  conditionsOf,
+  type KindOf,
+  paramsOf,
+  policyMatch,
+  PolicyProblem,
+  seenByPolicy,
+  unknownKind,
+} from "./matching.ts";
 import type { Bound, BindingSpec, BoundPolicy, Validation } from "./policy.ts";
 
 interface Denial {
@@ -17,11 +25,12 @@ interface Denial {
 export function checkPolicies(
   policies: readonly BoundPolicy[],
   attributes: AdmissionAttributes,
-  { kindOf }: { readonly kindOf: KindOf },
+  { kindOf, equivalents }: Pick<AdmissionOptions, "kindOf" | "equivalents">,
 ): void {
   const denials: Denial[] = [];
   for (const policy of policies) {
-    if (!concerns(policy.spec.matchConstraints, attributes)) continue;
+    const match = policyMatch(policy.spec.matchConstraints, attributes, equivalents);
+    if (match === undefined) continue;
     const { paramKind } = policy.spec;
     if (paramKind !== undefined && kindOf(paramKind) === undefined) {
       if (policy.spec.failurePolicy !== "Ignore") {
@@ -31,9 +40,8 @@ export function checkPolicies(
       continue;
     }
     for (const binding of policy.bindings) {
-      if (concerns(binding.spec.matchResources, attributes)) {
-        denials.push(...deniedBy(policy, binding, { attributes, kindOf }));
-      }
+      if (policyMatch(binding.spec.matchResources, attributes, equivalents) === undefined) continue;
+      denials.push(...deniedBy(policy, binding, { attributes: seenByPolicy(match, attributes), kindOf }));
     }
   }
   const [first] = denials;
