@@ -42,5 +42,6 @@ test("LineSplitter gives up a line without an end, also one that comes byte by b
   const before = process.memoryUsage.rss();
   for (let i = 0; i < 2 ** 22; i++) many.push(one);
   expect(many.rest).toHaveLength(2 ** 22);
-  expect(process.memoryUsage.rss() - before).toBeLessThan(2 ** 27);
+  // 4 million pieces kept apart would be half a gigabyte; what else this process does is in the figure too.
+  expect(process.memoryUsage.rss() - before).toBeLessThan(2 ** 28);
 });
