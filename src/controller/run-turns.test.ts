@@ -36,9 +36,9 @@ test("RunTurns begins nothing before what is under way has ended, and lets each 
   const happened: string[] = [];
   const all = new RunTurns({ now: () => 0 });
   const [a, b] = [new Runs("a", { left: 3, happened }), new Runs("b", { left: 2, happened })];
-  all.request(a);
-  all.request(b);
-  all.request(a);
+  all.afterEvents(a);
+  all.afterEvents(b);
+  all.afterEvents(a);
   queueMicrotask(() => happened.push("event"));
   happened.push("event");
   await turns(1, happened);
@@ -57,11 +57,11 @@ test("RunTurns gives way after 5 ms, and counts what a run does while it waits f
     now++;
   };
   const runs = new Runs("r", { left: 8, happened, work });
-  all.request(runs);
+  all.afterEvents(runs);
   await turns(5, happened);
   expect(happened.join(" ")).toBe("r r r | r r r | r r | | |");
   const long = new Runs("l", { left: 3, happened, work: () => (now += 20) });
-  all.request(long);
+  all.afterEvents(long);
   happened.length = 0;
   await turns(4, happened);
   expect(happened.join(" ")).toBe("l | l | l | |");
@@ -73,13 +73,26 @@ test("RunTurns begins what a run that has ended asks for in the same turn", asyn
   const runs: Beginner = {
     beginRun: () => {
       happened.push("r");
-      if (happened.length < 3) queueMicrotask(() => all.request(runs));
+      if (happened.length < 3) queueMicrotask(() => all.afterRun(runs));
       return false;
     },
   };
-  all.request(runs);
+  all.afterEvents(runs);
   await turns(2, happened);
   expect(happened.join(" ")).toBe("r r r | |");
+});
+
+test("RunTurns begins what follows a run before the loop turns, after all that goes on at the same time", async () => {
+  const happened: string[] = [];
+  let now = 0;
+  const all = new RunTurns({ now: () => now });
+  const runs = new Runs("r", { left: 4, happened, work: () => (now += 3) });
+  await Promise.resolve().then(() => {
+    all.afterRun(runs);
+    queueMicrotask(() => queueMicrotask(() => happened.push("goes on")));
+  });
+  await turns(3, happened);
+  expect(happened.join(" ")).toBe("goes on r r | r r | |");
 });
 
 test("RunTurns goes on when beginning a run throws", async () => {
@@ -87,9 +100,9 @@ test("RunTurns goes on when beginning a run throws", async () => {
     import { RunTurns } from ${JSON.stringify(import.meta.resolve("./run-turns.ts"))};
     process.on("uncaughtException", ({ message }) => console.log("uncaught", message));
     const turns = new RunTurns();
-    turns.request({ beginRun() { throw new Error("no"); } });
-    turns.request({ beginRun() { console.log("begun"); return false; } });
-    setTimeout(() => turns.request({ beginRun() { console.log("later"); return false; } }), 5);
+    turns.afterEvents({ beginRun() { throw new Error("no"); } });
+    turns.afterEvents({ beginRun() { console.log("begun"); return false; } });
+    setTimeout(() => turns.afterEvents({ beginRun() { console.log("later"); return false; } }), 5);
   `;
   const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
   expect((await new Response(child.stdout).text()).trim().split("\n")).toEqual(["uncaught no", "begun", "later"]);

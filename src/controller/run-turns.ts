@@ -17,10 +17,9 @@ export interface RunTurnsOptions {
 /**
  * The runs of all controllers of a process take turns with everything else that it does.
  *
- * **Guarantees.** A run begins in a turn of the event loop of its own: whatever was read from the connections before it
- * has reached all stores, handlers and queues. Controllers begin their runs one by one, each in its turn. After 5 ms, or
- * the one run that takes longer, connections, timers and probes have theirs; what a run goes on with after waiting for an
- * answer counts to the turn in which the answer came.
+ * **Guarantees.** No run begins while events are handed out: whatever was read from the connections has reached all
+ * stores, handlers and queues. Controllers begin their runs one by one, each in its turn. After 5 ms, or the one run that
+ * takes longer, connections, timers and probes have theirs; what a run goes on with after an answer is not counted.
  */
 export class RunTurns {
   readonly #now: () => number;
@@ -44,12 +43,24 @@ export class RunTurns {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** There may be a run to begin. */
-  request(beginner: Beginner): void {
+  /** A key is ready: its run begins when everything that has arrived, on whatever connection, was dealt with. */
+  afterEvents(beginner: Beginner): void {
     this.#waiting.add(beginner);
     if (this.#isDue) return;
     this.#isDue = true;
     setImmediate(this.#turn);
+  }
+
+  /**
+   * A worker is free: its next run begins when the runs that go on with the same answers have done so, and what all of
+   * them send leaves together.
+   */
+  afterRun(beginner: Beginner): void {
+    this.#waiting.add(beginner);
+    if (this.#isDue) return;
+    this.#isDue = true;
+    this.#since = this.#now();
+    queueMicrotask(this.#soon);
   }
 
   #beginNext(): void {

@@ -73,9 +73,9 @@ export class Workers implements Beginner {
     if (open) this.wake();
   }
 
-  /** Lets as many runs begin as there are ready keys and free workers. Called whenever either changes. */
+  /** A key is ready. */
   wake(): void {
-    if (this.#isFree) this.#options.turns.request(this);
+    if (this.#isFree) this.#options.turns.afterEvents(this);
   }
 
   beginRun(): boolean {
@@ -151,6 +151,7 @@ export class Workers implements Beginner {
     if (telling !== undefined) await telling;
     run.close("the run is over");
     this.#running.delete(item.key);
+    if (this.#isFree) this.#options.turns.afterRun(this);
     if (running.since !== undefined) metrics.stuck(this.stuck.length);
     metrics.active(-1);
     this.#settle({ item, run, outcome, seconds: (clock.now() - began) / 1000 });
@@ -160,7 +161,6 @@ export class Workers implements Beginner {
       this.#idle?.resolve();
       this.#idle = undefined;
     }
-    this.wake();
   }
 
   /** Queues the key again for what its run wrote by hand. */
