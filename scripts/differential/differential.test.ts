@@ -7,7 +7,7 @@ import { parseAllowed, withoutAllowed } from "./allowed.ts";
 import { playTwice } from "./play.ts";
 import { report } from "./report.ts";
 
-setDefaultTimeout(300_000);
+setDefaultTimeout(1_200_000);
 
 test.skipIf((await assets()) === undefined)("createApiServer answers as kube-apiserver does", async () => {
   const { count, differing } = await playTwice(usual);

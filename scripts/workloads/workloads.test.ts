@@ -5,7 +5,7 @@ import { describe } from "./compare.ts";
 import { differences } from "./differences.ts";
 import { embeddedSide, realSide } from "./side.ts";
 
-setDefaultTimeout(300_000);
+setDefaultTimeout(1_200_000);
 
 test.skipIf((await assets()) === undefined)("clusterControllers do as kube-controller-manager does", async () => {
   await using real = await realSide();

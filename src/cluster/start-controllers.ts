@@ -40,6 +40,7 @@ export async function startClusterControllers(
     metricsAddress: "0",
     grace: GRACE_MS,
     isolate: false,
+    runsAtOnce: true, // those of Kubernetes see the states in between, and some of them count what they see
     tellFailures: false, // those of Kubernetes say themselves what fails
   });
   const definitions = options.only === "pods" ? podControllers(options) : clusterControllers(options);

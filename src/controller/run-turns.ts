@@ -9,6 +9,14 @@ export interface Beginner {
   beginRun(): boolean;
 }
 
+/** When the runs of all controllers of a process begin. */
+export interface Turns {
+  /** A key is ready. */
+  afterEvents(beginner: Beginner): void;
+  /** A worker is free. */
+  afterRun(beginner: Beginner): void;
+}
+
 export interface RunTurnsOptions {
   /** Milliseconds of a clock that nobody sets. @default performance.now */
   readonly now?: (() => number) | undefined;
@@ -21,7 +29,7 @@ export interface RunTurnsOptions {
  * stores, handlers and queues. Controllers begin their runs one by one, each in its turn. After 5 ms, or the one run that
  * takes longer, connections, timers and probes have theirs; what a run goes on with after an answer is not counted.
  */
-export class RunTurns {
+export class RunTurns implements Turns {
   readonly #now: () => number;
   /** In the order in which they asked. */
   readonly #waiting = new Set<Beginner>();
@@ -72,5 +80,44 @@ export class RunTurns {
     queueMicrotask(this.#soon); // first, so that whoever throws keeps nobody else from beginning
     this.#waiting.delete(beginner);
     if (beginner.beginRun()) this.#waiting.add(beginner);
+  }
+}
+
+/** So many runs, and everything else that is due has its turn. */
+const RUNS_AT_ONCE = 200;
+
+/**
+ * Begins a run as soon as its key is ready, also in the middle of what has arrived: a controller then sees more of the states
+ * that its objects go through. The controllers of Kubernetes, which the embedded cluster follows, see nearly all of them.
+ */
+export class ImmediateTurns implements Turns {
+  readonly #waiting = new Set<Beginner>();
+  #begun = 0;
+  #isResting = false;
+
+  afterEvents(beginner: Beginner): void {
+    if (this.#isResting) {
+      this.#waiting.add(beginner);
+      return;
+    }
+    while (beginner.beginRun()) if (++this.#begun >= RUNS_AT_ONCE) return this.#rest(beginner);
+  }
+
+  afterRun(beginner: Beginner): void {
+    if (++this.#begun >= RUNS_AT_ONCE) this.#rest(beginner);
+    else this.afterEvents(beginner);
+  }
+
+  #rest(beginner: Beginner): void {
+    this.#waiting.add(beginner);
+    if (this.#isResting) return;
+    this.#isResting = true;
+    setImmediate(() => {
+      this.#isResting = false;
+      this.#begun = 0;
+      const waiting = [...this.#waiting];
+      this.#waiting.clear();
+      for (const one of waiting) this.afterEvents(one);
+    });
   }
 }

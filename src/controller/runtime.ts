@@ -9,7 +9,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { DefinedKinds } from "./defined-kinds.ts";
 import type { FinalizerClaims } from "./finalizer-claims.ts";
-import type { RunTurns } from "./run-turns.ts";
+import type { Turns } from "./run-turns.ts";
 
 export interface Runtime {
   readonly transport: Transport;
@@ -18,7 +18,7 @@ export interface Runtime {
   readonly events: EventRecorder;
   readonly finalizers: FinalizerClaims;
   readonly definedKinds: DefinedKinds;
-  readonly turns: RunTurns;
+  readonly turns: Turns;
   /** Whether controllers may work; writes are refused from the moment that it is lost. */
   readonly leadership: Leadership;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 /** Takes keys from the queue and runs them, so many at a time, and never two for one key. */
 import { timeoutError, type RunLimit } from "./run-limit.ts";
-import type { Beginner, RunTurns } from "./run-turns.ts";
+import type { Beginner, Turns } from "./run-turns.ts";
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -33,7 +33,7 @@ export interface WorkersOptions {
   readonly retryLimit: number;
   readonly limit: RunLimit | undefined;
   readonly runs: Runs;
-  readonly turns: RunTurns;
+  readonly turns: Turns;
   /** Told how a run ended while it can still write. */
   onEnded(run: KeyRun, outcome: Outcome): Promise<void> | undefined;
   /** Told once when a key is parked. */

@@ -7,7 +7,7 @@ import { alwaysLeader } from "../client/leadership.ts";
 import { openGate } from "../client/write-gate.ts";
 import { DefinedKinds } from "../controller/defined-kinds.ts";
 import { FinalizerClaims } from "../controller/finalizer-claims.ts";
-import { RunTurns } from "../controller/run-turns.ts";
+import { ImmediateTurns, RunTurns } from "../controller/run-turns.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { createEventRecorder } from "../events/recorder.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
@@ -63,6 +63,8 @@ export interface ManagerOptions {
   readonly tellRuns?: boolean | undefined;
   /** Objects whose runs keep failing say so in an Event. @default true */
   readonly tellFailures?: boolean | undefined;
+  /** Begins runs in the middle of what has arrived, instead of after all of it. @default false */
+  readonly runsAtOnce?: boolean | undefined;
   /** Logs what nobody in the process caught, instead of letting it end the process. @default true */
   readonly isolate?: boolean | undefined;
   /** Of the binary, as the server's audit log shows it. @default none */
@@ -133,7 +135,7 @@ export class Manager implements AsyncDisposable {
       }),
       finalizers: new FinalizerClaims({ clock, log }),
       definedKinds: new DefinedKinds(),
-      turns: hostBound(new RunTurns()),
+      turns: hostBound(options.runsAtOnce === true ? new ImmediateTurns() : new RunTurns()),
       leadership: alwaysLeader,
       clock,
       log,

@@ -10,7 +10,7 @@ import { claim } from "../workload/claim.ts";
 import { isOrphan, isSelectedBy, ownedPods, type Selecting } from "../workload/owned-pods.ts";
 import { availableIn } from "../workload/pod-state.ts";
 import { isMemberOf, revisionOf, type Version } from "./identity.ts";
-import { revisionsOf, type Revisions } from "./revisions.ts";
+import { revisionsOf } from "./revisions.ts";
 import { rollOut } from "./rollout.ts";
 import { countPods, statusOf } from "./status.ts";
 
@@ -46,9 +46,12 @@ export function statefulSetController({
       });
       const { minReadySeconds } = set.spec;
       const counts = countPods(pods, revisions, { minReadySeconds, now });
-      status.set(statusOf(set, revisions, { ...counts, currentReplicas: counts.currentReplicas - outdated }));
+      const next = statusOf(set, revisions, { ...counts, currentReplicas: counts.currentReplicas - outdated });
+      status.set(next);
       await status.flush();
-      await truncateHistory(client, unusedOf(history, pods, revisions), set.spec.revisionHistoryLimit ?? 10);
+      // By the new status: a rollout that has just ended uses its old revision no more, and brings no other run.
+      const used = [next.currentRevision, next.updateRevision, ...pods.map(revisionOf)];
+      await truncateHistory(client, unusedOf(history, used), set.spec.revisionHistoryLimit ?? 10);
       if (isBlocked) return { requeueAfter: BLOCKED };
       const waits = pods.map((pod) => availableIn(pod, { minReadySeconds, now }) ?? 0).filter((wait) => wait > 0);
       return waits.length > 0 ? { requeueAfter: Math.min(...waits) } : undefined;
@@ -80,12 +83,7 @@ function versionOf({ metadata: { name }, data }: ControllerRevision): Version {
   return { name, template: patchedTemplate(data) };
 }
 
-/** Revisions that no pod has, oldest first. */
-function unusedOf(
-  history: readonly ControllerRevision[],
-  pods: readonly Pod[],
-  { current, update }: Revisions,
-): ControllerRevision[] {
-  const used = new Set([current.metadata.name, update.metadata.name, ...pods.map(revisionOf)]);
-  return history.filter(({ metadata }) => !used.has(metadata.name));
+/** Revisions that neither the set nor a pod has, oldest first. */
+function unusedOf(history: readonly ControllerRevision[], used: readonly (string | undefined)[]): ControllerRevision[] {
+  return history.filter(({ metadata }) => !used.includes(metadata.name));
 }
