@@ -109,6 +109,7 @@ test("the events of a key are not held while its write waits for its turn, nor a
     client.patch(Pod, AT, { type: "merge", body: {} }, { signal: gone.signal }).catch(() => undefined),
   );
   await until(() => attempts.length > 0);
+  await Bun.sleep(100); // how many may be sent depends on what was asked before: these are all of them
   expect(attempts.length).toBeLessThan(3);
   const sent = attempts.length;
   for (const attempt of attempts) attempt.resolve(refusal(409, "Conflict", "changed"));
