@@ -1,5 +1,5 @@
 /**
- * Generates `src/apiserver/printers/columns.txt`: the columns in which the real server shows its kinds as a Table.
+ * Generates `src/embedded/apiserver/printers/columns.txt`: the columns in which the real server shows its kinds as a Table.
  *
  *     bun scripts/generate-columns.ts [--check]
  */
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { apiVersionOf, discover, pathOf } from "./differential/discovery.ts";
 import { realTarget } from "./differential/target.ts";
 
-const file = join(import.meta.dirname, "../src/apiserver/printers/columns.txt");
+const file = join(import.meta.dirname, "../src/embedded/apiserver/printers/columns.txt");
 
 await using target = await realTarget();
 const lines: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * Writes `src/apiserver/protobuf/messages.txt`: the messages of Kubernetes' protobuf form, for reading request bodies.
+ * Writes `src/embedded/apiserver/protobuf/messages.txt`: the messages of Kubernetes' protobuf form, for reading request bodies.
  *
  *   bun scripts/generate-protobuf.ts
  *
@@ -31,7 +31,7 @@ for (const module of modules) {
 const lines = Object.entries(messages)
   .toSorted(([a], [b]) => (a < b ? -1 : 1))
   .map(([name, fields]) => `${JSON.stringify(name)}:${JSON.stringify(fields)}`);
-const target = join(import.meta.dirname, "../src/apiserver/protobuf/messages.txt");
+const target = join(import.meta.dirname, "../src/embedded/apiserver/protobuf/messages.txt");
 writeFileSync(target, `{\n${lines.join(",\n")}\n}\n`);
 
 function read(text: string): void {

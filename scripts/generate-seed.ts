@@ -1,5 +1,5 @@
 /**
- * Writes `src/apiserver/seed/objects.txt`: what a real kube-apiserver adds of its own when it starts.
+ * Writes `src/embedded/apiserver/seed/objects.txt`: what a real kube-apiserver adds of its own when it starts.
  *
  *   bun scripts/generate-seed.ts
  */
@@ -39,5 +39,5 @@ for (const path of lists) {
     lines.push(line.replaceAll(/"(lastTransitionTime|time)":"[^"]*"/g, `"$1":"NOW"`));
   }
 }
-writeFileSync(join(import.meta.dirname, "../src/apiserver/seed/objects.txt"), `[\n${lines.join(",\n")}\n]\n`);
+writeFileSync(join(import.meta.dirname, "../src/embedded/apiserver/seed/objects.txt"), `[\n${lines.join(",\n")}\n]\n`);
 console.log(`${lines.length} objects`);

@@ -1,5 +1,5 @@
 /**
- * Generates the tables of `src/apiserver/tables/` from a real server and the Go types of its release.
+ * Generates the tables of `src/embedded/apiserver/tables/` from a real server and the Go types of its release.
  *
  *     bun scripts/generate-tables.ts --kubeconfig FILE
  *
@@ -16,7 +16,7 @@ import { rawDocuments } from "./generate/raw-documents.ts";
 import { tableRows } from "./generate/table-rows.ts";
 import { typeTable } from "./generate/table-types.ts";
 
-const target = join(import.meta.dirname, "../src/apiserver/tables");
+const target = join(import.meta.dirname, "../src/embedded/apiserver/tables");
 
 const options = await yargs(hideBin(process.argv))
   .scriptName("generate-tables")

@@ -97,7 +97,7 @@ export {
   isTooManyRequests,
   isUnauthorized,
   isUnreachable,
-} from "./kube/api-error.ts";
+} from "./kube/errors/api-error.ts";
 export { z } from "zod";
 
 export type { Definition } from "./module/definition.ts";
@@ -143,4 +143,4 @@ export type { Index, IndexQuery } from "./client/field-index.ts";
 export type { Children, OnForeign, SkippedChild, SyncOptions } from "./reconcile/children.ts";
 export type { Cause, Logger, ObjectContext, Result, RunContext, RunEvents } from "./reconcile/context.ts";
 export type { StatusWriter } from "./reconcile/status.ts";
-export type { Status } from "./kube/api-error.ts";
+export type { Status } from "./kube/errors/api-error.ts";

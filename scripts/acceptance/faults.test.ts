@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
+import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { compact } from "../controlplane/compact.ts";
 import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
 import { InProcess } from "../integration/in-process.ts";

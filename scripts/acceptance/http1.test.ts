@@ -1,8 +1,8 @@
 /** A real API server that speaks HTTP/1.1 alone: everything works there, over other connections. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { isApiError } from "../../src/kube/api-error.ts";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
-import { createTransport, type Transport } from "../../src/kube/transport.ts";
+import { isApiError } from "../../src/kube/errors/api-error.ts";
+import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
+import { createTransport, type Transport } from "../../src/kube/transport/transport.ts";
 import { Bench, type Operator } from "./binary.ts";
 import { available, Cluster } from "./cluster.ts";
 

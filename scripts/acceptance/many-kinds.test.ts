@@ -5,8 +5,8 @@
  */
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
-import { createTransport } from "../../src/kube/transport.ts";
+import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
+import { createTransport } from "../../src/kube/transport/transport.ts";
 import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
 import { Bench, until } from "./binary.ts";
 import { available, Cluster } from "./cluster.ts";

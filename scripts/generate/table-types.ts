@@ -1,5 +1,5 @@
-/** The types of the built-in kinds in the compact form that `src/apiserver/tables/table-type.ts` describes. */
-import type { FieldRow, TypeRow, TypeTable } from "../../src/apiserver/tables/table-type.ts";
+/** The types of the built-in kinds in the compact form that `src/embedded/apiserver/tables/table-type.ts` describes. */
+import type { FieldRow, TypeRow, TypeTable } from "../../src/embedded/apiserver/tables/table-type.ts";
 import type { GoField, GoType } from "./go-types.ts";
 
 type Json = Readonly<Record<string, unknown>>;

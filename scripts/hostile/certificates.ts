@@ -12,8 +12,8 @@ import {
   text,
   time,
   value,
-} from "../../src/apiserver/certificates/der.ts";
-import { createAuthority, issue, type Certificate } from "../../src/apiserver/certificates/certificate.ts";
+} from "../../src/embedded/apiserver/certificates/der.ts";
+import { createAuthority, issue, type Certificate } from "../../src/embedded/apiserver/certificates/certificate.ts";
 import { loopbackAuthority } from "../loopback-server.ts";
 
 const SERVER = "1.3.6.1.5.5.7.3.1";

@@ -4,11 +4,11 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { InformerRegistry } from "../../src/cache/registry.ts";
-import type { ClusterConfig, TlsSettings } from "../../src/kube/cluster-config.ts";
-import { RestMapper } from "../../src/kube/mapper.ts";
-import { createTransport, type Transport } from "../../src/kube/transport.ts";
-import { listPages } from "../../src/kube/list.ts";
-import { watch } from "../../src/kube/watch.ts";
+import type { ClusterConfig, TlsSettings } from "../../src/kube/config/cluster-config.ts";
+import { RestMapper } from "../../src/kube/api/mapper.ts";
+import { createTransport, type Transport } from "../../src/kube/transport/transport.ts";
+import { listPages } from "../../src/kube/api/list.ts";
+import { watch } from "../../src/kube/api/watch.ts";
 import { createLog } from "../../src/observe/log.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { ConfigMap } from "../../src/resource/builtin/core.ts";

@@ -8,7 +8,7 @@ import type { Module } from "./module.ts";
 const levels: readonly (readonly string[])[] = [
   ["platform", "observe"],
   ["resource"],
-  ["kube", "queue", "apiserver"],
+  ["kube", "queue", "embedded/apiserver"],
   ["cache"],
   ["client"],
   ["events"],
@@ -17,16 +17,22 @@ const levels: readonly (readonly string[])[] = [
   ["module"],
   ["manager", "loader"],
   ["index.ts"],
-  ["cluster"],
+  ["embedded/cluster"],
   ["testing"],
   ["main.ts", "cli"],
 ];
 
 /** Narrower than the levels: what a module imports as "binnacle" is for those who write modules. */
-const onlyFrom: Readonly<Record<string, readonly string[]>> = { "index.ts": ["cluster", "testing", "main.ts"] };
+const onlyFrom: Readonly<Record<string, readonly string[]>> = {
+  "index.ts": ["embedded/cluster", "testing", "main.ts"],
+};
+/** Folders whose rooms have an order of their own, from the bottom up. */
+const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  kube: [["limits.ts", "errors"], ["encoding", "config"], ["http"], ["http2"], ["transport"], ["api"]],
+};
 /** The program's entry calls the commands and alone knows what is embedded. */
 const above: Readonly<Record<string, readonly string[]>> = { "main.ts": ["cli"] };
-const embedded = /^(dist\/|package\.json$)/;
+const fromBuild = /^(dist\/|package\.json$)/;
 
 const rule = `Imports point one way: ${levels
   .toReversed()
@@ -46,8 +52,10 @@ function wrongDirections(modules: ReadonlyMap<string, Module>): Finding[] {
     for (const { from: specifier, line } of module.imports) {
       const target = resolveImport(file, specifier);
       if (target === undefined) continue;
-      if (from === "main.ts" && embedded.test(target)) continue;
-      const what = !target.startsWith("src/") ? `imports ${target}, outside src` : wrong(from, part(target));
+      if (from === "main.ts" && fromBuild.test(target)) continue;
+      const what = !target.startsWith("src/")
+        ? `imports ${target}, outside src`
+        : (wrong(from, part(target)) ?? wrongRoom(file, target));
       if (what) findings.push({ file, line, what, rule });
     }
   }
@@ -88,9 +96,24 @@ function circles(modules: ReadonlyMap<string, Module>): Finding[] {
   return findings;
 }
 
-/** The folder or file directly in src that a path belongs to. */
+/** Whether one room of a folder imports a room beside or above it. */
+function wrongRoom(file: string, target: string): string | undefined {
+  const [folder, from, to] = [part(file), room(file), room(target)];
+  const order = rooms[folder];
+  if (order === undefined || folder !== part(target) || from === to) return undefined;
+  const [below, above] = [to, from].map((name) => order.findIndex((names) => names.includes(name)));
+  if (below! < 0 || above! < 0) return `${folder}/${below! < 0 ? to : from} has no level in ${folder}`;
+  return below! < above! ? undefined : `${folder}/${from} imports ${folder}/${to}, which does not stand below it`;
+}
+
+/** The folder or file directly in `src` that a path belongs to. What is embedded has two parts, which do not stand together. */
 function part(file: string): string {
-  return file.split("/")[1] ?? "";
+  const [, first = "", second = ""] = file.split("/");
+  return first === "embedded" ? `${first}/${second}` : first;
+}
+
+function room(file: string): string {
+  return file.split("/")[2] ?? "";
 }
 
 function level(name: string): number {

@@ -31,9 +31,9 @@ async function found(check: Check, files: Record<string, string>): Promise<strin
 
 test("checkImports lets imports point down and within a folder", async () => {
   const files = {
-    "src/kube/list.ts": `import { pods } from "../resource/pods.ts";\nimport { page } from "./page.ts";`,
-    "src/kube/page.ts": `import { log } from "../observe/log.ts";\nimport { z } from "zod";`,
-    "src/kube/list.test.ts": `import { run } from "../cli/run.ts";`,
+    "src/cache/list.ts": `import { pods } from "../resource/pods.ts";\nimport { page } from "./page.ts";`,
+    "src/cache/page.ts": `import { log } from "../observe/log.ts";\nimport { z } from "zod";`,
+    "src/cache/list.test.ts": `import { run } from "../cli/run.ts";`,
     "src/main.ts": `import { run } from "./cli/run.ts";\nimport("./index.ts");\nimport("../dist/sdk.json.zst");`,
   };
   expect(await found(checkImports, files)).toEqual([]);
@@ -45,27 +45,40 @@ test("checkImports names imports up, aside, outside and of index.ts", async () =
     "src/controller/b.ts": `export { serve } from "../server/serve.ts";`,
     "src/cache/c.ts": `await import("../../scripts/x.ts");`,
     "src/cli/d.ts": `import { z } from "../index.ts";`,
-    "src/apiserver/e.ts": `import { q } from "../kube/q.ts";`,
+    "src/embedded/apiserver/e.ts": `import { q } from "../../kube/errors/q.ts";`,
     "src/odd/f.ts": `const x = 1;`,
   };
   expect(await found(checkImports, files)).toEqual([
-    "src/apiserver/e.ts:1 apiserver imports kube, which stands beside it",
     "src/cache/c.ts:1 imports scripts/x.ts, outside src",
-    "src/cli/d.ts:1 cli imports index.ts: only cluster, testing, main.ts may",
+    "src/cli/d.ts:1 cli imports index.ts: only embedded/cluster, testing, main.ts may",
     "src/controller/b.ts:1 controller imports server, which stands beside it",
+    "src/embedded/apiserver/e.ts:1 embedded/apiserver imports kube, which stands beside it",
     "src/kube/a.ts:2 kube imports manager, which stands above it",
     "src/odd/f.ts:1 odd has no level",
   ]);
 });
 
-test("checkImports names a circle once", async () => {
+test("checkImports names rooms of a folder that import one beside or above them", async () => {
   const files = {
-    "src/kube/a.ts": `import "./b.ts";`,
-    "src/kube/b.ts": `import type { C } from "./c.ts";`,
-    "src/kube/c.ts": `import "./b.ts";`,
+    "src/kube/errors/a.ts": `import { watch } from "../api/watch.ts";`,
+    "src/kube/encoding/b.ts": `import { config } from "../config/c.ts";\nimport { a } from "../errors/a.ts";`,
+    "src/kube/attic/d.ts": `import { a } from "../errors/a.ts";`,
   };
   expect(await found(checkImports, files)).toEqual([
-    "src/kube/b.ts:1 imports itself in a circle: src/kube/b.ts → src/kube/c.ts → src/kube/b.ts",
+    "src/kube/attic/d.ts:1 kube/attic has no level in kube",
+    "src/kube/encoding/b.ts:1 kube/encoding imports kube/config, which does not stand below it",
+    "src/kube/errors/a.ts:1 kube/errors imports kube/api, which does not stand below it",
+  ]);
+});
+
+test("checkImports names a circle once", async () => {
+  const files = {
+    "src/cache/a.ts": `import "./b.ts";`,
+    "src/cache/b.ts": `import type { C } from "./c.ts";`,
+    "src/cache/c.ts": `import "./b.ts";`,
+  };
+  expect(await found(checkImports, files)).toEqual([
+    "src/cache/b.ts:1 imports itself in a circle: src/cache/b.ts → src/cache/c.ts → src/cache/b.ts",
   ]);
 });
 

@@ -1,5 +1,5 @@
 /** A world for tests of the election: one API server, and candidates with clocks and connections of their own. */
-import { ApiError } from "../../src/kube/api-error.ts";
+import { ApiError } from "../../src/kube/errors/api-error.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import type { ElectionDurations } from "../../src/election/durations.ts";
 import type { Lease } from "../../src/election/lease.ts";

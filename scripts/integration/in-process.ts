@@ -1,8 +1,8 @@
 /** The run time in this process, with definitions of the test itself, so that a test can look inside. */
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { until } from "../acceptance/binary.ts";
-import type { ClusterConfig } from "../../src/kube/cluster-config.ts";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
+import type { ClusterConfig } from "../../src/kube/config/cluster-config.ts";
+import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { Manager } from "../../src/manager/manager.ts";
 import { collectDefinitions } from "../../src/module/module-definitions.ts";
 import { createLog, type LogLevel } from "../../src/observe/log.ts";

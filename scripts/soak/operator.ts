@@ -11,9 +11,9 @@ import { startController, type RunningController } from "../../src/controller/co
 import { RunTurns } from "../../src/controller/run-turns.ts";
 import type { Runtime } from "../../src/controller/runtime.ts";
 import { createEventRecorder } from "../../src/events/recorder.ts";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
-import { RestMapper } from "../../src/kube/mapper.ts";
-import { createTransport } from "../../src/kube/transport.ts";
+import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
+import { RestMapper } from "../../src/kube/api/mapper.ts";
+import { createTransport } from "../../src/kube/transport/transport.ts";
 import { collectDefinitions } from "../../src/module/module-definitions.ts";
 import { createLog } from "../../src/observe/log.ts";
 import { createMetrics } from "../../src/observe/metrics.ts";

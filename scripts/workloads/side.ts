@@ -1,8 +1,8 @@
 /** The two clusters that situations run on: kube-controller-manager's, and the embedded one. */
 import { startControlPlane } from "../controlplane/controlplane.ts";
-import { podControllers } from "../../src/cluster/controllers.ts";
-import { startEmbeddedCluster } from "../../src/cluster/embedded-cluster.ts";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
+import { podControllers } from "../../src/embedded/cluster/controllers.ts";
+import { startEmbeddedCluster } from "../../src/embedded/cluster/embedded-cluster.ts";
+import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { Manager } from "../../src/manager/manager.ts";
 import { collectDefinitions } from "../../src/module/module-definitions.ts";
 import { createLog } from "../../src/observe/log.ts";
@@ -62,7 +62,7 @@ export async function realSide(): Promise<Side> {
   };
 }
 
-/** The embedded API server with all controllers of `src/cluster/`. */
+/** The embedded API server with all controllers of `src/embedded/cluster/`. */
 export async function embeddedSide(): Promise<Side> {
   const cluster = await startEmbeddedCluster({ log });
   const token = /token: (\S+)/.exec(cluster.kubeconfig)?.[1] ?? "";

@@ -23,7 +23,7 @@
  *   counts where timing decides how many steps they take, `false` compares none of this);
  * * with `order: true` the order in which objects were created and deleted. Adjacent ones of the same owner are one.
  *
- * Pods behave as their annotations say: `pods.binnacle.dev/exit-code` and the others of `src/cluster/pods/script.ts`.
+ * Pods behave as their annotations say: `pods.binnacle.dev/exit-code` and the others of `src/embedded/cluster/pods/script.ts`.
  * Situations that need nodes of their own give them a label and a taint with the namespace's name, and delete them.
  *
  *     bun scripts/workloads/run.ts --only 'deployment: a rollout'

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { RestMapper } from "../kube/mapper.ts";
-import { createTransport } from "../kube/transport.ts";
+import { RestMapper } from "../kube/api/mapper.ts";
+import { createTransport } from "../kube/transport/transport.ts";
 import { resource } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { listOf, ScriptedServer, until } from "../testing/scripted-server.ts";

@@ -1,8 +1,8 @@
 /** One collection at the server: listed by pages or as a stream, and watched, into a sink. */
-import { listPages } from "../kube/list.ts";
-import { plainObject } from "../kube/listed-metadata.ts";
-import { collectionPath, type Mapping } from "../kube/mapper.ts";
-import { watch, type WatchOptions } from "../kube/watch.ts";
+import { listPages } from "../kube/api/list.ts";
+import { plainObject } from "../kube/api/listed-metadata.ts";
+import { collectionPath, type Mapping } from "../kube/api/mapper.ts";
+import { watch, type WatchOptions } from "../kube/api/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { CompleteOptions } from "./reflector-options.ts";
 import { failureOf, type ListReason } from "./reflector-state.ts";

@@ -1,7 +1,7 @@
 /** A cluster for those who use informers without the rest of the house. */
-import { loadKubeconfig, type LoadOptions } from "../kube/kubeconfig.ts";
-import { RestMapper } from "../kube/mapper.ts";
-import { createTransport, type Transport } from "../kube/transport.ts";
+import { loadKubeconfig, type LoadOptions } from "../kube/config/kubeconfig.ts";
+import { RestMapper } from "../kube/api/mapper.ts";
+import { createTransport, type Transport } from "../kube/transport/transport.ts";
 
 export interface Connection extends AsyncDisposable {
   readonly transport: Transport;

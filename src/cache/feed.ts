@@ -1,5 +1,5 @@
 /** What one reflector finds, on its way through the delta FIFO into the store and to the handlers. */
-import type { WatchType } from "../kube/watch.ts";
+import type { WatchType } from "../kube/api/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { compareVersions } from "../resource/meta.ts";
 import { AnswerTexts } from "./answer-texts.ts";

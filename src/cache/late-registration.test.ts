@@ -1,8 +1,8 @@
 /** Who comes late, and needs more of each object than was kept before. */
 import { afterEach, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { RestMapper } from "../kube/mapper.ts";
-import { createTransport } from "../kube/transport.ts";
+import { RestMapper } from "../kube/api/mapper.ts";
+import { createTransport } from "../kube/transport/transport.ts";
 import { systemClock } from "../platform/clock.ts";
 import { type AnyObject, handle } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";

@@ -1,7 +1,7 @@
 /** Informers of servers whose answers are not what they should be. */
 import { afterEach, expect, test } from "bun:test";
-import { RestMapper } from "../kube/mapper.ts";
-import { createTransport } from "../kube/transport.ts";
+import { RestMapper } from "../kube/api/mapper.ts";
+import { createTransport } from "../kube/transport/transport.ts";
 import { handle } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { listOf, type ScriptedAnswer, ScriptedServer, until } from "../testing/scripted-server.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { assets, startControlPlane, type ControlPlane } from "../../scripts/controlplane/controlplane.ts";
-import { listMetadata } from "../kube/list.ts";
-import { plainObject } from "../kube/listed-metadata.ts";
-import { streamMetadata } from "../kube/metadata-stream.ts";
+import { listMetadata } from "../kube/api/list.ts";
+import { plainObject } from "../kube/api/listed-metadata.ts";
+import { streamMetadata } from "../kube/api/metadata-stream.ts";
 import { ConfigMap } from "../resource/builtin/core.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";

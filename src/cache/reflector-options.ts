@@ -1,7 +1,7 @@
 /** What a reflector is given: the collection, the ways to the server, and the sink that takes in what it finds. */
-import type { RestMapper } from "../kube/mapper.ts";
-import type { Transport } from "../kube/transport.ts";
-import type { WatchType } from "../kube/watch.ts";
+import type { RestMapper } from "../kube/api/mapper.ts";
+import type { Transport } from "../kube/transport/transport.ts";
+import type { WatchType } from "../kube/api/watch.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { InformerState } from "./informer-state.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { ApiError, UnreachableError } from "../kube/api-error.ts";
+import { ApiError, UnreachableError } from "../kube/errors/api-error.ts";
 import { failureOf, next, START, type Failure, type ReflectorEvent, type ReflectorState } from "./reflector-state.ts";
 
 const watching: ReflectorState = { kind: "watching", resourceVersion: "10", failures: 0, quickCloses: 0, gones: 0 };

@@ -7,7 +7,7 @@ import {
   isTooManyRequests,
   isUnauthorized,
   isUnreachable,
-} from "../kube/api-error.ts";
+} from "../kube/errors/api-error.ts";
 import type { InformerState } from "./informer-state.ts";
 
 /** Why everything is listed. */

@@ -1,5 +1,5 @@
 /** Lists and watches one collection, for ever. */
-import { isNotFound } from "../kube/api-error.ts";
+import { isNotFound } from "../kube/errors/api-error.ts";
 import { evenly, sleep } from "../platform/clock.ts";
 import { Collection } from "./collection.ts";
 import { ListGate } from "./list-gate.ts";

@@ -1,6 +1,6 @@
 /** Shares informers: one per resource, namespaces and selectors, for as long as somebody uses it. */
-import type { RestMapper } from "../kube/mapper.ts";
-import type { Transport } from "../kube/transport.ts";
+import type { RestMapper } from "../kube/api/mapper.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import type { Resource } from "../resource/handle.ts";

@@ -1,7 +1,7 @@
 import { array, assert, asyncProperty, boolean, constantFrom, integer, oneof, record } from "fast-check";
 import { afterEach, expect, test } from "bun:test";
-import { RestMapper } from "../kube/mapper.ts";
-import { createTransport } from "../kube/transport.ts";
+import { RestMapper } from "../kube/api/mapper.ts";
+import { createTransport } from "../kube/transport/transport.ts";
 import { parseFieldSelector } from "../resource/field-selector.ts";
 import { type AnyObject, handle } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";

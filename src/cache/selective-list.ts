@@ -1,8 +1,8 @@
 /** Lists the metadata of a collection, and then, whole, what of it is wanted. */
-import { listMetadata, listPages, type Page } from "../kube/list.ts";
-import { collectionPath, type Mapping } from "../kube/mapper.ts";
-import { streamMetadata } from "../kube/metadata-stream.ts";
-import type { Transport } from "../kube/transport.ts";
+import { listMetadata, listPages, type Page } from "../kube/api/list.ts";
+import { collectionPath, type Mapping } from "../kube/api/mapper.ts";
+import { streamMetadata } from "../kube/api/metadata-stream.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import { type Place, WantedBodies } from "./wanted-bodies.ts";

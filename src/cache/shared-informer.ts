@@ -1,6 +1,6 @@
 /** An informer: one set of objects, kept current, with everybody who wants to know of its changes. */
-import type { RestMapper } from "../kube/mapper.ts";
-import type { Transport } from "../kube/transport.ts";
+import type { RestMapper } from "../kube/api/mapper.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import { abortable } from "../platform/abortable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";

@@ -1,5 +1,5 @@
 /** Lets a reflector fill any kind of store. */
-import type { WatchType } from "../kube/watch.ts";
+import type { WatchType } from "../kube/api/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { ReflectorSink } from "./reflector-options.ts";
 

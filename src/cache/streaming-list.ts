@@ -1,6 +1,6 @@
 /** A list that comes as the beginning of a watch, on one connection with it. */
-import { END_OF_LIST } from "../kube/metadata-stream.ts";
-import type { WatchType } from "../kube/watch.ts";
+import { END_OF_LIST } from "../kube/api/metadata-stream.ts";
+import type { WatchType } from "../kube/api/watch.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";

@@ -2,8 +2,8 @@
 import type { Permissions } from "../client/permissions.ts";
 import { declarationsOf } from "../controller/declarations.ts";
 import type { KindWatch } from "../controller/watch.ts";
-import { isUnreachable } from "../kube/api-error.ts";
-import { loadKubeconfig } from "../kube/kubeconfig.ts";
+import { isUnreachable } from "../kube/errors/api-error.ts";
+import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { typeErrors } from "../loader/type-check.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { permissionsOfPlugin } from "../module/plugin-client.ts";

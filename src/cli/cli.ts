@@ -1,7 +1,7 @@
 /** The command line: finds the command, reads its options, and turns errors into one line and an exit status. */
 import { readFile } from "node:fs/promises";
 import type { Argv } from "yargs";
-import { isConfigError, whyUnreadable } from "../kube/config-error.ts";
+import { isConfigError, whyUnreadable } from "../kube/config/config-error.ts";
 import { nearest } from "../module/nearest.ts";
 import { parseYaml } from "../platform/yaml.ts";
 import { COMPLETE, type Command, type Host } from "./command.ts";

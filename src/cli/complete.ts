@@ -1,7 +1,7 @@
 /** What a shell offers for the word under the cursor. */
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
-import { readKubeconfig } from "../kube/kubeconfig-file.ts";
+import { readKubeconfig } from "../kube/config/kubeconfig-file.ts";
 import type { Host } from "./command.ts";
 import { commands } from "./commands.ts";
 import type { Shell } from "./completion.ts";

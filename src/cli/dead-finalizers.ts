@@ -1,11 +1,11 @@
 /** Finalizers on the cluster that no controller of these modules would ever remove: their objects cannot be deleted. */
 import { isNamespaceSelector, type NamespaceSelector } from "../cache/selected-namespaces.ts";
 import { declarationsOf, type Declarations } from "../controller/declarations.ts";
-import { isApiError, isNotFound } from "../kube/api-error.ts";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
-import { listMetadata } from "../kube/list.ts";
-import { collectionPath, RestMapper } from "../kube/mapper.ts";
-import { createTransport, type Transport } from "../kube/transport.ts";
+import { isApiError, isNotFound } from "../kube/errors/api-error.ts";
+import type { ClusterConfig } from "../kube/config/cluster-config.ts";
+import { listMetadata } from "../kube/api/list.ts";
+import { collectionPath, RestMapper } from "../kube/api/mapper.ts";
+import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";

@@ -1,8 +1,8 @@
 /** `binnacle dev` */
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
-import { type EmbeddedCluster, startEmbeddedCluster } from "../cluster/embedded-cluster.ts";
-import { loadKubeconfig } from "../kube/kubeconfig.ts";
+import { type EmbeddedCluster, startEmbeddedCluster } from "../embedded/cluster/embedded-cluster.ts";
+import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import type { Manager } from "../manager/manager.ts";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";

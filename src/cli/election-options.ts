@@ -1,6 +1,6 @@
 /** The options of leader election, with the names that kubebuilder and kube-controller-manager give them. */
 import { checkDurations } from "../election/durations.ts";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
+import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import type { ElectionOptions } from "../manager/elections.ts";
 import type { Option, ValuesOf } from "./option.ts";
 import { UsageError } from "./usage-error.ts";

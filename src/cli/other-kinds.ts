@@ -2,10 +2,10 @@
  * Finalizers on kinds that none of the modules is for: what modules that are gone have left behind. A finalizer is known
  * by who set it, because a controller's field manager has the controller's name, and so has its finalizer.
  */
-import { isApiError, isForbidden, isNotFound } from "../kube/api-error.ts";
-import { listMetadata } from "../kube/list.ts";
-import { collectionPath } from "../kube/mapper.ts";
-import type { Transport } from "../kube/transport.ts";
+import { isApiError, isForbidden, isNotFound } from "../kube/errors/api-error.ts";
+import { listMetadata } from "../kube/api/list.ts";
+import { collectionPath } from "../kube/api/mapper.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
 import { type AnyObject, groupKind, groupOf, handle, type Resource } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";

@@ -1,7 +1,7 @@
 /** Runs the modules of the controllers folders against a cluster, until a signal. */
 import { findModules, loadAll } from "../loader/load-all.ts";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
-import type { RateLimit } from "../kube/request-rate.ts";
+import type { ClusterConfig } from "../kube/config/cluster-config.ts";
+import type { RateLimit } from "../kube/transport/request-rate.ts";
 import type { AccessOptions } from "../manager/account-access.ts";
 import { Manager } from "../manager/manager.ts";
 import type { Log } from "../observe/log.ts";

@@ -1,5 +1,5 @@
 /** `binnacle run` */
-import { loadKubeconfig } from "../kube/kubeconfig.ts";
+import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { createLog } from "../observe/log.ts";
 import { isTerminal } from "../observe/terminal.ts";
 import { type Command, command } from "./command.ts";

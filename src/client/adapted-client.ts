@@ -1,5 +1,5 @@
 /** A client with defaults of its own: `client.with({ namespace, dryRun, signal, timeout })`. */
-import type { RestMapper } from "../kube/mapper.ts";
+import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Resource, Shape } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
 import type {

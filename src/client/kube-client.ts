@@ -1,5 +1,5 @@
 /** The client of one run: `ObjectReader` for reads, `ObjectWriter` for writes, and what is made of both. */
-import { isAlreadyExists, isConflict, isNotFound } from "../kube/api-error.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-error.ts";
 import { Pod } from "../resource/builtin/core.ts";
 import type { Scale } from "../resource/builtin/autoscaling.ts";
 import { edit } from "../resource/edit.ts";

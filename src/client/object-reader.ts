@@ -1,9 +1,9 @@
 /** Where reads come from: the shared informers inside their set, the API server elsewhere. */
 import { isStub } from "../cache/projection.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
-import { ApiError, isNotFound } from "../kube/api-error.ts";
-import type { HeaderValues } from "../kube/cluster-config.ts";
-import { collectionPath, objectPath } from "../kube/mapper.ts";
+import { ApiError, isNotFound } from "../kube/errors/api-error.ts";
+import type { HeaderValues } from "../kube/config/cluster-config.ts";
+import { collectionPath, objectPath } from "../kube/api/mapper.ts";
 import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
 import { type LabelSelector, parseLabelSelector } from "../resource/selector.ts";

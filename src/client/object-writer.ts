@@ -5,9 +5,9 @@
  * at once. So a read after a write sees at least that write, and an event that only echoes it is recognised.
  */
 import type { WriteResult } from "../cache/feed.ts";
-import { isNotFound } from "../kube/api-error.ts";
-import { WritesRefused } from "../kube/request-gate.ts";
-import { collectionPath, objectPath } from "../kube/mapper.ts";
+import { isNotFound } from "../kube/errors/api-error.ts";
+import { WritesRefused } from "../kube/transport/request-gate.ts";
+import { collectionPath, objectPath } from "../kube/api/mapper.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
 import type { DeleteOptions, Patch, WriteOptions } from "./client.ts";

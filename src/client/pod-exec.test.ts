@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
 import type { Server, ServerWebSocket } from "bun";
 import { loopbackAuthority, loopbackTls } from "../../scripts/loopback-server.ts";
-import { issue } from "../apiserver/certificates/certificate.ts";
+import { issue } from "../embedded/apiserver/certificates/certificate.ts";
 import { InformerRegistry } from "../cache/registry.ts";
-import { isForbidden } from "../kube/api-error.ts";
-import { RestMapper } from "../kube/mapper.ts";
-import { createTransport } from "../kube/transport.ts";
+import { isForbidden } from "../kube/errors/api-error.ts";
+import { RestMapper } from "../kube/api/mapper.ts";
+import { createTransport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { ExecOptions, Execution } from "./client.ts";

@@ -1,15 +1,15 @@
 /** A command in a container: what goes in and what comes out as streams. */
-import type { HeaderValues } from "../kube/cluster-config.ts";
-import type { Channels } from "../kube/channels.ts";
-import { objectPath } from "../kube/mapper.ts";
-import type { Status } from "../kube/api-error.ts";
+import type { HeaderValues } from "../kube/config/cluster-config.ts";
+import type { Channels } from "../kube/transport/channels.ts";
+import { objectPath } from "../kube/api/mapper.ts";
+import type { Status } from "../kube/errors/api-error.ts";
 import { Pod } from "../resource/builtin/core.ts";
 import type { Key } from "../resource/meta.ts";
 import type { ExecOptions, Execution } from "./client.ts";
 import { PushedChunks } from "./pushed-chunks.ts";
 import { explained } from "./undeclared-call.ts";
 import type { ClientScope } from "./scope.ts";
-import { WritesRefused } from "../kube/request-gate.ts";
+import { WritesRefused } from "../kube/transport/request-gate.ts";
 import type { WriteGate } from "./write-gate.ts";
 
 const STDIN = 0;

@@ -1,8 +1,8 @@
 /** The log of a container as an async iterable of lines. */
-import type { HeaderValues } from "../kube/cluster-config.ts";
+import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import { MOST_LOG_LINE_BYTES } from "../kube/limits.ts";
-import { LineSplitter } from "../kube/line-splitter.ts";
-import { objectPath } from "../kube/mapper.ts";
+import { LineSplitter } from "../kube/encoding/line-splitter.ts";
+import { objectPath } from "../kube/api/mapper.ts";
 import { Pod } from "../resource/builtin/core.ts";
 import type { Key } from "../resource/meta.ts";
 import type { LogOptions } from "./client.ts";

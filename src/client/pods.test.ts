@@ -6,8 +6,8 @@ import type { Cluster } from "../../scripts/acceptance/cluster.ts";
 import { Behaviours, boxController, type BoxShape, Lab, servers } from "../../scripts/integration/lab.ts";
 import { type LoopbackServer, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
 import type { ShapeOf } from "../controller/definition.ts";
-import { loadKubeconfig } from "../kube/kubeconfig.ts";
-import { createTransport } from "../kube/transport.ts";
+import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
+import { createTransport } from "../kube/transport/transport.ts";
 import type { ConfigMap } from "../resource/builtin/core.ts";
 
 type Context = ObjectContext<BoxShape, ShapeOf<typeof ConfigMap>>;

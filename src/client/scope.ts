@@ -1,9 +1,9 @@
 /** What the clients of one controller share, and what one run adds. */
 import type { InformerRegistry } from "../cache/registry.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
-import type { HeaderValues } from "../kube/cluster-config.ts";
-import type { RestMapper } from "../kube/mapper.ts";
-import type { Transport } from "../kube/transport.ts";
+import type { HeaderValues } from "../kube/config/cluster-config.ts";
+import type { RestMapper } from "../kube/api/mapper.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import type { Resource } from "../resource/handle.ts";
 import type { WriteGate } from "./write-gate.ts";
 import type { Permissions } from "./permissions.ts";

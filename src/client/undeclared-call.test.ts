@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ApiError } from "../kube/api-error.ts";
+import { ApiError } from "../kube/errors/api-error.ts";
 import { ClusterRoleBinding, Pod, Secret } from "../resource/builtin/index.ts";
 import { Permissions } from "./permissions.ts";
 import { explained, type MadeCall } from "./undeclared-call.ts";

@@ -1,6 +1,6 @@
 /** What a refusal for want of permission has to do with what the controller declared: RBAC is made from that. */
-import { isForbidden } from "../kube/api-error.ts";
-import type { HeaderValues } from "../kube/cluster-config.ts";
+import { isForbidden } from "../kube/errors/api-error.ts";
+import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import type { Resource } from "../resource/handle.ts";
 import type { ClientScope } from "./scope.ts";
 

@@ -1,6 +1,6 @@
 /** A kind's events as an async iterable. */
-import { collectionPath } from "../kube/mapper.ts";
-import { watch as openWatch } from "../kube/watch.ts";
+import { collectionPath } from "../kube/api/mapper.ts";
+import { watch as openWatch } from "../kube/api/watch.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { WatchEvent } from "./client.ts";
 import type { ListQuery } from "./object-reader.ts";

@@ -1,5 +1,5 @@
 /** What goes to the server in a write: bodies and their content types. */
-import type { Mapping } from "../kube/mapper.ts";
+import type { Mapping } from "../kube/api/mapper.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
 import type { JsonPatchOperation, Patch } from "./client.ts";

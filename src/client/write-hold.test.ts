@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { InformerRegistry } from "../cache/registry.ts";
-import { RestMapper } from "../kube/mapper.ts";
-import { createTransport } from "../kube/transport.ts";
+import { RestMapper } from "../kube/api/mapper.ts";
+import { createTransport } from "../kube/transport/transport.ts";
 import { Pod } from "../resource/builtin/index.ts";
 import { groupKind } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";

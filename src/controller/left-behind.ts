@@ -2,9 +2,9 @@
  * Objects that left the selector of `for` while nobody watched, and still carry our finalizer: no watch with that
  * selector will ever show them.
  */
-import { isNotFound } from "../kube/api-error.ts";
-import { listMetadata } from "../kube/list.ts";
-import { collectionPath, objectPath } from "../kube/mapper.ts";
+import { isNotFound } from "../kube/errors/api-error.ts";
+import { listMetadata } from "../kube/api/list.ts";
+import { collectionPath, objectPath } from "../kube/api/mapper.ts";
 import { sleep } from "../platform/clock.ts";
 import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
 import { hasFinalizer } from "../reconcile/finalizer.ts";

@@ -1,5 +1,5 @@
 /** What becomes of a key after its run. */
-import { isUnreachable } from "../kube/api-error.ts";
+import { isUnreachable } from "../kube/errors/api-error.ts";
 import type { Result } from "../reconcile/context.ts";
 import { parseDuration } from "../resource/duration.ts";
 

@@ -2,8 +2,8 @@
 import type { InformerRegistry } from "../cache/registry.ts";
 import type { Leadership } from "../client/leadership.ts";
 import type { EventRecorder } from "../events/recorder.ts";
-import type { RestMapper } from "../kube/mapper.ts";
-import type { Transport } from "../kube/transport.ts";
+import type { RestMapper } from "../kube/api/mapper.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type LoopbackServer, type Reply, sendJson, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
-import { createTransport } from "../kube/transport.ts";
+import { createTransport } from "../kube/transport/transport.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { defaultDurations } from "../../scripts/integration/election-world.ts";
 import type { ElectionDurations } from "./durations.ts";

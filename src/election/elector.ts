@@ -1,6 +1,6 @@
 /** Takes part in the election of a leader, by the protocol of client-go, until it is stopped. */
 import type { Leadership } from "../client/leadership.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../kube/api-error.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-error.ts";
 import { abortable } from "../platform/abortable.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { checkDurations, type ElectionDurations, JITTER_FACTOR } from "./durations.ts";

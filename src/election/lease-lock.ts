@@ -1,7 +1,7 @@
 /** Reads and writes one Lease on the API server, on the connection that only Leases use. */
-import { isNotFound } from "../kube/api-error.ts";
-import type { Transport } from "../kube/transport.ts";
-import { watch } from "../kube/watch.ts";
+import { isNotFound } from "../kube/errors/api-error.ts";
+import type { Transport } from "../kube/transport/transport.ts";
+import { watch } from "../kube/api/watch.ts";
 import type { Lease } from "./lease.ts";
 
 export interface LeaseName {

@@ -1,6 +1,6 @@
 /** Sends Events one after the other, in the background. */
-import { isAlreadyExists, isApiError, isNotFound } from "../kube/api-error.ts";
-import type { Transport } from "../kube/transport.ts";
+import { isAlreadyExists, isApiError, isNotFound } from "../kube/errors/api-error.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { EventDropReason } from "../observe/metrics.ts";
 import { sleep, type Clock } from "../platform/clock.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { sendJson, sendStatus, startLoopback, type LoopbackServer } from "../../scripts/loopback-server.ts";
-import { createTransport, type Transport } from "../kube/transport.ts";
+import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";

@@ -1,6 +1,6 @@
 /** Recording Kubernetes Events, in `events.k8s.io/v1` only. */
 import type { WriteGate } from "../client/write-gate.ts";
-import type { Transport } from "../kube/transport.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { EventDropReason, Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { type ApiServer, createApiServer } from "../apiserver/server.ts";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
-import { createTransport } from "../kube/transport.ts";
+import { type ApiServer, createApiServer } from "../embedded/apiserver/server.ts";
+import type { ClusterConfig } from "../kube/config/cluster-config.ts";
+import { createTransport } from "../kube/transport/transport.ts";
 import { watch } from "../controller/watch.ts";
 import { defineKeyController } from "../module/define.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";

@@ -1,9 +1,9 @@
 /** Runs modules as a service account that may do exactly what `manifests rbac` prints for them. */
 import type { Permissions } from "../client/permissions.ts";
 import { permissionsOf } from "../module/module-definitions.ts";
-import { isAlreadyExists, isNotFound } from "../kube/api-error.ts";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
-import { createTransport, type Transport } from "../kube/transport.ts";
+import { isAlreadyExists, isNotFound } from "../kube/errors/api-error.ts";
+import type { ClusterConfig } from "../kube/config/cluster-config.ts";
+import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { namespaceManifest, rbacManifests, type ServiceAccount } from "../module/rbac-manifests.ts";
 import { type Clock, sleep } from "../platform/clock.ts";

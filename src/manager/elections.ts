@@ -7,7 +7,7 @@ import { Elector } from "../election/elector.ts";
 import { leaseName } from "../election/lease-name.ts";
 import { KubeLeaseLock } from "../election/lease-lock.ts";
 import type { EventRecorder } from "../events/recorder.ts";
-import type { Transport } from "../kube/transport.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
-import { createTransport } from "../kube/transport.ts";
+import { createTransport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { defineResource } from "../resource/define.ts";

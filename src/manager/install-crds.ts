@@ -1,7 +1,7 @@
 /** Applies the CustomResourceDefinitions of modules, unless that would lose data. */
 import { ListGate } from "../cache/list-gate.ts";
-import type { Transport } from "../kube/transport.ts";
-import { isNotFound, isUnreachable } from "../kube/api-error.ts";
+import type { Transport } from "../kube/transport/transport.ts";
+import { isNotFound, isUnreachable } from "../kube/errors/api-error.ts";
 import type { Log } from "../observe/log.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { type Crd, crdOf } from "../resource/crd.ts";

@@ -1,6 +1,6 @@
 /** What a module needs before it starts: its kinds on the server, and the right to do what it declares. */
-import { isApiError } from "../kube/api-error.ts";
-import type { Transport } from "../kube/transport.ts";
+import { isApiError } from "../kube/errors/api-error.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { ModuleRegistry } from "../module/registry.ts";
 import type { Log } from "../observe/log.ts";

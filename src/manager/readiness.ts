@@ -1,6 +1,6 @@
 /** When `/readyz` says yes. */
 import type { RunningController } from "../controller/controller.ts";
-import type { TransportStats } from "../kube/transport-stats.ts";
+import type { TransportStats } from "../kube/transport/transport-stats.ts";
 import type { Told } from "../server/health-checks.ts";
 
 export interface ReadinessParts {

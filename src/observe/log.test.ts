@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ApiError } from "../kube/api-error.ts";
+import { ApiError } from "../kube/errors/api-error.ts";
 import { createLog, type LogOptions } from "./log.ts";
 import { loggable } from "./loggable.ts";
 

@@ -7,7 +7,7 @@ import { changesOf, holdsMore, isHeld } from "../client/field-changes.ts";
 import { differences } from "../client/field-differences.ts";
 import { handOver } from "../client/handover.ts";
 import { appliedFields, isOwned, unite } from "../client/managed-fields.ts";
-import { isAlreadyExists, isConflict, isInvalid, isNotFound } from "../kube/api-error.ts";
+import { isAlreadyExists, isConflict, isInvalid, isNotFound } from "../kube/errors/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { type FieldsV1, keyString } from "../resource/meta.ts";
 import type { PlannedChild } from "./child-plan.ts";

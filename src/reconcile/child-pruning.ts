@@ -3,7 +3,7 @@ import { guardedPatch } from "../client/write-body.ts";
 import type { JsonPatchOperation } from "../client/client.ts";
 import { childUpdates, isMadeBy } from "../client/child-entry.ts";
 import { handOver } from "../client/handover.ts";
-import { isConflict, isNotFound } from "../kube/api-error.ts";
+import { isConflict, isNotFound } from "../kube/errors/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import type { SyncOptions } from "./children.ts";

@@ -5,7 +5,7 @@
  */
 import { guardedPatch } from "../client/write-body.ts";
 import type { JsonPatchOperation } from "../client/client.ts";
-import { isApiError, isNotFound } from "../kube/api-error.ts";
+import { isApiError, isNotFound } from "../kube/errors/api-error.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { RunOfObject } from "./run.ts";
 

@@ -1,8 +1,8 @@
 /** What the status of a kind has room for, of what the runtime writes by itself. */
-import { publishedSchema } from "../kube/published-schema.ts";
+import { publishedSchema } from "../kube/api/published-schema.ts";
 import { hostBound } from "../platform/as-host.ts";
 import { sleep, systemClock } from "../platform/clock.ts";
-import type { Transport } from "../kube/transport.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import { definitionOf } from "../resource/definition.ts";
 import { hasField, isForeign, schemaOfForeign } from "../resource/foreign.ts";
 import type { Resource } from "../resource/handle.ts";

@@ -5,7 +5,7 @@ import { handOver } from "../client/handover.ts";
 import { appliedFields, heldFields } from "../client/managed-fields.ts";
 import { guardedOperations } from "../client/guarded-operations.ts";
 import { guardedPatch } from "../client/write-body.ts";
-import { isConflict, isTestFailed } from "../kube/api-error.ts";
+import { isConflict, isTestFailed } from "../kube/errors/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
 import { isCustomKind } from "./custom-kind.ts";

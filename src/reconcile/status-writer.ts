@@ -1,5 +1,5 @@
 /** Writes the status of a run's object: merged over what this controller wrote before, once, and only when it differs. */
-import { isApiError, isNotFound } from "../kube/api-error.ts";
+import { isApiError, isNotFound } from "../kube/errors/api-error.ts";
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import type { Condition, FieldsV1 } from "../resource/meta.ts";
 import { extract } from "../client/managed-fields.ts";

@@ -1,5 +1,5 @@
 /** Whether a request comes from this machine itself, so that its sender may read what others may not. */
-import { isIPv4 } from "../kube/ip-address.ts";
+import { isIPv4 } from "../kube/config/ip-address.ts";
 
 /** What a listener knows of a request besides what its sender says. */
 export interface Connection {

@@ -1,6 +1,6 @@
 /** A service account of a real server, made with its namespace, and a token of it. */
 import { namespaceManifest, type ServiceAccount } from "../module/rbac-manifests.ts";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
+import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 
 /** @throws Error when the server gives none. */
 export async function accountToken({ server, answer }: ClusterConfig, account: ServiceAccount): Promise<string> {

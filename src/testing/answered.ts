@@ -1,5 +1,5 @@
 /** A cluster whose requests are answered by a function. */
-import type { ClusterConfig } from "../kube/cluster-config.ts";
+import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 
 export function answered(config: ClusterConfig, answer: (request: Request) => Promise<Response>): ClusterConfig {
   const { server, context, user, namespace } = config;

@@ -4,9 +4,9 @@ import type { Client } from "../client/client.ts";
 import { clientParts, KubeClient } from "../client/kube-client.ts";
 import { Permissions } from "../client/permissions.ts";
 import { openGate } from "../client/write-gate.ts";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
-import { RestMapper } from "../kube/mapper.ts";
-import { createTransport } from "../kube/transport.ts";
+import type { ClusterConfig } from "../kube/config/cluster-config.ts";
+import { RestMapper } from "../kube/api/mapper.ts";
+import { createTransport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 
 export interface ApiClient {

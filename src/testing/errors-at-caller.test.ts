@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ApiError } from "../kube/api-error.ts";
+import { ApiError } from "../kube/errors/api-error.ts";
 import { ConfigMap } from "../resource/builtin/index.ts";
 import { eventually } from "./eventually.ts";
 import { startCluster } from "./start-cluster.ts";

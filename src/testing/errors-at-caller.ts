@@ -1,5 +1,5 @@
 /** Errors of a test's client point to the test: what the client did to get its answer is nobody's question there. */
-import { ApiError } from "../kube/api-error.ts";
+import { ApiError } from "../kube/errors/api-error.ts";
 
 /** What an ApiError shows beside its message is in the message; who wants more can ask for it. */
 const QUIET = ["status", "verb", "path", "target", "retryAfter", "auditId"] as const;

@@ -1,5 +1,5 @@
 /** Waiting for what a controller brings about. */
-import { ApiError } from "../kube/api-error.ts";
+import { ApiError } from "../kube/errors/api-error.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import { sleep } from "../platform/clock.ts";
 import { callersOf, withStack } from "./errors-at-caller.ts";

@@ -34,4 +34,4 @@ export type { EventuallyOptions } from "./eventually.ts";
 export type { ExpectedCondition } from "./matchers.ts";
 export type { ActiveFault, FaultOptions, Faults, RefuseOptions } from "./faults.ts";
 export type { RequestTarget, RequestVerb } from "./request-target.ts";
-export type { ContainerScript, ContainerStart, PodBehaviour } from "../cluster/pods/pod-behaviour.ts";
+export type { ContainerScript, ContainerStart, PodBehaviour } from "../embedded/cluster/pods/pod-behaviour.ts";

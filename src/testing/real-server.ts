@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startClusterControllers } from "../cluster/start-controllers.ts";
-import { loadKubeconfig } from "../kube/kubeconfig.ts";
+import { startClusterControllers } from "../embedded/cluster/start-controllers.ts";
+import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { createLog } from "../observe/log.ts";
 import { writeToStandardError } from "../observe/standard-error.ts";
 import { openFetchSession } from "../platform/fetch-session.ts";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { guestbook, Guestbook } from "../../controllers/guestbook.ts";
 import { allow, type Permission } from "../controller/definition.ts";
 import { watch } from "../controller/watch.ts";
-import { loadKubeconfig } from "../kube/kubeconfig.ts";
-import { createTransport } from "../kube/transport.ts";
+import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
+import { createTransport } from "../kube/transport/transport.ts";
 import { defineController } from "../module/define.ts";
 import {
   ConfigMap,

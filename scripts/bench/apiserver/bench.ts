@@ -80,7 +80,7 @@ async function measure(line: Line, server: Measured): Promise<Result> {
 function inProcess(): string {
   const script = `
     const began = performance.now();
-    const { createApiServer } = await import(${JSON.stringify(join(root, "src", "apiserver", "server.ts"))});
+    const { createApiServer } = await import(${JSON.stringify(join(root, "src", "embedded", "apiserver", "server.ts"))});
     const loaded = performance.now();
     await using server = await createApiServer();
     const response = await server.fetch(new Request("http://server/api/v1/namespaces/default"));

@@ -1,5 +1,5 @@
 /** The first event of a watch of nothing, of every kind: an object that is nothing but the zeros of its type. */
-import { builtInRows } from "../../../src/apiserver/tables/tables.ts";
+import { builtInRows } from "../../../src/embedded/apiserver/tables/tables.ts";
 import type { Family, Probe } from "./family.ts";
 
 const accepts: Readonly<Record<string, string>> = {

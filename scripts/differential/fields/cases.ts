@@ -1,6 +1,6 @@
 /** For each kind, cases that vary one field at a time over everything its schema knows; a share of them, always the same. */
 import { typicalObjects } from "../../integration/typical-objects.ts";
-import { builtInSchema } from "../../../src/apiserver/tables/tables.ts";
+import { builtInSchema } from "../../../src/embedded/apiserver/tables/tables.ts";
 import type { Case } from "../case.ts";
 import { apiVersionOf, type Served } from "../discovery.ts";
 import { Subject } from "../generated/subject.ts";

@@ -1,5 +1,5 @@
 /** Changes of a stored object, all dry: one field at a time, by PUT, by the patches, by apply. */
-import type { Schema } from "../../../src/apiserver/schema/schema.ts";
+import type { Schema } from "../../../src/embedded/apiserver/schema/schema.ts";
 import { applyPatch, jsonPatch, mergePatch, strategicPatch, type Subject } from "../generated/subject.ts";
 import type { Loose } from "../session.ts";
 import { absentFields, at, changedAt, type Path, pathsOf, schemaAt } from "./paths.ts";

@@ -1,5 +1,5 @@
 /** Creates, all dry, whose object is valid but for one field. */
-import type { Schema } from "../../../src/apiserver/schema/schema.ts";
+import type { Schema } from "../../../src/embedded/apiserver/schema/schema.ts";
 import type { Subject } from "../generated/subject.ts";
 import { absentFields, at, changedAt, type Path, pathsOf, schemaAt } from "./paths.ts";
 import { isChosen } from "./sampling.ts";

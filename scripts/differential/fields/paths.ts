@@ -1,5 +1,5 @@
 /** Places within an object, and objects that differ at one. */
-import type { Schema } from "../../../src/apiserver/schema/schema.ts";
+import type { Schema } from "../../../src/embedded/apiserver/schema/schema.ts";
 
 export type Path = readonly (string | number)[];
 

@@ -1,5 +1,5 @@
 /** Values for a field: from its schema where there is none yet, else near to the one it has. */
-import type { Schema } from "../../../src/apiserver/schema/schema.ts";
+import type { Schema } from "../../../src/embedded/apiserver/schema/schema.ts";
 
 type Value = readonly [label: string, value: unknown];
 

@@ -9,7 +9,7 @@ import {
   createKey,
   issue,
   type Subject,
-} from "../../apiserver/certificates/certificate.ts";
+} from "../../embedded/apiserver/certificates/certificate.ts";
 
 const authorityName = "kubernetes";
 const hosts = [

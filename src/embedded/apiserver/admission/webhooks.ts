@@ -1,0 +1,186 @@
+/** Asking webhooks: mutating ones one after the other, validating ones at once. */
+import { randomUUID } from "node:crypto";
+import { sameJson } from "../../../resource/json.ts";
+import type { AdmissionAttributes, Equivalents, Fields, KubeObject, Reader } from "../hooks.ts";
+import { jsonPatch } from "../patch/json-patch.ts";
+import { badRequest, internalError, StatusError } from "../status.ts";
+import { readReview, reviewRequest, UndecodableAnswer, UndecodablePatch, type Verdict } from "./admission-review.ts";
+import { CallError } from "./call-error.ts";
+import { type Match, reverted, seenAs } from "./equivalent.ts";
+import { conditionsHold } from "./match-conditions.ts";
+import type { Webhook } from "./webhook.ts";
+import { patchProblem } from "./patch-problem.ts";
+import { post } from "./webhook-client.ts";
+import { webhookMatch } from "./webhook-match.ts";
+
+interface Around {
+  readonly reader: Reader;
+  readonly equivalents: Equivalents;
+}
+
+/**
+ * Asks mutating webhooks in order, and once more those that want it when a later one changed the object.
+ *
+ * @param again what the server's own plugins do to a changed object
+ * @throws StatusError when one refuses, or fails and must not
+ */
+export async function askMutating(
+  webhooks: readonly Webhook[],
+  attributes: AdmissionAttributes,
+  { again, ...around }: Around & { readonly again: () => void },
+): Promise<void> {
+  const seen: Webhook[] = [];
+  const wanted = new Set<Webhook>();
+  let isChanged = false;
+  for (const webhook of webhooks) {
+    const changed = await mutate(webhook, attributes, around);
+    if (changed === undefined) continue;
+    if (changed) {
+      isChanged = true;
+      for (const earlier of seen.splice(0)) wanted.add(earlier);
+    }
+    if (webhook.reinvocationPolicy === "IfNeeded") seen.push(webhook);
+  }
+  if (!isChanged) return;
+  const before = structuredClone(attributes.object);
+  again();
+  const hasOwnChange = !sameJson(before, attributes.object);
+  for (const webhook of webhooks) {
+    if (wanted.has(webhook) || (hasOwnChange && seen.includes(webhook))) await mutate(webhook, attributes, around);
+  }
+}
+
+/** Asks validating webhooks all at once; the first refusal counts. @throws StatusError */
+export async function askValidating(
+  webhooks: readonly Webhook[],
+  attributes: AdmissionAttributes,
+  around: Around,
+): Promise<void> {
+  const outcomes = await Promise.allSettled(
+    webhooks.map((webhook) => ask(webhook, attributes, { ...around, isMutating: false })),
+  );
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+}
+
+/** @returns whether the object is another one now; `undefined` when the webhook was not asked */
+async function mutate(webhook: Webhook, attributes: AdmissionAttributes, around: Around): Promise<boolean | undefined> {
+  const answer = await ask(webhook, attributes, { ...around, isMutating: true });
+  if (answer === undefined) return undefined;
+  const { verdict, match, seen } = answer;
+  const { object } = seen;
+  if (verdict.patch === undefined || !Array.isArray(verdict.patch) || verdict.patch.length === 0) return false;
+  if (object === undefined) {
+    throw internalError(
+      `admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, which is not supported for this operation`,
+    );
+  }
+  const next = patched(object, verdict.patch);
+  if (sameJson(next, object)) return false;
+  attributes.object = await reverted(match, next, attributes.object);
+  return true;
+}
+
+/** @throws StatusError 500 when the patch cannot be applied */
+function patched(object: KubeObject, patch: readonly unknown[]): KubeObject {
+  try {
+    return jsonPatch(object, patch) as KubeObject;
+  } catch (error) {
+    throw internalError(patchProblem(object, patch) ?? (error instanceof Error ? error.message : String(error)));
+  }
+}
+
+interface AskOptions extends Around {
+  readonly isMutating: boolean;
+}
+
+interface Asked {
+  readonly verdict: Verdict;
+  readonly match: Match;
+  /** The request as the webhook saw it. */
+  readonly seen: AdmissionAttributes;
+}
+
+async function ask(webhook: Webhook, attributes: AdmissionAttributes, options: AskOptions): Promise<Asked | undefined> {
+  try {
+    const match = webhookMatch(webhook, attributes, options.equivalents);
+    if (match === undefined) return undefined;
+    const seen = match === "own" ? attributes : await seenAs(match, attributes);
+    if ((webhook.matchConditions ?? []).length > 0 && !conditionsHold(webhook, seen)) return undefined;
+    const verdict = await review(webhook, seen, options);
+    for (const warning of verdict.warnings) attributes.context.warn(warning);
+    if (!verdict.allowed) throw refusal(webhook.name, verdict.status);
+    return { verdict, match, seen };
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    if (webhook.failurePolicy === "Ignore") return undefined;
+    if (error.isCondition) throw conditionFailure(attributes, error.message);
+    throw internalError(`failed calling webhook ${JSON.stringify(webhook.name)}: ${error.message}`);
+  }
+}
+
+async function review(
+  webhook: Webhook,
+  attributes: AdmissionAttributes,
+  { reader, isMutating }: AskOptions,
+): Promise<Verdict> {
+  const { name, sideEffects, timeoutSeconds = 10, admissionReviewVersions = [], clientConfig } = webhook;
+  if (attributes.context.dryRun && sideEffects !== "None" && sideEffects !== "NoneOnDryRun") {
+    throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
+  }
+  const reviewVersion = admissionReviewVersions.find((each) => each === "v1" || each === "v1beta1");
+  if (reviewVersion === undefined) {
+    const why = "webhook does not accept known AdmissionReview versions (v1, v1beta1)";
+    throw new CallError(name, `could not create admission objects: ${why}`);
+  }
+  const uid: string = randomUUID();
+  const apiVersion = `admission.k8s.io/${reviewVersion}`;
+  const body = { kind: "AdmissionReview", apiVersion, request: reviewRequest(attributes, uid) };
+  let answer: unknown;
+  try {
+    answer = await post(clientConfig, body, { reader, timeout: timeoutSeconds });
+  } catch (error) {
+    throw new CallError(name, `failed to call webhook: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  try {
+    return readReview(answer, { uid, apiVersion, isMutating });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    if (error instanceof UndecodableAnswer) throw new CallError(name, `failed to call webhook: ${why}`);
+    if (error instanceof UndecodablePatch)
+      throw new CallError(name, `received undecodable patch in webhook response: ${why}`);
+    throw new CallError(name, `received invalid webhook response: ${why}`);
+  }
+}
+
+/** The refusal of a webhook as the client is told it. */
+function refusal(name: string, status: Fields | undefined): StatusError {
+  const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
+  const {
+    message: said,
+    reason,
+    code = 0,
+    details,
+  } = (status ?? {}) as {
+    message?: string;
+    reason?: string;
+    code?: number;
+    details?: Fields;
+  };
+  const message = said ? `${denied}: ${said}` : reason ? `${denied}: ${reason}` : `${denied} without explanation`;
+  return new StatusError(code < 400 ? 400 : code, reason ?? "", {
+    message,
+    ...(details === undefined ? {} : { details }),
+  });
+}
+
+function conditionFailure({ context }: AdmissionAttributes, why: string): StatusError {
+  const { row, name } = context;
+  const resource = row.group === "" ? row.plural : `${row.plural}.${row.group}`;
+  const what = name === "" ? resource : `${resource} ${JSON.stringify(name)}`;
+  const details = {
+    ...(name === "" ? {} : { name }),
+    ...(row.group === "" ? {} : { group: row.group }),
+    kind: row.plural,
+  };
+  return new StatusError(403, "Forbidden", { message: `${what} is forbidden: ${why}`, details });
+}

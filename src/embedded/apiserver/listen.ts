@@ -1,0 +1,191 @@
+/** The server behind TLS on an address, with certificates and a kubeconfig of its own. */
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
+import { type Listener, listenWithCertificates } from "./certificate-listener.ts";
+import type { Connection } from "./authentication/identify.ts";
+import { largestBody } from "./request/body.ts";
+import { makePrivate, privateFolder } from "./storage/private-folder.ts";
+import { isLoopback, webRefusal } from "./web-guard.ts";
+import { administrator, type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
+import { writePrivate } from "../../platform/private-file.ts";
+
+export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now" | "aggregatesRoles"> {
+  /** @default 127.0.0.1 */
+  readonly host?: string | undefined;
+  /** 0 takes a free one. @default 0 */
+  readonly port?: number | undefined;
+  /**
+   * Whose client certificates name users, PEM; a request costs about twice the time then.
+   *
+   * @default none: users have tokens
+   */
+  readonly clientAuthority?: string | undefined;
+}
+
+export interface ListeningApiServer extends AsyncDisposable {
+  readonly server: ApiServer;
+  /** `https://host:port` */
+  readonly url: string;
+  /** Whose certificate the server shows: PEM. */
+  readonly authority: string;
+  /** With the authority and a token of the administrator: YAML. */
+  readonly kubeconfig: string;
+  stop(): Promise<void>;
+}
+
+/** What clients know the server by: kept with the data, so that a kubeconfig stays good over a restart. */
+interface Credentials {
+  readonly authority: Certificate;
+  /** Of the administrator. */
+  readonly token: string;
+  /** Signs the tokens of service accounts: base64. */
+  readonly secret: string;
+  /** The last port, so that a free one is the same free one after a restart. */
+  readonly port?: number;
+}
+
+/** Bun's HTTP/2 sends headers together with the first byte of the body. */
+const overHttp2: Connection = { holdsHeaders: true };
+
+const authorityName = "binnacle";
+
+/**
+ * Starts a server that listens.
+ *
+ * Requests of web pages, and those for names that are not its own, are refused.
+ *
+ * @throws Error when the address is taken or cannot be had, or is not of this machine alone and clients need no certificate.
+ */
+export async function listenApiServer(options: ListenOptions = {}): Promise<ListeningApiServer> {
+  const host = options.host ?? "127.0.0.1";
+  if (!isLoopback(host) && options.clientAuthority === undefined) {
+    throw new Error("other machines reach this address: clients have to be authenticated by certificates there");
+  }
+  const credentials = loadCredentials(options.data);
+  const { authority } = credentials;
+  const hosts = [...new Set([host, "127.0.0.1", "localhost", hostname(), "kubernetes.default.svc"])];
+  const names = new Set([...hosts, "kubernetes", "kubernetes.default"].map((name) => name.toLowerCase()));
+  const own = issue({ ...authority, name: authorityName }, { subject: { name: "apiserver" }, hosts });
+  let server: ApiServer | undefined;
+  const listener = await listen(host, options.port || credentials.port || 0, {
+    isFixed: Boolean(options.port),
+    tls: { cert: own.cert, key: own.key },
+    clientAuthority: options.clientAuthority,
+    answer: async (request, connection) =>
+      webRefusal(request, names) ?? server?.fetch(request, connection) ?? new Response(null, { status: 503 }),
+  });
+  const { port } = listener;
+  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  try {
+    keepCredentials(options.data, { ...credentials, port });
+    server = await createApiServer({
+      data: options.data,
+      history: options.history,
+      now: options.now,
+      aggregatesRoles: options.aggregatesRoles,
+      address,
+      users: new Map([[credentials.token, administrator]]),
+      tokenSecret: Buffer.from(credentials.secret, "base64"),
+    });
+  } catch (error) {
+    await listener.stop();
+    throw error;
+  }
+  const started = server;
+  const stop = async (): Promise<void> => {
+    await started.stop();
+    await listener.stop();
+  };
+  const url = `https://${address}`;
+  return {
+    server: started,
+    url,
+    authority: authority.cert,
+    kubeconfig: kubeconfig(url, credentials),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+interface ServeOptions {
+  /** The port was asked for: another will not do. */
+  readonly isFixed: boolean;
+  readonly tls: { readonly cert: string; readonly key: string };
+  readonly clientAuthority: string | undefined;
+  readonly answer: (request: Request, connection: Connection) => Promise<Response>;
+}
+
+async function listen(host: string, port: number, options: ServeOptions): Promise<Listener> {
+  const { clientAuthority } = options;
+  try {
+    if (clientAuthority !== undefined) return await listenWithCertificates({ ...options, host, port, clientAuthority });
+    return serve(host, port, options);
+  } catch (error) {
+    if (port === 0 || options.isFixed) throw error;
+    return listen(host, 0, options);
+  }
+}
+
+function serve(hostname: string, port: number, { tls, answer }: ServeOptions): Listener {
+  const server = Bun.serve({
+    hostname,
+    port,
+    http2: true,
+    // Watches are silent for minutes.
+    idleTimeout: 0,
+    tls,
+    // What is a little too large is told so by the server itself; the rest is cut off while it comes.
+    maxRequestBodySize: largestBody + 1024 * 1024,
+    fetch: (request) => answer(request, overHttp2),
+  });
+  return { port: server.port ?? port, stop: () => server.stop(true) };
+}
+
+function loadCredentials(data: string | undefined): Credentials {
+  if (data !== undefined) {
+    try {
+      return JSON.parse(readFileSync(join(data, "credentials.json"), "utf8")) as Credentials;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
+  return {
+    authority: createAuthority(authorityName),
+    token: randomBytes(24).toString("base64url"),
+    secret: randomBytes(32).toString("base64"),
+  };
+}
+
+function keepCredentials(data: string | undefined, credentials: Credentials): void {
+  if (data === undefined) return;
+  privateFolder(data);
+  const file = join(data, "credentials.json");
+  const text = JSON.stringify(credentials);
+  makePrivate(file);
+  // Where nothing changed a full disk is no reason not to start.
+  if (!existsSync(file) || readFileSync(file, "utf8") !== text) writePrivate(file, text);
+}
+
+function kubeconfig(server: string, { authority, token }: Credentials): string {
+  return `apiVersion: v1
+kind: Config
+clusters:
+- name: binnacle
+  cluster:
+    server: ${server}
+    certificate-authority-data: ${Buffer.from(authority.cert).toString("base64")}
+users:
+- name: binnacle
+  user:
+    token: ${token}
+contexts:
+- name: binnacle
+  context:
+    cluster: binnacle
+    user: binnacle
+current-context: binnacle
+`;
+}

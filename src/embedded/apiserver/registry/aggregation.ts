@@ -1,0 +1,77 @@
+/** Roles that gather the rules of others by label, as kube-controller-manager fills them. @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles */
+import { sameJson } from "../../../resource/json.ts";
+import { labelSelector } from "../../../resource/selector.ts";
+import type { Fields, KubeObject, PolicyRule } from "../hooks.ts";
+import type { Parts } from "../parts.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Registry } from "./registry.ts";
+
+interface Around {
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly parts: Parts;
+  /** RFC 3339 in whole seconds. */
+  readonly now: () => string;
+}
+
+export const aggregator = "clusterrole-aggregation-controller";
+const group = "rbac.authorization.k8s.io";
+const apiVersion = `${group}/v1`;
+
+/** The rules that a role gathers, each once, in the order of the roles' names; `undefined` when it gathers none. */
+export function aggregatedRules(role: KubeObject, roles: readonly KubeObject[]): readonly PolicyRule[] | undefined {
+  const rule = role["aggregationRule"] as { readonly clusterRoleSelectors?: readonly object[] } | undefined;
+  if (!rule) return undefined;
+  const found: PolicyRule[] = [];
+  for (const given of rule.clusterRoleSelectors ?? []) {
+    const selector = labelSelector(given);
+    for (const { metadata, ...other } of roles) {
+      if (metadata.name === role.metadata.name || !selector.matches(metadata.labels ?? {})) continue;
+      for (const one of (other["rules"] ?? []) as readonly PolicyRule[]) {
+        if (!found.some((known) => sameJson(known, one))) found.push(one);
+      }
+    }
+  }
+  return found;
+}
+
+/** Fills them a moment after a role changed. @returns what ends it. */
+export function followAggregation(around: Around): () => void {
+  const collection = around.storage.collection(`${group}/clusterroles`);
+  let isDue = false;
+  return collection.listen(() => {
+    if (isDue) return;
+    isDue = true;
+    // After the answer to whoever wrote it, and once for all that was written in this turn.
+    setImmediate(() => {
+      isDue = false;
+      const roles = collection.all().map(({ object }) => object);
+      for (const role of roles) fill(role, aggregatedRules(role, roles), around);
+    });
+  });
+}
+
+function fill(
+  role: KubeObject,
+  rules: readonly PolicyRule[] | undefined,
+  { storage, registry, parts, now }: Around,
+): void {
+  if (rules === undefined || sameJson(rules, role["rules"] ?? []) || role.metadata.deletionTimestamp !== undefined)
+    return;
+  const schema = registry.get(group, "v1", "clusterroles")?.schema;
+  if (schema === undefined) return;
+  const { name = "" } = role.metadata;
+  const applied = { apiVersion, kind: "ClusterRole", metadata: { name }, rules } as KubeObject & Fields;
+  const next = parts.patches.apply({
+    schema,
+    live: role,
+    applied,
+    manager: aggregator,
+    force: true,
+    subresource: "",
+    apiVersion,
+    now: now(),
+    resetFields: [],
+  });
+  storage.put(storage.collection(`${group}/clusterroles`), name, { ...next, metadata: { ...next.metadata } });
+}

@@ -1,0 +1,41 @@
+/** Generations: which changes of an object count as a new one. */
+import type { KubeObject } from "../hooks.ts";
+import type { Resource } from "../registry/resource.ts";
+import { sameJson } from "../../../resource/json.ts";
+
+/** The generation of a new object. */
+export function firstGeneration({ traits }: Resource): number | undefined {
+  return traits.generation === "none" || traits.generation === "later" ? undefined : 1;
+}
+
+/** The generation after a change. */
+export function nextGeneration(resource: Resource, next: KubeObject, live: KubeObject): number | undefined {
+  const { generation } = live.metadata;
+  switch (resource.traits.generation) {
+    case "spec":
+    case "asked":
+    case "later":
+      return isSameSpec(resource, next, live) ? generation : (generation ?? 0) + 1;
+    case "all":
+      return isSameBeside(resource, next, live) ? generation : (generation ?? 0) + 1;
+    default:
+      return generation;
+  }
+}
+
+function isSameSpec({ row }: Resource, next: KubeObject, live: KubeObject): boolean {
+  if (!sameJson(next["spec"], live["spec"])) return false;
+  // Deployments carry instructions to their controller in annotations.
+  if (row.kind !== "Deployment" || row.group !== "apps") return true;
+  return sameJson(next.metadata.annotations ?? {}, live.metadata.annotations ?? {});
+}
+
+/** Everything but metadata, and the status where that is written on its own. */
+function isSameBeside({ row, hasStatus }: Resource, next: KubeObject, live: KubeObject): boolean {
+  for (const name of new Set([...Object.keys(next), ...Object.keys(live)])) {
+    if (name === "metadata" || name === "apiVersion" || name === "kind") continue;
+    if (name === "status" && hasStatus) continue;
+    if (!sameJson(next[name], live[name])) return false;
+  }
+  return row.kind !== "EndpointSlice" || sameJson(next.metadata.labels ?? {}, live.metadata.labels ?? {});
+}

@@ -1,0 +1,341 @@
+/** PUT, and what every other change of an object shares with it. */
+import { sameJson } from "../../../resource/json.ts";
+import { goQuoted } from "../field-error.ts";
+import type { KubeObject, WriteContext } from "../hooks.ts";
+import { guardRole, rbacGroup } from "../authorization/role-guard.ts";
+import type { SchemaHandle } from "../parts.ts";
+import { keyOf, viewOf } from "../registry/resource.ts";
+import { answerJson } from "../request/answer.ts";
+import { decodeObject, readBody } from "../request/body.ts";
+import { type WriteOptions, writeOptions } from "../request/query.ts";
+import { badRequest, conflict, invalid, notFound, StatusError } from "../status.ts";
+import { Stored } from "../storage/stored.ts";
+import {
+  createObject,
+  ensureNamespace,
+  invalidKind,
+  optionsObject,
+  ordered,
+  roleWrite,
+  writtenAnew,
+} from "./create.ts";
+import { withAccessErrors } from "./access-errors.ts";
+import { type Exchange, managerOf, writeContext } from "./exchange.ts";
+import { formOf } from "./forms.ts";
+import { nextGeneration } from "./generation.ts";
+import { acrossVersions } from "./other-versions.ts";
+import { checkOwners } from "./owners.ts";
+import { resetChanged, resetFields } from "./reset.ts";
+import { decodedAgain } from "./mutated.ts";
+
+export async function update(exchange: Exchange): Promise<Response> {
+  const { kernel, resource, query, request, target, accept, warnings } = exchange;
+  checkNamed(target);
+  const form = formOf(exchange);
+  const body = await readBody(request, { protobuf: kernel.parts.protobuf(resource.row), kind: resource.row.kind });
+  const options = writeOptions(query, "UpdateOptions");
+  const object = decodeObject(body, {
+    row: resource.row,
+    schema: resource.schema,
+    schemas: kernel.parts.schemas,
+    fieldValidation: options.fieldValidation,
+    warn: (message) => void warnings.push(message),
+    noteEmpty: () => void (exchange.hasEmpty = true),
+  });
+  checkName(object, target.name);
+  ensureNamespace(exchange, object);
+  checkOwners(exchange, object);
+  const change = { produce: () => structuredClone(object), options, optionsKind: "UpdateOptions" };
+  const { stored, isNew } = await changeObject(exchange, change);
+  return answerJson(request, form.one(stored), { status: isNew ? 201 : 200, warnings, yaml: accept.yaml });
+}
+
+/** @throws StatusError 400 when the path names a collection */
+export function checkNamed({ name }: { readonly name: string }): void {
+  if (name === "") throw badRequest("name must be provided");
+}
+
+/** @throws StatusError 400 when the object has no name or another one than the path. */
+export function checkName({ metadata: { name } }: KubeObject, expected: string): void {
+  if (!name)
+    throw badRequest(`the name of the object (${expected} based on URL) was undeterminable: name must be provided`);
+  if (name !== expected)
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${expected})`);
+}
+
+export interface Change {
+  /** The object as it shall be, made from what is there; called again when that has changed meanwhile. */
+  readonly produce: (live: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
+  readonly options: WriteOptions;
+  readonly optionsKind: string;
+  /** What is not there is created. @default as the kind has it */
+  readonly createsAbsent?: boolean;
+  /** The result of `produce` has its managed fields. @default false */
+  readonly isTracked?: boolean;
+  /** `produce` took the version from `live`: a change in between is no conflict. @default false */
+  readonly isRepeatable?: boolean;
+  /** The path shows the object as one of another kind, which `produce` gets and makes. @default as it is */
+  readonly lens?: Lens;
+}
+
+/** An object as an object of another kind, and back. */
+export interface Lens {
+  /** Of the other kind. */
+  readonly apiVersion: string;
+  readonly schema: SchemaHandle | undefined;
+  /** As it is answered. */
+  readonly show: (object: KubeObject) => KubeObject;
+  /** What a change begins with, with its managers. */
+  readonly before: (live: KubeObject) => KubeObject;
+  /** The object again. @throws StatusError for what cannot be made one */
+  readonly after: (shown: KubeObject, live: KubeObject) => KubeObject;
+}
+
+export interface Changed {
+  readonly stored: Stored;
+  readonly isNew: boolean;
+}
+
+/** How often a change is made anew because another came in between. */
+const mostTries = 5;
+
+/** Changes an object, in the same steps whatever the verb. */
+export async function changeObject(exchange: Exchange, change: Change): Promise<Changed> {
+  const { resource, target } = exchange;
+  const { row, collection, traits } = resource;
+  const key = keyOf(resource, target.namespace, target.name);
+  for (let tries = 1; ; tries += 1) {
+    const stored = collection.get(key);
+    if (stored === undefined) {
+      if (!(change.createsAbsent ?? traits.createOnUpdate) || target.subresource !== "") {
+        throw notFound(row, target.name);
+      }
+      const object = await change.produce(undefined);
+      if (object.metadata.uid) throw preconditionFailed(exchange, { given: object.metadata.uid, found: "" });
+      checkVersionText(object);
+      const made = await createObject(exchange, object, {
+        options: change.options,
+        isTracked: change.isTracked ?? false,
+        isUpdate: true,
+      });
+      return { stored: made, isNew: true };
+    }
+    const changed = await attempt(exchange, change, stored);
+    if (changed !== undefined) return { stored: changed, isNew: false };
+    if (tries >= mostTries) throw conflict(row, target.name, { why: modified });
+  }
+}
+
+const modified = "the object has been modified; please apply your changes to the latest version and try again";
+
+/** @returns `undefined` when another change came in between and this one is to be made anew. */
+async function attempt(exchange: Exchange, change: Change, stored: Stored): Promise<Stored | undefined> {
+  const { kernel, resource, target, request } = exchange;
+  const { parts, storage, admission } = kernel;
+  const { behaviour, row, collection } = resource;
+  const { options } = change;
+  const views = resource.readsLess ? [stored] : resource.view([stored]);
+  const live = ((views instanceof Promise ? await views : views)[0] ?? stored).object;
+  const { lens } = change;
+  const before = lens === undefined ? live : lens.before(live);
+  const produced = change.produce(before);
+  let next = produced instanceof Promise ? await produced : produced;
+  const { uid } = next.metadata;
+  // A patch was made from what is there: naming another uid is a change like any, and refused as one.
+  if (uid && uid !== live.metadata.uid && change.optionsKind === "UpdateOptions")
+    throw preconditionFailed(exchange, { given: uid, found: live.metadata.uid ?? "" });
+  const context = writeContext(exchange, "UPDATE", { name: target.name, dryRun: options.dryRun });
+  const complete = (): void => {
+    if (lens !== undefined) return;
+    next = resetChanged({ resource, subresource: target.subresource }, next, live);
+    behaviour.default?.(next, context);
+  };
+  complete();
+  const schema = lens === undefined ? resource.schema : lens.schema;
+  if (change.isTracked !== true && schema !== undefined) {
+    const wanted = next;
+    const tracked = acrossVersions(exchange, before, (convert) =>
+      parts.patches.updateManagedFields({
+        schema,
+        live: before,
+        next: wanted,
+        manager: managerOf(options.fieldManager, request),
+        operation: "Update",
+        subresource: target.subresource,
+        apiVersion: lens?.apiVersion ?? resource.apiVersion,
+        now: context.now,
+        resetFields: resetFields(exchange),
+        hasEmpty: exchange.hasEmpty === true,
+        convert: lens === undefined ? convert : undefined,
+      }),
+    );
+    next = tracked instanceof Promise ? await tracked : tracked;
+  }
+  const attributes = {
+    context,
+    object: next as KubeObject | undefined,
+    oldObject: before,
+    options: optionsObject(change.optionsKind, options),
+  };
+  const mutation = admission.mutate(attributes);
+  if (mutation !== undefined) await mutation;
+  next = attributes.object ?? next;
+  if (mutation !== undefined) {
+    if (schema !== undefined) next = decodedAgain(parts.schemas, schema, next);
+    complete();
+  }
+  if (lens !== undefined) {
+    next = resetChanged({ resource, subresource: target.subresource }, lens.after(next, live), live);
+    behaviour.default?.(next, context);
+  }
+  if (row.group === rbacGroup) guardRole(roleWrite(exchange, next, live));
+  checkVersion(exchange, next, live);
+  next = withSystemFields(next, live);
+  const isAsked = resource.traits.generation === "asked";
+  if (isAsked) setGeneration(exchange, next, live);
+  behaviour.prepareForUpdate?.(next, live, context);
+  const plain =
+    exchange.hasEmpty === true && resource.schema !== undefined ? parts.schemas.stored(resource.schema, next) : next;
+  // Some kinds tell what is empty from what is absent.
+  if (!isAsked) setGeneration(exchange, toldApart.has(live.kind) ? next : plain, live);
+  const { generation } = toldApart.has(live.kind) ? next.metadata : plain.metadata;
+  if (generation !== undefined) next.metadata.generation = plain.metadata.generation = generation;
+  validateChanged(exchange, { next, live }, context);
+  for (const warning of behaviour.warnings?.(next, live, target.subresource) ?? []) context.warn(warning);
+  next = plain;
+  const validated = lens === undefined ? next : lens.show(next);
+  const validation = admission.validate({ ...attributes, object: validated, oldObject: lens?.show(live) ?? live });
+  if (validation !== undefined) await validation;
+  // It is shown by a dry run and never kept.
+  if (!options.dryRun) delete next.metadata["selfLink"];
+  const isUnchanged = isSameBut(next, live) && !writtenAnew.has(stored);
+  const inStorage = isUnchanged ? stored.object : resource.toStorage(next);
+  const written = inStorage instanceof Promise ? await inStorage : inStorage;
+  if (collection.get(stored.key) !== stored) {
+    if (change.isRepeatable === true || collection.get(stored.key) === undefined) return undefined;
+    throw conflict(row, target.name, { why: modified });
+  }
+  const { subresource } = target;
+  if (options.dryRun) {
+    const made = new Stored(stored.key, stored.version, { object: ordered(isUnchanged ? live : next) });
+    return resource.readsLess ? await viewOf(resource, made, subresource) : made;
+  }
+  if (isEmptied(next, live, resource.row.kind)) {
+    storage.remove(collection, stored.key);
+    await storage.committed();
+    return new Stored(stored.key, stored.version, { object: ordered(next) });
+  }
+  const result = isUnchanged
+    ? stored
+    : storage.put(collection, stored.key, ordered({ ...written, metadata: { ...written.metadata } }));
+  const commit = storage.committed();
+  if (commit !== undefined) await commit;
+  return await viewOf(resource, result, subresource);
+}
+
+function checkVersion({ resource, target }: Exchange, next: KubeObject, live: KubeObject): void {
+  const { row, traits } = resource;
+  const given = next.metadata.resourceVersion ?? "";
+  if (given === "" || given === "0") {
+    if (traits.unconditionalUpdate) return;
+    const field = "metadata.resourceVersion";
+    const errors = [{ type: "Invalid" as const, field, badValue: 0, detail: "must be specified for an update" }];
+    throw invalid({ group: row.group, kind: row.plural }, target.name, { errors });
+  }
+  checkVersionText(next);
+  if (given !== live.metadata.resourceVersion) throw conflict(row, target.name, { why: modified });
+}
+
+/** @throws StatusError 500 */
+function checkVersionText({ metadata: { resourceVersion = "" } }: KubeObject): void {
+  if (/^[0-9]*$/.test(resourceVersion)) return;
+  const message = `strconv.ParseUint: parsing ${goQuoted(resourceVersion)}: invalid syntax`;
+  throw new StatusError(500, "", { message });
+}
+
+/** Nobody changes these. */
+function withSystemFields(next: KubeObject, live: KubeObject): KubeObject {
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = live.metadata;
+  const metadata = { ...next.metadata, resourceVersion: live.metadata.resourceVersion ?? "" };
+  if (!metadata.uid && uid !== undefined) metadata.uid = uid;
+  if (creationTimestamp) metadata.creationTimestamp = creationTimestamp;
+  if (generation === undefined) delete metadata.generation;
+  else metadata.generation = generation;
+  if (deletionTimestamp !== undefined) metadata.deletionTimestamp = deletionTimestamp;
+  if (deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= deletionGracePeriodSeconds;
+  return { ...next, metadata };
+}
+
+const toldApart = new Set(["NetworkPolicy", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]);
+
+function setGeneration({ resource, target }: Exchange, next: KubeObject, live: KubeObject): void {
+  if (target.subresource === "status") return;
+  const generation = nextGeneration(resource, next, live);
+  if (generation !== undefined) next.metadata.generation = generation;
+}
+
+function validateChanged(
+  exchange: Exchange,
+  { next, live }: { readonly next: KubeObject; readonly live: KubeObject },
+  context: WriteContext,
+): void {
+  const { kernel, resource } = exchange;
+  const { behaviour, schema, row } = resource;
+  const found = [
+    ...(behaviour.validateUpdate?.(next, live, context) ?? []),
+    ...(schema === undefined
+      ? []
+      : kernel.parts.schemas.validate(schema, next, {
+          old: live,
+          only: context.subresource === "status" ? "status" : undefined,
+          scale: resource.scale,
+        })),
+  ];
+  const errors = withAccessErrors(exchange, found, { next, old: live, context });
+  if (errors.length > 0) throw invalid(invalidKind(row, next.kind), next.metadata.name ?? "", { errors });
+}
+
+/** The same but for the times at which managers changed nothing. */
+function isSameBut(next: KubeObject, live: KubeObject): boolean {
+  const { managedFields: mine = [], ...metadata } = next.metadata;
+  const { managedFields: theirs = [], ...liveMetadata } = live.metadata;
+  if (!sameJson({ ...next, metadata }, { ...live, metadata: liveMetadata })) return false;
+  if (mine.length !== theirs.length) return false;
+  const timeless = (entries: readonly Record<string, unknown>[]): unknown =>
+    entries.map((entry) => ({ ...entry, time: undefined }));
+  return sameJson(timeless(mine), timeless(theirs));
+}
+
+/** The last finalizer of an object that was to be deleted is gone. */
+function isEmptied(next: KubeObject, live: KubeObject, kind: string): boolean {
+  if ((next.metadata.finalizers ?? []).length > 0 || live.metadata.deletionTimestamp === undefined) return false;
+  if ((live.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false;
+  if (kind !== "Namespace") return true;
+  const { finalizers = [] } = (next["spec"] ?? {}) as { finalizers?: string[] };
+  return finalizers.length === 0;
+}
+
+function preconditionFailed(
+  { resource, target }: Exchange,
+  { given, found }: { readonly given: string; readonly found: string },
+): Error {
+  const { row } = resource;
+  const path = `/registry/${storagePrefix(row)}/${keyOf(resource, target.namespace, target.name)}`;
+  const detail = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${found}`;
+  const why = `StorageError: invalid object, Code: 4, Key: ${path}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
+  return conflict(row, target.name, { why });
+}
+
+const prefixes: Readonly<Record<string, string>> = {
+  replicationcontrollers: "controllers",
+  endpoints: "services/endpoints",
+  nodes: "minions",
+  services: "services/specs",
+  ingresses: "ingress",
+};
+
+/** Under which the real server keeps a kind, as its errors say. */
+function storagePrefix({ custom, group, plural }: Exchange["resource"]["row"]): string {
+  if (custom || group === "apiextensions.k8s.io" || group === "apiregistration.k8s.io") return `${group}/${plural}`;
+  return (Object.hasOwn(prefixes, plural) ? prefixes[plural] : undefined) ?? plural;
+}

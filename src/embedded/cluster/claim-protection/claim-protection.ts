@@ -1,0 +1,57 @@
+// A claim that pods use is only deleted when the last of them is gone. Shows: a finalizer that the API server gives, and
+// somebody else's objects that decide when it may go.
+import {
+  allow,
+  type Client,
+  defineIndex,
+  type Definition,
+  defineKeyController,
+  isNotFound,
+  watch,
+} from "../../../index.ts";
+import { PersistentVolumeClaim, Pod } from "../../../resource/builtin/index.ts";
+
+const FINALIZER = "kubernetes.io/pvc-protection";
+
+/** By the claims that a pod mounts. */
+const byClaim = defineIndex(Pod, "claims", claimsOf);
+
+/** @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection */
+export function claimProtection(): Definition {
+  return defineKeyController({
+    name: "pvc-protection-controller",
+    watches: [
+      watch(PersistentVolumeClaim, { match: isHeld, enqueue: (claim) => [claim] }),
+      watch(Pod, {
+        on: ({ type }) => type === "delete",
+        enqueue: (pod) => claimsOf(pod).map((name) => ({ name, namespace: pod.metadata.namespace })),
+      }),
+    ],
+    uses: [allow(PersistentVolumeClaim, "patch")],
+    async reconcile({ name, namespace = "" }, { client }) {
+      const claim = await client.find(PersistentVolumeClaim, { name, namespace });
+      if (claim === undefined || !isHeld(claim)) return;
+      const users = await client.list(Pod, { namespace, index: byClaim.is(name) });
+      // A kubelet starts no pod with a claim that is being deleted: only pods that have a node can use it.
+      if (!users.some(({ spec }) => spec.nodeName)) await release(claim, client);
+    },
+  });
+}
+
+function isHeld({ metadata }: PersistentVolumeClaim): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(FINALIZER) === true;
+}
+
+function claimsOf({ spec }: Pod): string[] {
+  return (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
+}
+
+async function release({ metadata }: PersistentVolumeClaim, client: Client): Promise<void> {
+  const { name, namespace = "", uid } = metadata;
+  const body = { metadata: { uid, "$deleteFromPrimitiveList/finalizers": [FINALIZER] } };
+  try {
+    await client.patch(PersistentVolumeClaim, { name, namespace }, { type: "strategic", body });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,67 @@
+/** What makes an API server a cluster: the controllers of pods, workloads, services, namespaces and garbage. */
+import type { Definition } from "../../index.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { claimProtection } from "./claim-protection/claim-protection.ts";
+import { cronJobController } from "./cron-job/cron-job.ts";
+import { daemonSetController } from "./daemon-set/daemon-set.ts";
+import { jobControllers } from "./job/job.ts";
+import { ttlAfterFinishedController } from "./job/ttl.ts";
+import { deploymentController } from "./deployment/deployment.ts";
+import { disruptionController } from "./disruption/pod-disruption-budget.ts";
+import { endpointSliceController } from "./endpoint-slices/endpoint-slices.ts";
+import { endpointSliceMirroring } from "./endpoint-slices/mirrored-slices.ts";
+import { endpointsController } from "./endpoints/endpoints.ts";
+import { kubelet } from "./pods/kubelet.ts";
+import { nodeController } from "./pods/node.ts";
+import { garbageCollector } from "./garbage-collector/garbage-collector.ts";
+import type { ObjectFeed } from "./garbage-collector/object-feed.ts";
+import { namespaceDeletion } from "./namespaces/namespace-deletion.ts";
+import type { PodBehaviour } from "./pods/pod-behaviour.ts";
+import { scheduler } from "./pods/scheduler.ts";
+import { serviceAccountControllers } from "./service-accounts/service-accounts.ts";
+import { resourceQuotaController } from "./resource-quota/resource-quota.ts";
+import { replicaSetController, replicationController } from "./replica-set/replica-set.ts";
+import { statefulSetController } from "./stateful-set/stateful-set.ts";
+
+/** How a cluster of controllers behaves. */
+export interface ClusterOptions {
+  /** What deadlines, ages and schedules are measured with; give the manager that runs the controllers the same. @default systemClock */
+  readonly clock?: Clock | undefined;
+  /** How pods fare; `false` for none: no scheduler, no node, pods stay pending. @default every container runs and is ready at once */
+  readonly pods?: PodBehaviour | false | undefined;
+  /** Tells of all objects of the server. @default none: the garbage collector watches the built-in kinds */
+  readonly objects?: ObjectFeed | undefined;
+  /** Of the server, PEM, for ConfigMaps `kube-root-ca.crt` and Secrets with tokens. @default none: nobody makes these */
+  readonly rootCertificates?: string | undefined;
+}
+
+/** The controllers of a cluster, to be run by one manager. */
+export function clusterControllers(options: ClusterOptions): readonly Definition[] {
+  const { clock } = options;
+  return [
+    ...podControllers(options),
+    deploymentController({ clock }),
+    replicaSetController({ clock }),
+    replicationController({ clock }),
+    statefulSetController({ clock }),
+    claimProtection(),
+    daemonSetController({ clock }),
+    ...jobControllers({ clock }),
+    ttlAfterFinishedController({ clock }),
+    cronJobController({ clock }),
+    endpointsController(),
+    endpointSliceController(),
+    endpointSliceMirroring(),
+    garbageCollector({ objects: options.objects }),
+    namespaceDeletion({ clock, objects: options.objects }),
+    disruptionController({ clock }),
+    resourceQuotaController({ clock, objects: options.objects }),
+    ...serviceAccountControllers(options.rootCertificates),
+  ];
+}
+
+/** Those of pods: a node, a scheduler and a kubelet. */
+export function podControllers({ clock, pods }: ClusterOptions): readonly Definition[] {
+  if (pods === false) return [];
+  return [nodeController({ clock }), scheduler({ clock }), kubelet({ clock, behaviour: pods })];
+}

@@ -1,0 +1,23 @@
+/** Whether a daemon's pod belongs on a node, and whether one that is there may stay. */
+import type { Node, PodSpec } from "../../../resource/builtin/index.ts";
+import { isSelected, isTolerated } from "../pods/node-fit.ts";
+
+/** What a node means for a daemon. */
+export interface Fit {
+  /** A pod belongs on it. */
+  readonly shouldRun: boolean;
+  /** One that is there already may stay. */
+  readonly mayStay: boolean;
+}
+
+const REFUSED: Fit = { shouldRun: false, mayStay: false };
+
+/** How a pod, with the tolerations that it will have, fits a node. */
+export function fitOf(spec: PodSpec, node: Node): Fit {
+  if (spec.nodeName && spec.nodeName !== node.metadata.name) return REFUSED;
+  if (!isSelected(spec, node)) return REFUSED;
+  const { tolerations = [] } = spec;
+  const untolerated = node.spec?.taints?.filter((taint) => !isTolerated(taint, tolerations)) ?? [];
+  const shouldRun = untolerated.every(({ effect }) => effect !== "NoExecute" && effect !== "NoSchedule");
+  return { shouldRun, mayStay: shouldRun || untolerated.every(({ effect }) => effect !== "NoExecute") };
+}

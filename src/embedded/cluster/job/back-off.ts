@@ -1,0 +1,62 @@
+/**
+ * How long a Job waits before it replaces a pod that failed: 10 s, 20 s, 40 s… up to 10 minutes.
+ *
+ * @see https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-backoff-failure-policy
+ */
+import type { ContainerStatus, Pod } from "../../../resource/builtin/index.ts";
+import { podCondition } from "../workload/pod-state.ts";
+
+const FIRST = 10_000;
+const LONGEST = 10 * 60_000;
+
+/** Failures since the last success. */
+export interface Failures {
+  readonly count: number;
+  /** Milliseconds since the epoch. */
+  readonly last: number;
+}
+
+const NONE: Failures = { count: 0, last: 0 };
+
+/** Counts what ended since: a success begins anew. */
+export function failuresAfter(
+  before: Failures | undefined,
+  { succeeded, failed }: { readonly succeeded: readonly Pod[]; readonly failed: readonly Pod[] },
+): Failures {
+  const success = Math.max(...succeeded.map(finishedAt));
+  const since = succeeded.length === 0 ? before : NONE;
+  const times = failed.map(finishedAt).filter((time) => succeeded.length === 0 || time > success);
+  if (times.length === 0) return since ?? NONE;
+  return { count: (since?.count ?? 0) + times.length, last: Math.max(...times) };
+}
+
+/** Milliseconds until the next pod may be made. */
+export function remaining({ count, last }: Failures, now: number): number {
+  if (count === 0) return 0;
+  return Math.max(0, last + Math.min(FIRST * 2 ** (count - 1), LONGEST) - now);
+}
+
+/** When the pod ended, as well as it can be told; milliseconds since the epoch. */
+export function finishedAt(pod: Pod): number {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, creationTimestamp } = pod.metadata;
+  const ended = lastEnd(pod);
+  if (ended !== undefined) return ended;
+  const ready = podCondition(pod, "Ready");
+  if (ready?.status === "False" && ready.lastTransitionTime !== undefined) return Date.parse(ready.lastTransitionTime);
+  if (deletionTimestamp !== undefined) return Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
+  return Date.parse(creationTimestamp);
+}
+
+/** When the last container ended; `undefined` while one has not. */
+function lastEnd({ spec, status }: Pod): number | undefined {
+  const sidecars = new Set(
+    spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === "Always").map(({ name }) => name),
+  );
+  const statuses: readonly ContainerStatus[] = [
+    ...(status?.containerStatuses ?? []),
+    ...(status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)),
+  ];
+  if (statuses.length === 0) return undefined;
+  const ends = statuses.map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ""));
+  return ends.some(Number.isNaN) ? undefined : Math.max(...ends);
+}

@@ -1,0 +1,173 @@
+/** A watch as a stream of typed events. */
+import type { AnyObject } from "../../resource/handle.ts";
+import { ApiError, type Status } from "../errors/api-error.ts";
+import type { HeaderValues } from "../config/cluster-config.ts";
+import { flawOf, flawOfBookmark, isObject } from "./flaws.ts";
+import { hasTooManyValues } from "../encoding/json-values.ts";
+import { MOST_EVENT_BYTES, MOST_VALUES } from "../limits.ts";
+import { LineSplitter } from "../encoding/line-splitter.ts";
+import type { Transport } from "../transport/transport.ts";
+
+export type WatchType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
+
+export interface ObjectType {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+export interface WatchOptions {
+  /** Of the collection. */
+  readonly path: string;
+  /** Where to go on from. @default the newest state, after an event for each object */
+  readonly resourceVersion?: string | undefined;
+  /** A label selector. */
+  readonly labels?: string | undefined;
+  /** A field selector. */
+  readonly fields?: string | undefined;
+  /** After which the server ends the watch in order. @default the server's, 30 to 60 minutes */
+  readonly timeoutSeconds?: number | undefined;
+  /** A streaming list: the objects first, then a bookmark annotated `k8s.io/initial-events-end`. */
+  readonly sendInitialEvents?: boolean | undefined;
+  /** Events of objects of other kinds are left out. @default all are told */
+  readonly of?: ObjectType | undefined;
+  /** Asks for metadata alone; the objects are told as of this kind. @default whole objects */
+  readonly metadataOnly?: ObjectType | undefined;
+  /** Milliseconds without a byte after which the watch fails. @default none */
+  readonly idleTimeout?: number | undefined;
+  /** Besides those of every request. */
+  readonly headers?: HeaderValues | undefined;
+  readonly signal: AbortSignal;
+  /** Called synchronously; what it throws ends the watch. A bookmark has nothing but its resource version. */
+  onEvent(type: WatchType, object: AnyObject, line: string): void;
+  /** Asked of each line: one that is known need not be parsed. */
+  isKnown?(line: string): boolean;
+  /** An event was left out, because its object is of another kind. */
+  onOther?(object: AnyObject): void;
+  /** An event was left out because nobody could work with it, with what is wrong with it. */
+  readonly onLeftOut?: ((object: unknown, flaw: string) => void) | undefined;
+  /** The server has accepted the watch. */
+  onOpen?(): void;
+  /** The events of one piece of the stream have been told. */
+  onBatch?(): void;
+}
+
+/** Servers that have no such form send whole objects. */
+const METADATA: ObjectType = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
+const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+
+/** Of a type that is not known. */
+const MOST_SHOWN = 40;
+
+interface WatchEvent {
+  readonly type: WatchType | "ERROR";
+  readonly object: AnyObject;
+}
+
+const TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]);
+
+/**
+ * Watches a collection until the server ends it in order.
+ *
+ * @throws ApiError for an HTTP error before the stream and for an ERROR event within it, UnreachableError when the
+ * connection fails, the signal's reason.
+ * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+ */
+export function watch(transport: Pick<Transport, "stream">, options: WatchOptions): Promise<void> {
+  const { path, signal, idleTimeout, headers } = options;
+  const lines = new LineSplitter({
+    what: `the watch of ${path}`,
+    most: MOST_EVENT_BYTES,
+    onLine: (line) => {
+      if (line.length > 0) tell(line, options);
+    },
+  });
+  return transport.stream({
+    method: "GET",
+    path,
+    query: queryOf(options),
+    accept: options.metadataOnly === undefined ? undefined : METADATA_ONLY,
+    headers,
+    signal,
+    idleTimeout,
+    onHeaders: () => options.onOpen?.(),
+    onChunk: (chunk) => {
+      lines.push(chunk);
+      options.onBatch?.();
+    },
+  });
+}
+
+function tell(line: string, options: WatchOptions): void {
+  // After an abort in the middle of a piece nothing more is told.
+  if (options.signal.aborted) return;
+  if (options.isKnown?.(line) === true) return;
+  const event = parse(line, options.path);
+  const flaw = flawOfEvent(event);
+  if (flaw === undefined) pass(event as WatchEvent, line, options);
+  else options.onLeftOut?.((event as Partial<WatchEvent> | null)?.object, flaw);
+}
+
+/** Hands an event on, unless nobody could work with its object: that costs itself alone. */
+function pass(event: WatchEvent, line: string, options: WatchOptions): void {
+  const { type, object } = event;
+  if (type === "ERROR") {
+    throw new ApiError({ method: "GET", path: options.path, watch: true, status: object as unknown as Status });
+  }
+  if (type !== "BOOKMARK" && !isWanted(object, options)) {
+    options.onOther?.(object);
+    return;
+  }
+  const flaw = type === "BOOKMARK" ? flawOfBookmark(object) : flawOf(object);
+  if (flaw !== undefined) {
+    options.onLeftOut?.(object, flaw);
+    return;
+  }
+  if (options.metadataOnly !== undefined) Object.assign(object, options.metadataOnly);
+  options.onEvent(type, object, line);
+}
+
+function flawOfEvent(event: unknown): string | undefined {
+  if (!isObject(event)) return "the event is no object";
+  if (!TYPES.has(event["type"])) {
+    const shown = JSON.stringify(event["type"]) as string | undefined;
+    return `the event's type is ${shown?.slice(0, MOST_SHOWN) ?? "missing"}`;
+  }
+  return isObject(event["object"]) ? undefined : "the event has no object";
+}
+
+function isWanted(object: AnyObject, { of, metadataOnly }: WatchOptions): boolean {
+  if (of === undefined || isOf(object, of)) return true;
+  return metadataOnly !== undefined && isOf(object, METADATA);
+}
+
+function isOf(object: AnyObject, { apiVersion, kind }: ObjectType): boolean {
+  return object.kind === kind && object.apiVersion === apiVersion;
+}
+
+function parse(line: string, path: string): unknown {
+  if (hasTooManyValues(line)) {
+    throw new Error(
+      `Cannot read an event of the watch of ${path}: it holds more than ${MOST_VALUES / 1e6} million values`,
+    );
+  }
+  let event: unknown;
+  try {
+    event = JSON.parse(line);
+  } catch (cause) {
+    throw new Error(`Cannot read an event of the watch of ${path}: it is not JSON`, { cause });
+  }
+  return event;
+}
+
+function queryOf(options: WatchOptions): URLSearchParams {
+  const query = new URLSearchParams({ watch: "true", allowWatchBookmarks: "true" });
+  if (options.resourceVersion !== undefined) query.set("resourceVersion", options.resourceVersion);
+  if (options.labels) query.set("labelSelector", options.labels);
+  if (options.fields) query.set("fieldSelector", options.fields);
+  if (options.timeoutSeconds !== undefined) query.set("timeoutSeconds", String(options.timeoutSeconds));
+  if (options.sendInitialEvents) {
+    query.set("sendInitialEvents", "true");
+    query.set("resourceVersionMatch", "NotOlderThan");
+  }
+  return query;
+}

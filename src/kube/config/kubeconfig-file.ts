@@ -1,0 +1,181 @@
+/** Reads kubeconfig files and merges them as kubectl does: what comes first wins. */
+import { dirname, isAbsolute, resolve, sep } from "node:path";
+import { parseYaml } from "../../platform/yaml.ts";
+import { ConfigError } from "./config-error.ts";
+import { MOST_KUBECONFIG_BYTES, readConfigFile, UnreadableFile } from "./config-file.ts";
+import { checkEntry } from "./kubeconfig-fields.ts";
+
+export interface ClusterEntry {
+  readonly server?: string | undefined;
+  readonly "certificate-authority"?: string | undefined;
+  readonly "certificate-authority-data"?: string | undefined;
+  readonly "insecure-skip-tls-verify"?: boolean | undefined;
+  readonly "tls-server-name"?: string | undefined;
+  readonly "proxy-url"?: string | undefined;
+}
+
+export interface UserEntry {
+  readonly "client-certificate"?: string | undefined;
+  readonly "client-certificate-data"?: string | undefined;
+  readonly "client-key"?: string | undefined;
+  readonly "client-key-data"?: string | undefined;
+  readonly token?: string | undefined;
+  readonly tokenFile?: string | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly as?: string | undefined;
+  readonly "as-uid"?: string | undefined;
+  readonly "as-groups"?: readonly string[] | undefined;
+  readonly "as-user-extra"?: Readonly<Record<string, readonly string[]>> | undefined;
+  readonly exec?: ExecEntry | undefined;
+  readonly "auth-provider"?: AuthProviderEntry | undefined;
+}
+
+/** @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins */
+export interface ExecEntry {
+  readonly apiVersion?: string | undefined;
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  readonly env?: readonly { readonly name: string; readonly value: string }[] | undefined;
+  readonly installHint?: string | undefined;
+  /** `Never`, `IfAvailable` or `Always`: whether the plugin reads what a person types. */
+  readonly interactiveMode?: string | undefined;
+  readonly provideClusterInfo?: boolean | undefined;
+}
+
+export interface AuthProviderEntry {
+  readonly name: string;
+  readonly config?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface ContextEntry {
+  readonly cluster?: string | undefined;
+  readonly user?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+/** One entry with the file it stands in, for messages. */
+export interface Located<T> {
+  readonly entry: T;
+  readonly file: string;
+}
+
+/** The merged content of one or more kubeconfig files; relative paths are made absolute. */
+export interface Kubeconfig {
+  readonly files: readonly string[];
+  readonly currentContext: string | undefined;
+  readonly clusters: ReadonlyMap<string, Located<ClusterEntry>>;
+  readonly users: ReadonlyMap<string, Located<UserEntry>>;
+  readonly contexts: ReadonlyMap<string, Located<ContextEntry>>;
+}
+
+/**
+ * Reads and merges kubeconfig files.
+ *
+ * @param options.skipMissing passes over files that do not exist, as kubectl does with those of `$KUBECONFIG`.
+ * @throws ConfigError when a file cannot be read or is no kubeconfig.
+ */
+export async function readKubeconfig(
+  files: readonly string[],
+  options: { skipMissing?: boolean } = {},
+): Promise<Kubeconfig> {
+  const clusters = new Map<string, Located<ClusterEntry>>();
+  const users = new Map<string, Located<UserEntry>>();
+  const contexts = new Map<string, Located<ContextEntry>>();
+  const read: string[] = [];
+  let currentContext: string | undefined;
+  for (const file of files) {
+    const content = await readOne(file, options.skipMissing ?? false);
+    if (content === undefined) continue;
+    read.push(file);
+    const from = dirname(resolve(file));
+    currentContext ||= textIn(content, "current-context");
+    collect(content, {
+      file,
+      list: "clusters",
+      item: "cluster",
+      into: clusters,
+      paths: ["certificate-authority"],
+      from,
+    });
+    collect(content, {
+      file,
+      list: "users",
+      item: "user",
+      into: users,
+      paths: ["client-certificate", "client-key", "tokenFile"],
+      from,
+    });
+    collect(content, { file, list: "contexts", item: "context", into: contexts, paths: [], from });
+  }
+  return { files: read, currentContext: currentContext || undefined, clusters, users, contexts };
+}
+
+async function readOne(file: string, skipMissing: boolean): Promise<Record<string, unknown> | undefined> {
+  let text: string;
+  try {
+    text = await readConfigFile(file, MOST_KUBECONFIG_BYTES);
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    if (skipMissing && error.isMissing) return undefined;
+    throw new ConfigError(`Cannot read the kubeconfig ${file}: ${error.message}`);
+  }
+  let content: unknown;
+  try {
+    content = await parseYaml(text);
+  } catch (error) {
+    const why = error instanceof Error ? (error.message.split("\n")[0] ?? "").replace(/:$/, "") : String(error);
+    throw new ConfigError(`Cannot use the kubeconfig ${file}: it is not YAML: ${why}`);
+  }
+  if (content === null || content === undefined) return {};
+  if (typeof content !== "object" || Array.isArray(content)) {
+    throw new ConfigError(
+      `Cannot use the kubeconfig ${file}: it holds ${Array.isArray(content) ? "a list" : `a ${typeof content}`}, not a ` +
+        `kubeconfig (an object with clusters, users and contexts)`,
+    );
+  }
+  return content as Record<string, unknown>;
+}
+
+interface Collection<T> {
+  readonly file: string;
+  readonly list: string;
+  readonly item: string;
+  readonly into: Map<string, Located<T>>;
+  /** The fields that hold a path, relative to the file. */
+  readonly paths: readonly string[];
+  readonly from: string;
+}
+
+function collect<T>(content: Record<string, unknown>, options: Collection<T>): void {
+  const list = content[options.list];
+  if (list === undefined || list === null) return;
+  if (!Array.isArray(list))
+    throw new ConfigError(`Cannot use the kubeconfig ${options.file}: ${options.list} is not a list`);
+  list.forEach((element: unknown, index) => {
+    const named = element as Record<string, unknown> | null;
+    const name = typeof named?.["name"] === "string" ? named["name"] : undefined;
+    if (!named || name === undefined) {
+      throw new ConfigError(`Cannot use the kubeconfig ${options.file}: ${options.list}[${index}] has no name`);
+    }
+    const given = named[options.item];
+    checkEntry(options.item, given, `${options.item} "${name}" of ${options.file}`);
+    if (options.into.has(name)) return;
+    const entry: Record<string, unknown> = { ...(given as object | null | undefined) };
+    for (const path of options.paths) {
+      const value = entry[path];
+      if (typeof value === "string" && value !== "" && !isAbsolute(value)) entry[path] = resolve(options.from, value);
+    }
+    const exec = entry["exec"] as ExecEntry | null | undefined;
+    // A name alone is looked for on PATH, as in a shell.
+    if (exec?.command?.includes(sep) === true && !isAbsolute(exec.command)) {
+      entry["exec"] = { ...exec, command: resolve(options.from, exec.command) };
+    }
+    options.into.set(name, { entry: entry as T, file: options.file });
+  });
+}
+
+function textIn(content: Record<string, unknown>, field: string): string | undefined {
+  const value = content[field];
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,143 @@
+/** Whom requests trust, whatever carries them: nobody gets a token who has not shown the right certificate. */
+import { afterAll, describe, expect, test } from "bun:test";
+import http from "node:http";
+import net, { type AddressInfo } from "node:net";
+import tls, { type TLSSocket } from "node:tls";
+import { rightCertificate, wrongCertificates } from "../../../scripts/hostile/certificates.ts";
+import { okHead, startHostile } from "../../../scripts/hostile/hostile-server.ts";
+import { loopbackTls, startLoopback } from "../../../scripts/loopback-server.ts";
+import type { Certificate } from "../../embedded/apiserver/certificates/certificate.ts";
+import type { ClusterConfig } from "./cluster-config.ts";
+import { createTransport, type Transport } from "../transport/transport.ts";
+
+const cleanup = new AsyncDisposableStack();
+afterAll(() => cleanup.disposeAsync());
+
+const ways: Readonly<Record<string, (transport: Transport) => Promise<unknown>>> = {
+  request: (transport) => transport.request({ method: "GET", path: "/x" }),
+  list: (transport) => transport.request({ method: "GET", path: "/x", traffic: "list" }),
+  lease: (transport) => transport.request({ method: "GET", path: "/x", traffic: "lease" }),
+  watch: (transport) => transport.stream({ method: "GET", path: "/x", onChunk() {} }),
+  exec: async (transport) => {
+    const channels = await transport.channels({ path: "/x", query: new URLSearchParams(), onMessage() {} });
+    await channels.closed;
+  },
+};
+
+const allButExec = Object.keys(ways).filter((way) => way !== "exec");
+
+/** Notes every byte that it is told, and answers HTTP/1.1. */
+async function startImpostor(
+  certificate: Certificate,
+  protocols: string[],
+): Promise<{ port: number; heard: () => number }> {
+  let heard = 0;
+  const sockets = new Set<TLSSocket>();
+  const server = tls.createServer({ ...certificate, ALPNProtocols: protocols }, (socket) => {
+    sockets.add(socket.on("error", () => {}));
+    socket.on("data", (bytes: Uint8Array) => {
+      heard += bytes.length;
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-type: application/json\r\n\r\n{}");
+    });
+  });
+  server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  cleanup.defer(() => {
+    sockets.forEach((socket) => socket.destroy());
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, heard: () => heard };
+}
+
+async function startProxy(): Promise<string> {
+  const proxy = http.createServer();
+  proxy.on("connect", (request, client) => {
+    const upstream = net.connect(Number(request.url?.split(":")[1]), "127.0.0.1", () => {
+      client.write("HTTP/1.1 200 OK\r\n\r\n");
+      client.pipe(upstream).pipe(client);
+    });
+    for (const socket of [upstream, client])
+      socket.on("error", () => upstream.destroy()).on("close", () => upstream.destroy());
+  });
+  await new Promise<void>((resolve) => {
+    proxy.listen(0, "127.0.0.1", resolve);
+  });
+  cleanup.defer(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
+function clusterAt(port: number, more: Partial<ClusterConfig> = {}): ClusterConfig {
+  return {
+    server: `https://127.0.0.1:${port}`,
+    context: "c",
+    user: "u",
+    namespace: "default",
+    tls: { ...loopbackTls, cert: undefined, key: undefined },
+    headers: () => ({ authorization: "Bearer secret" }),
+    reload: async () => false,
+    ...more,
+  };
+}
+
+const proxied = [undefined, await startProxy()];
+
+describe.each(Object.entries(wrongCertificates))("a server's certificate with %s is refused", (_, certificate) => {
+  test.each(Object.keys(ways))("by a %s, over HTTP/2 and HTTP/1.1, with and without a proxy", async (way) => {
+    for (const protocols of [["h2"], ["http/1.1"], ["h2", "http/1.1"]]) {
+      const impostor = await startImpostor(certificate, protocols);
+      for (const proxy of proxied) {
+        const transport = createTransport(clusterAt(impostor.port, { proxy }));
+        const code = await ways[way]!(transport).then(
+          () => "answered",
+          (error: { code?: string }) => error.code,
+        );
+        expect(code).toMatch(/CERT|VERIFY|SIGNED|CA|PURPOSE|EPROTO|INVALID/);
+        await transport.close();
+      }
+      expect(impostor.heard()).toBe(0);
+    }
+  });
+});
+
+test.each(allButExec)("a server's certificate with nothing wrong is taken by a %s", async (way) => {
+  const { port, heard } = await startImpostor(rightCertificate, ["http/1.1"]);
+  const transport = createTransport(clusterAt(port));
+  await ways[way]!(transport);
+  expect(heard()).toBeGreaterThan(0);
+  await transport.close();
+});
+
+describe.each(["h2", "http/1.1"] as const)("a redirect over %s is not followed", (protocol) => {
+  test.each(allButExec)("by a %s", async (way) => {
+    await using elsewhere = await startLoopback((_, reply) => void reply.end("{}"), { protocol });
+    for (const status of [301, 302, 303, 307, 308]) {
+      await using server = await startLoopback(
+        (_, reply) => void reply.writeHead(status, { location: `${elsewhere.config.server}/stolen` }).end(),
+        { protocol },
+      );
+      const transport = createTransport({ ...server.config, headers: () => ({ authorization: "Bearer secret" }) });
+      const error = await ways[way]!(transport).catch((thrown: unknown) => thrown);
+      expect((error as { code?: unknown }).code).toBe(status);
+      await transport.close();
+    }
+    expect(elsewhere.requests).toEqual([]);
+  });
+});
+
+test("a redirect is not followed by exec", async () => {
+  await using elsewhere = await startHostile("http/1.1", (peer) => peer.write(okHead()));
+  for (const status of [301, 302, 303, 307, 308]) {
+    const head = `HTTP/1.1 ${status} Go\r\nlocation: ${elsewhere.url}/stolen\r\ncontent-length: 0\r\n\r\n`;
+    await using server = await startHostile("http/1.1", (peer) => peer.write(head));
+    const transport = createTransport(clusterAt(Number(new URL(server.url).port)));
+    const error = await ways["exec"]!(transport).catch((thrown: unknown) => thrown);
+    expect((error as { code?: unknown }).code).toBe(status);
+    await transport.close();
+  }
+  expect(elsewhere.peers).toEqual([]);
+});

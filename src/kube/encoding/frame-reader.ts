@@ -1,0 +1,62 @@
+/** Cuts a stream of bytes into frames that begin with their length, wherever the pieces begin and end. */
+import { MOST_EVENT_BYTES } from "../limits.ts";
+import { ProtobufReader } from "./protobuf-reader.ts";
+
+/** Of the length, the first byte being the highest. */
+const HEAD_BYTES = 4;
+
+export class FrameReader {
+  readonly #onFrame: (reader: ProtobufReader, end: number) => void;
+  /** A frame that has not ended: first as much of it as tells how long it is, then a buffer of its size. */
+  #open: Buffer = Buffer.alloc(HEAD_BYTES);
+  #have = 0;
+
+  /** @param onFrame reads a frame from where the reader is up to `end`. */
+  constructor(onFrame: (reader: ProtobufReader, end: number) => void) {
+    this.#onFrame = onFrame;
+  }
+
+  /** @throws RangeError when this is no stream of frames, and what `onFrame` throws. */
+  push(chunk: Uint8Array): void {
+    const { length } = chunk;
+    let at = this.#have === 0 ? 0 : this.#complete(chunk, 0);
+    if (at === length) return;
+    const reader = new ProtobufReader(chunk);
+    while (length - at >= HEAD_BYTES) {
+      const end = at + HEAD_BYTES + lengthAt(reader.bytes, at);
+      if (end > length) break;
+      reader.at = at + HEAD_BYTES;
+      this.#onFrame(reader, end);
+      at = end;
+    }
+    if (at < length) this.#complete(chunk, at);
+  }
+
+  /** Goes on with a frame that has not ended, or begins with one. @returns up to where the bytes were its. */
+  #complete(chunk: Uint8Array, from: number): number {
+    let at = from;
+    for (;;) {
+      const size = Math.min(this.#open.length - this.#have, chunk.length - at);
+      this.#open.set(chunk.subarray(at, at + size), this.#have);
+      this.#have += size;
+      at += size;
+      if (this.#have < this.#open.length) return at;
+      const frame = this.#open;
+      const whole = HEAD_BYTES + lengthAt(frame, 0);
+      if (frame.length === whole) {
+        this.#open = Buffer.alloc(HEAD_BYTES);
+        this.#have = 0;
+        this.#onFrame(new ProtobufReader(frame, HEAD_BYTES), whole);
+        return at;
+      }
+      this.#open = Buffer.alloc(whole);
+      frame.copy(this.#open);
+    }
+  }
+}
+
+function lengthAt(bytes: Buffer, at: number): number {
+  const length = bytes.readUInt32BE(at);
+  if (length > MOST_EVENT_BYTES) throw new RangeError(`a frame is too long: ${length} bytes`);
+  return length;
+}

@@ -1,0 +1,54 @@
+/** How many values a text of JSON holds, before anything is made of it: a text of empty objects becomes 30 times as large. */
+import { MOST_VALUES } from "../limits.ts";
+
+/** Two characters make a value at least, such as `0,`. */
+const LEAST_CHARACTERS = 2;
+const WINDOWS = 64;
+const WINDOW_CHARACTERS = 512;
+
+const COMMA = 0x2c;
+const LIST = 0x5b;
+const OBJECT = 0x7b;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * @returns whether there are more than any answer has.
+ *
+ * Short texts cannot hold as many. Of others a few random places tell about how many there are; only what may have too
+ * many is counted, because commas in strings are none.
+ */
+export function hasTooManyValues(json: Uint8Array | string): boolean {
+  if (json.length < MOST_VALUES * LEAST_CHARACTERS) return false;
+  const bytes = typeof json === "string" ? Buffer.from(json) : json;
+  return estimate(bytes) > MOST_VALUES / 2 && count(bytes) > MOST_VALUES;
+}
+
+function estimate(bytes: Uint8Array): number {
+  let found = 0;
+  for (let window = 0; window < WINDOWS; window++) {
+    const start = Math.floor(Math.random() * (bytes.length - WINDOW_CHARACTERS));
+    for (let at = start; at < start + WINDOW_CHARACTERS; at++) {
+      const byte = bytes[at];
+      if (byte === COMMA || byte === LIST || byte === OBJECT) found++;
+    }
+  }
+  return (found / (WINDOWS * WINDOW_CHARACTERS)) * bytes.length;
+}
+
+/** Each value but the first follows a comma, or what it is in; no more of them than matter. */
+function count(bytes: Uint8Array): number {
+  let found = 0;
+  for (let at = 0; at < bytes.length && found <= MOST_VALUES; at++) {
+    const byte = bytes[at];
+    if (byte === COMMA || byte === LIST || byte === OBJECT) found++;
+    else if (byte === QUOTE) at = endOfString(bytes, at);
+  }
+  return found;
+}
+
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start + 1;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}

@@ -1,0 +1,98 @@
+/** Opens a TLS connection to the server, through a proxy if there is one, and says which HTTP it speaks. */
+import http from "node:http";
+import https from "node:https";
+import { isIP, type Socket } from "node:net";
+import tls, { type TLSSocket } from "node:tls";
+import { UnreachableError } from "../errors/api-error.ts";
+import type { TlsSettings } from "../config/cluster-config.ts";
+
+/** How long connecting may take. */
+const CONNECT_MS = 10_000;
+
+export interface ConnectOptions {
+  readonly server: URL;
+  readonly tls: TlsSettings;
+  readonly proxy: string | undefined;
+  /** In the order of preference, such as `["h2", "http/1.1"]`. */
+  readonly protocols: readonly string[];
+}
+
+/** @throws what the platform throws, or UnreachableError when connecting takes too long. */
+export async function connectTls(options: ConnectOptions): Promise<TLSSocket> {
+  const { server, proxy } = options;
+  const tunnel = proxy === undefined ? undefined : await openTunnel(server, new URL(proxy));
+  const host = server.hostname.replace(/^\[|\]$/g, "");
+  const name = options.tls.serverName ?? (isIP(host) ? undefined : host);
+  const socket = tls.connect({
+    ...(tunnel ? { socket: tunnel } : { host, port: Number(server.port) || 443 }),
+    ...(name !== undefined && { servername: name }),
+    ...(options.tls.ca !== undefined && { ca: options.tls.ca }),
+    ...(options.tls.cert !== undefined && { cert: options.tls.cert }),
+    ...(options.tls.key !== undefined && { key: options.tls.key }),
+    rejectUnauthorized: options.tls.rejectUnauthorized,
+    ALPNProtocols: [...options.protocols],
+  });
+  await settled(socket, "secureConnect", server.origin);
+  socket.setNoDelay(true);
+  return socket;
+}
+
+/** @see https://developer.mozilla.org/docs/Web/HTTP/Reference/Methods/CONNECT */
+async function openTunnel(server: URL, proxy: URL): Promise<Socket> {
+  const target = `${server.hostname}:${server.port || 443}`;
+  const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  const request = (proxy.protocol === "https:" ? https : http).request({
+    host: proxy.hostname,
+    port: Number(proxy.port) || (proxy.protocol === "https:" ? 443 : 80),
+    method: "CONNECT",
+    path: target,
+    headers: {
+      host: target,
+      ...(proxy.username && { "proxy-authorization": `Basic ${Buffer.from(credentials).toString("base64")}` }),
+    },
+  });
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => request.destroy(timeout(proxy.origin)), CONNECT_MS);
+    request.once("error", (error) => {
+      clearTimeout(timer);
+      reject(
+        new UnreachableError(server.origin, {
+          code: "EPROXY",
+          message: `through the proxy ${proxy.host}: ${error.message}`,
+          cause: error,
+        }),
+      );
+    });
+    request.once("connect", (response, socket) => {
+      clearTimeout(timer);
+      socket.on("error", () => {});
+      if (response.statusCode === 200) return resolve(socket);
+      socket.destroy();
+      const message = `the proxy ${proxy.host} refused with HTTP ${response.statusCode}`;
+      reject(new UnreachableError(server.origin, { code: "EPROXY", message }));
+    });
+    request.end();
+  });
+}
+
+function settled(socket: TLSSocket, event: string, server: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => done(timeout(server)), CONNECT_MS);
+    const done = (error?: Error) => {
+      clearTimeout(timer);
+      socket.off(event, opened).off("error", done).off("close", closed);
+      // From here on the session listens for the end; an error that nobody listens for would end the process.
+      socket.on("error", () => {});
+      if (!error) return resolve();
+      socket.destroy();
+      reject(error);
+    };
+    const opened = () => done();
+    const closed = () => done(new UnreachableError(server, { code: "ECONNRESET", message: "the connection was lost" }));
+    socket.once(event, opened).once("error", done).once("close", closed);
+  });
+}
+
+function timeout(server: string): UnreachableError {
+  return new UnreachableError(server, { code: "ETIMEDOUT", message: `no connection within ${CONNECT_MS / 1_000} s` });
+}

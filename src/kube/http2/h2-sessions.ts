@@ -1,0 +1,189 @@
+/** HTTP/2 connections for one kind of traffic, with a budget of streams on each. */
+import { connectSecurely } from "../../platform/secure-socket.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { ClusterConfig } from "../config/cluster-config.ts";
+import { UnreachableError } from "../errors/api-error.ts";
+import type { Exchange, ExchangeHandlers, OpenExchange } from "../http/exchange.ts";
+import { type Connecting, H2Session } from "./h2-session.ts";
+import { type Carrier, H2Stream } from "./h2-stream.ts";
+import type { ReadPacing } from "./read-pacing.ts";
+import { connectTunnelled } from "./tunnel.ts";
+
+/** How long connecting may take. */
+const CONNECT_MS = 10_000;
+/** One handshake offers both; the server chooses. */
+const PROTOCOLS = ["h2", "http/1.1"];
+
+export interface H2SessionsOptions {
+  readonly config: ClusterConfig;
+  readonly clock: Clock;
+  /** @default what arrives is read at once */
+  readonly pacing?: ReadPacing | undefined;
+  /** The most streams on one session. kube-apiserver allows 100, and queues the rest without a word. */
+  readonly streamsPerSession: number;
+  /** The most sessions that take streams; what finds no room waits in order. @default as many as it takes */
+  readonly mostSessions?: number | undefined;
+  /** Milliseconds that a session without streams stays. */
+  readonly idleMs: number;
+  /** Takes over the requests of a server that does not speak HTTP/2. */
+  readonly elsewhere: (exchange: Exchange, handlers: ExchangeHandlers) => OpenExchange;
+}
+
+/** Opens sessions as they are needed; a session that died or said goodbye is left out at once. */
+export class H2Sessions implements Carrier {
+  readonly #options: H2SessionsOptions;
+  readonly #server: URL;
+  /** Of every path: clusters behind a gateway have one. */
+  readonly #prefix: string;
+  readonly #sessions = new Set<H2Session>();
+  /** What found no room, in the order it came. */
+  readonly #waiting = new Set<H2Stream>();
+  readonly #fill = (): void => {
+    for (const stream of this.#waiting) {
+      const session = this.#withRoom();
+      if (session === undefined) return;
+      this.#waiting.delete(stream);
+      session.carry(stream);
+    }
+  };
+
+  constructor(options: H2SessionsOptions) {
+    this.#options = options;
+    this.#server = new URL(options.config.server);
+    this.#prefix = this.#server.pathname.replace(/\/$/, "");
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  get streams(): number {
+    let sum = this.#waiting.size;
+    for (const session of this.#sessions) sum += session.streams;
+    return sum;
+  }
+
+  /** @throws TypeError or URIError when it cannot be sent as it is. */
+  open(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
+    const stream = new H2Stream(exchange, handlers, this.#prefix);
+    const session = this.#waiting.size > 0 ? undefined : this.#withRoom();
+    if (session === undefined) {
+      stream.moveTo(this);
+      this.#waiting.add(stream);
+    } else session.carry(stream);
+    return stream;
+  }
+
+  /** Of a stream that waits. */
+  cancel(stream: H2Stream): void {
+    this.#waiting.delete(stream);
+  }
+
+  release(stream: H2Stream): void {
+    this.#waiting.delete(stream);
+  }
+
+  /** Leaves the sessions behind, which may lead nowhere: their streams go on, new ones get new connections. */
+  renew(): void {
+    for (const session of this.#sessions) session.leave();
+    this.#fill();
+  }
+
+  /** Ends the sessions at once; what waits for one gets another. */
+  drop(): void {
+    const message = "the connection was dropped with a request that may not be sent any more";
+    const failure = new UnreachableError(this.#server.origin, { code: "ECONNRESET", message });
+    for (const session of this.#sessions) session.drop(failure);
+    this.#fill();
+  }
+
+  close(): void {
+    const message = "the transport was closed";
+    this.#failWaiting(new UnreachableError(this.#server.origin, { code: "ECONNABORTED", message }));
+    for (const session of this.#sessions) session.close();
+  }
+
+  #withRoom(): H2Session | undefined {
+    const { config, streamsPerSession, mostSessions = Infinity } = this.#options;
+    let open = 0;
+    for (const session of this.#sessions) {
+      if (session.tls !== config.tls || !session.isOpen) continue;
+      if (session.hasRoom(streamsPerSession)) return session;
+      open++;
+    }
+    return open < mostSessions ? this.#add() : undefined;
+  }
+
+  #add(): H2Session {
+    const { config, clock, pacing, idleMs } = this.#options;
+    config.renew?.();
+    const session = new H2Session({
+      server: this.#server,
+      tls: config.tls,
+      clock,
+      pacing,
+      idleMs,
+      connect: (to) => this.#connect(to),
+      onRoom: this.#fill,
+      onOtherProtocol: (gone, streams) => this.#leaveHttp2(gone, streams),
+      onClose: (gone, failure) => this.#onClose(gone, failure),
+    });
+    this.#sessions.add(session);
+    return session;
+  }
+
+  #onClose(session: H2Session, failure: UnreachableError): void {
+    this.#sessions.delete(session);
+    if (session.isConnected) this.#fill();
+    // Who waits is not to find out one session after the other that there is no connection to be had.
+    else if (this.#sessions.size === 0) this.#failWaiting(failure);
+  }
+
+  #failWaiting(failure: UnreachableError): void {
+    for (const stream of this.#waiting) stream.fail(failure);
+  }
+
+  #leaveHttp2(session: H2Session, streams: readonly H2Stream[]): void {
+    this.#sessions.delete(session);
+    for (const stream of streams) stream.go(this.#options.elsewhere);
+    for (const stream of this.#waiting) stream.go(this.#options.elsewhere);
+  }
+
+  #connect(to: Connecting): () => void {
+    const { config, clock } = this.#options;
+    const { tls, proxy } = config;
+    const server = this.#server;
+    const timer = clock.setTimeout(() => {
+      giveUp();
+      const message = `no connection within ${CONNECT_MS / 1_000} s`;
+      to.failed(new UnreachableError(server.origin, { code: "ETIMEDOUT", message }));
+    }, CONNECT_MS);
+    const settled: Connecting = {
+      open: (socket) => {
+        timer[Symbol.dispose]();
+        return to.open(socket);
+      },
+      failed: (error) => {
+        timer[Symbol.dispose]();
+        to.failed(error);
+      },
+    };
+    const cancel =
+      proxy === undefined
+        ? connectSecurely(
+            {
+              host: server.hostname.replace(/^\[|\]$/g, ""),
+              port: Number(server.port) || 443,
+              tls,
+              protocols: PROTOCOLS,
+            },
+            settled,
+          )
+        : connectTunnelled({ server, tls, proxy, protocols: PROTOCOLS }, settled);
+    const giveUp = (): void => {
+      timer[Symbol.dispose]();
+      cancel();
+    };
+    return giveUp;
+  }
+}

@@ -1,0 +1,61 @@
+/** What is asked of the API server. */
+import type { HeaderValues } from "../config/cluster-config.ts";
+import type { RequestGate } from "./request-gate.ts";
+
+/** Who is told what becomes of a request's attempts. */
+export interface AttemptListener {
+  /** An attempt is about to be sent. */
+  onSend(): void;
+  /** The attempt has failed, and another one follows later: until then nothing is under way. */
+  onRetry(): void;
+}
+
+export interface KubeRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Without the query. */
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query?: string | URLSearchParams | undefined;
+  /** A string goes out as it is, anything else as JSON. */
+  readonly body?: unknown;
+  /** @default "application/json" when there is a body */
+  readonly contentType?: string | undefined;
+  /** @default "application/json" */
+  readonly accept?: string | undefined;
+  /** Besides those of every request, such as `Impersonate-User`. */
+  readonly headers?: HeaderValues | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** The most bytes of an answer, after decompression. @default 64 MiB */
+  readonly mostBytes?: number | undefined;
+  /** Makes the answer of its text, for a caller that may know the text already. @default JSON.parse */
+  readonly parse?: ((text: string) => unknown) | undefined;
+  /** The answer is its bytes, which are not parsed. @default false */
+  readonly binary?: boolean | undefined;
+  /** Milliseconds for the call: its attempts and the waits between them. @default 60_000 for each attempt */
+  readonly timeout?: number | undefined;
+  readonly attempts?: AttemptListener | undefined;
+  /** Refuses the request until its first byte is sent. @default nothing does */
+  readonly gate?: RequestGate | undefined;
+  /** A `lease` has a connection to itself, and so have lists, whose answers are long. @default "request" */
+  readonly traffic?: "request" | "list" | "lease" | undefined;
+}
+
+export interface StreamRequest extends KubeRequest {
+  /** Called synchronously for each piece of the body as it arrives. */
+  onChunk(chunk: Uint8Array): void;
+  /** Called once, when the server has begun to answer with success. */
+  onHeaders?(): void;
+  /** Milliseconds without a byte after which the stream fails. @default none */
+  readonly idleTimeout?: number | undefined;
+}
+
+/** The path with the query. */
+export function pathOf(request: KubeRequest): string {
+  const query = request.query === undefined ? "" : String(request.query);
+  return query === "" ? request.path : `${request.path}?${query}`;
+}
+
+export function bodyOf(request: KubeRequest): string | undefined {
+  const { body } = request;
+  return body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+}

@@ -1,0 +1,44 @@
+/** Asks a server for a sign of life, on a connection of its own. */
+import type { Clock } from "../../platform/clock.ts";
+import type { ClusterConfig } from "../config/cluster-config.ts";
+import { isTlsFailure, unreachable } from "../errors/connection-failure.ts";
+import type { FetchPath } from "./fetch-path.ts";
+import type { ReloadOnce } from "../config/reload-once.ts";
+import type { RequestHeaders } from "./request-headers.ts";
+
+const PROBE = { method: "GET", path: "/readyz" } as const;
+const PROBE_MS = 3_000;
+/** A refusal is a sign of life too, and so is a server that does not know the path. */
+const ALIVE = new Set([401, 403, 404]);
+
+export interface ProbeOptions {
+  readonly config: ClusterConfig;
+  readonly clock: Clock;
+  readonly path: FetchPath;
+  readonly headers: RequestHeaders;
+  readonly reload: ReloadOnce;
+  readonly signal: AbortSignal;
+}
+
+/** @throws when the server does not answer within 3 s, or says that it is not ready. */
+export async function probeServer(options: ProbeOptions): Promise<void> {
+  const { config, clock, path, headers, reload, signal } = options;
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  const timer = clock.setTimeout(() => controller.abort(new Error("No answer in time")), PROBE_MS);
+  const { generation } = reload;
+  try {
+    const sent = { ...PROBE, headers: headers.of({}, await config.headers()), signal: controller.signal };
+    const response = await path.sendAlone(sent);
+    await response.body?.cancel().catch(() => {});
+    if (!response.ok && !ALIVE.has(response.status)) throw new Error(`Not ready: HTTP ${response.status}`);
+  } catch (error) {
+    // The authority of the server may have been replaced.
+    if (!signal.aborted && isTlsFailure(unreachable(config.server, error))) await reload.reload(generation);
+    throw error;
+  } finally {
+    timer[Symbol.dispose]();
+    signal.removeEventListener("abort", onAbort);
+  }
+}

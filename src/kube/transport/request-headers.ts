@@ -1,0 +1,45 @@
+/** The headers of a request, made once for each kind of request and kept while the credentials stay the same. */
+import type { HeaderValues } from "../config/cluster-config.ts";
+
+interface Wanted {
+  readonly body?: unknown;
+  readonly contentType?: string | undefined;
+  readonly accept?: string | undefined;
+  readonly headers?: HeaderValues | undefined;
+  readonly traffic?: string | undefined;
+}
+
+export class RequestHeaders {
+  readonly #userAgent: string;
+  #credentials: HeaderValues | undefined;
+  #made = new Map<string, HeaderValues>();
+  readonly #compressedLists: boolean;
+
+  constructor(userAgent: string, options: { readonly compressedLists: boolean }) {
+    this.#userAgent = userAgent;
+    this.#compressedLists = options.compressedLists;
+  }
+
+  of(request: Wanted, credentials: HeaderValues): HeaderValues {
+    if (credentials !== this.#credentials) {
+      this.#credentials = credentials;
+      this.#made = new Map();
+    }
+    const type = request.body === undefined ? "" : (request.contentType ?? "application/json");
+    const accept = request.accept ?? "application/json";
+    const isCompressed = this.#compressedLists && request.traffic === "list";
+    const key = `${type} ${accept}${isCompressed ? " gzip" : ""}`;
+    let headers = this.#made.get(key);
+    if (!headers) {
+      headers = {
+        accept,
+        "user-agent": this.#userAgent,
+        ...(type && { "content-type": type }),
+        ...(isCompressed && { "accept-encoding": "gzip" }),
+        ...credentials,
+      };
+      this.#made.set(key, headers);
+    }
+    return request.headers === undefined ? headers : { ...headers, ...request.headers };
+  }
+}

@@ -1,0 +1,53 @@
+/** Whether and when a request is sent again. */
+import { isApiError, isUnreachable, type UnreachableError } from "../errors/api-error.ts";
+import { wasNotBegun } from "../errors/connection-failure.ts";
+
+/** @see https://pkg.go.dev/k8s.io/client-go/rest#Request.MaxRetries */
+const MOST_RETRIES = 10;
+/** A server may ask for more; a caller with a deadline of its own should not wait that long unseen. */
+const LONGEST_DELAY_MS = 60_000;
+/** Cut off, or found dead by a ping that was not answered. */
+const LOST = new Set(["ECONNRESET", "EPIPE", "ENETRESET"]);
+const LOST_DELAYS_MS = [0, 100, 1_000];
+/** A server that says goodbye to one connection after the other hits the same request more than once. */
+const NOT_BEGUN_DELAYS_MS = [0, 0, 100, 100, 1_000, 1_000];
+
+export interface Attempts {
+  /** Answers with 429 or 5xx so far. */
+  refused: number;
+  /** Lost connections so far. */
+  reset: number;
+}
+
+/**
+ * Says how long to wait before another attempt.
+ *
+ * 429 and 5xx only with `Retry-After`; lost connections only for GET, unless the server
+ * says that it did not begin; a refused connection never.
+ *
+ * @param attempts is counted up.
+ * @returns milliseconds, or undefined when the error is final.
+ */
+export function retryDelay(error: unknown, options: { method: string; attempts: Attempts }): number | undefined {
+  const { method, attempts } = options;
+  if (isApiError(error)) {
+    const wanted = error.code === 429 || error.code >= 500;
+    if (!wanted || error.retryAfter === undefined || attempts.refused >= MOST_RETRIES) return undefined;
+    // `Retry-After: 0` again and again must not become a storm of requests.
+    const least = Math.min(100 * 2 ** attempts.refused++, 1_000);
+    return Math.min(Math.max(error.retryAfter * 1_000, least), LONGEST_DELAY_MS);
+  }
+  return isUnreachable(error) ? delaysOf(error, method)[attempts.reset++] : undefined;
+}
+
+function delaysOf(error: UnreachableError, method: string): readonly number[] {
+  if (wasNotBegun(error)) return NOT_BEGUN_DELAYS_MS;
+  return method === "GET" && LOST.has(error.code) ? LOST_DELAYS_MS : [];
+}
+
+/** Reads a `Retry-After` header of whole seconds. */
+export function retryAfterOf(header: string | null | undefined): number | undefined {
+  if (!header) return undefined;
+  const seconds = Number(header);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+}

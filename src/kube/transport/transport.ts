@@ -1,0 +1,395 @@
+/** How requests reach the API server: each kind of traffic on connections of its own, so that none waits for another. */
+import { abortable } from "../../platform/abortable.ts";
+import { evenly, type Clock } from "../../platform/clock.ts";
+import { AnswerLog } from "./answer-log.ts";
+import { isApiError, isUnauthorized, isUnreachable, UnreachableError } from "../errors/api-error.ts";
+import { BoundedCall } from "./bounded-call.ts";
+import { Brake } from "./brake.ts";
+import type { Channels, ChannelsRequest } from "./channels.ts";
+import type { ClusterConfig, HeaderValues } from "../config/cluster-config.ts";
+import { isTlsFailure, wasNotBegun } from "../errors/connection-failure.ts";
+import { Deadlines } from "./deadlines.ts";
+import { ExchangePath } from "./exchange-path.ts";
+import { FetchPath } from "./fetch-path.ts";
+import { openHttp1 } from "../http/http1-exchange.ts";
+import { bodyOf, pathOf, type KubeRequest, type StreamRequest } from "./kube-request.ts";
+import { runStream } from "./long-stream.ts";
+import { probeServer } from "./probe.ts";
+import { ReachabilityProbe, type Reachability } from "./reachability.ts";
+import { ReloadOnce } from "../config/reload-once.ts";
+import { WritesRefused } from "./request-gate.ts";
+import { RequestHeaders } from "./request-headers.ts";
+import { RequestRate, type RateLimit } from "./request-rate.ts";
+import { retryDelay } from "./retry.ts";
+import { ReadPacing } from "../http2/read-pacing.ts";
+import { REQUEST_MS, ShortRequest } from "./short-request.ts";
+import type { TransportStats } from "./transport-stats.ts";
+
+export type { KubeRequest, StreamRequest } from "./kube-request.ts";
+export type { Reachability } from "./reachability.ts";
+
+export interface Transport {
+  /** The server's URL without a slash at the end. */
+  readonly server: string;
+  readonly reachability: Reachability;
+  readonly stats: TransportStats;
+  /**
+   * Sends a request and parses the answer.
+   *
+   * @throws ApiError for an answer other than success, UnreachableError when there is none, the signal's reason.
+   */
+  request<T>(request: KubeRequest): Promise<T>;
+  /** As `request`, with the answer's text. */
+  text(request: KubeRequest): Promise<string>;
+  /**
+   * Sends a request whose answer is long, such as a watch. Resolves when the server ends it in order.
+   *
+   * @throws ApiError for an answer other than success, UnreachableError when the connection is cut, silent for
+   * `idleTimeout`, or leaves a ping unanswered; the signal's reason.
+   */
+  stream(request: StreamRequest): Promise<void>;
+  /**
+   * Opens streams both ways over a connection of their own.
+   *
+   * @throws ApiError for an answer other than success, UnreachableError when there is none, the signal's reason.
+   */
+  channels(request: ChannelsRequest): Promise<Channels>;
+  /** Ends the requests that their gate refuses by now, and drops the connections that carried them. */
+  endRefused(): void;
+  /** Ends what is in flight and every connection and timer. */
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+  /** Told each warning of the server once. */
+  readonly onWarning?: ((text: string) => void) | undefined;
+  /** Called for each attempt: HTTP method, and status code or `<error>`, as client-go's `rest_client_requests_total`. */
+  readonly onRequest?: ((method: string, code: string) => void) | undefined;
+  /** @default "binnacle" */
+  readonly userAgent?: string | undefined;
+  /** Of requests; watches and the Lease never wait. @default none */
+  readonly rate?: RateLimit | undefined;
+}
+
+/** Makes the transport of one cluster; nothing is sent before the first request. */
+export function createTransport(config: ClusterConfig, options: TransportOptions = {}): Transport {
+  return new KubeTransport(config, options);
+}
+
+/** kube-apiserver allows 100 streams per connection; some room is left for what is just being closed. */
+const STREAMS_PER_SESSION = 90;
+/**
+ * Of short requests: kube-apiserver works on 400 reads and 200 writes at a time, for all its clients, and each session
+ * costs a handshake. A burst of thousands waits for its turn.
+ */
+const REQUEST_SESSIONS = 4;
+/** Of lists: at the start they come from many informers, later hardly ever. */
+const LIST_SESSIONS = 2;
+/**
+ * A watch that ended is usually opened again, and requests come in bursts, with a handshake before the first.
+ * kube-apiserver itself says goodbye after 90 s.
+ */
+const IDLE_MS = { watches: 10_000, requests: 60_000 };
+/** How long requests from before an outage may still take after it. */
+const GRACE_MS = 5_000;
+
+class KubeTransport implements Transport {
+  readonly server: string;
+  readonly #config: ClusterConfig;
+  readonly #clock: Clock;
+  readonly #fetches: FetchPath;
+  readonly #requests: ExchangePath;
+  readonly #lists: ExchangePath;
+  readonly #watches: ExchangePath;
+  readonly #leases: ExchangePath;
+  readonly #reachability: ReachabilityProbe;
+  readonly #brake: Brake;
+  readonly #rate: RequestRate | undefined;
+  readonly #reload: ReloadOnce;
+  readonly #headers: RequestHeaders;
+  readonly #log: AnswerLog;
+  readonly #deadlines: Deadlines;
+  /** By the machine's clock: it is about the machine. */
+  readonly #pacing = new ReadPacing(evenly());
+  /** Streams open or about to be. */
+  readonly #open = new Set<AbortController>();
+  /** Requests in flight. */
+  readonly #short = new Set<ShortRequest>();
+  readonly #settled = (short: ShortRequest): void => {
+    this.#short.delete(short);
+    this.#deadlines.delete(short, short.request.timeout ?? REQUEST_MS);
+    if (short.request.traffic !== "list") this.#pacing.answered(short.start);
+  };
+  readonly #json = (request: KubeRequest): Promise<unknown> => this.#attempt(request, true);
+  /** A connection stayed silent: others may be as dead, and requests on them would wait for their deadline. */
+  #stalled = false;
+  #grace: Disposable | undefined;
+  #closed = false;
+
+  constructor(config: ClusterConfig, options: TransportOptions) {
+    const clock = evenly(options.clock);
+    this.server = config.server;
+    this.#config = config;
+    this.#clock = clock;
+    this.#fetches = new FetchPath(config);
+    const fetches = this.#fetches;
+    const path = { config, clock, streamsPerSession: STREAMS_PER_SESSION };
+    const pacing = this.#pacing;
+    const short = { ...path, idleMs: IDLE_MS.requests, http1: fetches.http1 };
+    this.#requests = new ExchangePath({ ...short, pacing, mostSessions: REQUEST_SESSIONS });
+    this.#lists = new ExchangePath({ ...short, mostSessions: LIST_SESSIONS });
+    this.#watches = new ExchangePath({ ...path, pacing, idleMs: IDLE_MS.watches, http1: openHttp1 });
+    this.#leases = new ExchangePath({ ...path, idleMs: IDLE_MS.requests, http1: openHttp1 });
+    this.#deadlines = new Deadlines(clock);
+    this.#reachability = new ReachabilityProbe({ clock, probe: (signal) => this.#probe(signal) });
+    this.#brake = new Brake(clock);
+    this.#rate = options.rate && new RequestRate(options.rate, clock);
+    this.#reload = new ReloadOnce(config);
+    const compressedLists = config.answer === undefined;
+    this.#headers = new RequestHeaders(options.userAgent ?? "binnacle", { compressedLists });
+    this.#log = new AnswerLog(options);
+  }
+
+  get reachability(): Reachability {
+    return this.#reachability;
+  }
+
+  get stats(): TransportStats {
+    return {
+      sessions: this.#watches.sessions,
+      streams: this.#watches.streams,
+      inFlight: this.#short.size,
+      answers: this.#log.answers,
+      protocol: this.#requests.protocol,
+    };
+  }
+
+  request<T>(request: KubeRequest): Promise<T> {
+    return this.#retried(request, this.#json) as Promise<T>;
+  }
+
+  text(request: KubeRequest): Promise<string> {
+    return this.#retried(request, (asked) => this.#attempt(asked, false)) as Promise<string>;
+  }
+
+  stream(request: StreamRequest): Promise<void> {
+    return this.#retried(request, () => this.#streamOnce(request), false);
+  }
+
+  channels(request: ChannelsRequest): Promise<Channels> {
+    const { path, headers, signal } = request;
+    return this.#retried({ method: "GET", path, headers, signal }, () => this.#openChannels(request), false);
+  }
+
+  endRefused(): void {
+    let some = false;
+    for (const short of this.#short) if (!short.mayBeSent()) some = true;
+    if (some) this.#requests.drop();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#reachability.close();
+    this.#grace?.[Symbol.dispose]();
+    this.#brake.close();
+    this.#rate?.[Symbol.dispose]();
+    const reason = this.#closedError();
+    for (const controller of this.#open) controller.abort(reason);
+    for (const request of this.#short) request.abort(reason);
+    this.#deadlines.close();
+    for (const path of [this.#fetches, this.#requests, this.#lists, this.#watches, this.#leases]) path.close();
+  }
+
+  /** @param again whether refusals and lost connections are retried here; new credentials always get their chance. */
+  async #retried<T>(request: KubeRequest, attempt: (asked: KubeRequest) => Promise<T>, again = true): Promise<T> {
+    const bounds = { server: this.server, clock: this.#clock, start: this.#clock.now(), isStream: !again };
+    const brake = this.#brake;
+    let reloaded = false;
+    // Most calls are answered at once and need nothing of it.
+    let call: BoundedCall | undefined;
+    try {
+      for (;;) {
+        const { generation } = this.#reload;
+        if ((brake.isOn || this.#rate !== undefined) && request.traffic !== "lease") {
+          call ??= new BoundedCall(request, bounds);
+          if (brake.isOn) await brake.enter(request.path, call.signal);
+          if (again && !this.#closed) await this.#rate?.take(call.signal);
+        }
+        try {
+          const answer = await attempt(call?.request ?? request);
+          if (brake.isOn) brake.succeeded(request.path);
+          return answer;
+        } catch (failure) {
+          const error = this.#failure(request, failure);
+          if (isApiError(error) && error.code < 500 && error.code !== 429) brake.succeeded(request.path);
+          else if (!request.signal?.aborted) brake.failed(request.path);
+          request.signal?.throwIfAborted();
+          if (this.#closed) throw error;
+          call ??= new BoundedCall(request, bounds);
+          if (!reloaded && (isUnauthorized(error) || (isUnreachable(error) && isTlsFailure(error)))) {
+            reloaded = true;
+            request.attempts?.onRetry();
+            if (await this.#reload.reload(generation)) continue;
+          }
+          const mayRetry = again || (isUnreachable(error) && wasNotBegun(error));
+          const delay = mayRetry ? retryDelay(error, { method: request.method, attempts: call.attempts }) : undefined;
+          call.failed(error);
+          if (delay !== undefined && (await call.pause(delay))) continue;
+          if (isUnreachable(error)) this.#suspect(error);
+          throw error;
+        }
+      }
+    } catch (error) {
+      throw call !== undefined && request.signal?.aborted ? call.interrupted() : error;
+    } finally {
+      call?.[Symbol.dispose]();
+    }
+  }
+
+  /** One attempt of a short request, with its deadline. */
+  #attempt(request: KubeRequest, json: boolean): Promise<unknown> {
+    if (this.#closed) throw this.#closedError();
+    request.signal?.throwIfAborted();
+    // First, because nobody would end a request that it left behind by throwing.
+    const credentials = this.#config.headers();
+    const refused = request.gate?.refused;
+    if (refused !== undefined) throw new WritesRefused(refused);
+    const short = new ShortRequest(request, {
+      json,
+      server: this.server,
+      log: this.#log,
+      start: this.#pacing.now(),
+      settled: this.#settled,
+    });
+    this.#short.add(short);
+    const timeout = request.timeout ?? REQUEST_MS;
+    if (timeout !== Infinity) this.#deadlines.add(short, timeout);
+    if (credentials instanceof Promise) {
+      credentials.then(
+        (known) => this.#send(request, short, known),
+        (error: unknown) => short.abort(error),
+      );
+    } else this.#send(request, short, credentials);
+    return short.answer;
+  }
+
+  #send(request: KubeRequest, short: ShortRequest, credentials: HeaderValues): void {
+    if (!short.mayBeSent()) return;
+    const headers = this.#headers.of(request, credentials);
+    if (request.traffic === "lease") return short.send(this.#leases, headers);
+    if (this.#config.answer !== undefined) return short.sendByFetch(this.#fetches, headers);
+    short.send(request.traffic === "list" ? this.#lists : this.#requests, headers);
+  }
+
+  async #streamOnce(request: StreamRequest): Promise<void> {
+    const { controller, leave } = this.#enter(request.signal);
+    const { signal } = controller;
+    try {
+      const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
+      const headers = this.#headers.of(request, credentials);
+      const brake = this.#brake;
+      const told = !brake.isOn
+        ? request
+        : {
+            ...request,
+            onHeaders: () => {
+              brake.succeeded(request.path);
+              request.onHeaders?.();
+            },
+          };
+      await runStream(told, {
+        path: this.#watches,
+        exchange: { method: request.method, path: pathOf(request), headers, body: bodyOf(request) },
+        signal,
+        clock: this.#clock,
+        server: this.server,
+        log: this.#log,
+      });
+    } catch (error) {
+      throw signal.aborted && !isApiError(error) ? signal.reason : error;
+    } finally {
+      leave();
+    }
+  }
+
+  async #openChannels(request: ChannelsRequest): Promise<Channels> {
+    const { controller, leave } = this.#enter(request.signal);
+    const { signal } = controller;
+    try {
+      const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
+      const headers = this.#headers.of({ headers: request.headers, accept: "*/*" }, credentials);
+      const { openChannels } = await import("./channels.ts");
+      const channels = await openChannels(request, { config: this.#config, clock: this.#clock, headers, signal });
+      channels.closed.then(leave, leave);
+      return channels;
+    } catch (error) {
+      leave();
+      throw signal.aborted && !isApiError(error) ? signal.reason : error;
+    }
+  }
+
+  /** A controller that follows the caller's signal and close(). */
+  #enter(signal: AbortSignal | undefined): { controller: AbortController; leave: () => void } {
+    if (this.#closed) throw this.#closedError();
+    signal?.throwIfAborted();
+    const controller = new AbortController();
+    this.#open.add(controller);
+    const onAbort = signal && (() => controller.abort(signal.reason));
+    if (onAbort) signal.addEventListener("abort", onAbort, { once: true });
+    return {
+      controller,
+      leave: () => {
+        this.#open.delete(controller);
+        if (onAbort) signal.removeEventListener("abort", onAbort);
+      },
+    };
+  }
+
+  /** Counts it, and adds what only we know. */
+  #failure(request: KubeRequest, failure: unknown): unknown {
+    if (isUnreachable(failure) && !this.#closed) this.#log.failed(request.method);
+    // The server names whom it forbids something, but not whom it does not know.
+    if (isUnauthorized(failure)) failure.message += ` (user '${this.#config.user}', context '${this.#config.context}')`;
+    return failure;
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    await probeServer({
+      config: this.#config,
+      clock: this.#clock,
+      path: this.#fetches,
+      headers: this.#headers,
+      reload: this.#reload,
+      signal,
+    });
+    // Connections from before may lead nowhere although the server answers.
+    this.#requests.reconnect();
+    this.#lists.reconnect();
+    this.#leases.reconnect();
+    for (const path of [this.#fetches, this.#watches]) path.renew();
+    if (this.#stalled || !this.#reachability.reachable) this.#giveUpSoon([...this.#short]);
+    this.#stalled = false;
+  }
+
+  #suspect(error: UnreachableError): void {
+    if (error.code === "ETIMEDOUT" || error.code === "ENETRESET") this.#stalled = true;
+    this.#reachability.suspect();
+  }
+
+  /** The server answers again: what it was asked before is answered soon, or was lost on the way. */
+  #giveUpSoon(requests: readonly ShortRequest[]): void {
+    this.#grace?.[Symbol.dispose]();
+    this.#grace = this.#clock.setTimeout(() => {
+      const message = "the connection was lost while the server was out of reach";
+      const reason = new UnreachableError(this.server, { code: "ECONNRESET", message });
+      for (const request of requests) request.abort(reason);
+    }, GRACE_MS);
+  }
+
+  #closedError(): UnreachableError {
+    return new UnreachableError(this.server, { code: "ECONNABORTED", message: "the transport was closed" });
+  }
+}
