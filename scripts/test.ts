@@ -1,6 +1,6 @@
 /**
- * Every check and test. `bun scripts/test.ts [STEP …]` runs only the steps named. The last line counts: each test of
- * `bun test`, and one for each other step.
+ * Every check and test. `bun scripts/test.ts [STEP | PATTERN …]` runs only the steps named and the test files whose path contains
+ * a pattern. The last line counts each test of `bun test`, and one for each other step.
  */
 
 import { spawn } from "node:child_process";
@@ -47,15 +47,26 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
   timed: () => tests(timed.split(",").map((name) => `scripts/acceptance/${name}.test.ts`)),
 };
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !(name in steps));
-if (unknown.length > 0) {
-  console.error(`There is no step ${unknown.join(", ")}: there is ${Object.keys(steps).join(", ")}`);
-  process.exit(2);
-}
+const asked = process.argv.slice(2);
+const patterns = asked.filter((name) => !(name in steps));
+const files = patterns.flatMap((pattern) => {
+  const found = testFiles().filter((file) => file.includes(pattern));
+  if (found.length > 0) return found;
+  console.error(`Cannot find a test file or a step for '${pattern}': the steps are ${Object.keys(steps).join(", ")}.`);
+  return process.exit(2);
+});
+const wanted = new Set(asked.filter((name) => name in steps));
+// Acceptance tests run the binary, so it has to be the one of these sources.
+if (files.some((file) => file.startsWith("scripts/acceptance/"))) wanted.add("build");
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 for (const [name, step] of Object.entries(steps)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  if (asked.length === 0 || wanted.has(name)) await count(name, step);
+}
+if (files.length > 0) await count("tests", () => tests([...new Set(files)].map((file) => `./${file}`)));
+process.exitCode = total.failed > 0 ? 1 : 0;
+console.log(closingLine(total));
+
+async function count(name: string, step: () => Promise<Counts>): Promise<void> {
   const start = performance.now();
   console.log(`── ${name}`);
   const counts = await step();
@@ -66,8 +77,13 @@ for (const [name, step] of Object.entries(steps)) {
     `── ${name}: ${counts.failed > 0 ? "FAILED" : "ok"} in ${((performance.now() - start) / 1000).toFixed(1)} s\n`,
   );
 }
-process.exitCode = total.failed > 0 ? 1 : 0;
-console.log(closingLine(total));
+
+/** Paths relative to the checkout, as a pattern on the command line would name them. */
+function testFiles(): string[] {
+  return tested.flatMap((folder) =>
+    [...new Bun.Glob("**/*.test.ts").scanSync(join(root, folder))].map((file) => `${folder}/${file}`),
+  );
+}
 
 async function command(path: string, args: readonly string[]): Promise<Counts> {
   return one((await run(path, args)) === 0 ? "passed" : "failed");
