@@ -53,7 +53,7 @@ const floods: readonly (readonly [name: string, ask: Ask, says: RegExp, attack: 
   [
     "headers that go on in frames of one byte",
     "request",
-    /the server floods: headers without an end$/,
+    /the server floods the connection: field block without an end$/,
     async (peer, { stream }) => {
       await peer.write(headers(stream, STATUS, 0));
       await peer.flood(many(frame("continuation", Buffer.of(0), { stream })), 12 * MiB);
@@ -62,7 +62,7 @@ const floods: readonly (readonly [name: string, ask: Ask, says: RegExp, attack: 
   [
     "headers that go on in empty frames",
     "request",
-    /the server floods: headers without an end$/,
+    /the server floods the connection: field block without an end$/,
     async (peer, { stream }) => {
       await peer.write(headers(stream, STATUS, 0));
       await peer.flood(many(frame("continuation", [], { stream })), 12 * MiB);
@@ -71,123 +71,123 @@ const floods: readonly (readonly [name: string, ask: Ask, says: RegExp, attack: 
   [
     "headers of 400 kB",
     "request",
-    /the server floods: headers without an end$/,
+    /the server floods the connection: field block without an end$/,
     (peer, { stream }) =>
       sendBlock(peer, stream, Buffer.concat([STATUS, tableEntry("warning"), Buffer.alloc(400_000, 0xbe)])),
   ],
   [
     "headers whose values come from a table, 4,000 bytes for each byte",
     "request",
-    /the server floods: headers of more than 64 KiB$/,
+    /the server floods the connection: field section of more than 64 KiB$/,
     (peer, { stream }) =>
       sendBlock(peer, stream, Buffer.concat([STATUS, tableEntry("warning"), Buffer.alloc(50_000, 0xbe)])),
   ],
   [
     "pings whose answers nobody reads",
     "watch",
-    /the server floods: 1000 pings or settings/,
+    /the server floods the connection: 1000 PING or SETTINGS frames/,
     flood(() => frame("ping", Buffer.alloc(8)), { deaf: true }),
   ],
   [
     "settings whose answers nobody reads",
     "watch",
-    /the server floods: 1000 pings or settings/,
+    /the server floods the connection: 1000 PING or SETTINGS frames/,
     flood(() => frame("settings"), { deaf: true }),
   ],
   [
     "pings",
     "watch",
-    /the server floods: 1000 pings or settings|10000 frames in a row/,
+    /the server floods the connection: 1000 PING or SETTINGS frames|10000 frames in a row/,
     flood(() => frame("ping", Buffer.alloc(8))),
   ],
   [
     "answers to pings that were never sent",
     "watch",
-    /the server floods: 10000 frames in a row/,
+    /the server floods the connection: 10000 frames in a row/,
     flood(() => frame("ping", Buffer.alloc(8), { flags: 1 })),
   ],
   [
     "answers to settings",
     "watch",
-    /the server floods: 10000 frames in a row/,
+    /the server floods the connection: 10000 frames in a row/,
     flood(() => frame("settings", [], { flags: 1 })),
   ],
   [
     "priorities",
     "watch",
-    /the server floods: 10000 frames in a row/,
+    /the server floods the connection: 10000 frames in a row/,
     flood((stream) => frame("priority", Buffer.alloc(5), { stream })),
   ],
   [
     "windows",
     "watch",
-    /the server floods: 10000 frames in a row/,
+    /the server floods the connection: 10000 frames in a row/,
     flood((stream) => frame("window", [1], { stream }), { most: 40 * MiB }),
   ],
   [
     "frames of an unknown kind",
     "watch",
-    /the server floods: 10000 frames in a row/,
+    /the server floods the connection: 10000 frames in a row/,
     flood(() => frame(0xbe, Buffer.alloc(100))),
   ],
   [
     "empty bodies",
     "watch",
-    /the server floods: 10000 frames in a row/,
+    /the server floods the connection: 10000 frames in a row/,
     flood((stream) => frame("data", [], { stream })),
   ],
   [
     "bodies of padding alone",
     "watch",
-    /the server floods: 10000 frames in a row/,
+    /the server floods the connection: 10000 frames in a row/,
     flood((stream) => frame("data", Buffer.concat([Buffer.of(99), Buffer.alloc(99)]), { stream, flags: PADDED })),
   ],
   [
     "interim answers",
     "request",
-    /the server floods: 10000 frames in a row/,
+    /the server floods the connection: 10000 frames in a row/,
     flood((stream) => headers(stream, headerBlock({ ":status": "103" })), { begun: false }),
   ],
   [
     "trailers again and again",
     "watch",
-    /the server floods: 10000 frames in a row/,
+    /the server floods the connection: 10000 frames in a row/,
     flood((stream) => headers(stream, headerBlock({ x: "y" }))),
   ],
   [
     "resets of streams that ended",
     "watch",
-    /the server cut the answer off|the server floods/,
+    /the server reset the stream|the server floods/,
     flood((stream) => frame("reset", [8], { stream })),
   ],
   [
     "a window beyond its limit",
     "watch",
-    /does not keep to HTTP\/2: a window of/,
+    /the server violated HTTP\/2: flow-control window of/,
     flood(() => frame("window", [0x7fffffff])),
   ],
   [
     "a push",
     "request",
-    /does not keep to HTTP\/2: a push/,
+    /the server violated HTTP\/2: PUSH_PROMISE frame/,
     flood((stream) => frame("push", [2], { stream, flags: END_HEADERS }), { begun: false }),
   ],
   [
     "frames larger than was allowed",
     "watch",
-    /does not keep to HTTP\/2: a frame of 100000 bytes$/,
+    /the server violated HTTP\/2: frame of 100000 bytes exceeds SETTINGS_MAX_FRAME_SIZE$/,
     flood((stream) => frame("data", Buffer.alloc(100_000), { stream }), { most: MiB, count: 10 }),
   ],
   [
     "goodbyes",
     "request",
-    /it took no more requests on the connection$/,
+    /the server refused the stream without processing the request$/,
     flood(() => frame("goaway", [0, 0]), { begun: false, most: MiB }),
   ],
   [
     "refused streams",
     "request",
-    /it took no more requests on the connection$|the server floods/,
+    /the server refused the stream without processing the request$|the server floods/,
     flood((stream) => frame("reset", [7], { stream }), { begun: false, most: MiB }),
   ],
 ];

@@ -5,7 +5,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused: nothing listens there",
   ECONNRESET: "the connection was lost",
   EPIPE: "the connection was lost",
-  HTTP2RefusedStream: "it took no more requests on the connection",
+  HTTP2RefusedStream: "the server refused the stream without processing the request",
   ENOTFOUND: "the host name is not known",
   EAI_AGAIN: "the host name could not be looked up",
   ETIMEDOUT: "no answer in time",
@@ -28,7 +28,7 @@ export function unreachable(server: string, error: unknown): UnreachableError {
   return new UnreachableError(server, { code, message, cause: error });
 }
 
-/** The server says that it did not begin to work on the request: too many streams, or it said goodbye just before. */
+/** The server did not process the request: it had too many streams, or sent GOAWAY just before (RFC 9113, section 8.7). */
 const REFUSED_STREAM = "HTTP2RefusedStream";
 
 /**

@@ -1,7 +1,7 @@
-/** Sends the bodies of requests, no more of them than the server takes. @see https://www.rfc-editor.org/rfc/rfc9113#section-5.2 */
+/** Sends request bodies within the flow-control windows of the server. @see https://www.rfc-editor.org/rfc/rfc9113#section-5.2 */
 import { DATA, END_STREAM, type FrameWriter, LARGEST } from "./h2-frames.ts";
 
-/** What the standard says as long as the server says nothing else. */
+/** The values that hold until the server's settings say otherwise: RFC 9113, section 6.5.2. */
 const WINDOW = 65_535;
 const FRAME_BYTES = 16_384;
 const MOST_FRAME_BYTES = 2 ** 24 - 1;
@@ -49,14 +49,14 @@ export class BodySender {
   }
 
   /**
-   * The server takes more of this body, or of all when there is none.
+   * Opens the window of one body, or the connection's window when there is none.
    *
    * @returns whether something was sent.
-   * @throws Error when it takes more than a window may hold.
+   * @throws Error when the window would exceed 2^31-1 bytes: FLOW_CONTROL_ERROR, RFC 9113, section 6.9.1.
    */
   open(outgoing: Outgoing | undefined, bytes: number): boolean {
     const window = (outgoing?.window ?? this.#window) + bytes;
-    if (window > LARGEST) throw new Error(`a window of ${window} bytes`);
+    if (window > LARGEST) throw new Error(`flow-control window of ${window} bytes exceeds 2^31-1`);
     if (outgoing !== undefined) {
       outgoing.window = window;
       return this.#go(outgoing);
@@ -67,9 +67,10 @@ export class BodySender {
     return sent;
   }
 
-  /** Of new bodies; the windows of those under way change with it, below zero if need be. */
+  /** Changes the initial window, and the windows of the bodies under way with it: they may become negative (RFC 9113, section 6.9.2). */
   setInitial(window: number): void {
-    if (window > LARGEST) throw new Error(`a window of ${window} bytes`);
+    // RFC 9113, section 6.5.2: FLOW_CONTROL_ERROR.
+    if (window > LARGEST) throw new Error(`SETTINGS_INITIAL_WINDOW_SIZE of ${window} bytes exceeds 2^31-1`);
     const change = window - this.#initial;
     this.#initial = window;
     for (const waiting of this.#waiting) {
@@ -79,7 +80,10 @@ export class BodySender {
   }
 
   setFrameBytes(bytes: number): void {
-    if (bytes < FRAME_BYTES || bytes > MOST_FRAME_BYTES) throw new Error(`frames of ${bytes} bytes`);
+    // RFC 9113, section 6.5.2: PROTOCOL_ERROR.
+    if (bytes < FRAME_BYTES || bytes > MOST_FRAME_BYTES) {
+      throw new Error(`SETTINGS_MAX_FRAME_SIZE of ${bytes} bytes is out of range`);
+    }
     this.#frameBytes = bytes;
   }
 

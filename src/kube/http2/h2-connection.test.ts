@@ -193,7 +193,7 @@ test.each(Array.from({ length: 15 }, (_, code) => code))("H2Connection a stream 
   const [, , failure, , ...rest] = take();
   expect(rest).toEqual([]);
   if (code === 7) expect(failure).toMatch(/^a failed: HTTP2RefusedStream /);
-  else expect(failure).toMatch(/^a failed: ECONNRESET .*the server cut the answer off: [A-Z_1]+$|: 14$/);
+  else expect(failure).toMatch(/^a failed: ECONNRESET .*the server reset the stream: [A-Z_1]+$|: 14$/);
 });
 
 test("H2Connection a goodbye refuses what was not begun, in two steps, and ends with the last stream", async () => {
@@ -361,7 +361,7 @@ test("H2Connection cancel and open work inside callbacks, also when the connecti
   expect(failed).toBe(1);
   await turn();
   expect(told).toEqual([
-    expect.stringContaining("the server does not keep to HTTP/2"),
+    expect.stringContaining("the server violated HTTP/2: PING frame of 9 bytes"),
     expect.stringMatching(/^late failed: HTTP2RefusedStream/),
   ]);
 });
@@ -381,42 +381,74 @@ test("H2Connection an answer before the end of its question leaves the rest of i
   expect(wire.take()).toEqual(["reset 1 8"]);
 });
 
-const broken: Record<string, Uint8Array[]> = {
-  "a push": [frame("push", new Uint8Array(9), { stream: 1 })],
-  "a frame that is too large": [frame("data", new Uint8Array(70_000), { stream: 1 })],
-  "headers without a status": [headers(1, END_HEADERS, headerBlock({ a: "b" }))],
-  "headers whose status is no number": [headers(1, END_HEADERS, headerBlock({ ":status": "abc" }))],
-  "an interim answer that is the last": [headers(1, END_HEADERS | END_STREAM, headerBlock({ ":status": "103" }))],
-  "a body before headers": [data(1, "x")],
-  "headers that go on elsewhere": [headers(1, 0), data(1, "x")],
-  "headers that go on in another stream": [headers(1, 0), frame("continuation", OK, { stream: 3, flags: END_HEADERS })],
-  "headers that go on without a beginning": [frame("continuation", OK, { stream: 1, flags: END_HEADERS })],
+/** What the server sends, and the words of the RFC that say what is wrong with it. */
+const broken: Record<string, readonly [says: string, ...sent: Uint8Array[]]> = {
+  "a push": ["PUSH_PROMISE frame although SETTINGS_ENABLE_PUSH is 0", frame("push", new Uint8Array(9), { stream: 1 })],
+  "a frame that is too large": [
+    "frame of 70000 bytes exceeds SETTINGS_MAX_FRAME_SIZE",
+    frame("data", new Uint8Array(70_000), { stream: 1 }),
+  ],
+  "headers without a status": [
+    "response without a valid :status on stream 1",
+    headers(1, END_HEADERS, headerBlock({ a: "b" })),
+  ],
+  "headers whose status is no number": [
+    "response without a valid :status on stream 1",
+    headers(1, END_HEADERS, headerBlock({ ":status": "abc" })),
+  ],
+  "an interim answer that is the last": [
+    "interim response with END_STREAM on stream 1",
+    headers(1, END_HEADERS | END_STREAM, headerBlock({ ":status": "103" })),
+  ],
+  "a body before headers": ["DATA frame before HEADERS on stream 1", data(1, "x")],
+  "headers that go on elsewhere": ["field block interrupted by another frame", headers(1, 0), data(1, "x")],
+  "headers that go on in another stream": [
+    "unexpected CONTINUATION frame on stream 3",
+    headers(1, 0),
+    frame("continuation", OK, { stream: 3, flags: END_HEADERS }),
+  ],
+  "headers that go on without a beginning": [
+    "unexpected CONTINUATION frame on stream 1",
+    frame("continuation", OK, { stream: 1, flags: END_HEADERS }),
+  ],
   "headers without an end": [
+    "field block without an end",
     headers(1, 0),
     ...Array(20).fill(frame("continuation", new Uint8Array(60_000), { stream: 1 })),
   ],
-  "headers that cannot be read": [headers(1, END_HEADERS, Uint8Array.of(0xff, 0xff))],
-  "more padding than payload": [frame("data", Uint8Array.of(9, 1), { stream: 1, flags: PADDED })],
-  "a stream that nobody opened": [headers(9)],
-  "a stream of the server's": [headers(2)],
-  "a stream without a number": [headers(0)],
-  "settings of a stream": [frame("settings", [], { stream: 1 })],
-  "settings in the middle of one": [frame("settings", Uint8Array.of(0, 4, 0))],
-  "a window beyond its limit": [frame("window", [0x7fffffff])],
-  "an initial window beyond its limit": [settings({ 4: 2 ** 31 })],
-  "frames of no size": [settings({ 5: 0 })],
-  "a reset without a reason": [frame("reset", "", { stream: 1 })],
-  "a ping of five bytes": [frame("ping", "12345")],
-  "a goodbye of four bytes": [frame("goaway", [1])],
+  "headers that cannot be read": ["truncated field block", headers(1, END_HEADERS, Uint8Array.of(0xff, 0xff))],
+  "more padding than payload": [
+    "padding exceeds the frame payload",
+    frame("data", Uint8Array.of(9, 1), { stream: 1, flags: PADDED }),
+  ],
+  "a stream that nobody opened": ["frame for idle stream 9", headers(9)],
+  "a stream of the server's": ["frame for idle stream 2", headers(2)],
+  "a stream without a number": ["HEADERS frame with stream ID 0", headers(0)],
+  "settings of a stream": ["SETTINGS frame with stream ID 1", frame("settings", [], { stream: 1 })],
+  "settings in the middle of one": ["SETTINGS frame of 3 bytes", frame("settings", Uint8Array.of(0, 4, 0))],
+  "a window beyond its limit": [
+    "flow-control window of 2147549182 bytes exceeds 2^31-1",
+    frame("window", [0x7fffffff]),
+  ],
+  "an initial window beyond its limit": [
+    "SETTINGS_INITIAL_WINDOW_SIZE of 2147483648 bytes exceeds 2^31-1",
+    settings({ 4: 2 ** 31 }),
+  ],
+  "frames of no size": ["SETTINGS_MAX_FRAME_SIZE of 0 bytes is out of range", settings({ 5: 0 })],
+  "a reset without a reason": ["RST_STREAM frame of 0 bytes", frame("reset", "", { stream: 1 })],
+  "a ping of five bytes": ["PING frame of 5 bytes", frame("ping", "12345")],
+  "a goodbye of four bytes": ["GOAWAY frame of 4 bytes", frame("goaway", [1])],
 };
 
 test.each(Object.keys(broken))("H2Connection gives up a connection with %s, and says why", (what) => {
   const { wire, open, say, take } = connect();
   open("a");
-  say(...broken[what]!);
+  const [says, ...sent] = broken[what]!;
+  say(...sent);
   const lines = take();
   expect(lines).toHaveLength(2);
-  expect(lines[0]).toMatch(/closed: .*(the server does not keep to HTTP\/2|the server floods): [a-z]/);
+  expect(lines[0]).toMatch(/closed: .*(the server violated HTTP\/2|the server floods the connection): /);
+  expect(lines[0]).toEndWith(`: ${says}`);
   expect(lines[1]).toMatch(/^a failed: (ECONNRESET|EMSGSIZE) /);
   expect([wire.closed, wire.take().at(-1)]).toEqual([1, "goaway 0 8"]);
 });

@@ -1,8 +1,8 @@
 /**
- * The client's side of an HTTP/2 connection, for requests whose bodies are short and answers as long as they like.
+ * The client side of an HTTP/2 connection, for requests with short bodies and responses of any length.
  *
- * Nothing is remembered for the server's sake: no header tables, no priorities, no pushes; bodies are handed on at once,
- * so that their windows open again as they come. What is sent in one turn of the event loop goes out in one write.
+ * It keeps no dynamic table and uses neither priorities nor push. Response bodies are handed on as they arrive, so their
+ * windows open again at once. Everything sent in one turn of the event loop goes out in one write.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9113
  */
@@ -48,19 +48,19 @@ import type { ReadPacing } from "./read-pacing.ts";
 
 export interface H2ConnectionOptions {
   readonly server: URL;
-  /** When to read what arrives. @default at once */
+  /** Delays reads of a busy connection. @default every read is immediate */
   readonly pacing?: ReadPacing | undefined;
-  /** Something has arrived, whatever it is. */
+  /** Bytes have arrived. */
   readonly onAlive: () => void;
-  /** The server has said how many streams it allows. */
+  /** The server's settings have arrived. */
   readonly onSettings: () => void;
-  /** The server takes no more requests; those under way go on. */
+  /** The connection takes no new requests; those under way continue. */
   readonly onGoAway: () => void;
-  /** Nothing will come any more. Told once, before the streams are. */
+  /** The connection is closed. Called once, before the handlers of its streams. */
   readonly onClose: (error: UnreachableError) => void;
 }
 
-/** Of a stream: a list that comes as a stream is not to wait for us. */
+/** The receive window of a stream: large, so that a streaming list never waits for a WINDOW_UPDATE. */
 const WINDOW = 1 << 24;
 const CONNECTION_WINDOW = 1 << 30;
 const DEFAULT_WINDOW = 65_535;
@@ -69,7 +69,7 @@ const OPAQUE = new Uint8Array(8);
 const NOTHING = new Uint8Array(0);
 
 export class H2Connection implements SecureSocketHandlers, FrameListener {
-  /** The most streams that the server allows, once it has said so. */
+  /** SETTINGS_MAX_CONCURRENT_STREAMS of the server; `undefined` before its settings have arrived. */
   maxStreams: number | undefined;
   readonly #socket: SecureSocket;
   readonly #options: H2ConnectionOptions;
@@ -78,23 +78,23 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   readonly #headers = new HeaderReader();
   readonly #frames = new FrameWriter();
   readonly #bodies = new BodySender(this.#frames);
-  /** What requests of one method have in common, encoded. */
+  /** The encoded pseudo-header fields that requests of one method share. */
   readonly #targets = new Map<string, Uint8Array>();
   readonly #writeLater = (): void => {
     this.#isLate = false;
     this.#write();
   };
   #isLate = false;
-  /** What the socket did not take. */
+  /** Bytes that the socket did not take. */
   #unwritten: Uint8Array | undefined;
   #next = 1;
   #received = 0;
-  /** A header block under way. */
+  /** A field block that continues in CONTINUATION frames. */
   #block: HeaderParts | undefined;
   readonly #flood = new FloodGuard();
   #leaving = false;
   #closed = false;
-  /** When something was read last. */
+  /** When the connection was last read. */
   #read = 0;
 
   constructor(socket: SecureSocket, options: H2ConnectionOptions) {
@@ -113,8 +113,8 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   }
 
   /**
-   * Sends a request; the caller has seen that there is room. It fails in a later turn at the earliest. One that may not
-   * be sent any more has cancelled itself.
+   * Sends a request. The caller has checked that another stream fits. A failure is reported in a later turn at the
+   * earliest. A request that may no longer be sent has cancelled itself.
    */
   send(stream: H2Stream): void {
     if (this.#closed || this.#leaving) {
@@ -137,11 +137,11 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     });
     if (body !== undefined) this.#bodies.send(stream, body);
     this.#writeSoon();
-    // Numbers are not used twice.
+    // RFC 9113, section 5.1.1: stream identifiers cannot be reused.
     if (this.#next > LARGEST) this.#leave();
   }
 
-  /** Ends a stream without another call of its handlers. */
+  /** Resets a stream; its handlers are not called again. */
   cancel(stream: H2Stream): void {
     if (!this.#streams.delete(stream.id)) return;
     this.#bodies.forget(stream);
@@ -150,7 +150,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     this.#leaveWhenDone();
   }
 
-  /** What comes back shows that somebody is there. */
+  /** Sends a ping; any bytes that arrive afterwards show that the server is alive. */
   ping(): void {
     if (this.#closed) return;
     this.#flood.pinged();
@@ -158,7 +158,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     this.#write();
   }
 
-  /** Ends when the last stream has. */
+  /** Closes the connection once its last stream has ended. */
   close(): void {
     this.#leaving = true;
     this.#leaveWhenDone();
@@ -177,8 +177,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   }
 
   onClose(error: Error | undefined): void {
-    const { server } = this.#options;
-    this.destroy(closed(server, error));
+    this.destroy(closed(this.#options.server, error));
   }
 
   onDrain(): void {
@@ -207,7 +206,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     if (stream === undefined) return this.#flood.unwanted(piece.length);
     if (piece.length > 0 || isEnd) this.#flood.progress();
     else this.#flood.idle();
-    if (!stream.answered) throw new Error("a body without headers");
+    if (!stream.answered) throw new Error(`DATA frame before HEADERS on stream ${id}`); // RFC 9113, section 8.1
     if (piece.length > 0) stream.handlers.onChunk(piece);
     if (isEnd) this.#end(id);
   }
@@ -218,7 +217,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   }
 
   onFrame(type: number, flags: number, id: number, payload: Uint8Array): void {
-    if (this.#block !== undefined && type !== CONTINUATION) throw new Error("headers end in the middle");
+    if (type !== CONTINUATION) this.#checkNoFieldBlock();
     switch (type) {
       case HEADERS: {
         const given = unpadded(flags, payload);
@@ -230,7 +229,8 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
       }
       case CONTINUATION: {
         const block = this.#block;
-        if (block?.stream !== id) throw new Error("headers without a beginning");
+        // RFC 9113, section 6.10.
+        if (block?.stream !== id) throw new Error(`unexpected CONTINUATION frame on stream ${id}`);
         block.add(payload);
         if ((flags & END_HEADERS) === 0) return;
         this.#block = undefined;
@@ -259,15 +259,16 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
         return;
       }
       case PUSH_PROMISE:
-        throw new Error("a push that nobody asked for");
-      default: // frames that are not known are to be ignored
+        // RFC 9113, sections 6.6 and 8.4: our settings disable push.
+        throw new Error("PUSH_PROMISE frame although SETTINGS_ENABLE_PUSH is 0");
+      default: // RFC 9113, section 5.5: frames of unknown types are ignored
         this.#flood.idle();
     }
   }
 
-  /** Opens the windows again for what has come. @returns the stream, unless it has ended. */
+  /** Counts flow-controlled bytes and opens the windows again (RFC 9113, section 6.9). @returns the stream, unless it has ended. */
   #take(id: number, bytes: number): H2Stream | undefined {
-    if (this.#block !== undefined) throw new Error("headers end in the middle");
+    this.#checkNoFieldBlock();
     const stream = this.#streamOf(id);
     this.#received += bytes;
     if (this.#received >= CONNECTION_WINDOW / 2) {
@@ -285,8 +286,13 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     return stream;
   }
 
+  /** RFC 9113, section 6.10: nothing may come between the frames of one field block. */
+  #checkNoFieldBlock(): void {
+    if (this.#block !== undefined) throw new Error("field block interrupted by another frame");
+  }
+
   #onHeaders(id: number, bytes: Uint8Array, isEnd: boolean): void {
-    // Also of a stream that is gone: later blocks may refer to this one.
+    // The block of a stream that has ended is decoded too: it may change the dynamic table (RFC 7541, section 2.2).
     const block = this.#headers.read(bytes);
     const stream = this.#streamOf(id);
     if (stream === undefined || stream.answered) this.#flood.idle();
@@ -296,7 +302,10 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
         this.#flood.progress();
         stream.answered = true;
         stream.handlers.onResponse(status, (name) => block.get(name));
-      } else if (!(status >= 100) || isEnd) throw new Error("an answer without a status");
+      } else if (!(status >= 100))
+        throw new Error(`response without a valid :status on stream ${id}`); // RFC 9113, section 8.3.2
+      else if (isEnd)
+        throw new Error(`interim response with END_STREAM on stream ${id}`); // section 8.1
       else this.#flood.idle();
     }
     if (isEnd) this.#end(id);
@@ -320,7 +329,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     this.#writeSoon();
   }
 
-  /** What the server has not begun may be sent elsewhere. */
+  /** Streams above the last one that the server processes may be sent again elsewhere: RFC 9113, section 6.8. */
   #onGoAway(last: number): void {
     const error = refused(this.#options.server);
     this.#leave();
@@ -333,10 +342,11 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     this.#options.onGoAway();
   }
 
-  /** @returns undefined for one that has ended. */
+  /** @returns `undefined` for a stream that has ended. */
   #streamOf(id: number): H2Stream | undefined {
     const stream = this.#streams.get(id);
-    if (stream === undefined && (id >= this.#next || id % 2 === 0)) throw new Error(`nobody opened stream ${id}`);
+    // RFC 9113, section 5.1: servers open no streams without push, and ours are idle above the last one used.
+    if (stream === undefined && (id >= this.#next || id % 2 === 0)) throw new Error(`frame for idle stream ${id}`);
     return stream;
   }
 
@@ -344,7 +354,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     const stream = this.#streams.get(id);
     if (stream === undefined) return;
     this.#streams.delete(id);
-    // An answer that comes before all of the question: the rest of it is not wanted.
+    // A complete response before the end of the request: the rest of the request is not needed (RFC 9113, section 8.1).
     if (this.#bodies.forget(stream) && error === undefined) {
       this.#frames.numbered(RST_STREAM, id, CANCEL);
       this.#writeSoon();
@@ -360,7 +370,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     this.destroy(closed(this.#options.server));
   }
 
-  /** No stream of the server was begun, there are none. */
+  /** Sends GOAWAY with last stream ID 0, because the server opens no streams (RFC 9113, section 6.8). */
   #goodbye(code: number): void {
     this.#frames.frame(GOAWAY, 0, 0, new Uint8Array([0, 0, 0, 0, 0, 0, 0, code]));
     this.#write();
@@ -368,10 +378,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
 
   #targetOf(method: string): Uint8Array {
     let target = this.#targets.get(method);
-    if (target === undefined) {
-      target = encodeTarget(method, this.#options.server.host);
-      this.#targets.set(method, target);
-    }
+    if (target === undefined) this.#targets.set(method, (target = encodeTarget(method, this.#options.server.host)));
     return target;
   }
 
@@ -386,7 +393,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     if (this.#frames.length > 0) {
       const bytes = this.#frames.take();
       const taken = this.#socket.write(bytes);
-      // The buffer is about to be used again.
+      // The writer reuses its buffer.
       if (taken < bytes.length) this.#unwritten = bytes.slice(taken);
     }
     if (this.#unwritten === undefined) this.#flood.written();

@@ -1,32 +1,36 @@
-/** How a stream fails over HTTP/2, told in the words of other failures. */
+/** Turns the ways in which an HTTP/2 stream or connection fails into the errors that every transport throws. */
 import { UnreachableError } from "../errors/api-error.ts";
 import { unreachable } from "../errors/connection-failure.ts";
 import { Flood } from "./h2-flood.ts";
 import { REASONS } from "./h2-frames.ts";
 
-/** The connection is gone; nobody may have said why. */
+/** The connection was closed. The platform does not always say why. */
 export function closed({ origin }: URL, error?: Error): UnreachableError {
   if (error !== undefined) return unreachable(origin, error);
   return new UnreachableError(origin, { code: "ECONNRESET", message: "the connection was lost" });
 }
 
-/** The server ended one stream, not the connection. */
+/** The server reset one stream; the connection goes on (RFC 9113, section 6.4). */
 export function cut({ origin }: URL, code: number): UnreachableError {
-  const message = `the server cut the answer off: ${REASONS[code] ?? code}`;
+  const message = `the server reset the stream: ${REASONS[code] ?? code}`;
   return new UnreachableError(origin, { code: "ECONNRESET", message });
 }
 
-/** In the platform's words: the request was not begun. */
+/** The server did not process the request, so that it may be sent again whatever it is (RFC 9113, section 8.7). */
 export function refused({ origin }: URL): UnreachableError {
-  return unreachable(origin, Object.assign(new Error("not begun"), { code: "HTTP2RefusedStream" }));
+  return unreachable(origin, Object.assign(new Error("the stream was refused"), { code: "HTTP2RefusedStream" }));
 }
 
-/** What the server sent cannot be read. */
+/** A connection error (RFC 9113, section 5.4.1): what the server sent breaks the protocol, or is far more than it has a reason to send. */
 export function broken({ origin }: URL, cause: unknown): UnreachableError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   if (cause instanceof Flood) {
-    return new UnreachableError(origin, { code: "EMSGSIZE", message: `the server floods: ${reason}`, cause });
+    return new UnreachableError(origin, {
+      code: "EMSGSIZE",
+      message: `the server floods the connection: ${reason}`,
+      cause,
+    });
   }
-  const message = `the server does not keep to HTTP/2: ${reason}`;
+  const message = `the server violated HTTP/2: ${reason}`;
   return new UnreachableError(origin, { code: "ECONNRESET", message, cause });
 }

@@ -1,4 +1,8 @@
-/** Counts what a server sends without answering, so that none can keep this process busy or full for nothing. */
+/**
+ * Counts what a server sends without answering, so that no server can use up this process's time or memory.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9113#section-10.5
+ */
 import {
   MOST_HEADER_BYTES,
   MOST_HEADER_FRAMES,
@@ -7,64 +11,64 @@ import {
   MOST_UNWANTED_BYTES,
 } from "../limits.ts";
 
-/** More than a server has a reason to send; the message says of what. It is not asked again at once. */
+/** The server sends more than it has a reason to send; the message says of what. The request is not retried at once. */
 export class Flood extends Error {}
 
-/** Of one connection. What it throws ends the connection, and is the reason that is told. */
+/** Guards one connection. A `Flood` that it throws ends the connection and is the reason given for that. */
 export class FloodGuard {
-  /** Frames in a row that brought no answer nearer. */
+  /** Consecutive frames that brought no response nearer. */
   #idle = 0;
-  /** Bytes in a row of answers that have ended here. */
+  /** Consecutive bytes of responses that were cancelled or have ended. */
   #unwanted = 0;
-  /** Answers to pings and settings since all that was to be written had been taken. */
+  /** Acknowledgements of PING and SETTINGS frames since the socket last took everything. */
   #acks = 0;
-  /** Pings of ours that were not answered yet. */
+  /** Our pings that the server has not acknowledged. */
   #pings = 0;
 
-  /** A part of an answer has come. */
+  /** A part of a response has arrived. */
   progress(): void {
     this.#idle = 0;
     this.#unwanted = 0;
   }
 
-  /** A frame has come that brings no answer nearer. */
+  /** A frame has arrived that brings no response nearer. */
   idle(): void {
-    if (++this.#idle > MOST_IDLE_FRAMES) throw new Flood(`${MOST_IDLE_FRAMES} frames in a row without an answer`);
+    if (++this.#idle > MOST_IDLE_FRAMES) throw new Flood(`${MOST_IDLE_FRAMES} frames in a row without a response`);
   }
 
-  /** A ping of ours goes out. */
+  /** We send a ping. */
   pinged(): void {
     this.#pings++;
   }
 
-  /** A ping of ours was answered, or one that never was. */
+  /** The server acknowledged a ping: ours, or one that was never sent. */
   ponged(): void {
     if (this.#pings > 0) this.#pings--;
     else this.idle();
   }
 
-  /** A part of an answer has come that has ended here: some of it may be under way, but not for ever. */
+  /** A part of a cancelled response has arrived: some of it may have been under way, but not without end. */
   unwanted(bytes: number): void {
     this.idle();
     this.#unwanted += bytes;
-    if (this.#unwanted > MOST_UNWANTED_BYTES) throw new Flood("it goes on with answers that were cancelled");
+    if (this.#unwanted > MOST_UNWANTED_BYTES) throw new Flood("it keeps sending responses that were cancelled");
   }
 
-  /** A ping or settings are about to be answered. What a server does not read stays here. */
+  /** A PING or SETTINGS frame is about to be acknowledged. What the server does not read stays in our buffer. */
   acknowledge(): void {
     this.idle();
     if (++this.#acks > MOST_UNREAD_ACKS) {
-      throw new Flood(`${MOST_UNREAD_ACKS} pings or settings, and it does not read the answers`);
+      throw new Flood(`${MOST_UNREAD_ACKS} PING or SETTINGS frames without reading the acknowledgements`);
     }
   }
 
-  /** The server has taken all that was to be written. */
+  /** The socket has taken everything that was to be written. */
   written(): void {
     this.#acks = 0;
   }
 }
 
-/** The headers of an answer whose first frame does not hold them all. */
+/** A field block that continues in CONTINUATION frames (RFC 9113, section 6.10). */
 export class HeaderParts {
   readonly stream: number;
   readonly isEnd: boolean;
@@ -81,7 +85,7 @@ export class HeaderParts {
   add(part: Uint8Array): void {
     this.#bytes += part.length;
     if (this.#bytes > MOST_HEADER_BYTES || this.#parts.push(part) > MOST_HEADER_FRAMES) {
-      throw new Flood("headers without an end");
+      throw new Flood("field block without an end");
     }
   }
 

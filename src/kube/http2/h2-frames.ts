@@ -10,14 +10,18 @@ export const GOAWAY = 7;
 export const WINDOW_UPDATE = 8;
 export const CONTINUATION = 9;
 
-// Flags; ACK is of settings and pings alone.
+/** The names of the frame types by their code. */
+const FRAMES: readonly string[] =
+  "DATA HEADERS PRIORITY RST_STREAM SETTINGS PUSH_PROMISE PING GOAWAY WINDOW_UPDATE CONTINUATION".split(" ");
+
+// Flags. Only SETTINGS and PING frames have ACK.
 export const END_STREAM = 0x1;
 export const ACK = 0x1;
 export const END_HEADERS = 0x4;
 const PADDED = 0x8;
 export const PRIORITY = 0x20;
 
-// Settings.
+// Settings: RFC 9113, section 6.5.2.
 export const HEADER_TABLE_SIZE = 1;
 export const ENABLE_PUSH = 2;
 export const MAX_CONCURRENT_STREAMS = 3;
@@ -25,18 +29,18 @@ export const INITIAL_WINDOW_SIZE = 4;
 export const MAX_FRAME_SIZE = 5;
 export const MAX_HEADER_LIST_SIZE = 6;
 
-// Why a stream or a connection ends.
+// Error codes: RFC 9113, section 7.
 export const PROTOCOL_ERROR = 1;
 export const REFUSED_STREAM = 7;
 export const CANCEL = 8;
-/** All of them, by their number. @see https://www.rfc-editor.org/rfc/rfc9113#section-7 */
+/** The names of all error codes. @see https://www.rfc-editor.org/rfc/rfc9113#section-7 */
 export const REASONS: readonly string[] =
   "NO_ERROR PROTOCOL_ERROR INTERNAL_ERROR FLOW_CONTROL_ERROR SETTINGS_TIMEOUT STREAM_CLOSED FRAME_SIZE_ERROR REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_YOUR_CALM INADEQUATE_SECURITY HTTP_1_1_REQUIRED".split(
     " ",
   );
 
 const HEADER_BYTES = 9;
-/** The high bit of a stream's number and of a window's is reserved. */
+/** The largest stream ID and the largest window: their high bit is reserved. */
 export const LARGEST = 0x7fffffff;
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -181,7 +185,7 @@ export class FrameReader {
     this.#listener = listener;
   }
 
-  /** @throws Error when the server does not keep to the protocol. */
+  /** @throws Error for a connection error of the server (RFC 9113, section 5.4.1). */
   take(bytes: Uint8Array): void {
     const end = bytes.length;
     let at = this.#begun === undefined ? 0 : this.#complete(bytes);
@@ -232,7 +236,8 @@ export class FrameReader {
 
   #lengthAt(bytes: Uint8Array, at: number): number {
     const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
-    if (length > this.#largest) throw new Error(`a frame of ${length} bytes`);
+    // RFC 9113, section 4.2: FRAME_SIZE_ERROR.
+    if (length > this.#largest) throw new Error(`frame of ${length} bytes exceeds SETTINGS_MAX_FRAME_SIZE`);
     return length;
   }
 
@@ -261,22 +266,23 @@ export class FrameReader {
   }
 }
 
-/** Frames of the connection have the number 0, others not; some have a length that is known. */
+/** Frames that concern the connection have stream ID 0 and no others do; the length of some is fixed. */
 function checkFrame(type: number, length: number, stream: number): void {
   switch (type) {
-    case SETTINGS:
-    case PING:
-    case GOAWAY:
-      if (stream !== 0) throw new Error(`a frame ${type} of stream ${stream}`);
+    case SETTINGS: // RFC 9113, section 6.5
+    case PING: // section 6.7
+    case GOAWAY: // section 6.8
+      if (stream !== 0) throw new Error(`${FRAMES[type]} frame with stream ID ${stream}`);
       break;
-    case DATA:
-    case HEADERS:
-    case RST_STREAM:
-    case CONTINUATION:
-      if (stream === 0) throw new Error(`a frame ${type} without a stream`);
+    case DATA: // section 6.1
+    case HEADERS: // section 6.2
+    case RST_STREAM: // section 6.4
+    case CONTINUATION: // section 6.10
+      if (stream === 0) throw new Error(`${FRAMES[type]} frame with stream ID 0`);
       break;
   }
-  const isRight =
+  // A wrong length is a FRAME_SIZE_ERROR: RFC 9113, sections 6.4, 6.5, 6.7, 6.8 and 6.9.
+  const hasFixedLength =
     type === RST_STREAM || type === WINDOW_UPDATE
       ? length === 4
       : type === PING
@@ -284,14 +290,14 @@ function checkFrame(type: number, length: number, stream: number): void {
         : type === SETTINGS
           ? length % 6 === 0
           : type !== GOAWAY || length >= 8;
-  if (!isRight) throw new Error(`a frame ${type} of ${length} bytes`);
+  if (!hasFixedLength) throw new Error(`${FRAMES[type]} frame of ${length} bytes`);
 }
 
-/** @throws Error when there is more padding than payload. */
+/** @throws Error when the padding is as long as the payload or longer: RFC 9113, sections 6.1 and 6.2. */
 export function unpadded(flags: number, payload: Uint8Array): Uint8Array {
   if ((flags & PADDED) === 0) return payload;
   const end = payload.length - (payload[0] ?? 0);
-  if (end < 1) throw new Error("more padding than payload");
+  if (end < 1) throw new Error("padding exceeds the frame payload");
   return payload.subarray(1, end);
 }
 

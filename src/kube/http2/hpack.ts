@@ -1,7 +1,7 @@
 /**
- * Headers of HTTP/2, compressed as HPACK. Our settings allow the server no table of what it has sent before, and we use
- * none: so a block stands for itself, and only the fields that somebody asks for are read. Servers that keep a table all
- * the same are understood.
+ * HPACK, the compression of HTTP/2 header fields. Our settings allow the server no dynamic table, and our encoder uses
+ * none: each block is independent, and only the fields that a caller asks for are decoded. The decoder still understands
+ * servers that keep a dynamic table, because they may until they have seen our settings.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7541
  */
@@ -12,7 +12,7 @@ import { HUFFMAN_LENGTHS, STATIC_TABLE } from "./hpack-tables.ts";
 
 const utf8 = new TextEncoder();
 const LITERAL = 0x00;
-/** No proxy on the way may keep it in a table. */
+/** A literal that no intermediary may put into a table: RFC 7541, section 6.2.3. */
 const NEVER_INDEXED = 0x10;
 const PATH = 4;
 const AUTHORITY = 1;
@@ -20,10 +20,10 @@ const METHOD = 2;
 const INDEXED_METHODS: Readonly<Record<string, number>> = { GET: 0x82, POST: 0x83 };
 const SCHEME_HTTPS = 0x87;
 
-/** Before the first block: we use no table, so that a server that wants it small need not be told again. */
+/** A dynamic table size update to 0, sent before our first block: RFC 7541, section 6.3. */
 export const NO_TABLE: Uint8Array = Uint8Array.of(0x20);
 
-/** The fields that say what is asked, up to the text of the path. */
+/** The pseudo-header fields of a request (RFC 9113, section 8.3.1), up to the value of `:path`. */
 export function encodeTarget(method: string, authority: string): Uint8Array {
   const known = INDEXED_METHODS[method];
   return joined([
@@ -51,12 +51,12 @@ export function encodeHeaders(headers: HeaderValues): Uint8Array {
   return joined(parts);
 }
 
-/** The text of a path, in which everything but ASCII is percent-encoded. */
+/** The value of `:path`; everything but visible ASCII is percent-encoded. */
 export function encodePath(path: string): Uint8Array {
   return text(/[^!-~]/.test(path) ? encodeURI(path).replaceAll("%25", "%") : path);
 }
 
-/** A text as it is, after its length. */
+/** A string literal without Huffman coding: RFC 7541, section 5.2. */
 function text(value: string): Uint8Array {
   const size = Buffer.byteLength(value, "utf8");
   const length = encodeLength(size);
@@ -66,6 +66,7 @@ function text(value: string): Uint8Array {
   return bytes;
 }
 
+/** An integer with a 7-bit prefix: RFC 7541, section 5.1. */
 function encodeLength(value: number): number[] {
   if (value < 127) return [value];
   const bytes = [127];
@@ -85,44 +86,44 @@ function joined(parts: readonly ArrayLike<number>[]): Uint8Array {
   return bytes;
 }
 
-/** What a server refers back to. A new one for each entry: none is ever made for a server that heeds our settings. */
+/** The dynamic table (RFC 7541, section 2.3.2). Immutable: an entry makes a new one, which is rare once our settings apply. */
 interface Table {
-  /** The newest first. */
+  /** Newest first. */
   readonly entries: readonly (readonly [name: string, value: string])[];
   readonly bytes: number;
   readonly most: number;
 }
 
-/** The size that the standard gives a table as long as nobody says otherwise. */
+/** The initial maximum size of the dynamic table: RFC 9113, section 6.5.2. */
 const TABLE_BYTES = 4_096;
-/** Beside its name and value, in the arithmetic of the standard. */
+/** What each entry counts beside its name and value: RFC 7541, section 4.1. */
 const ENTRY_BYTES = 32;
 
 const STATIC_NAMES = new Set(STATIC_TABLE.map(([name]) => name));
 
-/** Reads the blocks of one connection, in their order. Broken ones throw: the connection cannot be used any more. */
+/** Decodes the field blocks of one connection in order. A decoding error ends the connection: RFC 9113, section 4.3. */
 export class HeaderReader {
   #table: Table = { entries: [], bytes: 0, most: TABLE_BYTES };
 
   read(bytes: Uint8Array): HeaderBlock {
     const block = new HeaderBlock(bytes, this.#table);
-    // Who has given up its table, as asked, will refer to nothing: then only fields that somebody asks for are looked at.
+    // Once the peer sets the table size to 0, blocks are independent and decode lazily.
     if (this.#table.most > 0) this.#table = block.after();
     return block;
   }
 }
 
-/** The fields of one block, read when they are asked for. */
+/** One field block, whose fields are decoded on demand. */
 class HeaderBlock {
   readonly #bytes: Uint8Array;
   readonly #before: Table;
   #table: Table;
   #at = 0;
-  /** Of the field at hand; undefined when it has a name of its own. */
+  /** The table entry of the current field; `undefined` when its name is a literal. */
   #entry: readonly [name: string, value: string] | undefined;
-  /** Where the name of its own begins, with its length. */
+  /** Where the literal name begins, at its length. */
   #name = 0;
-  /** Where its value begins; -1 when the entry has it. */
+  /** Where the literal value begins; -1 when the table entry holds the value. */
   #value = 0;
 
   constructor(bytes: Uint8Array, before: Table) {
@@ -131,24 +132,24 @@ class HeaderBlock {
     this.#table = before;
   }
 
-  /** The table that the next block refers to. */
+  /** The dynamic table after this block. */
   after(): Table {
     this.#begin();
-    // An entry of the table takes one byte each time it is meant, and up to 4 KiB when it is read.
+    // An indexed field takes one byte, and up to 4 KiB once it is decoded.
     for (let bytes = 0; this.#next();) {
       if (this.#value < 0) bytes += sizeOf(this.#entry!);
-      if (bytes > MOST_HEADER_BYTES) throw new Flood(`headers of more than ${MOST_HEADER_BYTES / 1024} KiB`);
+      if (bytes > MOST_HEADER_BYTES) throw new Flood(`field section of more than ${MOST_HEADER_BYTES / 1024} KiB`);
     }
     return this.#table;
   }
 
-  /** 0 when the block does not begin with a status: it is a trailer. */
+  /** The value of `:status`; 0 when the block does not begin with it, as a trailer section does not. */
   get status(): number {
     this.#begin();
     return this.#next() && this.#isNamed(":status") ? Number(this.#text()) : 0;
   }
 
-  /** Several values of one name are joined. */
+  /** The value of a field; several fields of one name are joined by commas (RFC 9110, section 5.3). */
   get(name: string): string | undefined {
     let found: string | undefined;
     if (!this.#mayHold(name)) return found;
@@ -160,7 +161,7 @@ class HeaderBlock {
     return found;
   }
 
-  /** Each answer is asked for warnings, and nearly none has one: whether the name is there at all is told at once. */
+  /** Every response is asked for `warning` and hardly any has one: this rules a name out without decoding the block. */
   #mayHold(name: string): boolean {
     if (this.#before.most > 0 || STATIC_NAMES.has(name)) return true;
     const bytes = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length);
@@ -172,20 +173,23 @@ class HeaderBlock {
     this.#table = this.#before;
   }
 
-  /** Goes on to the next field. @returns whether there is one. */
+  /** Moves to the next field. @returns whether there is one. */
   #next(): boolean {
     const bytes = this.#bytes;
     while (this.#at < bytes.length) {
       const first = bytes[this.#at]!;
+      // Indexed field: RFC 7541, section 6.1.
       if (first >= 0x80) {
         this.#entry = this.#known(this.#integer(7));
         this.#value = -1;
         return true;
       }
+      // Dynamic table size update: section 6.3.
       if ((first & 0xe0) === 0x20) {
         this.#resize(this.#integer(5));
         continue;
       }
+      // Literal field with incremental indexing (section 6.2.1), without indexing (6.2.2), or never indexed (6.2.3).
       const isIndexed = first >= 0x40;
       const place = this.#integer(isIndexed ? 6 : 4);
       this.#entry = place === 0 ? undefined : this.#known(place);
@@ -214,7 +218,8 @@ class HeaderBlock {
 
   #known(place: number): readonly [name: string, value: string] {
     const entry = STATIC_TABLE[place] ?? this.#table.entries[place - STATIC_TABLE.length];
-    if (entry === undefined || place === 0) throw new Error(`no header at ${place} of the table`);
+    // RFC 7541, sections 2.3.3 and 6.1.
+    if (entry === undefined || place === 0) throw new Error(`invalid HPACK table index ${place}`);
     return entry;
   }
 
@@ -226,15 +231,17 @@ class HeaderBlock {
   }
 
   #resize(most: number): void {
-    if (most > TABLE_BYTES) throw new Error(`a header table of ${most} bytes was not offered`);
+    // RFC 7541, section 6.3.
+    if (most > TABLE_BYTES) throw new Error(`HPACK dynamic table size update to ${most} bytes exceeds the limit`);
     this.#table = fitting(this.#table.entries, this.#table.bytes, most);
   }
 
-  /** The value of the field at hand. */
+  /** The value of the current field. */
   #text(): string {
     return this.#value < 0 ? this.#entry![1] : this.#decode(this.#value);
   }
 
+  /** An integer with a prefix of so many bits: RFC 7541, section 5.1. */
   #integer(bits: number): number {
     const most = 2 ** bits - 1;
     let value = this.#byte() & most;
@@ -242,7 +249,7 @@ class HeaderBlock {
     for (let scale = 1; ; scale *= 128) {
       const byte = this.#byte();
       value += (byte & 127) * scale;
-      if (value > 2 ** 31) throw new Error("a number in the headers is too large");
+      if (value > 2 ** 31) throw new Error("HPACK integer overflow");
       if (byte < 128) return value;
     }
   }
@@ -250,9 +257,10 @@ class HeaderBlock {
   #skip(): void {
     const size = this.#integer(7);
     this.#at += size;
-    if (this.#at > this.#bytes.length) throw new Error("the headers end in the middle");
+    if (this.#at > this.#bytes.length) throw new Error("truncated field block");
   }
 
+  /** A string literal: RFC 7541, section 5.2. */
   #decode(place: number): string {
     const next = this.#at;
     this.#at = place;
@@ -265,11 +273,12 @@ class HeaderBlock {
 
   #byte(): number {
     const byte = this.#bytes[this.#at++];
-    if (byte === undefined) throw new Error("the headers end in the middle");
+    if (byte === undefined) throw new Error("truncated field block");
     return byte;
   }
 }
 
+/** Evicts the oldest entries until the rest fits: RFC 7541, sections 4.3 and 4.4. */
 function fitting(entries: Table["entries"], bytes: number, most: number): Table {
   let kept = entries.length;
   let left = bytes;
@@ -281,7 +290,7 @@ function sizeOf([name, value]: readonly [string, string]): number {
   return name.length + value.length + ENTRY_BYTES;
 }
 
-/** By the length of a code: the first code, and the bytes in the order of their codes. Made on first use. */
+/** The Huffman code (RFC 7541, appendix B) by code length: the first code, and the bytes in code order. Made on first use. */
 let codes: { readonly first: number; readonly bytes: readonly number[] }[] | undefined;
 
 function canonicalCodes(): { readonly first: number; readonly bytes: readonly number[] }[] {
@@ -295,6 +304,7 @@ function canonicalCodes(): { readonly first: number; readonly bytes: readonly nu
   return table;
 }
 
+/** Decodes a Huffman-encoded string literal: RFC 7541, section 5.2. */
 function unpacked(packed: Uint8Array): string {
   codes ??= canonicalCodes();
   let result = "";
@@ -306,19 +316,19 @@ function unpacked(packed: Uint8Array): string {
       const { first, bytes } = codes[++bits]!;
       const found = bytes[code - first];
       if (found !== undefined) {
-        if (found > 255) throw new Error("the headers hold an end in the middle");
+        if (found > 255) throw new Error("Huffman-encoded string contains EOS");
         result += String.fromCharCode(found);
         code = 0;
         bits = 0;
-      } else if (bits === 30) throw new Error("the headers hold an unknown code");
+      } else if (bits === 30) throw new Error("invalid Huffman code");
     }
   }
-  // What is left are the first bits of the end, all of them 1.
-  if (bits > 7 || code !== 2 ** bits - 1) throw new Error("the headers end in the middle of a code");
+  // RFC 7541, section 5.2: the padding is the most significant bits of EOS, which are all 1, and shorter than 8 bits.
+  if (bits > 7 || code !== 2 ** bits - 1) throw new Error("invalid Huffman padding");
   return result;
 }
 
-/** Names that somebody asked for, in Huffman's code: so they are compared without decoding what stands there. */
+/** Field names that were asked for, Huffman-encoded, so that names are compared without decoding those in the block. */
 const packedNames = new Map<string, Uint8Array>();
 
 function packedName(name: string): Uint8Array {
