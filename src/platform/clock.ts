@@ -1,15 +1,15 @@
-/** Time, injected wherever something waits, so that tests advance it instead of sleeping. */
+/** The clock, injected wherever something waits, so that tests advance it instead of sleeping. */
 
-/** The longest delay a timer of the platform takes; a longer one would fire at once. */
+/** The longest delay that a timer of the platform accepts; a longer one would fire at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
   /**
-   * Calls back once, after `ms` milliseconds of any length.
+   * Calls back once after `ms` milliseconds; any length is allowed.
    *
-   * @returns what cancels it.
+   * @returns the timer; disposing it cancels it.
    */
   setTimeout(callback: () => void, ms: number): Disposable;
 }
@@ -22,22 +22,22 @@ export const systemClock: Clock = {
 
 const { timeOrigin } = performance;
 
-/** Goes on evenly, also when the machine's clock is set. */
-const evenClock: Clock = {
+/** Advances steadily, also when the machine's clock is set. */
+const monotonicClock: Clock = {
   now: () => timeOrigin + performance.now(),
   setTimeout: (callback, ms) => systemClock.setTimeout(callback, ms),
 };
 
-/** For delays alone: the machine's clock as it goes on when nobody sets it; any other clock is taken as it is. */
-export function evenly(clock: Clock = systemClock): Clock {
-  return clock === systemClock ? evenClock : clock;
+/** The clock for measuring delays: the monotonic one in place of the machine's clock; any other clock is used as it is. */
+export function monotonic(clock: Clock = systemClock): Clock {
+  return clock === systemClock ? monotonicClock : clock;
 }
 
 class Timer implements Disposable {
   readonly #timer: ReturnType<typeof setTimeout>;
 
   constructor(callback: () => void, ms: number) {
-    // What is due already is due now: the platform would write a warning.
+    // The platform would print a warning for a negative delay.
     this.#timer = setTimeout(callback, Math.max(ms, 0));
   }
 
@@ -68,7 +68,7 @@ class LongTimer implements Disposable {
 /**
  * Waits `ms` milliseconds.
  *
- * @throws the signal's reason when it aborts; no timer and no listener stay behind.
+ * @throws the signal's reason when it aborts. No timer and no listener remain afterwards.
  */
 export function sleep(ms: number, options: { clock?: Clock; signal?: AbortSignal | undefined } = {}): Promise<void> {
   const { clock = systemClock, signal } = options;

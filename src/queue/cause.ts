@@ -1,9 +1,9 @@
-/** Merging why a key was queued. */
+/** Merges the causes for which a key was queued. */
 import type { Cause } from "../resource/cause.ts";
 
 export type { Cause };
 
-/** A key under constant change has many causes; the newest say most. */
+/** How many causes are kept; for a key under constant change the newest are the most useful. */
 const MAX_CAUSES = 8;
 
 const NONE: readonly Cause[] = Object.freeze([]);
@@ -40,7 +40,7 @@ function withPaths(cause: Cause, paths: readonly string[] | undefined): Cause {
 
 const NONE_PATHS: readonly string[] = Object.freeze([]);
 
-/** For people: `for Guestbook create default/hello; owns Deployment update default/hello`. */
+/** The causes as text for people: `for Guestbook create default/hello; owns Deployment update default/hello`. */
 export function causesText(causes: readonly Cause[]): string {
   return causes.map(causeText).join("; ");
 }

@@ -1,4 +1,4 @@
-/** Items that wait for their time, with one timer for the first of them. */
+/** Delayed items, with one timer for the first of them. */
 import type { Clock } from "../platform/clock.ts";
 import { Heap, type HeapElement } from "./heap.ts";
 
@@ -15,7 +15,7 @@ export class DelayedItems<T extends DelayedItem> {
   readonly #onDue: () => void;
   #timer: { readonly at: number; readonly timer: Disposable } | undefined;
 
-  /** @param onDue the time of the first has come. */
+  /** @param onDue called when the first item is due. */
   constructor(clock: Clock, onDue: () => void) {
     this.#clock = clock;
     this.#onDue = onDue;
@@ -39,7 +39,7 @@ export class DelayedItems<T extends DelayedItem> {
     this.#heap.remove(item);
   }
 
-  /** The first whose time has come. */
+  /** The first item that is due. */
   due(now: number): T | undefined {
     const first = this.#heap.peek();
     return first !== undefined && first.at <= now ? first : undefined;

@@ -1,17 +1,17 @@
-/** How many keys are ready, by priority: a few priorities, and nearly always the same one again. */
+/** Counts ready keys by priority. There are few priorities, and consecutive calls are nearly always for the same one. */
 
 interface Depth {
   readonly priority: number;
   keys: number;
 }
 
-/** An author may give each key a priority of its own. */
+/** A bound on unused priorities, because an author may give each key a priority of its own. */
 const MAX_PRIORITIES = 32;
 
-export class Depths {
+export class DepthByPriority {
   #depths: Depth[] = [];
   #last: Depth = { priority: NaN, keys: 0 };
-  /** Of all priorities. */
+  /** The count over all priorities. */
   total = 0;
 
   count(priority: number, change: number): void {
@@ -20,7 +20,7 @@ export class Depths {
     this.#last.keys += change;
   }
 
-  /** A priority once seen stays, at 0, as long as there are few. */
+  /** The counts by priority. A priority that was used stays, at 0, while there are few. */
   byPriority(): ReadonlyMap<number, number> {
     return new Map(this.#depths.map(({ priority, keys }) => [priority, keys]));
   }

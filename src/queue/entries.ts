@@ -1,4 +1,4 @@
-/** The entries of a queue by key: at most one that is queued and one that is being worked on, in one map. */
+/** The entries of a queue in one map by key: at most one that is queued and one that a worker has. */
 import { Entry } from "./queue-item.ts";
 
 export class Entries {
@@ -25,7 +25,7 @@ export class Entries {
     return this.#entries.get(key)?.state === "running";
   }
 
-  /** The queued entry of a key, made where there is none: then its `order` is -1. */
+  /** The queued entry of a key; it is created if there is none. */
   queue(key: string, priority: number): Entry {
     const entry = this.#entries.get(key);
     if (entry === undefined) {
@@ -42,14 +42,14 @@ export class Entries {
     return entry.again;
   }
 
-  /** A queued entry is taken. */
+  /** A worker takes a queued entry. */
   run(entry: Entry): void {
     entry.state = "running";
     this.#queued--;
     this.#running++;
   }
 
-  /** A key is done: `undefined` when nobody has it. */
+  /** A worker has finished a key. @returns its entry; `undefined` when no worker had the key. */
   done(key: string): Entry | undefined {
     const entry = this.#entries.get(key);
     if (entry?.state !== "running") return undefined;
@@ -59,7 +59,7 @@ export class Entries {
     return entry;
   }
 
-  /** Takes a queued entry out. */
+  /** Removes a queued entry. */
   drop({ key }: Entry): void {
     const entry = this.#entries.get(key)!;
     if (entry.state === "running") entry.again = undefined;
@@ -67,7 +67,7 @@ export class Entries {
     this.#queued--;
   }
 
-  /** Takes all that are queued out. */
+  /** Removes all queued entries. */
   dropQueued(): void {
     for (const [key, entry] of this.#entries) {
       if (entry.state === "running") entry.again = undefined;
@@ -76,7 +76,7 @@ export class Entries {
     this.#queued = 0;
   }
 
-  /** Those with a worker; looks through all. */
+  /** The entries that workers have. Walks all entries. */
   *values(): Generator<Entry> {
     for (const entry of this.#entries.values()) if (entry.state === "running") yield entry;
   }

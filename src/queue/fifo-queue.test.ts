@@ -1,11 +1,11 @@
 import { array, assert, constant, integer, oneof, property, record } from "fast-check";
 import { expect, test } from "bun:test";
-import { Line, type LineItem } from "./line.ts";
+import { FifoQueue, type FifoItem } from "./fifo-queue.ts";
 
-const item = (order: number): LineItem => ({ order, place: -1 });
+const item = (order: number): FifoItem => ({ order, place: -1 });
 
 test("Line gives items by order, whichever way they came, also past those that were removed", () => {
-  const line = new Line();
+  const line = new FifoQueue();
   const items = [1, 2, 5, 3, 4].map(item);
   for (const one of items) line.push(one);
   line.remove(items[1]!);
@@ -23,8 +23,8 @@ test("Line is what a sorted array would be, after any pushes, pops and removals,
   );
   assert(
     property(array(step, { maxLength: 200 }), integer({ min: 1, max: 40 }), (steps, times) => {
-      const line = new Line();
-      let expected: LineItem[] = [];
+      const line = new FifoQueue();
+      let expected: FifoItem[] = [];
       let order = 0;
       for (let round = 0; round < times; round++) {
         for (const one of steps) {

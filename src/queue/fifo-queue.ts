@@ -1,22 +1,22 @@
-/** Waiting items in the order in which they came; one that comes late is let in at its place. */
+/** A FIFO queue by order number that also accepts items out of order. */
 import { Heap, type HeapElement } from "./heap.ts";
 
-export interface LineItem extends HeapElement {
-  /** Who has less leaves first. */
+export interface FifoItem extends HeapElement {
+  /** Items leave in ascending order. */
   order: number;
 }
 
-/** So many empty places at the front are given back. */
+/** The array is compacted when this many places at its front are empty. */
 const SPARE = 1_024;
 
 /**
- * Nearly everything comes in order, so that a line is enough; only what does not goes into a heap beside it.
+ * Nearly all items arrive in order, so an array is enough; an item that arrives out of order goes into a heap beside it.
  */
-export class Line<T extends LineItem> {
+export class FifoQueue<T extends FifoItem> {
   #items: (T | undefined)[] = [];
-  /** The place of the first item of the array, counted from the beginning of time. */
+  /** The place of the array's first element, counted from the first item ever pushed. */
   #base = 0;
-  /** Everything before it in the array has left. */
+  /** The index before which all elements have left. */
   #head = 0;
   #last = -1;
   #left = 0;
@@ -40,15 +40,15 @@ export class Line<T extends LineItem> {
   remove(item: T): void {
     const place = item.place - this.#base;
     if (this.#items[place] !== item) {
-      this.#late.remove(item); // it came after others with a higher order: its place is one in the heap of those
+      this.#late.remove(item); // it arrived out of order, so its place is one in the heap
       return;
     }
     this.#items[place] = undefined;
     item.place = -1;
-    if (--this.#left === 0) this.#empty(); // a line from which nothing is ever popped would grow for ever
+    if (--this.#left === 0) this.#empty(); // otherwise the array would grow forever if nothing is ever popped
   }
 
-  /** What `pop` would give. */
+  /** The item that `pop` would return. */
   peek(): T | undefined {
     const first = this.#first();
     const late = this.#late.peek();
@@ -75,7 +75,7 @@ export class Line<T extends LineItem> {
     return this.#items[this.#head];
   }
 
-  /** Nothing is left but places. */
+  /** Drops the array once only empty places are left. */
   #empty(): void {
     this.#base += this.#items.length;
     this.#items = [];

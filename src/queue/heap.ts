@@ -1,7 +1,7 @@
-/** A binary heap whose elements know their place, so that any of them can be removed. */
+/** A binary heap whose elements know their place, so that any element can be removed in logarithmic time. */
 
 export interface HeapElement {
-  /** The element's place in its heap; -1 while it is in none. */
+  /** The element's index in its heap; -1 while it is in no heap. */
   place: number;
 }
 

@@ -1,4 +1,4 @@
-/** A key in a queue, from its first add to the end of its run. */
+/** A key in a queue, from the time it is added until its run has ended. */
 import type { Cause } from "./cause.ts";
 import type { ReadyItem } from "./ready-items.ts";
 
@@ -6,9 +6,9 @@ import type { ReadyItem } from "./ready-items.ts";
 export interface QueueItem {
   readonly key: string;
   readonly priority: number;
-  /** Newest last, at most 8. */
+  /** Why the key was queued: newest last, at most 8 causes. */
   readonly causes: readonly Cause[];
-  /** Failures so far, plus one. */
+  /** The number of consecutive failures so far, plus one. */
   readonly attempt: number;
 }
 
@@ -21,23 +21,23 @@ export interface Parked {
 const NO_CAUSES: readonly Cause[] = Object.freeze([]);
 
 /**
- * What an entry is: `ready` also while it waits for the run of its key to end, `retry` when its delay is a back-off,
- * which `expedite` cuts short.
+ * The state of an entry. It is `ready` also while it waits for the run of its key to end; it is in `retry` when its delay
+ * is a back-off, which `expedite` ends.
  */
 export type EntryState = "ready" | "delayed" | "retry" | "running";
 
-/** A key that is queued or being worked on. There are many of them: with 8 fields one takes 80 bytes, with 9 it takes 112. */
+/** A key that is queued or that a worker has. There are many entries: with 8 fields one takes 80 bytes, with 9 it takes 112. */
 export class Entry implements QueueItem, ReadyItem {
   readonly key: string;
   priority: number;
   state: EntryState = "ready";
   causes: readonly Cause[] = NO_CAUSES;
-  /** Rises with each item that becomes ready; of a running one it is the attempt. */
+  /** The position among ready items; for a running entry the attempt. */
   order = 0;
   place = -1;
-  /** Of a delayed entry: when it is ready; of a ready one: since when; of a running one: since when. */
+  /** For a delayed entry when it becomes ready; for a ready or running one since when it is. */
   at = 0;
-  /** Of a running entry: what was added since it was taken. */
+  /** For a running entry what was added since it was taken. */
   again: Entry | undefined = undefined;
 
   constructor(key: string, priority: number) {

@@ -1,10 +1,10 @@
-/** How long a key waits before it is tried again. */
+/** Rate limiters: how long a key waits before it is retried. */
 
-/** Counts the failures of keys and says how long each waits. All times in milliseconds. */
+/** Counts the failures of keys and says how long each waits. All times are in milliseconds. */
 export interface RateLimiter {
-  /** Counts one more failure of the key; how long it is to wait. */
+  /** Counts one more failure of the key. @returns how long it waits. */
   delay(key: string): number;
-  /** The key is well again: the next failure is its first. */
+  /** Resets the count of the key. */
   forget(key: string): void;
   failures(key: string): number;
 }
@@ -39,7 +39,7 @@ class Exponential extends Failures implements RateLimiter {
   }
 
   delay(key: string): number {
-    // Beyond 2^1023 the power is Infinity, which the maximum cuts.
+    // Beyond 2^1023 the power is Infinity, which the maximum bounds.
     return Math.min(this.#base * 2 ** this.count(key), this.#max);
   }
 }
@@ -47,8 +47,8 @@ class Exponential extends Failures implements RateLimiter {
 /**
  * Doubles the delay of a key with each failure.
  *
- * @param base of the first failure. @default 5
- * @param max never exceeded. @default 1_000_000
+ * @param base the delay of the first failure. @default 5
+ * @param max the longest delay. @default 1_000_000
  */
 export function exponential(base = 5, max = 1_000_000): RateLimiter {
   return new Exponential(base, max);
@@ -109,15 +109,15 @@ export function maxOf(...limiters: readonly RateLimiter[]): RateLimiter {
 export interface BucketOptions {
   /** Tokens per second. */
   readonly rate: number;
-  /** The most tokens that gather. */
+  /** The most tokens that accumulate. */
   readonly burst: number;
-  /** Milliseconds. */
+  /** The current time in milliseconds. */
   readonly now: () => number;
 }
 
 class Bucket extends Failures implements RateLimiter {
   readonly #options: BucketOptions;
-  /** Below 0 when delays have been promised against tokens to come. */
+  /** Negative when delays were granted against future tokens. */
   #tokens: number;
   #at: number;
 
@@ -138,7 +138,7 @@ class Bucket extends Failures implements RateLimiter {
   }
 }
 
-/** One token bucket for all keys together. */
+/** A token bucket that all keys share. */
 export function bucket(options: BucketOptions): RateLimiter {
   return new Bucket(options);
 }
@@ -165,7 +165,7 @@ class WithMaxWait implements RateLimiter {
   }
 }
 
-/** Cuts another limiter's delays. */
+/** Bounds the delays of another limiter. */
 export function withMaxWait(limiter: RateLimiter, max: number): RateLimiter {
   return new WithMaxWait(limiter, max);
 }

@@ -1,18 +1,18 @@
-/** The keys that may be taken now: higher priorities first, within one by the time they became ready. */
-import { Line, type LineItem } from "./line.ts";
+/** The keys that can be taken: higher priorities first, within a priority in the order in which they became ready. */
+import { FifoQueue, type FifoItem } from "./fifo-queue.ts";
 
-export interface ReadyItem extends LineItem {
+export interface ReadyItem extends FifoItem {
   priority: number;
 }
 
-/** Of so many takes one serves what has waited longest below the highest priority, so that nothing starves. */
+/** One of this many takes serves the item that has waited longest below the highest priority, so that none starves. */
 const OLDEST_EVERY = 20;
-/** An author may give each key a priority of its own. */
+/** A bound on empty classes, because an author may give each key a priority of its own. */
 const MAX_CLASSES = 32;
 
 class PriorityClass<T extends ReadyItem> {
   readonly priority: number;
-  readonly items = new Line<T>();
+  readonly items = new FifoQueue<T>();
 
   constructor(priority: number) {
     this.priority = priority;
@@ -20,7 +20,7 @@ class PriorityClass<T extends ReadyItem> {
 }
 
 export class ReadyItems<T extends ReadyItem> {
-  /** Highest first; a class without items stays until there are many. */
+  /** Highest priority first; an empty class stays until there are many. */
   #classes: PriorityClass<T>[] = [];
   #takes = 0;
 

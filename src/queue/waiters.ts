@@ -1,21 +1,21 @@
-/** Those who wait for an item of a queue, first come, first served. */
+/** The callers that wait for an item of a queue, served in order of arrival. */
 import type { QueueItem } from "./queue-item.ts";
 
-export class Takers {
+export class Waiters {
   readonly #waiting: ((item: QueueItem | undefined) => void)[] = [];
 
-  /** Whoever has waited longest, and waits no more. */
+  /** Removes and returns the longest waiting caller. */
   next(): ((item: QueueItem | undefined) => void) | undefined {
     return this.#waiting.length === 0 ? undefined : this.#waiting.shift();
   }
 
-  /** @returns `undefined` when the queue is over. @throws the signal's reason. */
+  /** Waits for an item. @returns `undefined` when the queue has ended. @throws the signal's reason. */
   async wait(signal: AbortSignal | undefined): Promise<QueueItem | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<QueueItem | undefined>();
     this.#waiting.push(resolve);
     const onAbort = (): void => {
       const place = this.#waiting.indexOf(resolve);
-      if (place >= 0) this.#waiting.splice(place, 1); // else it has just been served
+      if (place >= 0) this.#waiting.splice(place, 1); // otherwise it has just been served
       reject(signal?.reason);
     };
     signal?.addEventListener("abort", onAbort, { once: true });
@@ -26,8 +26,8 @@ export class Takers {
     }
   }
 
-  /** Nothing will come any more. */
-  release(): void {
-    for (const taker of this.#waiting.splice(0)) taker(undefined);
+  /** Ends all waits: no more items will come. */
+  releaseAll(): void {
+    for (const waiter of this.#waiting.splice(0)) waiter(undefined);
   }
 }

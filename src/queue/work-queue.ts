@@ -1,23 +1,24 @@
-/** The work queue: keys, each at most once, in the order in which they are to be worked on. */
+/** The work queue: keys, each queued at most once, in the order in which workers take them. */
 import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { QueueReading } from "../observe/readings.ts";
-import { evenly, type Clock } from "../platform/clock.ts";
+import { monotonic, type Clock } from "../platform/clock.ts";
 import { withCause, type Cause } from "./cause.ts";
+import { Debouncer } from "./debouncer.ts";
 import { DelayedItems } from "./delayed-items.ts";
-import { Depths } from "./depths.ts";
+import { DepthByPriority } from "./depth-by-priority.ts";
 import { Entries } from "./entries.ts";
-import { Pace } from "./pace.ts";
+import { MinInterval } from "./min-interval.ts";
 import type { Entry, Parked, QueueItem } from "./queue-item.ts";
 import { exponential, type RateLimiter } from "./rate-limiter.ts";
 import { ReadyItems } from "./ready-items.ts";
-import { Takers } from "./takers.ts";
+import { Waiters } from "./waiters.ts";
 
 export interface AddOptions {
-  /** Milliseconds; of several adds the earliest counts. @default 0 */
+  /** Milliseconds; of several adds the earliest time counts. @default 0 */
   readonly after?: number | undefined;
-  /** Higher is sooner; of several adds the highest counts. @default 0 */
+  /** A higher priority is served first; of several adds the highest counts. @default 0 */
   readonly priority?: number | undefined;
-  /** Counts a failure, and waits as long as the limiter says. @default false */
+  /** Counts a failure of the key and delays it as long as the limiter says. @default false */
   readonly rateLimited?: boolean | undefined;
   readonly cause?: Cause | undefined;
 }
@@ -29,14 +30,14 @@ export interface WorkQueueOptions {
   /** @default exponential(5, 1_000_000) */
   readonly limiter?: RateLimiter | undefined;
   readonly metrics?: Pick<QueueMetrics, "added" | "taken" | "done" | "retried" | "readFrom"> | undefined;
-  /** Milliseconds from the beginning of one run of a key to that of the next, whatever asks for it. @default 0 */
+  /** The minimum number of milliseconds between the beginnings of two runs of a key. @default 0 */
   readonly minInterval?: number | undefined;
   /**
-   * Milliseconds for which a key must be left alone before it is ready, so that a burst of changes is one run; at most
-   * ten times as long in all. Retries and keys with a delay of their own do not wait for this. @default 0
+   * Milliseconds for which a key must be left alone before it is ready, so that a burst of changes is one run. A key waits
+   * at most ten times as long. It does not apply to retries and to keys with a delay of their own. @default 0
    */
   readonly debounce?: number | undefined;
-  /** An item became ready. Called synchronously by `add`, `done` and `expedite`, or from a timer. */
+  /** Called when an item becomes ready: synchronously by `add`, `done` and `expedite`, or by a timer. */
   readonly onReady?: (() => void) | undefined;
 }
 
@@ -45,8 +46,8 @@ const NOW: AddOptions = Object.freeze({});
 /**
  * A queue of keys for workers.
  *
- * **Guarantees.** A key is queued at most once, and never with two workers: added while it is worked on, it comes back
- * once after `done`. Low priorities are served too. Nothing is kept of a key that was done and forgotten.
+ * **Guarantees.** A key is queued at most once and never with two workers: if it is added while a worker has it, it
+ * returns once after `done`. Low priorities do not starve. Nothing is kept of a key that is done and forgotten.
  */
 export class WorkQueue {
   readonly name: string;
@@ -58,51 +59,53 @@ export class WorkQueue {
   readonly #ready = new ReadyItems<Entry>();
   readonly #delayed: DelayedItems<Entry>;
   readonly #parked = new Map<string, Parked>();
-  readonly #depths = new Depths();
-  readonly #pace: Pace | undefined;
-  readonly #takers = new Takers();
+  readonly #depth = new DepthByPriority();
+  readonly #debouncer: Debouncer | undefined;
+  readonly #minInterval: MinInterval | undefined;
+  readonly #waiters = new Waiters();
   #order = 0;
   #closed = false;
   #drained: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
   constructor(options: WorkQueueOptions) {
     this.name = options.name;
-    this.#clock = evenly(options.clock);
+    this.#clock = monotonic(options.clock);
     this.#delayed = new DelayedItems(this.#clock, () => this.#promote());
     this.#limiter = options.limiter ?? exponential();
     this.#metrics = options.metrics;
     this.#onReady = options.onReady;
     const { minInterval = 0, debounce = 0 } = options;
-    this.#pace = minInterval > 0 || debounce > 0 ? new Pace({ minInterval, debounce }) : undefined;
+    this.#debouncer = debounce > 0 ? new Debouncer(debounce) : undefined;
+    this.#minInterval = minInterval > 0 ? new MinInterval(minInterval) : undefined;
     this.#metrics?.readFrom(() => this.#reading());
   }
 
-  /** Keys that are ready, with those that wait only for their own run to end. */
+  /** How many keys are ready, including those that wait only for their own run to end. */
   get depth(): number {
-    return this.#depths.total;
+    return this.#depth.total;
   }
 
-  /** The depth by priority; a priority once seen stays, at 0, as long as there are few. */
+  /** The depth by priority. A priority that was used stays, at 0, while there are few. */
   get depths(): ReadonlyMap<number, number> {
-    return this.#depths.byPriority();
+    return this.#depth.byPriority();
   }
 
-  /** Keys that wait for their time. */
+  /** How many keys are delayed. */
   get delayed(): number {
     return this.#delayed.size;
   }
 
-  /** Keys with a worker. */
+  /** How many keys workers have. */
   get processing(): number {
     return this.#entries.running;
   }
 
-  /** Keys that are not retried by themselves. */
+  /** Keys that are not retried until they are added again. */
   get parked(): ReadonlyMap<string, Parked> {
     return this.#parked;
   }
 
-  /** Queues a key. Without effect after `drain` or `stop`. */
+  /** Queues a key. It has no effect after `drain` or `stop`. */
   add(key: string, options: AddOptions = NOW): void {
     if (this.#closed) return;
     if (this.#parked.size > 0 && this.#parked.delete(key)) this.#limiter.forget(key);
@@ -117,14 +120,12 @@ export class WorkQueue {
     const isNew = this.#entries.queued > before;
     if (isNew) this.#metrics?.added();
     if (options.cause !== undefined) entry.causes = withCause(entry.causes, options.cause);
-    if (this.#pace !== undefined) {
-      if (delay <= 0 && this.#pace.debounce > 0 && (isNew || entry.isDelayed)) {
-        this.#raise(entry, priority);
-        this.#calm(entry, this.#pace, isNew);
-        return;
-      }
-      delay = Math.max(delay, this.#pace.wait(key, this.#clock.now()));
+    if (this.#debouncer !== undefined && delay <= 0 && (isNew || entry.isDelayed)) {
+      this.#raise(entry, priority);
+      this.#debounce(entry, this.#debouncer, isNew);
+      return;
     }
+    if (this.#minInterval !== undefined) delay = Math.max(delay, this.#minInterval.remaining(key, this.#clock.now()));
     if (delay > 0) {
       this.#metrics?.retried();
       this.#delay(entry, { until: this.#clock.now() + delay, priority, isNew, retry: rateLimited });
@@ -135,35 +136,35 @@ export class WorkQueue {
     } else if (priority !== undefined && priority > entry.priority) this.#move(entry, priority);
   }
 
-  /** The next ready item, which is then being worked on until `done`. */
+  /** Takes the next ready item; the worker has its key until `done`. */
   take(): QueueItem | undefined {
     if (this.#delayed.size > 0) this.#promote();
     const entry = this.#ready.take();
     if (entry === undefined) return undefined;
     const now = this.#clock.now();
     this.#entries.run(entry);
-    this.#depths.count(entry.priority, -1);
+    this.#depth.count(entry.priority, -1);
     this.#metrics?.taken((now - entry.at) / 1000);
     entry.order = this.#limiter.failures(entry.key) + 1;
     entry.at = now;
-    this.#pace?.begins(entry.key, now);
+    this.#minInterval?.begin(entry.key, now);
     return entry;
   }
 
   /**
    * Waits for the next item.
    *
-   * @returns `undefined` when the queue is stopped, or drained.
+   * @returns `undefined` when the queue is stopped or drained.
    * @throws the signal's reason.
    */
   async get(signal?: AbortSignal): Promise<QueueItem | undefined> {
     signal?.throwIfAborted();
     const item = this.take();
     if (item !== undefined || this.#isOver()) return item;
-    return await this.#takers.wait(signal);
+    return await this.#waiters.wait(signal);
   }
 
-  /** The worker is through with a key that it took. */
+  /** The worker has finished a key that it took. */
   done(key: string): void {
     const entry = this.#entries.done(key);
     if (entry === undefined) return;
@@ -171,25 +172,25 @@ export class WorkQueue {
     const { again } = entry;
     if (again !== undefined && !again.isDelayed) {
       this.#ready.push(again);
-      this.#tell();
+      this.#offer();
     }
-    this.#settle();
+    this.#finishDrain();
   }
 
-  /** Ends the back-off of a key, and takes it out of the parked ones. */
+  /** Resets the back-off of a key and unparks it. */
   forget(key: string): void {
     this.#limiter.forget(key);
     this.#parked.delete(key);
   }
 
-  /** How often in a row the key has failed. */
+  /** How many consecutive times the key has failed. */
   failures(key: string): number {
     return this.#limiter.failures(key);
   }
 
   /**
-   * Gives a key up until it is added again, which gives it a fresh back-off. When it has been added since it was taken,
-   * that has happened already, and it is not parked.
+   * Parks a key: it is not retried until it is added again, which resets its back-off. A key that was added since it was
+   * taken is not parked.
    *
    * @returns whether it is parked now.
    */
@@ -203,7 +204,7 @@ export class WorkQueue {
     return true;
   }
 
-  /** Makes every delayed retry ready: what failed for a reason that is gone. Other delays stay. */
+  /** Makes every delayed retry ready, because the reason of the failures is gone. Other delays stay. */
   expedite(): void {
     const now = this.#clock.now();
     const retries = this.#delayed.values().filter(({ state }) => state === "retry");
@@ -214,24 +215,24 @@ export class WorkQueue {
     }
   }
 
-  /** Takes no more keys, drops delayed ones, and resolves when the ready ones have been worked on. */
+  /** Accepts no more keys, drops delayed ones, and resolves once the ready ones are done. */
   drain(): Promise<void> {
     this.#closed = true;
     for (const entry of this.#delayed.values()) this.#entries.drop(entry);
     this.#delayed.clear();
     this.#drained ??= Promise.withResolvers<void>();
-    this.#settle();
+    this.#finishDrain();
     return this.#drained.promise;
   }
 
-  /** Drops everything that is queued; a `drain` under way resolves. */
+  /** Drops everything that is queued and resolves a pending `drain`. */
   stop(): void {
     this.#closed = true;
     this.#delayed.clear();
     this.#ready.clear();
     this.#entries.dropQueued();
-    this.#depths.clear();
-    this.#takers.release();
+    this.#depth.clear();
+    this.#waiters.releaseAll();
     this.#drained?.resolve();
   }
 
@@ -245,19 +246,20 @@ export class WorkQueue {
     if (!isNew && until >= entry.at) return;
     if (isNew) entry.order = this.#order++;
     else this.#delayed.remove(entry);
-    this.#pace?.calmed(entry.key);
+    this.#debouncer?.forget(entry.key);
     entry.state = retry ? "retry" : "delayed";
     entry.at = until;
     this.#delayed.add(entry);
   }
 
-  /** Delays a key until it has been left alone for a while; whatever else delays it counts too. */
-  #calm(entry: Entry, pace: Pace, isNew: boolean): void {
-    const isRestless = pace.isRestless(entry.key);
-    const at = pace.calm(entry.key, this.#clock.now());
+  /** Delays a key until it has been left alone for a while and its minimum interval is over. */
+  #debounce(entry: Entry, debouncer: Debouncer, isNew: boolean): void {
+    const wasDelaying = debouncer.isDelaying(entry.key);
+    const now = this.#clock.now();
+    const at = Math.max(debouncer.postpone(entry.key, now), now + (this.#minInterval?.remaining(entry.key, now) ?? 0));
     if (isNew) entry.order = this.#order++;
-    else if (!isRestless && at >= entry.at) {
-      pace.calmed(entry.key); // a delay of another kind that is over sooner stays; one of this kind moves on
+    else if (!wasDelaying && at >= entry.at) {
+      debouncer.forget(entry.key); // an earlier delay of another kind stays as it is
       return;
     } else this.#delayed.remove(entry);
     entry.state = "delayed";
@@ -266,7 +268,7 @@ export class WorkQueue {
   }
 
   #undelay(entry: Entry): void {
-    this.#pace?.calmed(entry.key);
+    this.#debouncer?.forget(entry.key);
     if (!entry.isDelayed) return;
     this.#delayed.remove(entry);
     entry.state = "ready";
@@ -276,24 +278,24 @@ export class WorkQueue {
     if (priority !== undefined && priority > entry.priority) entry.priority = priority;
   }
 
-  /** A ready entry goes to the end of a higher priority. */
+  /** Moves a ready entry to the end of a higher priority. */
   #move(entry: Entry, priority: number): void {
     const free = entry.place >= 0;
     if (free) this.#ready.remove(entry);
-    this.#depths.count(entry.priority, -1);
+    this.#depth.count(entry.priority, -1);
     entry.priority = priority;
     entry.order = this.#order++;
-    this.#depths.count(priority, 1);
+    this.#depth.count(priority, 1);
     if (free) this.#ready.push(entry);
   }
 
   #makeReady(entry: Entry, now: number): void {
     entry.at = now;
     entry.order = this.#order++;
-    this.#depths.count(entry.priority, 1);
+    this.#depth.count(entry.priority, 1);
     if (this.#entries.running > 0 && this.#entries.isRunning(entry.key)) return;
     this.#ready.push(entry);
-    this.#tell();
+    this.#offer();
   }
 
   #promote(): void {
@@ -305,10 +307,10 @@ export class WorkQueue {
     }
   }
 
-  /** Something can be taken: whoever waits in `get` comes first. */
-  #tell(): void {
-    const taker = this.#takers.next();
-    if (taker !== undefined) taker(this.take());
+  /** An item can be taken: the first waiter of `get` receives it, otherwise `onReady` is called. */
+  #offer(): void {
+    const waiter = this.#waiters.next();
+    if (waiter !== undefined) waiter(this.take());
     else this.#onReady?.();
   }
 
@@ -316,9 +318,9 @@ export class WorkQueue {
     return this.#closed && this.#entries.queued === 0;
   }
 
-  #settle(): void {
+  #finishDrain(): void {
     if (!this.#isOver()) return;
-    this.#takers.release();
+    this.#waiters.releaseAll();
     if (this.#entries.running === 0) this.#drained?.resolve();
   }
 

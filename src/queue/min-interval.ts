@@ -1,0 +1,28 @@
+/** Keeps a minimum interval between the beginnings of two runs of one key. */
+
+export class MinInterval {
+  readonly #ms: number;
+  /** When the last run of each key began, oldest first; an entry is dropped once it delays nothing. */
+  readonly #began = new Map<string, number>();
+
+  /** @param ms milliseconds between the beginnings of two runs. */
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  /** Milliseconds until the next run of a key may begin; 0 or less when it may begin now. */
+  remaining(key: string, now: number): number {
+    const began = this.#began.get(key);
+    return began === undefined ? 0 : began + this.#ms - now;
+  }
+
+  /** A run of a key begins. */
+  begin(key: string, now: number): void {
+    for (const [old, at] of this.#began) {
+      if (at + this.#ms > now) break;
+      this.#began.delete(old);
+    }
+    this.#began.delete(key);
+    this.#began.set(key, now);
+  }
+}
