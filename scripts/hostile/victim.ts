@@ -3,7 +3,7 @@
  * seen from outside.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { InformerRegistry } from "../../src/cache/registry.ts";
+import { InformerRegistry } from "../../src/cache/informer-registry.ts";
 import type { ClusterConfig, TlsSettings } from "../../src/kube/config/cluster-config.ts";
 import { RestMapper } from "../../src/kube/api/mapper.ts";
 import { createTransport, type Transport } from "../../src/kube/transport/transport.ts";

@@ -3,7 +3,7 @@ import { defineController, type Definition } from "binnacle";
 import { ConfigMap, Lease, Secret, ServiceAccount } from "binnacle/resources";
 import { generateHeapSnapshot } from "bun";
 import { heapStats } from "bun:jsc";
-import { InformerRegistry, type InformerLease } from "../../src/cache/registry.ts";
+import { InformerRegistry, type InformerLease } from "../../src/cache/informer-registry.ts";
 import { alwaysLeader } from "../../src/client/leadership.ts";
 import { DefinedKinds } from "../../src/controller/defined-kinds.ts";
 import { FinalizerClaims } from "../../src/controller/finalizer-claims.ts";

@@ -1,4 +1,4 @@
-/** One collection at the server: listed by pages or as a stream, and watched, into a sink. */
+/** Lists one collection of the server, in pages or as a stream, and watches it; everything goes into a sink. */
 import { listPages } from "../kube/api/list.ts";
 import { plainObject } from "../kube/api/listed-metadata.ts";
 import { collectionPath, type Mapping } from "../kube/api/mapper.ts";
@@ -10,17 +10,17 @@ import { toStub } from "./projection.ts";
 import { listSelectively } from "./selective-list.ts";
 import { InitialEvents, mayStream, STREAM_DEADLINE_MS, tryStream } from "./streaming-list.ts";
 
-/** Watches are renewed after 180 to 220 seconds: before load balancers cut them, and not all at once. */
+/** Watches are renewed after 180 to 220 seconds: before load balancers cut them, and spread so that they do not end together. */
 const WATCH_SECONDS = 180;
 const WATCH_SPREAD_SECONDS = 40;
-/** A watch that outlives its time by this much is dead. */
+/** How long a watch may outlive its `timeoutSeconds` before it counts as dead. */
 const IDLE_GRACE_MS = 10_000;
 const NONE = (): boolean => false;
 
 export interface StreamEnd {
-  /** When the list began, or the watch, where it came so far. */
+  /** When the watch began; when the list began if it did not complete. */
   readonly began: number;
-  /** `undefined` when the server ended the watch in order. */
+  /** `undefined` when the server closed the watch in order. */
   readonly error?: unknown;
 }
 
@@ -36,17 +36,17 @@ export class Collection {
     this.#options = options;
   }
 
-  /** Whether the server is to send whole objects as the beginning of the watch. */
+  /** Whether to list whole objects as a stream at the beginning of the watch. */
   async isStreamed(signal: AbortSignal): Promise<boolean> {
     const { list, streams, wants, metadataOnly } = this.#options;
     if (list !== "stream" || metadataOnly === true || wants?.() !== undefined) return false;
     return streams.isUsable(await this.#path(signal));
   }
 
-  /** @returns the version from which a watch goes on. */
+  /** Lists in pages. @returns the resource version from which a watch continues. */
   async list(reason: ListReason, signal: AbortSignal): Promise<string> {
-    const { gate, sink, onStatus, onList } = this.#options;
-    using _turn = await gate.enter(signal);
+    const { listSemaphore, sink, onStatus, onList } = this.#options;
+    using _turn = await listSemaphore.acquire(signal);
     onStatus({ kind: "listing" });
     const mapping = await this.#mapping(signal);
     onList?.(reason);
@@ -59,7 +59,7 @@ export class Collection {
     return resourceVersion;
   }
 
-  /** By metadata, where that is all or most of what is needed. @returns `undefined` when it is not. */
+  /** Lists metadata where metadata is all, or most, of what is needed. @returns `undefined` where it is not. */
   async #listSelectively(mapping: Mapping, { reason, signal }: Listing): Promise<string | undefined> {
     const { sink, metadataOnly, wants, namespace, labels, fields, pageSize, transport, onLeftOut } = this.#options;
     const isWanted = metadataOnly === true ? () => NONE : wants;
@@ -109,15 +109,15 @@ export class Collection {
     return resourceVersion;
   }
 
-  /** Lists and watches on one connection: it is a watch from when the list is complete. */
+  /** Lists and watches on one connection: the stream becomes the watch once the list is complete. */
   async stream(
     reason: ListReason,
     signal: AbortSignal,
     onComplete: (resourceVersion: string) => void,
   ): Promise<StreamEnd> {
-    const { transport, clock, gate, sink, streams, labels, fields, onStatus, onList } = this.#options;
+    const { transport, clock, listSemaphore, sink, streams, labels, fields, onStatus, onList } = this.#options;
     const path = await this.#path(signal);
-    const turn = await gate.enter(signal);
+    const turn = await listSemaphore.acquire(signal);
     const late = new AbortController();
     const timer = clock.setTimeout(
       () => late.abort(new Error(`The streaming list did not end within ${STREAM_DEADLINE_MS / 1_000} s`)),
@@ -148,7 +148,7 @@ export class Collection {
         sendInitialEvents: true,
         ...this.#type(),
         signal: AbortSignal.any([signal, late.signal]),
-        isKnown: (line) => initial === undefined && sink.echo?.(line) === true,
+        isKnown: (line) => initial === undefined && sink.matchWriteEcho?.(line) === true,
         onEvent: (type, object, line) => {
           if (initial === undefined) return sink.event(type, object, line);
           const end = initial.take(type, object);
@@ -170,7 +170,7 @@ export class Collection {
     }
     if (initial === undefined) return { began };
     streams.broken(path);
-    return { began, error: new Error("The streaming list ended before its end") };
+    return { began, error: new Error("The streaming list was closed before the end bookmark") };
   }
 
   async watch(resourceVersion: string, signal: AbortSignal, onOpen: () => void): Promise<void> {
@@ -184,7 +184,7 @@ export class Collection {
         ...this.#duration(),
         ...this.#type(),
         signal,
-        isKnown: (line) => sink.echo?.(line) === true,
+        isKnown: (line) => sink.matchWriteEcho?.(line) === true,
         onOpen: () => {
           onOpen();
           onStatus({ kind: "watching" });
@@ -193,12 +193,12 @@ export class Collection {
         onBatch: () => sink.flush(),
       });
     } finally {
-      // An error event ends a batch before its time.
+      // An ERROR event ends the stream in the middle of a batch.
       sink.flush();
     }
   }
 
-  /** A server, or what stands between, that mixes up its streams must not fill the store with other kinds. */
+  /** The kind that the watch must show: a server or proxy that mixes up its streams must not fill the store with other kinds. */
   #type(): Pick<WatchOptions, "of" | "metadataOnly" | "onOther" | "onLeftOut"> {
     const { metadataOnly, resource, onOther, onLeftOut } = this.#options;
     const { apiVersion, kind } = resource;
@@ -219,14 +219,14 @@ export class Collection {
     const { mapper, resource, namespace } = this.#options;
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));
     if (namespace !== "" && !mapping.namespaced) {
-      mapper.invalidate(); // its definition may come back with another scope
+      mapper.invalidate(); // the definition may be recreated with another scope
       throw new Error(`Cannot watch ${resource.kind} in namespace ${namespace}: the kind is cluster-scoped`);
     }
     return mapping;
   }
 }
 
-/** A watch goes on from the version of the list. */
+/** A watch continues from the version of the list, so a list without one is of no use. */
 function checkVersion(resourceVersion: string, path: string): void {
   if (resourceVersion === "") throw new Error(`Cannot list ${path}: the list has no metadata.resourceVersion`);
 }

@@ -1,4 +1,4 @@
-/** A cluster for those who use informers without the rest of the house. */
+/** Connects to a cluster for programs that use informers on their own. */
 import { loadKubeconfig, type LoadOptions } from "../kube/config/kubeconfig.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
@@ -9,9 +9,9 @@ export interface Connection extends AsyncDisposable {
 }
 
 /**
- * Reads a kubeconfig as `binnacle run` does; nothing is sent before the first request.
+ * Reads a kubeconfig as `binnacle run` does. Nothing is sent before the first request.
  *
- * @throws ConfigError when there is no cluster to be found.
+ * @throws ConfigError when no cluster is configured.
  */
 export async function connect(options: LoadOptions = {}): Promise<Connection> {
   const transport = createTransport(await loadKubeconfig(options));

@@ -1,4 +1,4 @@
-/** Puts changes into the store and tells the handlers, for whom an object of which only a stub is kept does not exist. */
+/** Changes the store, then calls the event handlers. For handlers, an object that is kept as a stub does not exist. */
 import type { AnyObject } from "../resource/handle.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Indexer } from "./indexer.ts";
@@ -12,24 +12,24 @@ const FIRST_FROM_OUTSIDE: UpdateEvent = Object.freeze({ isFirstFromOutside: true
 const DELETED: DeleteEvent = Object.freeze({ stateUnknown: false });
 const VANISHED: DeleteEvent = Object.freeze({ stateUnknown: true });
 
-/** What a change of an object that is in the store means. */
+/** How the state of a stored object is replaced. */
 export interface Replacement {
-  /** What the store holds. */
+  /** The state that the store holds. */
   readonly stored: AnyObject;
   /**
-   * What handlers have last been told of from outside; `undefined` when they have only been told of what this process
+   * The last state from outside that handlers have been told of; `undefined` when they know only what this process
    * wrote.
    */
   readonly old: AnyObject | undefined;
   /** Who in this process wrote it; `undefined` for a change from outside. */
   readonly origin?: string | undefined;
-  /** It comes with a list that was asked for because more is needed than before. */
+  /** The state comes with a list that was requested because more of each object is needed than before. */
   readonly isRefresh?: boolean | undefined;
 }
 
 /**
- * **Guarantees.** The store changes first. Each handler has been told of exactly the whole objects of the store: one that
- * becomes whole is new to the handlers, and one that becomes a stub is gone for them.
+ * **Guarantees.** The store changes before handlers are called. Handlers know exactly the whole objects of the store: an
+ * object that becomes whole is reported as added, one that becomes a stub as deleted.
  */
 export class Delivery {
   readonly #store: Indexer;
@@ -40,7 +40,7 @@ export class Delivery {
     this.#handlers = handlers;
   }
 
-  /** An object whose key is not in the store. */
+  /** Adds an object whose key is not in the store. */
   add(
     key: string,
     object: AnyObject,
@@ -50,14 +50,14 @@ export class Delivery {
     if (!isStub(object)) this.#handlers.added(object, addEvent(about.isInitial, about.origin));
   }
 
-  /** Another state of an object that is in the store, from outside, after the state that handlers were told of last. */
+  /** Updates a stored object to a state from outside; handlers know the stored state. */
   update(key: string, object: AnyObject, stored: AnyObject): void {
     if (isStub(object) || isStub(stored)) return this.replace(key, object, { stored, old: stored });
     this.#store.set(key, object);
     this.#handlers.updated(object, stored, UPDATED);
   }
 
-  /** Another state of an object that is in the store. */
+  /** Replaces the state of a stored object. */
   replace(key: string, object: AnyObject, about: Replacement): void {
     const { stored, old, origin, isRefresh = false } = about;
     this.#store.set(key, object);
@@ -67,30 +67,30 @@ export class Delivery {
     else this.#tell(object, old, { stored, origin });
   }
 
-  /** The state that is in the store, of which more is known now. */
+  /** Stores more of the same state of an object. */
   refresh(key: string, object: AnyObject, stored: AnyObject): void {
     this.#store.set(key, object);
     if (isStub(stored) && !isStub(object)) this.#handlers.added(object, INITIAL);
   }
 
-  /** The state that is in the store, as a change from outside that nobody has been told of; `old` as in a replacement. */
+  /** Reports the stored state as a change from outside that handlers have not been told of; `old` as in {@link Replacement}. */
   tell(stored: AnyObject, old: AnyObject | undefined): void {
     if (!isStub(stored)) this.#tell(stored, old, { stored, origin: undefined });
   }
 
-  /** @param last the state in which the object went, or the last that is known. */
+  /** Removes an object. @param about `last` is the state in which it was deleted, or the last known one. */
   remove(key: string, stored: AnyObject, about: { readonly last: AnyObject; readonly event: DeleteEvent }): void {
     this.#store.delete(key);
     if (isStub(stored)) return;
     this.#handlers.deleted(isStub(about.last) ? stored : about.last, about.event);
   }
 
-  /** An object that has not changed, to those whose resync is due. */
+  /** Calls the handlers whose resync is due for an object that has not changed. */
   resync(stored: AnyObject): void {
     if (!isStub(stored)) this.#handlers.resynced(stored);
   }
 
-  /** A state that was a stub has been shown to nobody. */
+  /** Handlers have never seen a state that was kept as a stub. */
   #tell(object: AnyObject, old: AnyObject | undefined, about: { stored: AnyObject; origin: string | undefined }): void {
     const { stored, origin } = about;
     if (old === undefined || isStub(old)) this.#handlers.updated(object, stored, FIRST_FROM_OUTSIDE);
@@ -103,7 +103,7 @@ function addEvent(isInInitialList: boolean, origin: string | undefined): AddEven
   return { isInInitialList, origin };
 }
 
-/** The deletion itself was seen, unless its state is unknown. */
+/** @param stateUnknown the deletion itself was not seen, so the object is the last known state. */
 export function deleteEvent(stateUnknown: boolean, origin?: string): DeleteEvent {
   if (origin === undefined) return stateUnknown ? VANISHED : DELETED;
   return { stateUnknown, origin };

@@ -247,11 +247,14 @@ test("what is kept back with its line stays as it was parsed, and is found by an
   const [first, second] = [object("a", 1), object("a", 2)];
   fifo.event("Added", first, JSON.stringify({ type: "ADDED", object: first }));
   fifo.event("Updated", second, JSON.stringify({ type: "MODIFIED", object: second }));
-  expect(fifo.keptAs("a", JSON.stringify(object("a", 3)))).toBeUndefined();
-  expect(fifo.keptAs("a", `${JSON.stringify(second)}\n`)).toBe(second);
+  expect(fifo.findDeferred("a", JSON.stringify(object("a", 3)))).toBeUndefined();
+  expect(fifo.findDeferred("a", `${JSON.stringify(second)}\n`)).toBe(second);
   const taken = copied(second);
-  expect([fifo.exchange("a", object("a", 2), taken), fifo.exchange("a", second, taken)]).toEqual([false, true]);
-  expect([fifo.keep("a", taken), fifo.keep("b", taken)]).toEqual([true, false]);
+  expect([fifo.replaceDeferred("a", object("a", 2), taken), fifo.replaceDeferred("a", second, taken)]).toEqual([
+    false,
+    true,
+  ]);
+  expect([fifo.defer("a", taken), fifo.defer("b", taken)]).toEqual([true, false]);
   const released: [AnyObject, boolean, boolean][] = [];
   fifo.release("a", (_key, { object: one, line, shared }) => void released.push([one, line === undefined, shared]));
   expect(released.map(([one]) => one === first || one === taken)).toEqual([true, true, true]);

@@ -1,8 +1,8 @@
 /** What has happened to objects, in order, until it is applied to the store. */
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
-import { isEventOf } from "./answer-texts.ts";
-import { Arrivals } from "./arrivals.ts";
+import { isEchoOf } from "./write-response-cache.ts";
+import { WorkSignal } from "./work-signal.ts";
 
 export type DeltaType = "Added" | "Updated" | "Deleted" | "Replaced" | "Sync";
 
@@ -78,12 +78,12 @@ const NOTHING: KnownObjects = { keys: () => [], get: () => undefined };
  */
 export class DeltaFifo {
   readonly #options: DeltaFifoOptions & { readonly known: KnownObjects };
-  readonly #arrivals = new Arrivals();
+  readonly #signal = new WorkSignal();
   /** Keys that the first list left in the queue and nobody has taken; `undefined` before its end, and before any change. */
   #initial: number | undefined;
   #lists = 0;
   readonly #queue = new Map<string, Delta>();
-  readonly #kept = new Map<string, Delta>();
+  readonly #deferred = new Map<string, Delta>();
   #seen = new Set<string>();
   /** The last page waits for the deletions, which come first. */
   #page: AnyObject[] = [];
@@ -106,7 +106,7 @@ export class DeltaFifo {
 
   /** Keys with deltas, those kept back included. */
   get size(): number {
-    return this.#queue.size + this.#kept.size;
+    return this.#queue.size + this.#deferred.size;
   }
 
   add(object: AnyObject): void {
@@ -121,7 +121,7 @@ export class DeltaFifo {
     this.event("Deleted", object);
   }
 
-  /** @param line of the watch: an object that is kept back stays as it was parsed, for `keptAs`. */
+  /** @param line of the watch: an object that is kept back stays as it was parsed, for `findDeferred`. */
   event(type: DeltaType, object: AnyObject, line?: string): void {
     this.#initial ??= 0;
     const key = keyString(object.metadata);
@@ -129,7 +129,7 @@ export class DeltaFifo {
     if (held !== undefined && held.size > 0 && held.has(key)) {
       const delta = new Delta(type, line === undefined ? this.#transformed(object) : object);
       delta.line = line;
-      append(this.#kept, key, delta);
+      append(this.#deferred, key, delta);
       return;
     }
     const delta = new Delta(type, this.#transformed(object));
@@ -138,7 +138,7 @@ export class DeltaFifo {
       return;
     }
     append(this.#queue, key, delta);
-    this.#arrivals.tell();
+    this.#signal.notify();
   }
 
   /** Begins a list; what an unfinished one gave before is forgotten. */
@@ -155,15 +155,15 @@ export class DeltaFifo {
         const taken = this.#transformed(object);
         const key = keyString(taken.metadata);
         const delta = new Delta("Replaced", taken, list);
-        if (apply !== undefined && this.#queue.size === 0 && this.#kept.size === 0) apply(key, delta);
-        else this.#listed(key, delta);
+        if (apply !== undefined && this.#queue.size === 0 && this.#deferred.size === 0) apply(key, delta);
+        else this.#queueListed(key, delta);
       }
       return;
     }
     const earlier = this.#page;
     this.#page = objects.map((object) => this.#transformed(object));
     for (const object of this.#page) this.#seen.add(keyString(object.metadata));
-    this.#replaced(earlier, list);
+    this.#queueReplaced(earlier, list);
   }
 
   /** The list is complete. */
@@ -171,21 +171,22 @@ export class DeltaFifo {
     if (this.#fresh) this.#fresh = false;
     else this.#compare(list);
     this.#initial ??= this.#queue.size;
-    this.#arrivals.tell();
+    this.#signal.notify();
   }
 
   #compare(list: ListMark): void {
     const { known } = this.#options;
     for (const key of known.keys()) {
       if (this.#seen.has(key)) continue;
-      this.#vanished(key, this.#last(key)?.object ?? known.get(key), list);
+      this.#queueDeletion(key, this.#last(key)?.object ?? known.get(key), list);
     }
-    for (const chains of [this.#queue, this.#kept]) {
-      for (const key of chains.keys()) if (!this.#seen.has(key)) this.#vanished(key, this.#last(key)?.object, list);
+    for (const chains of [this.#queue, this.#deferred]) {
+      for (const key of chains.keys())
+        if (!this.#seen.has(key)) this.#queueDeletion(key, this.#last(key)?.object, list);
     }
     const last = this.#page;
     this.beginReplace();
-    this.#replaced(last, list);
+    this.#queueReplaced(last, list);
   }
 
   /** A whole list at once; a version alone is that of the list after the one before. */
@@ -201,18 +202,18 @@ export class DeltaFifo {
     const { known } = this.#options;
     for (const key of known.keys()) {
       const object = known.get(key);
-      if (object !== undefined && !this.#queue.has(key) && !this.#kept.has(key)) {
+      if (object !== undefined && !this.#queue.has(key) && !this.#deferred.has(key)) {
         this.#queue.set(key, new Delta("Sync", object));
       }
     }
-    this.#arrivals.tell();
+    this.#signal.notify();
   }
 
   /** Hands over everything that is not kept back, key by key. */
   drain(apply: (key: string, delta: Delta) => void): void {
     for (const [key, first] of this.#queue) {
       this.#queue.delete(key);
-      this.#taken();
+      this.#countTaken();
       for (let delta: Delta | undefined = first; delta !== undefined; delta = delta.next) apply(key, delta);
     }
   }
@@ -226,58 +227,58 @@ export class DeltaFifo {
    */
   async pop<R>(process: (popped: Popped) => R | Promise<R>, signal?: AbortSignal): Promise<R> {
     signal?.throwIfAborted();
-    this.#arrivals.assertOpen();
-    while (this.#queue.size === 0) await this.#arrivals.next(signal);
+    this.#signal.assertOpen();
+    while (this.#queue.size === 0) await this.#signal.wait(signal);
     const [key, first] = this.#queue.entries().next().value!;
     this.#queue.delete(key);
     const deltas: Delta[] = [];
     for (let delta: Delta | undefined = first; delta !== undefined; delta = delta.next) deltas.push(delta);
     try {
       const result = await process({ key, deltas, isInInitialList: !this.hasSynced });
-      this.#taken();
+      this.#countTaken();
       return result;
     } catch (error) {
       deltas.at(-1)!.next = this.#queue.get(key);
       this.#queue.set(key, first);
-      this.#arrivals.tell();
+      this.#signal.notify();
       throw error;
     }
   }
 
   /** Whoever waits in `pop` is told, and nobody takes anything any more. */
   close(): void {
-    this.#arrivals.close();
+    this.#signal.close();
   }
 
   /** Of which deltas are kept back. */
-  get keptKeys(): Iterable<string> {
-    return this.#kept.keys();
+  get deferredKeys(): Iterable<string> {
+    return this.#deferred.keys();
   }
 
   /** Whether deltas of the key are kept back. */
-  isKept(key: string): boolean {
-    return this.#kept.has(key);
+  hasDeferred(key: string): boolean {
+    return this.#deferred.has(key);
   }
 
   /** Whether deltas of that object are kept back. */
-  keeps(key: string, uid: string): boolean {
-    let delta = this.#kept.get(key);
+  hasDeferredObject(key: string, uid: string): boolean {
+    let delta = this.#deferred.get(key);
     while (delta !== undefined && delta.object.metadata.uid !== uid) delta = delta.next;
     return delta !== undefined;
   }
 
   /** The object of an event that is kept back and shows what an answer shows, as it was parsed; it is shared from now on. */
-  keptAs(key: string, answer: string): AnyObject | undefined {
-    let delta = this.#kept.get(key);
-    while (delta !== undefined && (delta.line === undefined || !isEventOf(delta.line, answer))) delta = delta.next;
+  findDeferred(key: string, answer: string): AnyObject | undefined {
+    let delta = this.#deferred.get(key);
+    while (delta !== undefined && (delta.line === undefined || !isEchoOf(delta.line, answer))) delta = delta.next;
     if (delta === undefined) return undefined;
     delta.shared = true;
     return delta.object;
   }
 
-  /** An object from `keptAs` has been taken in: what is kept back shows that from now on; `false` when there is none. */
-  exchange(key: string, parsed: AnyObject, taken: AnyObject): boolean {
-    let delta = this.#kept.get(key);
+  /** An object from `findDeferred` has been taken in: what is kept back shows that from now on; `false` when there is none. */
+  replaceDeferred(key: string, parsed: AnyObject, taken: AnyObject): boolean {
+    let delta = this.#deferred.get(key);
     while (delta !== undefined && delta.object !== parsed) delta = delta.next;
     if (delta === undefined) return false;
     delta.object = taken;
@@ -286,29 +287,29 @@ export class DeltaFifo {
   }
 
   /** Keeps back what is known already, behind what is kept back of its key; `false` when the key is not held. */
-  keep(key: string, object: AnyObject): boolean {
+  defer(key: string, object: AnyObject): boolean {
     const { held } = this.#options;
     if (held === undefined || held.size === 0 || !held.has(key)) return false;
-    append(this.#kept, key, new Delta("Updated", object));
+    append(this.#deferred, key, new Delta("Updated", object));
     return true;
   }
 
   /** Hands over what was kept back of one key. */
   release(key: string, apply: (key: string, delta: Delta) => void): void {
-    const first = this.#kept.get(key);
+    const first = this.#deferred.get(key);
     if (first === undefined) return;
-    this.#kept.delete(key);
+    this.#deferred.delete(key);
     for (let delta: Delta | undefined = first; delta !== undefined; delta = delta.next) apply(key, delta);
   }
 
   clear(): void {
     this.#queue.clear();
-    this.#kept.clear();
+    this.#deferred.clear();
     this.beginReplace();
     this.#fresh = false;
   }
 
-  #taken(): void {
+  #countTaken(): void {
     if (this.#initial !== undefined && this.#initial > 0) this.#initial--;
   }
 
@@ -318,23 +319,23 @@ export class DeltaFifo {
   }
 
   /** Lists are not kept back, or an informer could be synced without an object; unless events before them are. */
-  #listed(key: string, delta: Delta): void {
-    append(this.#kept.has(key) ? this.#kept : this.#queue, key, delta);
+  #queueListed(key: string, delta: Delta): void {
+    append(this.#deferred.has(key) ? this.#deferred : this.#queue, key, delta);
   }
 
-  #replaced(objects: readonly AnyObject[], list: ListMark): void {
-    for (const object of objects) this.#listed(keyString(object.metadata), new Delta("Replaced", object, list));
+  #queueReplaced(objects: readonly AnyObject[], list: ListMark): void {
+    for (const object of objects) this.#queueListed(keyString(object.metadata), new Delta("Replaced", object, list));
   }
 
-  #vanished(key: string, object: AnyObject | undefined, list: ListMark): void {
+  #queueDeletion(key: string, object: AnyObject | undefined, list: ListMark): void {
     const last = this.#last(key);
     // A deletion that waits counts from now on for all that the list has seen.
     if (last?.type === "Deleted") last.list = list;
-    else if (object !== undefined) this.#listed(key, new Delta("Deleted", object, list));
+    else if (object !== undefined) this.#queueListed(key, new Delta("Deleted", object, list));
   }
 
   #last(key: string): Delta | undefined {
-    let last = this.#kept.get(key) ?? this.#queue.get(key);
+    let last = this.#deferred.get(key) ?? this.#queue.get(key);
     while (last?.next !== undefined) last = last.next;
     return last;
   }

@@ -2,15 +2,15 @@
 import type { WatchType } from "../kube/api/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { compareVersions } from "../resource/meta.ts";
-import { AnswerTexts } from "./answer-texts.ts";
+import { WriteResponseCache } from "./write-response-cache.ts";
 import { Delta, DeltaFifo, type ListMark } from "./delta-fifo.ts";
 import { deleteEvent, Delivery } from "./delivery.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Indexer } from "./indexer.ts";
 import type { DeleteEvent } from "./informer-handler.ts";
-import type { Intake } from "./intake.ts";
+import type { ObjectTransformer } from "./object-transformer.ts";
 import type { ListReason } from "./reflector-state.ts";
-import { OwnWrites } from "./own-writes.ts";
+import { PendingWrites } from "./pending-writes.ts";
 import { isStub } from "./projection.ts";
 
 /** The answer to a write of this process. */
@@ -25,7 +25,7 @@ export interface WriteResult {
   readonly origin: string;
 }
 
-export interface FeedOptions {
+export interface DeltaProcessorOptions {
   readonly store: Indexer;
   readonly handlers: Handlers;
   /** Empty for all. */
@@ -33,7 +33,7 @@ export interface FeedOptions {
   /** Keys with a write of this process under way. */
   readonly held: ReadonlyMap<string, number>;
   /** Reduces an object on its way in; `shared` when others hold it too. */
-  readonly intake: Pick<Intake, "take" | "split">;
+  readonly transformer: Pick<ObjectTransformer, "transform" | "split">;
   /** Rises whenever more is needed of objects than before. */
   readonly needs: () => number;
   readonly covers: (object: AnyObject) => boolean;
@@ -47,15 +47,15 @@ const DELETED = deleteEvent(false);
 const VANISHED = deleteEvent(true);
 const DELTAS = { ADDED: "Added", MODIFIED: "Updated", DELETED: "Deleted" } as const;
 
-export class Feed {
-  readonly #options: FeedOptions;
+export class DeltaProcessor {
+  readonly #options: DeltaProcessorOptions;
   readonly #store: Indexer;
   readonly #delivery: Delivery;
   readonly #fifo: DeltaFifo;
-  readonly #own = new OwnWrites();
-  readonly #answers = new AnswerTexts();
+  readonly #pending = new PendingWrites();
+  readonly #responses = new WriteResponseCache();
   readonly #apply = (key: string, delta: Delta): void => this.#applyDelta(key, delta);
-  readonly #applyKept = (key: string, delta: Delta): void => this.#applyKeptDelta(key, delta);
+  readonly #applyDeferred = (key: string, delta: Delta): void => this.#applyDeferredDelta(key, delta);
   #sequence = 0;
   #reason: ListReason = "initial";
   #list: ListMark | undefined;
@@ -75,21 +75,21 @@ export class Feed {
   /** Objects have been taken in: of the list under way, of an earlier one, or as answers to writes. */
   hasTaken = false;
 
-  constructor(options: FeedOptions) {
+  constructor(options: DeltaProcessorOptions) {
     this.#options = options;
     this.#store = options.store;
     this.#delivery = new Delivery(options.store, options.handlers);
     this.#fifo = new DeltaFifo({
       known: { keys: () => this.#keys(), get: (key) => this.#store.get(key) },
       held: options.held,
-      transform: (object) => options.intake.take(object, false),
+      transform: (object) => options.transformer.transform(object, false),
       apply: this.#apply,
     });
   }
 
   /** Own writes that the stream has not shown yet. */
   get pendingWrites(): number {
-    return this.#own.size;
+    return this.#pending.size;
   }
 
   beginList(reason: ListReason): void {
@@ -104,7 +104,7 @@ export class Feed {
   page(objects: readonly AnyObject[], resourceVersion: string): void {
     const list = this.#mark(resourceVersion);
     this.#taking();
-    this.#fifo.replacePage(this.#fifo.isFresh && this.#own.size === 0 ? this.#keepStubs(objects) : objects, list);
+    this.#fifo.replacePage(this.#fifo.isFresh && this.#pending.size === 0 ? this.#storeStubs(objects) : objects, list);
     this.#fifo.drain(this.#apply);
   }
 
@@ -115,8 +115,8 @@ export class Feed {
   }
 
   /** Nobody waits for stubs, so those of a first list go into the store as they are. @returns the other objects. */
-  #keepStubs(objects: readonly AnyObject[]): readonly AnyObject[] {
-    const { stubs, others } = this.#options.intake.split(objects);
+  #storeStubs(objects: readonly AnyObject[]): readonly AnyObject[] {
+    const { stubs, others } = this.#options.transformer.split(objects);
     this.#store.addNew(stubs);
     return others;
   }
@@ -127,21 +127,21 @@ export class Feed {
     this.#taking();
     this.#fifo.endReplace(list);
     this.#fifo.drain(this.#apply);
-    if (isFresh) this.#vanishUnshown(list);
-    this.#own.listed(this.#sequence);
+    if (isFresh) this.#removeUnlisted(list);
+    this.#pending.forgetDeletionsBefore(this.#sequence);
     this.synced = true;
     this.resourceVersion = resourceVersion;
     this.#sweep();
     this.#awaited.clear();
-    for (const key of this.#fifo.keptKeys) this.#awaited.add(key);
+    for (const key of this.#fifo.deferredKeys) this.#awaited.add(key);
     if (this.#awaited.size === 0) this.needsMet = this.#listNeeds;
     this.#options.onHeard();
     this.#options.onSynced();
   }
 
   /** What was written since a first list began, and others deleted before its end, is not there to compare it with. */
-  #vanishUnshown(list: ListMark): void {
-    for (const key of this.#own.upTo(list.resourceVersion)) {
+  #removeUnlisted(list: ListMark): void {
+    for (const key of this.#pending.keysUpTo(list.resourceVersion)) {
       const stored = this.#store.get(key);
       if (stored !== undefined) this.#applyDelta(key, new Delta("Deleted", stored, list));
     }
@@ -155,11 +155,11 @@ export class Feed {
   }
 
   /** Takes a line that repeats an answer; `false` when it is something else. */
-  echo(line: string): boolean {
-    const known = this.#answers.take(line);
+  matchWriteEcho(line: string): boolean {
+    const known = this.#responses.matchWriteEcho(line);
     if (known === undefined) return false;
     const { key, object } = known;
-    if (!this.#fifo.keep(key, object) && !this.#isSettled(key, object)) {
+    if (!this.#fifo.defer(key, object) && !this.#isConfirmed(key, object)) {
       this.#applyDelta(key, new Delta("Updated", object));
     }
     this.resourceVersion = object.metadata.resourceVersion;
@@ -167,7 +167,7 @@ export class Feed {
   }
 
   flush(): void {
-    if (this.#bookmarked || this.#own.isCrowded) this.#sweep();
+    if (this.#bookmarked || this.#pending.isSweepDue) this.#sweep();
     this.#options.onHeard();
   }
 
@@ -183,44 +183,44 @@ export class Feed {
     this.hasTaken = false;
     this.resourceVersion = "";
     this.#fifo.clear();
-    this.#own.clear();
-    this.#answers.clear();
+    this.#pending.clear();
+    this.#responses.clear();
     this.#awaited.clear();
     for (const key of this.#keys()) this.#remove(key, this.#store.get(key)!, VANISHED);
     this.#options.onSynced();
   }
 
   /** The answer to a write of this process. */
-  wrote(key: string, result: WriteResult): void {
+  recordWrite(key: string, result: WriteResult): void {
     const { object, deleted, origin } = result;
-    if (object !== undefined) this.#wroteObject(key, object, result);
+    if (object !== undefined) this.#recordObject(key, object, result);
     else if (deleted !== undefined) {
       const stored = this.#store.get(key);
       const version = stored?.metadata.uid === deleted.uid ? stored.metadata.resourceVersion : "";
-      this.#own.deleted(key, { uid: deleted.uid, version, list: this.#sequence });
+      this.#pending.addDeletion(key, { uid: deleted.uid, version, list: this.#sequence });
       if (stored !== undefined && version !== "") this.#remove(key, stored, deleteEvent(false, origin));
     }
   }
 
   /** Handlers take notice of what these have written so far, as of any change from outside. */
-  told(origins: readonly string[]): void {
-    if (this.#own.size > 0) this.#own.told(origins, (key) => this.#store.get(key));
+  markObserved(origins: readonly string[]): void {
+    if (this.#pending.size > 0) this.#pending.markObserved(origins, (key) => this.#store.get(key));
   }
 
   /** What an answer to a write shows, where an event came before it and has been parsed already. */
-  answered(key: string, text: string): AnyObject | undefined {
-    return this.#fifo.keptAs(key, text);
+  findDeferred(key: string, text: string): AnyObject | undefined {
+    return this.#fifo.findDeferred(key, text);
   }
 
   /** No write of the key is under way any more. */
   release(key: string): void {
-    this.#fifo.release(key, this.#applyKept);
+    this.#fifo.release(key, this.#applyDeferred);
     if (!this.#awaited.delete(key) || this.#awaited.size > 0) return;
     this.needsMet = this.#listNeeds;
     this.#options.onSynced();
   }
 
-  #wroteObject(key: string, object: AnyObject, { origin, text }: WriteResult): void {
+  #recordObject(key: string, object: AnyObject, { origin, text }: WriteResult): void {
     const stored = this.#store.get(key);
     const version = object.metadata.resourceVersion;
     const order = stored === undefined ? 1 : compareVersions(version, stored.metadata.resourceVersion);
@@ -228,26 +228,26 @@ export class Feed {
     // A write that changed nothing answers with the version that is there.
     if (order === 0) return;
     if (order < 0) {
-      if (this.#own.size > 0 && stored?.metadata.uid === object.metadata.uid) this.#own.late(key, version);
+      if (this.#pending.size > 0 && stored?.metadata.uid === object.metadata.uid) this.#pending.addLate(key, version);
       return;
     }
-    if (this.#own.size > 0 && this.#own.isOvertaken(key, object)) return;
+    if (this.#pending.size > 0 && this.#pending.isSuperseded(key, object)) return;
     // The stream has been here already: what it does not show was deleted since.
     const { uid } = object.metadata;
     const isPast = this.resourceVersion !== "" && compareVersions(version, this.resourceVersion) <= 0;
-    if (isPast && stored?.metadata.uid !== uid && !this.#fifo.keeps(key, uid)) {
+    if (isPast && stored?.metadata.uid !== uid && !this.#fifo.hasDeferredObject(key, uid)) {
       if (stored !== undefined) this.#remove(key, stored, VANISHED);
       return;
     }
-    const taken = this.#options.intake.take(object, true);
+    const taken = this.#options.transformer.transform(object, true);
     this.#taking();
-    this.#own.wrote(key, taken, about);
+    this.#pending.add(key, taken, about);
     if (about.outside) {
       if (stored !== undefined) this.#remove(key, stored, deleteEvent(false, origin));
       return;
     }
-    if (text !== undefined && !this.#fifo.exchange(key, object, taken)) {
-      this.#answers.add({ key, object: taken, text });
+    if (text !== undefined && !this.#fifo.replaceDeferred(key, object, taken)) {
+      this.#responses.add({ key, object: taken, text });
     }
     if (stored?.metadata.uid === uid) {
       this.#delivery.replace(key, taken, { stored, old: stored, origin });
@@ -257,19 +257,20 @@ export class Feed {
     this.#delivery.add(key, taken, { isInitial: false, origin });
   }
 
-  #applyKeptDelta(key: string, delta: Delta): void {
+  #applyDeferredDelta(key: string, delta: Delta): void {
     const { object, line, shared } = delta;
     if (line !== undefined) {
       delta.line = undefined;
-      delta.object = this.#answers.take(line)?.object ?? this.#options.intake.take(object, shared);
+      delta.object =
+        this.#responses.matchWriteEcho(line)?.object ?? this.#options.transformer.transform(object, shared);
     }
     // A deletion that a list shows carries the last known state, which may be the answer.
-    if (delta.type === "Deleted" || !this.#isSettled(key, delta.object)) this.#applyDelta(key, delta);
+    if (delta.type === "Deleted" || !this.#isConfirmed(key, delta.object)) this.#applyDelta(key, delta);
   }
 
   /** Whether the stream shows what is in the store, the only write of the key that it has not shown yet. */
-  #isSettled(key: string, object: AnyObject): boolean {
-    return this.#store.get(key) === object && this.#own.settle(key, object.metadata.resourceVersion);
+  #isConfirmed(key: string, object: AnyObject): boolean {
+    return this.#store.get(key) === object && this.#pending.confirm(key, object.metadata.resourceVersion);
   }
 
   #applyDelta(key: string, delta: Delta): void {
@@ -281,14 +282,14 @@ export class Feed {
       return;
     }
     let old = stored;
-    if (this.#own.size > 0) {
-      const verdict = this.#own.judge(key, delta, stored);
+    if (this.#pending.size > 0) {
+      const verdict = this.#pending.judge(key, delta, stored);
       if (verdict.kind === "drop") return;
-      if (verdict.kind === "displace") {
+      if (verdict.kind === "evictStale") {
         this.#remove(key, stored!, VANISHED);
         return;
       }
-      if (verdict.kind === "tell") {
+      if (verdict.kind === "notifyOnly") {
         this.#delivery.tell(stored!, verdict.old);
         return;
       }
@@ -330,12 +331,12 @@ export class Feed {
 
   #sweep(): void {
     this.#bookmarked = false;
-    if (this.#answers.size > 0) {
-      this.#answers.passed((version) => compareVersions(version, this.resourceVersion) <= 0);
+    if (this.#responses.size > 0) {
+      this.#responses.forgetUpTo((version) => compareVersions(version, this.resourceVersion) <= 0);
     }
-    if (this.#own.size > 0) {
+    if (this.#pending.size > 0) {
       const { held } = this.#options;
-      this.#own.passed(this.resourceVersion, (key) => held.has(key) || this.#fifo.isKept(key));
+      this.#pending.forgetUpTo(this.resourceVersion, (key) => held.has(key) || this.#fifo.hasDeferred(key));
     }
   }
 
@@ -343,8 +344,8 @@ export class Feed {
     if (this.#list === undefined) {
       const reset = this.resourceVersion !== "" && compareVersions(resourceVersion, this.resourceVersion) < 0;
       if (reset) {
-        this.#own.clear();
-        this.#answers.clear();
+        this.#pending.clear();
+        this.#responses.clear();
       }
       this.#list = {
         resourceVersion,
@@ -357,7 +358,7 @@ export class Feed {
     return this.#list;
   }
 
-  /** The store may hold other namespaces too, from other feeds. */
+  /** The store may hold other namespaces too, from other processors. */
   *#keys(): Generator<string> {
     const { namespace } = this.#options;
     const prefix = `${namespace}/`;

@@ -1,5 +1,5 @@
-/** The newest state of each object, in the order in which they came, until somebody takes it. */
-import { Arrivals } from "./arrivals.ts";
+/** Keeps the newest state of each object, in order of arrival, until a consumer takes it. */
+import { WorkSignal } from "./work-signal.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 
@@ -11,16 +11,16 @@ export interface FifoOptions<T> {
 /**
  * A queue of items by key that holds only the newest of each.
  *
- * **Guarantees.** Keys leave in the order in which they came; an item that is added again keeps its place. An item that
- * was deleted before it was taken is never taken. What a consumer fails on comes back, unless there is newer.
+ * **Guarantees.** Keys leave in order of arrival; an item that is added again keeps its place. An item that is deleted
+ * before it is taken is never taken. An item whose processing fails returns to the queue, unless a newer one is there.
  *
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#FIFO
  */
 export class Fifo<T = AnyObject> {
   readonly #keyOf: (item: T) => string;
   readonly #items = new Map<string, T>();
-  readonly #arrivals = new Arrivals();
-  /** Items of the first `replace` that nobody has taken; `undefined` before it, and before any change. */
+  readonly #signal = new WorkSignal();
+  /** Keys of the first `replace` that have not been taken; `undefined` before the first `replace` or change. */
   #initial: Set<string> | undefined;
 
   constructor(options: FifoOptions<T> = {}) {
@@ -32,8 +32,8 @@ export class Fifo<T = AnyObject> {
   }
 
   /**
-   * What came with the first `replace` has been taken; items that were deleted since count as taken. True at once where
-   * a change comes before any `replace`.
+   * Whether everything of the first `replace` has been taken or deleted. When a change comes before any `replace` it is
+   * true at once.
    */
   get hasSynced(): boolean {
     return this.#initial?.size === 0;
@@ -54,7 +54,7 @@ export class Fifo<T = AnyObject> {
   add(item: T): void {
     this.#initial ??= new Set();
     this.#items.set(this.#keyOf(item), item);
-    this.#arrivals.tell();
+    this.#signal.notify();
   }
 
   update(item: T): void {
@@ -68,26 +68,26 @@ export class Fifo<T = AnyObject> {
     this.#initial.delete(key);
   }
 
-  /** These items and no others, in this order. */
+  /** Replaces the content by these items, in this order. */
   replace(items: readonly T[]): void {
     this.#items.clear();
     for (const item of items) this.#items.set(this.#keyOf(item), item);
     this.#initial ??= new Set(this.#items.keys());
     for (const key of this.#initial) if (!this.#items.has(key)) this.#initial.delete(key);
-    this.#arrivals.tell();
+    this.#signal.notify();
   }
 
   /**
-   * Waits for an item, takes it and has it processed.
+   * Waits for an item, takes it and processes it.
    *
-   * @param process when it fails, the item comes back, unless there is a newer one.
-   * @returns what it returned.
-   * @throws what it threw, when the queue is closed, the signal's reason.
+   * @param process when it fails, the item returns to the queue unless a newer one is there.
+   * @returns the result of `process`.
+   * @throws the error of `process`, an Error when the queue is closed, or the signal's reason.
    */
   async pop<R>(process: (item: T) => R | Promise<R>, signal?: AbortSignal): Promise<R> {
     signal?.throwIfAborted();
-    this.#arrivals.assertOpen();
-    while (this.#items.size === 0) await this.#arrivals.next(signal);
+    this.#signal.assertOpen();
+    while (this.#items.size === 0) await this.#signal.wait(signal);
     const [key, item] = this.#items.entries().next().value!;
     this.#items.delete(key);
     try {
@@ -96,13 +96,13 @@ export class Fifo<T = AnyObject> {
       return result;
     } catch (error) {
       if (!this.#items.has(key)) this.#items.set(key, item);
-      this.#arrivals.tell();
+      this.#signal.notify();
       throw error;
     }
   }
 
-  /** Whoever waits in `pop` is told, and nobody takes anything any more. */
+  /** Closes the queue: pending and later calls of `pop` fail. */
   close(): void {
-    this.#arrivals.close();
+    this.#signal.close();
   }
 }

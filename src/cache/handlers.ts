@@ -1,16 +1,16 @@
-/** Tells an informer's handlers; none of them can stop another, or the informer. */
+/** Calls the event handlers of an informer. A handler that throws affects neither the others nor the informer. */
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { isStub } from "./projection.ts";
 import type { AddEvent, DeleteEvent, HandlerOptions, InformerHandler, UpdateEvent } from "./informer-handler.ts";
 
-/** A handler that was added. */
+/** A registered handler. */
 export interface Listener {
   readonly handler: InformerHandler;
   readonly options: HandlerOptions;
   active: boolean;
-  /** Its resync is due. */
+  /** Its resync is under way. */
   resyncing: boolean;
   timer: Disposable | undefined;
 }
@@ -18,9 +18,9 @@ export interface Listener {
 export interface HandlersOptions {
   readonly log: Pick<Log, "error">;
   readonly clock: Clock;
-  /** Its name in the log. */
+  /** The informer's name in the log. */
   readonly informer: string;
-  /** Calls `resynced` with every object. */
+  /** Calls `resynced` for every object. */
   readonly resync: () => void;
 }
 
@@ -29,16 +29,16 @@ const RESYNC: UpdateEvent = Object.freeze({});
 
 export class Handlers {
   readonly #options: HandlersOptions;
-  /** Replaced, never changed: a handler may add or remove one while it is told. */
+  /** Replaced, never mutated, because a handler may add or remove handlers while it is called. */
   #listeners: readonly Listener[] = [];
-  /** How many calls have thrown. */
+  /** How many handler calls have thrown. */
   failures = 0;
 
   constructor(options: HandlersOptions) {
     this.#options = options;
   }
 
-  /** Adds a handler after telling it of what is there. */
+  /** Registers a handler after calling its `onAdd` for every object that is there. */
   add(handler: InformerHandler, at: { options: HandlerOptions; objects: Iterable<AnyObject> }): Listener {
     const listener: Listener = { handler, options: at.options, active: true, resyncing: false, timer: undefined };
     for (const object of at.objects) {
@@ -54,7 +54,7 @@ export class Handlers {
     return listener;
   }
 
-  /** Also twice. */
+  /** Removes a handler; removing it again has no effect. */
   remove(listener: Listener): void {
     listener.active = false;
     listener.timer?.[Symbol.dispose]();
@@ -94,7 +94,7 @@ export class Handlers {
     }
   }
 
-  /** An unchanged object, to those whose resync is due. */
+  /** Calls the handlers whose resync is under way. */
   resynced(object: AnyObject): void {
     for (const listener of this.#listeners) {
       if (!listener.active || !listener.resyncing) continue;
@@ -106,7 +106,7 @@ export class Handlers {
     }
   }
 
-  /** No more resyncs. */
+  /** Ends all resyncs. */
   stop(): void {
     for (const { timer } of this.#listeners) timer?.[Symbol.dispose]();
   }

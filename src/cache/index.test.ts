@@ -55,7 +55,7 @@ test("binnacle/cache exports exactly this: a name that goes breaks its users", (
     "ExpirationStore",
     "FIFO",
     "Indexer",
-    "ListGate",
+    "ListSemaphore",
     "Lister",
     "Reflector",
     "SharedInformer",

@@ -1,5 +1,5 @@
 /**
- * The layers under the controllers, for use on their own, in client-go's terms: `binnacle/cache`.
+ * `binnacle/cache`: the layers below the controllers, for use on their own, in client-go's terms.
  *
  * ```text
  * API server → Reflector → DeltaFIFO → Indexer → handlers      all of it together: SharedInformer
@@ -7,7 +7,7 @@
  * handlers → WorkQueue → your workers                           reads: Lister
  * ```
  *
- * The run time itself is made of these. What each of them guarantees is said where it is defined.
+ * The runtime is built from the same classes. Each documents its guarantees where it is defined.
  *
  * @example
  * import { connect, Lister, SharedInformer, WorkQueue } from "binnacle/cache";
@@ -53,7 +53,7 @@ export type {
   UpdateEvent,
 } from "./informer-handler.ts";
 export type { InformerState } from "./informer-state.ts";
-export { ListGate } from "./list-gate.ts";
+export { ListSemaphore } from "./list-semaphore.ts";
 export { Lister, type ListerOptions } from "./lister.ts";
 export { Reflector } from "./reflector.ts";
 export type { ReflectorOptions, ReflectorSink } from "./reflector-options.ts";

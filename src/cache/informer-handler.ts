@@ -1,54 +1,54 @@
-/** Who is told of an informer's changes. */
+/** The event handlers of an informer. */
 import type { AnyObject } from "../resource/handle.ts";
 
 export interface AddEvent {
-  /** The object was there when the informer, or this handler, began. */
+  /** The object existed when the informer started or the handler was added. */
   readonly isInInitialList: boolean;
-  /** Who in this process wrote it; `undefined` for a change from outside. */
+  /** Who in this process wrote the object; `undefined` for a change from outside. */
   readonly origin?: string | undefined;
 }
 
 export interface UpdateEvent {
   readonly origin?: string | undefined;
   /**
-   * Until now only what this process wrote of the object was told: whoever takes no notice of own writes sees it for the
-   * first time.
+   * Until now handlers have only been told of own writes of this process to the object: a handler that ignores own
+   * writes sees the object for the first time.
    */
   readonly isFirstFromOutside?: boolean | undefined;
 }
 
 export interface DeleteEvent {
-  /** The deletion itself was not seen: the object is the last known state. */
+  /** The deletion itself was not seen, so the object is the last known state. */
   readonly stateUnknown: boolean;
   readonly origin?: string | undefined;
 }
 
 /**
- * Called synchronously, in order, after the store has changed. What it throws is logged and counted.
+ * Called synchronously and in order, after the store has changed. An error that it throws is logged and counted.
  *
- * **Guarantees.** Each object is told as new once, before anything else of it, whenever the handler was added. An object
- * of which no user of the informer needs more than its key does not exist for handlers: it is new to them when somebody
- * begins to need it, and gone when nobody does any more.
+ * **Guarantees.** `onAdd` is called once for each object, before any other call for it, whenever the handler is added. An
+ * object of which no user of the informer needs more than its key does not exist for handlers: it is added once a user
+ * needs it, and deleted once none does.
  */
 export interface InformerHandler {
   onAdd(object: AnyObject, event: AddEvent): void;
-  /** Also called for a resync, with one object as both. */
+  /** Also called for a resync, with the same object as both states. */
   onUpdate(object: AnyObject, old: AnyObject, event: UpdateEvent): void;
   onDelete(object: AnyObject, event: DeleteEvent): void;
 }
 
 export interface HandlerOptions {
-  /** Who it is, in the log. */
+  /** The handler's name in the log. */
   readonly name: string;
-  /** Milliseconds between updates for every object without a change. @default never */
+  /** Milliseconds between resyncs. @default never */
   readonly resync?: number | undefined;
 }
 
-/** Removes its handler when disposed, also twice. */
+/** Removes its handler when disposed; disposing it again has no effect. */
 export interface HandlerRegistration extends Disposable {
   /**
-   * This handler has been told of every object of the initial list. Where it was added together with needs that the
-   * objects kept so far do not meet, that is the list which brings the rest of them.
+   * Whether the handler has been told of every object of the initial list. If it was added together with needs that the
+   * stored objects do not meet, that is the list which brings the rest of them.
    */
   readonly hasSynced: boolean;
 }

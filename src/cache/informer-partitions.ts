@@ -1,139 +1,143 @@
-/** The parts of an informer: one list and watch for each of its namespaces, or one for all of them. */
+/** The partitions of an informer: a list and watch for each of its namespaces, or one for all namespaces. */
 import { compareVersions } from "../resource/meta.ts";
-import type { Feed } from "./feed.ts";
+import type { DeltaProcessor } from "./delta-processor.ts";
 import { worstOf, type InformerState } from "./informer-state.ts";
 import type { Reflector } from "./reflector.ts";
 
-/** What a part is made of. */
-export interface PartMakings {
-  readonly feed: Feed;
+/** What a partition consists of. */
+export interface PartitionParts {
+  readonly processor: DeltaProcessor;
   readonly reflector: Reflector;
 }
 
-export interface InformerPartsOptions {
-  /** Makes the part of a namespace; empty for all. */
-  readonly make: (namespace: string, onStatus: (status: InformerState) => void) => PartMakings;
-  /** The state of a part has changed. */
+export interface InformerPartitionsOptions {
+  /** Makes the partition of a namespace; an empty string means all namespaces. */
+  readonly make: (namespace: string, onStatus: (status: InformerState) => void) => PartitionParts;
+  /** The state of a partition has changed. */
   readonly onStatus: () => void;
 }
 
-interface Part extends PartMakings {
+interface Partition extends PartitionParts {
   status: InformerState;
-  /** What came while the others were at work is not waited for before it has listed once. */
+  /** Whether `synced` waits for it; a partition that is added later is not waited for until its first list. */
   awaited: boolean;
   readonly stopping: AbortController;
   running: Promise<void> | undefined;
 }
 
-export class InformerParts {
-  readonly #options: InformerPartsOptions;
-  readonly #parts = new Map<string, Part>();
+export class InformerPartitions {
+  readonly #options: InformerPartitionsOptions;
+  readonly #partitions = new Map<string, Partition>();
   readonly #ending = new Set<Promise<void>>();
   #started = false;
 
-  constructor(options: InformerPartsOptions) {
+  constructor(options: InformerPartitionsOptions) {
     this.#options = options;
   }
 
   has(namespace: string): boolean {
-    return this.#parts.has(namespace);
+    return this.#partitions.has(namespace);
   }
 
   /** Sorted. */
   get namespaces(): readonly string[] {
-    return [...this.#parts.keys()].sort();
+    return [...this.#partitions.keys()].sort();
   }
 
-  get feeds(): Iterable<Feed> {
-    return this.#parts.values().map(({ feed }) => feed);
+  get processors(): Iterable<DeltaProcessor> {
+    return this.#partitions.values().map(({ processor }) => processor);
   }
 
-  feed(namespace: string): Feed | undefined {
-    return this.#parts.get(namespace)?.feed;
+  processor(namespace: string): DeltaProcessor | undefined {
+    return this.#partitions.get(namespace)?.processor;
   }
 
-  /** The worst of all; that of none is fine. */
+  /** The worst state of all partitions; without any it is `watching`. */
   get state(): InformerState {
-    return this.#parts.size === 0 ? { kind: "watching" } : worstOf(this.#parts.values().map(({ status }) => status));
+    return this.#partitions.size === 0
+      ? { kind: "watching" }
+      : worstOf(this.#partitions.values().map(({ status }) => status));
   }
 
-  /** Everything that is waited for has been listed. */
+  /** Whether all awaited partitions have been listed. */
   get synced(): boolean {
     let synced = true;
-    for (const part of this.#parts.values()) {
-      part.awaited ||= part.feed.synced;
-      if (part.awaited && !part.feed.synced) synced = false;
+    for (const partition of this.#partitions.values()) {
+      partition.awaited ||= partition.processor.synced;
+      if (partition.awaited && !partition.processor.synced) synced = false;
     }
     return synced;
   }
 
-  /** What all that is waited for meets of the growing needs. */
+  /** The needs that all awaited partitions meet. */
   get needsMet(): number {
     let least = Infinity;
-    for (const { awaited, feed } of this.#parts.values()) if (awaited) least = Math.min(least, feed.needsMet);
+    for (const { awaited, processor } of this.#partitions.values())
+      if (awaited) least = Math.min(least, processor.needsMet);
     return least;
   }
 
-  /** Of the least current one. */
+  /** The resource version of the least current partition. */
   get resourceVersion(): string {
     let least: string | undefined;
-    for (const { feed } of this.#parts.values()) {
-      if (least === undefined || compareVersions(feed.resourceVersion, least) < 0) least = feed.resourceVersion;
+    for (const { processor } of this.#partitions.values()) {
+      if (least === undefined || compareVersions(processor.resourceVersion, least) < 0)
+        least = processor.resourceVersion;
     }
     return least ?? "";
   }
 
-  /** @param awaited whether nothing has synced before this has. */
+  /** @param awaited whether `synced` waits for it. */
   add(namespace: string, awaited: boolean): void {
-    const makings = this.#options.make(namespace, (status) => {
-      part.status = status;
+    const parts = this.#options.make(namespace, (status) => {
+      partition.status = status;
       this.#options.onStatus();
     });
-    const part: Part = {
-      ...makings,
+    const partition: Partition = {
+      ...parts,
       status: { kind: "starting" },
       awaited,
       stopping: new AbortController(),
       running: undefined,
     };
-    this.#parts.set(namespace, part);
-    if (this.#started) run(part);
+    this.#partitions.set(namespace, partition);
+    if (this.#started) run(partition);
   }
 
-  /** Ends a part; its objects leave the store, and handlers are told. */
+  /** Ends a partition: its objects leave the store and handlers are told. */
   remove(namespace: string): void {
-    const part = this.#parts.get(namespace);
-    if (part === undefined) return;
-    this.#parts.delete(namespace);
-    end(part);
-    const ending = (part.running ?? Promise.resolve()).finally(() => this.#ending.delete(ending));
+    const partition = this.#partitions.get(namespace);
+    if (partition === undefined) return;
+    this.#partitions.delete(namespace);
+    end(partition);
+    const ending = (partition.running ?? Promise.resolve()).finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
-    part.feed.vanish();
+    partition.processor.vanish();
   }
 
-  /** Begins to list and watch; later calls do nothing. */
+  /** Starts listing and watching; later calls have no effect. */
   start(): void {
     if (this.#started) return;
     this.#started = true;
-    for (const part of this.#parts.values()) run(part);
+    for (const partition of this.#partitions.values()) run(partition);
   }
 
-  /** What was dropped before is listed again, where anything has been. */
+  /** Lists again what was dropped, in partitions that have taken objects already. */
   relist(): void {
-    for (const { feed, reflector } of this.#parts.values()) if (feed.hasTaken) reflector.relist("needs");
+    for (const { processor, reflector } of this.#partitions.values()) if (processor.hasTaken) reflector.relist("needs");
   }
 
-  /** Resolves when nothing of it is left running. */
+  /** Stops all partitions; resolves once nothing is left running. */
   async stop(): Promise<void> {
-    for (const part of this.#parts.values()) end(part);
-    await Promise.all([...this.#ending, ...this.#parts.values().map(({ running }) => running)]);
+    for (const partition of this.#partitions.values()) end(partition);
+    await Promise.all([...this.#ending, ...this.#partitions.values().map(({ running }) => running)]);
   }
 }
 
-function run(part: Part): void {
-  part.running = part.reflector.run(part.stopping.signal);
+function run(partition: Partition): void {
+  partition.running = partition.reflector.run(partition.stopping.signal);
 }
 
-function end(part: Part): void {
-  part.stopping.abort(new Error("The informer is stopped"));
+function end(partition: Partition): void {
+  partition.stopping.abort(new Error("The informer is stopped"));
 }

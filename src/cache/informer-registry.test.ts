@@ -5,7 +5,7 @@ import { handle } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { listOf, ScriptedServer, until } from "../testing/scripted-server.ts";
 import { isStub, type Needs } from "./projection.ts";
-import { InformerRegistry } from "./registry.ts";
+import { InformerRegistry } from "./informer-registry.ts";
 
 const ConfigMap = handle({ apiVersion: "v1", kind: "ConfigMap", scope: "Namespaced", plural: "configmaps" });
 const Secret = handle({ apiVersion: "v1", kind: "Secret", scope: "Namespaced", plural: "secrets" });

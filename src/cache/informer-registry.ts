@@ -1,4 +1,4 @@
-/** Shares informers: one per resource, namespaces and selectors, for as long as somebody uses it. */
+/** Shares informers: one for each resource, set of namespaces and selectors, for as long as it has users. */
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
@@ -6,8 +6,8 @@ import { systemClock, type Clock } from "../platform/clock.ts";
 import type { Resource } from "../resource/handle.ts";
 import { parseFieldSelector } from "../resource/field-selector.ts";
 import { parseLabelSelector } from "../resource/selector.ts";
-import type { WriteResult } from "./feed.ts";
-import { ListGate } from "./list-gate.ts";
+import type { WriteResult } from "./delta-processor.ts";
+import { ListSemaphore } from "./list-semaphore.ts";
 import type { Needs } from "./projection.ts";
 import { followNamespaces, isNamespaceSelector, Namespace, type NamespaceSelector } from "./selected-namespaces.ts";
 import { SharedInformer } from "./shared-informer.ts";
@@ -19,49 +19,49 @@ export interface InformerRegistryOptions {
   readonly log: Pick<Log, "debug" | "info" | "warn" | "error">;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
-  /** Freezes cached objects: for `dev` and tests. @default false */
+  /** Freezes cached objects, in `dev` and tests. @default false */
   readonly freeze?: boolean | undefined;
-  /** Milliseconds that an unused informer lives on, so that a reload keeps it. @default 10_000 */
+  /** Milliseconds that an unused informer stays, so that a reload keeps it. @default 10_000 */
   readonly grace?: number | undefined;
-  /** Milliseconds after which each informer lists again, about, to find out what it missed. @default 6 hours */
+  /** Milliseconds, with jitter, after which each informer lists again to find missed changes. @default 6 hours */
   readonly checkEvery?: number | undefined;
   /** How informers list. @default "auto" */
   readonly list?: ListMode | undefined;
-  /** From 0 up to 1. @default Math.random */
+  /** Random numbers from 0 up to 1. @default Math.random */
   readonly random?: (() => number) | undefined;
 }
 
 export interface AcquireOptions {
-  /** Empty for all; or by labels. @default [] */
+  /** Namespaces by name, or by labels; empty for all. @default [] */
   readonly namespaces?: readonly string[] | NamespaceSelector | undefined;
   /** A label selector. */
   readonly labels?: string | undefined;
   /** A field selector. */
   readonly fields?: string | undefined;
   readonly needs: Needs;
-  /** All that is needed besides metadata, by paths: an informer that has whole objects anyway is used. @default all */
+  /** The paths that are needed besides metadata; an existing informer of whole objects is used too. @default everything */
   readonly keep?: readonly string[] | undefined;
-  /** Who it is, in the log and on the debug page. */
+  /** The user's name in the log. */
   readonly user: string;
 }
 
-/** One user's hold on an informer. */
+/** One user's lease of an informer. */
 export interface InformerLease {
   readonly informer: SharedInformer;
-  /** All that was asked for has been listed, as whole as it is needed; true from then on, until the kind is gone. */
+  /** Whether everything that was requested has been listed, as whole as it is needed. It stays true until the kind is gone. */
   readonly hasSynced: boolean;
   setNeeds(needs: Needs): void;
-  /** Also twice. */
+  /** Releases the lease; releasing it again has no effect. */
   release(): void;
 }
 
 type GroupKind = Pick<Resource, "group" | "kind">;
 
-/** What is known of one kind. */
+/** The informers of one kind. */
 interface KindEntry {
-  /** Replaced, never changed. */
+  /** Replaced, never mutated. */
   informers: readonly SharedInformer[];
-  /** Writes of this process under way, by key. */
+  /** How many own writes are in flight, by key. */
   readonly held: Map<string, number>;
 }
 
@@ -69,24 +69,23 @@ interface Shared {
   readonly informer: SharedInformer;
   readonly kind: KindEntry;
   readonly users: Map<InformerLease, { readonly name: string; needs: Needs }>;
-  /** What tells it of its namespaces, when they are selected. */
+  /** Follows the namespaces when they are selected by labels. */
   following: Disposable | undefined;
-  /** Of users who have just left, and may come back. */
+  /** The needs of users that have just left and may come back. */
   readonly leaving: Needs[];
-  /** Runs after a user has left. */
+  /** The grace period after a user has left. */
   grace: Disposable | undefined;
 }
 
 const DEFAULT_GRACE_MS = 10_000;
-/** Six hours. */
-const DEFAULT_CHECK_MS = 21_600_000;
+const DEFAULT_CHECK_MS = 6 * 3_600_000;
 const NONE: readonly SharedInformer[] = Object.freeze([]);
 
-/** The informers of a process. */
+/** The informers of one process. */
 export class InformerRegistry {
   readonly #options: InformerRegistryOptions;
   readonly #clock: Clock;
-  readonly #gate = new ListGate();
+  readonly #listSemaphore = new ListSemaphore();
   readonly #streams = new StreamMemory();
   readonly #shared = new Map<string, Shared>();
   readonly #kinds = new Map<string, Map<string, KindEntry>>();
@@ -100,9 +99,9 @@ export class InformerRegistry {
   }
 
   /**
-   * The informer of a set of objects, running. The same set gives the same informer.
+   * Leases the running informer of a set of objects. Equal sets share one informer.
    *
-   * @throws SyntaxError for a bad selector.
+   * @throws SyntaxError for an invalid selector.
    */
   acquire(resource: Resource, options: AcquireOptions): InformerLease {
     if (this.#stopped) throw new Error(`Cannot watch ${resource.kind}: the informers have been stopped`);
@@ -140,29 +139,29 @@ export class InformerRegistry {
     return this.#all;
   }
 
-  /** Who uses an informer, by the name they gave. */
+  /** The names of an informer's users. */
   usersOf(informer: SharedInformer): readonly string[] {
     return Array.from(this.#shared.get(informer.id)?.users.values() ?? [], ({ name }) => name);
   }
 
-  /** A write of this process to an object is under way: events of the key are held until `endWrite`. May be nested. */
+  /** An own write to an object begins: events of the key are held until `endWrite`. Calls may be nested. */
   beginWrite(resource: GroupKind, key: string): void {
     const { held } = this.#kind(resource);
     held.set(key, (held.get(key) ?? 0) + 1);
   }
 
-  /** Parses the answer to a write, unless an event that is held has been parsed from the same text. */
-  parseAnswer(resource: GroupKind, key: string, text: string): unknown {
+  /** Parses the response to a write, unless a deferred event was parsed from the same text. */
+  parseWriteResponse(resource: GroupKind, key: string, text: string): unknown {
     for (const informer of this.#kind(resource).informers) {
-      const known = informer.answered(key, text);
+      const known = informer.findDeferred(key, text);
       if (known !== undefined) return known;
     }
     return JSON.parse(text);
   }
 
   /**
-   * The answer to a write: it goes into every informer of the kind whose set it belongs to, at once, and handlers are
-   * told with `origin`. A write that was refused, `undefined`, leaves no trace.
+   * Ends an own write. Its response goes at once into every informer of the kind whose set the object belongs to, and
+   * handlers are told with `origin`. `undefined` means that the write was refused: nothing changes.
    */
   endWrite(resource: GroupKind, key: string, result: WriteResult | undefined): void {
     const { held, informers } = this.#kind(resource);
@@ -172,7 +171,7 @@ export class InformerRegistry {
     for (const informer of informers) informer.endWrite(key, result, others === 0);
   }
 
-  /** Stops every informer; resolves when nothing is left running. */
+  /** Stops every informer; resolves once nothing is left running. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const shared of this.#shared.values()) this.#remove(shared);
@@ -229,7 +228,7 @@ export class InformerRegistry {
       random,
       freeze,
       clock: this.#clock,
-      gate: this.#gate,
+      listSemaphore: this.#listSemaphore,
       list,
       streams: this.#streams,
       held: kind.held,
@@ -246,7 +245,7 @@ export class InformerRegistry {
     informer.setNeeds([...users.values().map(({ needs }) => needs), ...leaving]);
   }
 
-  /** Who comes back soon, as after a reload, finds everything as it was. */
+  /** A user that comes back within the grace period, as after a reload, finds everything as it was. */
   #left(shared: Shared, needs: Needs): void {
     if (this.#stopped) return;
     shared.leaving.push(needs);

@@ -1,12 +1,12 @@
-/** What an informer is doing, as its users see it. */
+/** The state of an informer, as its users see it. */
 
 export type InformerState =
   | { readonly kind: "starting" }
   | { readonly kind: "listing" }
   | { readonly kind: "watching" }
-  /** The kind does not exist (404); it is looked for again and again. */
+  /** The kind does not exist (404); the informer keeps looking for it. */
   | { readonly kind: "waiting"; readonly message: string }
-  /** Refused (403), unreachable or failing; it is tried again. */
+  /** Requests are refused (403), fail, or do not reach the server; the informer keeps trying. */
   | { readonly kind: "unavailable"; readonly message: string; readonly code?: number | undefined }
   | { readonly kind: "stopped" };
 
@@ -19,7 +19,7 @@ const RANK: Readonly<Record<InformerState["kind"], number>> = {
   stopped: 5,
 };
 
-/** The state of an informer that watches several namespaces is the worst of theirs. */
+/** The worst of several states: an informer of several namespaces has the worst state of its partitions. */
 export function worstOf(states: Iterable<InformerState>): InformerState {
   let worst: InformerState | undefined;
   for (const state of states) if (worst === undefined || RANK[state.kind] > RANK[worst.kind]) worst = state;

@@ -1,4 +1,4 @@
-/** What of each object is kept, by paths: the rest is dropped when it comes in. */
+/** Keeps chosen fields of each object, by path; the rest is dropped before the object is stored. */
 import type { AnyObject } from "../resource/handle.ts";
 
 type Tree = Map<string, Tree | undefined>;
@@ -6,7 +6,7 @@ type Value = Readonly<Record<string, unknown>>;
 
 /** Paths such as `spec.nodeName`, in which an array stands for each of its elements: `spec.containers.image`. */
 export class KeptPaths {
-  /** Sorted, each once; the same for equal sets. */
+  /** The paths, sorted and without duplicates; equal sets have equal texts. */
   readonly text: string;
   readonly #tree: Tree = new Map();
 
@@ -16,12 +16,12 @@ export class KeptPaths {
     for (const path of sorted) this.#add(path.split("."));
   }
 
-  /** Metadata is all that is kept: the server need not send more. */
+  /** Whether only metadata is kept, so that the server need not send more. */
   get isMetadataOnly(): boolean {
     return this.#tree.size === 0;
   }
 
-  /** A new object; what it shares with the given one is never changed. */
+  /** Makes a reduced copy; what it shares with the given object is never changed. */
   take(object: AnyObject): AnyObject {
     const { apiVersion, kind } = object;
     const { managedFields: _dropped, ...metadata } = object.metadata;

@@ -1,29 +1,29 @@
-/** Finds a label selector that shows the objects of interest, and few others. */
+/** Finds a label selector that matches the objects of interest and few others. */
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One requirement that all objects of interest meet. */
+/** A requirement that all objects of interest meet. */
 interface Requirement {
   readonly text: string;
   readonly isMet: (labels: Labels) => boolean;
 }
 
 const NONE: Labels = Object.freeze({});
-/** Labels of other objects that are looked at. */
+/** How many other objects are sampled. */
 const MOST_SAMPLES = 256;
-/** A selector with more says hardly more. */
+/** More requirements hardly narrow the selector further. */
 const MOST_REQUIREMENTS = 4;
 
 export class LabelSieve {
-  /** Labels that all objects of interest have, with the value if that is the same; `undefined` before the first. */
+  /** Labels that all objects of interest have, with the value where it is the same; `undefined` before the first object. */
   #common: Map<string, string | undefined> | undefined;
-  /** Names of labels that one of them has. */
+  /** Names of labels that at least one object of interest has. */
   readonly #names = new Set<string>();
   readonly #samples: Labels[] = [];
   #others = 0;
   #random = 1;
 
-  /** An object of interest. */
+  /** Takes note of an object of interest. */
   wanted(labels: Labels = NONE): void {
     for (const name in labels) this.#names.add(name);
     if (this.#common === undefined) this.#common = new Map(Object.entries(labels));
@@ -33,13 +33,13 @@ export class LabelSieve {
     }
   }
 
-  /** Any other object; its labels are asked for when it is a sample, as likely as each other one. */
+  /** Takes note of any other object. Reservoir sampling: each is as likely to be a sample as any other. */
   other(object: { readonly labels?: Labels | undefined }): void {
     const place = this.#others++ < MOST_SAMPLES ? this.#samples.length : this.#draw(this.#others);
     if (place < MOST_SAMPLES) this.#samples[place] = object.labels ?? NONE;
   }
 
-  /** The selector that all objects of interest meet, and how many others do, about. */
+  /** A selector that all objects of interest match, and an estimate of how many others do. */
   best(): { readonly selector: string; readonly others: number } {
     const requirements = this.#requirements();
     const chosen: string[] = [];
@@ -61,7 +61,7 @@ export class LabelSieve {
     return { selector: chosen.join(","), others };
   }
 
-  /** Park and Miller's generator: chance has no say in what a process asks for. */
+  /** Park and Miller's generator: the requests of a process do not depend on chance. */
   #draw(below: number): number {
     this.#random = (this.#random * 48_271) % 2_147_483_647;
     return this.#random % below;

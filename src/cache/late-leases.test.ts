@@ -12,7 +12,7 @@ import { keyString } from "../resource/meta.ts";
 import { HandlerWitness } from "../testing/handler-witness.ts";
 import type { HandlerRegistration } from "./informer-handler.ts";
 import { isStub, type Needs } from "./projection.ts";
-import { type InformerLease, InformerRegistry } from "./registry.ts";
+import { type InformerLease, InformerRegistry } from "./informer-registry.ts";
 import type { ListMode } from "./streaming-list.ts";
 
 const ConfigMap = handle({ apiVersion: "v1", kind: "ConfigMap", scope: "Namespaced", plural: "configmaps" });

@@ -8,13 +8,13 @@ import { type AnyObject, handle } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { HandlerWitness } from "../testing/handler-witness.ts";
 import { listOf, refusal, ScriptedServer, until } from "../testing/scripted-server.ts";
-import { Feed } from "./feed.ts";
+import { DeltaProcessor } from "./delta-processor.ts";
 import { Handlers } from "./handlers.ts";
 import { Indexer } from "./indexer.ts";
 import type { InformerHandler } from "./informer-handler.ts";
-import { Intake } from "./intake.ts";
+import { ObjectTransformer } from "./object-transformer.ts";
 import { isStub, type Needs } from "./projection.ts";
-import { InformerRegistry } from "./registry.ts";
+import { InformerRegistry } from "./informer-registry.ts";
 import { SharedInformer } from "./shared-informer.ts";
 
 const ConfigMap = handle({ apiVersion: "v1", kind: "ConfigMap", scope: "Namespaced", plural: "configmaps" });
@@ -327,15 +327,21 @@ test("whoever comes, needs and leaves in whatever order sees each object as new,
       const world = new World();
       const store = new Indexer();
       const held = new Map<string, number>();
-      const intake = new Intake({ transform: undefined, keep: undefined, freeze: true, log: silent, informer: "test" });
+      const transformer = new ObjectTransformer({
+        transform: undefined,
+        keep: undefined,
+        freeze: true,
+        log: silent,
+        informer: "test",
+      });
       const handlers = new Handlers({ log: silent, clock: systemClock, informer: "test", resync: () => {} });
       let needed = 0;
-      const feed = new Feed({
+      const processor = new DeltaProcessor({
         store,
         handlers,
         held,
         namespace: "",
-        intake,
+        transformer,
         needs: () => needed,
         covers: () => true,
         onHeard: () => {},
@@ -349,9 +355,9 @@ test("whoever comes, needs and leaves in whatever order sees each object as new,
       let listed = 0;
       const answers: (() => void)[] = [];
       const need = (): void => {
-        if (!intake.setNeeds([...users.values()].map(({ needs }) => needs))) return;
+        if (!transformer.setNeeds([...users.values()].map(({ needs }) => needs))) return;
         needed++;
-        if (!feed.hasTaken) return;
+        if (!processor.hasTaken) return;
         pages = undefined; // the list under way, or the watch, ends
         reason = "needs";
       };
@@ -360,14 +366,14 @@ test("whoever comes, needs and leaves in whatever order sees each object as new,
           pages = [...world.now.values()];
           listed = world.version;
           world.stream.length = 0; // a watch goes on from the list
-          feed.beginList(reason!);
+          processor.beginList(reason!);
           return;
         }
         const next = pages.shift();
-        if (next !== undefined) return feed.page([copy(next)], String(listed));
+        if (next !== undefined) return processor.page([copy(next)], String(listed));
         pages = undefined;
         reason = undefined;
-        feed.endList(String(listed));
+        processor.endList(String(listed));
       };
       const write = (name: string, made: AnyObject | undefined, uid: string | undefined): void => {
         const key = `ns/${name}`;
@@ -379,17 +385,17 @@ test("whoever comes, needs and leaves in whatever order sees each object as new,
           const origin = "me";
           if (made !== undefined) {
             const text = `${JSON.stringify(made)}\n`;
-            feed.wrote(key, { object: feed.answered(key, text) ?? copy(made), text, origin });
-          } else feed.wrote(key, { deleted: { uid: uid! }, origin });
-          if (others === 0) feed.release(key);
+            processor.recordWrite(key, { object: processor.findDeferred(key, text) ?? copy(made), text, origin });
+          } else processor.recordWrite(key, { deleted: { uid: uid! }, origin });
+          if (others === 0) processor.release(key);
         });
       };
       const event = (): void => {
         const next = reason === undefined ? world.stream.shift() : undefined;
         if (next === undefined) return;
         const line = JSON.stringify(next);
-        if (!feed.echo(line)) feed.event(next.type, copy(next.object), line);
-        feed.flush();
+        if (!processor.matchWriteEcho(line)) processor.event(next.type, copy(next.object), line);
+        processor.flush();
       };
       const check = (): void => {
         const whole = new Map([...store.entries()].filter(([, one]) => !isStub(one)));
@@ -397,14 +403,14 @@ test("whoever comes, needs and leaves in whatever order sees each object as new,
           expect(witness.problems).toEqual([]);
           expect(new Set(witness.known.keys())).toEqual(new Set(whole.keys()));
           for (const [key, one] of whole) expect(witness.known.get(key)?.metadata.uid).toBe(one.metadata.uid);
-          if (feed.synced && feed.needsMet >= since) {
+          if (processor.synced && processor.needsMet >= since) {
             // Nothing that anybody needs is a stub from then on.
             for (const one of store.values()) {
               if (!isStub(one)) continue;
               const now = world.now.get(one.metadata.name);
               if (now?.metadata.resourceVersion !== one.metadata.resourceVersion) continue;
               for (const user of users.values()) {
-                if (user.since > feed.needsMet) continue;
+                if (user.since > processor.needsMet) continue;
                 expect(user.needs.bodies === "all" || user.needs.bodies(now)).toBe(false);
               }
             }
@@ -452,7 +458,7 @@ test("whoever comes, needs and leaves in whatever order sees each object as new,
         event();
         check();
       }
-      expect(feed.needsMet).toBe(needed);
+      expect(processor.needsMet).toBe(needed);
       for (const [name, now] of world.now) {
         const stored = store.get(`ns/${name}`);
         expect(stored?.metadata.resourceVersion).toBe(now.metadata.resourceVersion);

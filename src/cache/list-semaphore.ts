@@ -1,31 +1,31 @@
-/** Lets only so many lists run at a time, or a restart would ask the server for everything at once. */
+/** Limits how many lists run at the same time, so that a restart does not request everything at once. */
 
-export class ListGate {
+export class ListSemaphore {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  /** @param limit how many run at a time. @default 4 */
+  /** @param limit how many lists run at the same time. @default 4 */
   constructor(limit = 4) {
     this.#limit = limit;
   }
 
   /**
-   * Waits for a turn.
+   * Waits until another list may run.
    *
-   * @returns what ends it.
+   * @returns what releases the semaphore when it is disposed.
    * @throws the signal's reason.
    */
-  async enter(signal: AbortSignal): Promise<Disposable> {
+  async acquire(signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
-    if (this.#running >= this.#limit) await this.#turn(signal);
+    if (this.#running >= this.#limit) await this.#wait(signal);
     else this.#running++;
     let left = false;
     return {
       [Symbol.dispose]: () => {
         if (left) return;
         left = true;
-        // The turn is handed on: it is never free in between.
+        // Handed on directly to the next waiter, so that nobody else can take it in between.
         const next = this.#waiting.shift();
         if (next === undefined) this.#running--;
         else next();
@@ -33,7 +33,7 @@ export class ListGate {
     };
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
+  #wait(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(enter), 1);

@@ -15,8 +15,8 @@ export interface ListerOptions {
 /**
  * Reads objects of one kind.
  *
- * **Guarantees.** No request, no copy: objects are those of the store, and must not be changed. Objects of which only a
- * stub is kept are left out.
+ * **Guarantees.** It sends no requests and copies nothing: it returns the objects of the store, which must not be
+ * changed. Objects that are kept as stubs are left out.
  *
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#GenericLister
  */
@@ -24,13 +24,13 @@ export class Lister<T extends AnyObject = AnyObject> {
   readonly #store: Pick<ReadonlyStore, "get" | "values">;
   readonly #namespace: string | undefined;
 
-  /** @param options `namespace`: a lister that sees nothing else. */
+  /** @param options `namespace` restricts the lister to one namespace. */
   constructor(store: Pick<ReadonlyStore, "get" | "values">, options: { readonly namespace?: string | undefined } = {}) {
     this.#store = store;
     this.#namespace = options.namespace;
   }
 
-  /** @throws when the label selector is none. */
+  /** @throws SyntaxError when the label selector is invalid. */
   list(options: ListerOptions = {}): readonly T[] {
     const selector = options.labels === undefined ? undefined : labelSelector(options.labels);
     const found: T[] = [];
@@ -44,7 +44,7 @@ export class Lister<T extends AnyObject = AnyObject> {
     return found;
   }
 
-  /** @param key of a lister for one namespace the name alone. */
+  /** @param key for a lister of one namespace the name alone. */
   get(key: Key | string): T | undefined {
     const named = typeof key === "string" ? { name: key, namespace: this.#namespace } : key;
     if (this.#namespace !== undefined && named.namespace !== this.#namespace) return undefined;

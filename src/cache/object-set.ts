@@ -1,4 +1,4 @@
-/** Which objects an informer holds: a kind, narrowed by namespaces, labels, fields and what is kept of each. */
+/** The set of objects that an informer holds: a kind, restricted by namespaces, labels and fields, and what is kept of each object. */
 import { parseFieldSelector, type FieldSelector } from "../resource/field-selector.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { parseLabelSelector, type LabelSelector } from "../resource/selector.ts";
@@ -13,15 +13,15 @@ export interface ObjectSetOptions {
 }
 
 export class ObjectSet {
-  /** Sorted; empty for all, and when they are selected by labels. */
+  /** Sorted; empty for all namespaces, and when namespaces are selected by labels. */
   readonly namespaces: readonly string[];
   readonly namespaceLabels: string | undefined;
   readonly labels: string | undefined;
   readonly fields: string | undefined;
   readonly keep: KeptPaths | undefined;
-  /** Differs for every kind, version, set of namespaces and selectors. */
+  /** Unique for each kind, version, set of namespaces, selectors and kept paths. */
   readonly id: string;
-  /** The part of `id` that tells informers of one kind apart, such as `a,b;app=web`; empty for all objects. */
+  /** The part of `id` that distinguishes informers of one kind, such as `a,b;app=web`; empty for all objects. */
   readonly selector: string;
   readonly #labels: LabelSelector | undefined;
   readonly #fields: FieldSelector | undefined;
@@ -41,7 +41,7 @@ export class ObjectSet {
     this.id = `${apiVersion}/${kind}${this.selector && `?${this.selector}`}${kept}`;
   }
 
-  /** Whether the selectors show an object, wherever it is. */
+  /** Whether the selectors match an object, whatever its namespace. */
   selects(object: AnyObject): boolean {
     if (this.#labels !== undefined && !this.#labels.matches(object.metadata.labels)) return false;
     return this.#fields === undefined || this.#fields.matches(object);

@@ -1,4 +1,4 @@
-/** What becomes of an object on its way into an informer: transformed, reduced to what is needed, measured, frozen. */
+/** Prepares an object for the store of an informer: transforms it, reduces it to what is needed, measures and freezes it. */
 import type { Log } from "../observe/log.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { deepFreeze } from "./freeze.ts";
@@ -6,45 +6,45 @@ import type { KeptPaths } from "./kept-paths.ts";
 import { isStub, Projection, toStub, type Needs } from "./projection.ts";
 import { SizeEstimate } from "./size-estimate.ts";
 
-export interface IntakeOptions {
+export interface ObjectTransformerOptions {
   readonly transform: ((object: AnyObject) => AnyObject) | undefined;
   readonly keep: KeptPaths | undefined;
   readonly freeze: boolean;
   readonly log: Pick<Log, "error">;
-  /** Of the informer, in the log. */
+  /** The informer's name in the log. */
   readonly informer: string;
 }
 
 const WHOLE: readonly Needs[] = [{ bodies: "all", managers: [] }];
-/** Of a stub, about. */
+/** The approximate size of a stub. */
 const STUB_BYTES = 200;
 
-export class Intake {
-  readonly #options: IntakeOptions;
+export class ObjectTransformer {
+  readonly #options: ObjectTransformerOptions;
   readonly #size = new SizeEstimate();
   #projection = new Projection(WHOLE);
-  /** Objects that are kept as they came, because the transform threw. */
+  /** How many objects were stored unchanged because the transform threw. */
   transformFailures = 0;
 
-  constructor(options: IntakeOptions) {
+  constructor(options: ObjectTransformerOptions) {
     this.#options = options;
   }
 
-  /** Which objects are wanted whole, told from their metadata; `undefined` when all are, as for a transform. */
+  /** Which objects are needed whole, decided by their metadata; `undefined` when all are, as with a transform. */
   get wants(): ((object: AnyObject) => boolean) | undefined {
     const { keep, transform } = this.#options;
     return keep === undefined && transform === undefined ? this.#projection.wants : undefined;
   }
 
-  /** @returns whether what was dropped before is needed now. */
+  /** @returns whether something is needed now that was dropped before. */
   setNeeds(users: Iterable<Needs>): boolean {
     const earlier = this.#projection;
     this.#projection = new Projection(users);
     return this.#projection.widens(earlier);
   }
 
-  /** @param shared others hold the object too, so it is left as it is. */
-  take(given: AnyObject, shared: boolean): AnyObject {
+  /** @param shared others hold the object too, so it is copied instead of changed. */
+  transform(given: AnyObject, shared: boolean): AnyObject {
     const { keep, transform, freeze } = this.#options;
     const object = transform === undefined ? given : this.#transformed(given, transform);
     let taken: AnyObject;
@@ -54,7 +54,7 @@ export class Intake {
     return freeze ? deepFreeze(taken) : taken;
   }
 
-  /** Parts the objects of a page into stubs of what nobody needs and the others, which are to be taken. */
+  /** Splits a page into stubs of the objects that nobody needs and the other objects, which are still to be transformed. */
   split(objects: readonly AnyObject[]): {
     readonly stubs: readonly AnyObject[];
     readonly others: readonly AnyObject[];
@@ -64,7 +64,7 @@ export class Intake {
     return splitBy(objects, wants);
   }
 
-  /** Of these objects as JSON, estimated from some that were taken. */
+  /** The estimated size of these objects as JSON, in bytes. */
   bytesOf(objects: { readonly size: number; values(): Iterable<AnyObject> }): number {
     let stubs = 0;
     for (const object of objects.values()) if (isStub(object)) stubs++;
@@ -75,19 +75,22 @@ export class Intake {
     try {
       return transform(given);
     } catch (error) {
-      // A store without the object would lie, and listing again would not help.
+      // Leaving the object out would make the store wrong, and another list would not help.
       if (this.transformFailures++ === 0) {
         const { log, informer } = this.#options;
         const { name, namespace } = given.metadata;
-        log.error("A transform failed: objects are kept as they came", { informer, namespace, name, error });
+        log.error("A transform failed: objects are stored unchanged", { informer, namespace, name, error });
       }
       return given;
     }
   }
 }
 
-/** Short: at the start it runs for every object of the cluster, and most are nobody's. */
-function splitBy(objects: readonly AnyObject[], wants: (object: AnyObject) => boolean): ReturnType<Intake["split"]> {
+/** A short function of its own, because at the start it runs for every object of the cluster and must stay cheap to compile. */
+function splitBy(
+  objects: readonly AnyObject[],
+  wants: (object: AnyObject) => boolean,
+): ReturnType<ObjectTransformer["split"]> {
   const stubs: AnyObject[] = [];
   const others: AnyObject[] = [];
   for (const object of objects) {

@@ -112,7 +112,7 @@ test("an object that is malformed costs itself, in a list and in a watch, and is
   await until(() => informer.store.get("ns/c") !== undefined);
   expect(informer.state.kind).toBe("watching");
   expect(informer.store.get("ns/a")?.metadata.resourceVersion).toBe("1");
-  const told = warnings.filter((line) => line.startsWith("The server shows something malformed"));
+  const told = warnings.filter((line) => line.startsWith("Ignoring a malformed object that the server shows"));
   expect(told).toHaveLength(9);
   expect(told.filter((line) => line.includes("metadata.annotations is a number"))).toHaveLength(1);
   expect(told.at(-1)).toContain('the event\'s type is \\"SURPRISE\\"');

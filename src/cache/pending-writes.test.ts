@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { systemClock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import { Feed } from "./feed.ts";
+import { DeltaProcessor } from "./delta-processor.ts";
 import { Handlers } from "./handlers.ts";
 import { Indexer } from "./indexer.ts";
 
@@ -38,13 +38,13 @@ function setUp(options: Options = {}) {
     },
     { options: { name: "test" }, objects: [] },
   );
-  const feed = new Feed({
+  const processor = new DeltaProcessor({
     store,
     handlers,
     held,
     namespace: options.namespace ?? "",
-    intake: {
-      take: (one, shared) => (shared ? { ...one } : one),
+    transformer: {
+      transform: (one, shared) => (shared ? { ...one } : one),
       split: (objects) => ({ stubs: [], others: objects }),
     },
     needs: () => 0,
@@ -53,39 +53,39 @@ function setUp(options: Options = {}) {
     onSynced: () => {},
   });
   const begin = (key = KEY) => void held.set(key, (held.get(key) ?? 0) + 1);
-  const end = (result: Parameters<Feed["wrote"]>[1] | undefined, key = KEY) => {
+  const end = (result: Parameters<DeltaProcessor["recordWrite"]>[1] | undefined, key = KEY) => {
     const others = held.get(key)! - 1;
     if (others === 0) held.delete(key);
     else held.set(key, others);
     if (result?.object !== undefined && options.asText) {
       const text = `${JSON.stringify(result.object)}\n`;
-      const known = feed.answered(key, text);
+      const known = processor.findDeferred(key, text);
       if (known !== undefined) notParsed.answers++;
-      feed.wrote(key, { ...result, object: known ?? (JSON.parse(text) as AnyObject), text });
-    } else if (result !== undefined) feed.wrote(key, result);
-    if (others === 0) feed.release(key);
+      processor.recordWrite(key, { ...result, object: known ?? (JSON.parse(text) as AnyObject), text });
+    } else if (result !== undefined) processor.recordWrite(key, result);
+    if (others === 0) processor.release(key);
   };
   const notParsed = { answers: 0, echoes: 0 };
   const event = (type: "ADDED" | "MODIFIED" | "DELETED", one: AnyObject) => {
     if (options.asText) {
       const line = JSON.stringify({ type, object: one });
-      if (feed.echo(line)) notParsed.echoes++;
-      else feed.event(type, (JSON.parse(line) as { object: AnyObject }).object, line);
-    } else feed.event(type, one);
-    feed.flush();
+      if (processor.matchWriteEcho(line)) notParsed.echoes++;
+      else processor.event(type, (JSON.parse(line) as { object: AnyObject }).object, line);
+    } else processor.event(type, one);
+    processor.flush();
   };
   const bookmark = (at: number) => {
-    feed.event("BOOKMARK", object(at));
-    feed.flush();
+    processor.event("BOOKMARK", object(at));
+    processor.flush();
   };
   const list = (objects: AnyObject[], at: number) => {
-    feed.beginList("gone");
-    feed.page(objects, String(at));
-    feed.endList(String(at));
+    processor.beginList("gone");
+    processor.page(objects, String(at));
+    processor.endList(String(at));
   };
   const read = () => store.get(KEY)?.metadata.resourceVersion;
   const takeTold = () => told.splice(0);
-  return { feed, store, held, begin, end, event, bookmark, list, read, takeTold, notParsed };
+  return { processor, store, held, begin, end, event, bookmark, list, read, takeTold, notParsed };
 }
 
 function object(version: number, uid = "u", labels: Record<string, string> = {}): AnyObject {
@@ -96,7 +96,7 @@ function object(version: number, uid = "u", labels: Record<string, string> = {})
 const mine = (version: number, uid?: string) => ({ object: object(version, uid), origin: "me" });
 
 test("an answer is in the store at once, handlers know the origin, and its echo is silent", () => {
-  const { feed, begin, end, event, list, read, takeTold } = setUp();
+  const { processor, begin, end, event, list, read, takeTold } = setUp();
   list([object(10)], 10);
   takeTold();
   begin();
@@ -105,7 +105,7 @@ test("an answer is in the store at once, handlers know the origin, and its echo 
   expect(takeTold()).toEqual([{ type: "update", version: "12", old: "10", origin: "me" }]);
   event("MODIFIED", object(12));
   expect(takeTold()).toEqual([]);
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
 });
 
 test("an echo that comes before the answer is held, and the events of other keys are not", () => {
@@ -124,7 +124,7 @@ test("an echo that comes before the answer is held, and the events of other keys
 });
 
 test.each(["before", "after"])("a foreign write under our own is told, its event %s the answer", (when) => {
-  const { feed, begin, end, event, list, read, takeTold } = setUp();
+  const { processor, begin, end, event, list, read, takeTold } = setUp();
   list([object(10)], 10);
   takeTold();
   begin();
@@ -138,7 +138,7 @@ test.each(["before", "after"])("a foreign write under our own is told, its event
   event("MODIFIED", object(12));
   expect(read()).toBe("12");
   expect(takeTold()).toEqual([]);
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
 });
 
 test("several own writes with foreign ones between: each foreign one is told, no echo is", () => {
@@ -160,7 +160,7 @@ test("several own writes with foreign ones between: each foreign one is told, no
 });
 
 test("concurrent writes may be answered in the other order", () => {
-  const { feed, begin, end, event, list, read, takeTold } = setUp();
+  const { processor, begin, end, event, list, read, takeTold } = setUp();
   list([object(10)], 10);
   takeTold();
   begin();
@@ -171,11 +171,11 @@ test("concurrent writes may be answered in the other order", () => {
   event("MODIFIED", object(12));
   expect(read()).toBe("12");
   expect(takeTold()).toEqual([{ type: "update", version: "12", old: "10", origin: "me" }]);
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
 });
 
 test("an answer that comes after that to a later deletion, or to a write out of the set, brings nothing back", () => {
-  const { feed, begin, end, event, list, store, takeTold } = setUp({
+  const { processor, begin, end, event, list, store, takeTold } = setUp({
     covers: ({ metadata }) => metadata.labels?.["in"] !== "no",
   });
   list([object(10)], 10);
@@ -187,7 +187,7 @@ test("an answer that comes after that to a later deletion, or to a write out of 
   expect([store.size, takeTold()]).toEqual([0, []]);
   event("MODIFIED", object(12));
   event("DELETED", object(13));
-  expect([store.size, takeTold(), feed.pendingWrites]).toEqual([0, [], 0]);
+  expect([store.size, takeTold(), processor.pendingWrites]).toEqual([0, [], 0]);
   list([object(20, "v")], 20);
   begin();
   begin();
@@ -197,56 +197,56 @@ test("an answer that comes after that to a later deletion, or to a write out of 
   expect([store.size, takeTold()]).toEqual([0, []]);
   event("MODIFIED", object(21, "v"));
   event("DELETED", object(22, "v"));
-  expect([store.size, takeTold(), feed.pendingWrites]).toEqual([0, [], 0]);
+  expect([store.size, takeTold(), processor.pendingWrites]).toEqual([0, [], 0]);
 });
 
 test("a list that shows an object no more outweighs an answer from before it, whatever is held of the key", () => {
-  const { feed, begin, end, event, list, store, takeTold } = setUp();
+  const { processor, begin, end, event, list, store, takeTold } = setUp();
   list([object(10)], 10);
   begin();
   event("DELETED", object(11)); // it left the set, and our write brought it back for a moment
   list([], 13);
   takeTold();
   end(mine(12));
-  expect([store.size, takeTold().at(-1)?.type, feed.pendingWrites]).toEqual([0, "delete", 0]);
+  expect([store.size, takeTold().at(-1)?.type, processor.pendingWrites]).toEqual([0, "delete", 0]);
 });
 
 test("a first list that does not show what was written since it began takes it out, unless that is newer", () => {
-  const { feed, begin, end, read, takeTold } = setUp();
+  const { processor, begin, end, read, takeTold } = setUp();
   const answered = (version: number): void => {
-    feed.beginList("gone");
+    processor.beginList("gone");
     begin();
     end(mine(version));
-    feed.page([], "15");
-    feed.endList("15");
+    processor.page([], "15");
+    processor.endList("15");
   };
   answered(12);
-  expect([read(), takeTold().at(-1)?.type, feed.pendingWrites]).toEqual([undefined, "delete", 0]);
+  expect([read(), takeTold().at(-1)?.type, processor.pendingWrites]).toEqual([undefined, "delete", 0]);
   answered(16);
-  expect([read(), takeTold().at(-1)?.type, feed.pendingWrites]).toEqual(["16", "add", 1]);
+  expect([read(), takeTold().at(-1)?.type, processor.pendingWrites]).toEqual(["16", "add", 1]);
 });
 
 test("a list that gives more of each object gives it of those that were just written too", () => {
-  const { feed, begin, end, list, store } = setUp();
+  const { processor, begin, end, list, store } = setUp();
   list([object(10)], 10);
   begin();
   end(mine(12));
-  feed.beginList("needs");
-  feed.page([object(12, "u", { more: "yes" })], "12");
-  feed.endList("12");
+  processor.beginList("needs");
+  processor.page([object(12, "u", { more: "yes" })], "12");
+  processor.endList("12");
   expect(store.get(KEY)?.metadata.labels).toEqual({ more: "yes" });
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
 });
 
 test("a refused write leaves no trace", () => {
-  const { feed, begin, end, event, list, takeTold } = setUp();
+  const { processor, begin, end, event, list, takeTold } = setUp();
   list([object(10)], 10);
   takeTold();
   begin();
   event("MODIFIED", object(11));
   end(undefined);
   expect(takeTold()).toEqual([{ type: "update", version: "11", old: "10", origin: undefined }]);
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
 });
 
 test("an answer does not bring back an object whose deletion came first", () => {
@@ -266,7 +266,7 @@ test("an answer does not bring back an object whose deletion came first", () => 
 });
 
 test("a deleted object is gone at once, and its events are dropped until its deletion comes", () => {
-  const { feed, begin, end, event, list, read, takeTold } = setUp();
+  const { processor, begin, end, event, list, read, takeTold } = setUp();
   list([object(10)], 10);
   takeTold();
   begin();
@@ -276,13 +276,13 @@ test("a deleted object is gone at once, and its events are dropped until its del
   expect(read()).toBeUndefined();
   event("DELETED", object(12));
   expect(takeTold()).toEqual([]);
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
   event("ADDED", object(13, "new"));
   expect(takeTold()).toEqual([{ type: "add", version: "13", origin: undefined }]);
 });
 
 test("deleted and created again by us: events of the old object change nothing", () => {
-  const { feed, begin, end, event, list, read, takeTold } = setUp();
+  const { processor, begin, end, event, list, read, takeTold } = setUp();
   list([object(10)], 10);
   begin();
   end({ deleted: { uid: "u" }, origin: "me" });
@@ -294,59 +294,59 @@ test("deleted and created again by us: events of the old object change nothing",
   expect(read()).toBe("20");
   event("ADDED", object(20, "new"));
   expect(takeTold()).toEqual([]);
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
 });
 
 test("a deletion is settled by another uid, and by a list that began after it", () => {
-  const { feed, begin, end, event, list, read, bookmark } = setUp();
+  const { processor, begin, end, event, list, read, bookmark } = setUp();
   list([object(10)], 10);
   begin();
   end({ deleted: { uid: "u" }, origin: "me" });
   event("ADDED", object(13, "new"));
-  expect([read(), feed.pendingWrites]).toEqual(["13", 0]);
+  expect([read(), processor.pendingWrites]).toEqual(["13", 0]);
   begin();
   end({ deleted: { uid: "new" }, origin: "me" });
   bookmark(14);
-  expect(feed.pendingWrites).toBe(1);
+  expect(processor.pendingWrites).toBe(1);
   list([], 20);
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
 });
 
 test("a list that began before our deletion does not bring the object back", () => {
-  const { feed, begin, end, list, read, event } = setUp();
+  const { processor, begin, end, list, read, event } = setUp();
   list([object(10)], 10);
-  feed.beginList("gone");
+  processor.beginList("gone");
   begin();
   end({ deleted: { uid: "u" }, origin: "me" });
-  feed.page([object(10)], "11");
-  feed.endList("11");
+  processor.page([object(10)], "11");
+  processor.endList("11");
   expect(read()).toBeUndefined();
   event("DELETED", object(12));
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
 });
 
 test("a list neither removes nor replaces what is newer, and removes what we wrote and others deleted", () => {
-  const { feed, begin, end, list, read, takeTold } = setUp();
+  const { processor, begin, end, list, read, takeTold } = setUp();
   list([], 10);
-  feed.beginList("gone");
+  processor.beginList("gone");
   begin();
   end(mine(12));
-  feed.page([], "11");
-  feed.endList("11");
+  processor.page([], "11");
+  processor.endList("11");
   expect(read()).toBe("12");
-  feed.beginList("gone");
-  feed.page([object(11)], "11");
-  feed.endList("11");
+  processor.beginList("gone");
+  processor.page([object(11)], "11");
+  processor.endList("11");
   expect(read()).toBe("12");
   takeTold();
   list([], 15);
   expect(read()).toBeUndefined();
   expect(takeTold()).toEqual([{ type: "delete", version: "12", origin: undefined }]);
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
 });
 
 test("a list in place of the echoes: what may have come from outside is told", () => {
-  const { feed, begin, end, list, takeTold } = setUp();
+  const { processor, begin, end, list, takeTold } = setUp();
   list([object(10)], 10);
   begin();
   end(mine(12));
@@ -358,11 +358,11 @@ test("a list in place of the echoes: what may have come from outside is told", (
   takeTold();
   list([object(16)], 16);
   expect(takeTold()).toEqual([{ type: "update", version: "16", old: "12", origin: undefined }]);
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
 });
 
 test.each(["list", "event"])("what a writer has taken notice of is not told again, by a %s", (by) => {
-  const { feed, begin, end, event, list, takeTold } = setUp();
+  const { processor, begin, end, event, list, takeTold } = setUp();
   list([object(10)], 10);
   begin();
   end(mine(12));
@@ -371,7 +371,7 @@ test.each(["list", "event"])("what a writer has taken notice of is not told agai
   const theirs = { ...other, metadata: { ...other.metadata, name: "b" } };
   end({ object: theirs, origin: "somebody else" }, "ns/b");
   takeTold();
-  feed.told(["me"]);
+  processor.markObserved(["me"]);
   // Version 11 is from outside, and was in the answer of version 12 already.
   if (by === "event") event("MODIFIED", object(11));
   else list([object(12), theirs], 13);
@@ -382,7 +382,7 @@ test.each(["list", "event"])("what a writer has taken notice of is not told agai
 
 test("a write that takes an object out of the set removes it, and older events do not bring it back", () => {
   const covers = (one: AnyObject) => one.metadata.labels?.["app"] === "web";
-  const { feed, begin, end, event, list, read, takeTold } = setUp({ covers });
+  const { processor, begin, end, event, list, read, takeTold } = setUp({ covers });
   const web = { app: "web" };
   list([object(10, "u", web)], 10);
   takeTold();
@@ -393,38 +393,38 @@ test("a write that takes an object out of the set removes it, and older events d
   event("MODIFIED", object(11, "u", web));
   event("DELETED", object(12, "u", web));
   expect(takeTold()).toEqual([]);
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
   event("ADDED", object(13, "u", web));
   expect(read()).toBe("13");
 });
 
 test("a write that changed nothing is not remembered", () => {
-  const { feed, begin, end, list, takeTold } = setUp();
+  const { processor, begin, end, list, takeTold } = setUp();
   list([object(10)], 10);
   takeTold();
   begin();
   end(mine(10));
   expect(takeTold()).toEqual([]);
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
 });
 
 test("the records of writes that no event will show go with a bookmark, and are bounded", () => {
-  const { feed, bookmark, list, held } = setUp({ covers: () => false });
+  const { processor, bookmark, list, held } = setUp({ covers: () => false });
   list([], 10);
   for (let i = 0; i < 3000; i++) {
-    feed.wrote(`ns/${i}`, mine(20 + i));
-    feed.wrote(`ns/deleted-${i}`, { deleted: { uid: `u${i}` }, origin: "me" });
+    processor.recordWrite(`ns/${i}`, mine(20 + i));
+    processor.recordWrite(`ns/deleted-${i}`, { deleted: { uid: `u${i}` }, origin: "me" });
   }
-  expect(feed.pendingWrites).toBeLessThanOrEqual(4000);
+  expect(processor.pendingWrites).toBeLessThanOrEqual(4000);
   held.clear();
   bookmark(5000);
-  expect(feed.pendingWrites).toBeLessThanOrEqual(1000);
+  expect(processor.pendingWrites).toBeLessThanOrEqual(1000);
   list([], 6000);
-  expect(feed.pendingWrites).toBe(0);
+  expect(processor.pendingWrites).toBe(0);
 });
 
 test("an echo that is known by its text is not parsed, whichever comes first", () => {
-  const { feed, begin, end, event, list, read, takeTold, notParsed } = setUp({ asText: true });
+  const { processor, begin, end, event, list, read, takeTold, notParsed } = setUp({ asText: true });
   list([object(10)], 10);
   takeTold();
   begin();
@@ -435,7 +435,7 @@ test("an echo that is known by its text is not parsed, whichever comes first", (
   event("MODIFIED", object(14));
   end(mine(14));
   expect(notParsed).toEqual({ answers: 1, echoes: 1 });
-  expect([read(), feed.resourceVersion, feed.pendingWrites]).toEqual(["14", "14", 0]);
+  expect([read(), processor.resourceVersion, processor.pendingWrites]).toEqual(["14", "14", 0]);
   expect(takeTold()).toEqual([
     { type: "update", version: "12", old: "10", origin: "me" },
     { type: "update", version: "14", old: "12", origin: "me" },
@@ -443,7 +443,7 @@ test("an echo that is known by its text is not parsed, whichever comes first", (
 });
 
 test("an echo by its text while another write of the key is under way waits behind what came before it", () => {
-  const { feed, begin, end, event, list, read, takeTold, notParsed } = setUp({ asText: true });
+  const { processor, begin, end, event, list, read, takeTold, notParsed } = setUp({ asText: true });
   list([object(10)], 10);
   begin();
   begin();
@@ -451,14 +451,14 @@ test("an echo by its text while another write of the key is under way waits behi
   takeTold();
   event("MODIFIED", object(11));
   event("MODIFIED", object(12));
-  expect([takeTold(), feed.resourceVersion]).toEqual([[], "12"]);
+  expect([takeTold(), processor.resourceVersion]).toEqual([[], "12"]);
   end(mine(14));
   expect(takeTold()).toEqual([
     { type: "update", version: "14", old: "12", origin: "me" },
     { type: "update", version: "14", old: "10", origin: undefined },
   ]);
   event("MODIFIED", object(14));
-  expect([read(), feed.pendingWrites, notParsed.echoes]).toEqual(["14", 0, 2]);
+  expect([read(), processor.pendingWrites, notParsed.echoes]).toEqual(["14", 0, 2]);
 });
 
 test("an event from outside that is held is taken in as any other when the write is refused", () => {
@@ -520,7 +520,7 @@ test.each([false, true])(
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const server = new Server();
-        const { feed, begin, end, event, bookmark, list, store, takeTold } = setUp({ asText });
+        const { processor, begin, end, event, bookmark, list, store, takeTold } = setUp({ asText });
         list([], server.version);
         /** Answers under way. */
         const answers: (() => void)[] = [];
@@ -603,7 +603,7 @@ test.each([false, true])(
         expect(store.get(KEY)?.metadata).toEqual(server.now?.metadata as never);
         bookmark(server.version);
         list(server.now === undefined ? [] : [server.now], server.version);
-        expect(feed.pendingWrites).toBe(0);
+        expect(processor.pendingWrites).toBe(0);
         expect(store.get(KEY)?.metadata).toEqual(server.now?.metadata as never);
       }),
       { numRuns: 5000 },

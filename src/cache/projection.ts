@@ -1,19 +1,19 @@
-/** What of an object is kept: whole or a stub, and whose managed fields. Decided once, on its way in. */
+/** Decides what is kept of an object: whether it is whole or a stub, and whose managed fields. */
 import type { AnyObject } from "../resource/handle.ts";
 import type { ManagedFieldsEntry, ObjectMeta } from "../resource/meta.ts";
 import { shareStrings } from "./shared-strings.ts";
 
 /** What the users of an informer need of its objects. */
 export interface Needs {
-  /** Which objects are kept whole, told from their metadata; the rest become stubs. */
+  /** Which objects are kept whole, decided by their metadata; the rest become stubs. */
   readonly bodies: "all" | ((object: AnyObject) => boolean);
   /** Field managers whose managedFields entries are kept; all others are dropped. */
   readonly managers: readonly string[];
 }
 
-/** What is left of an object that no user needs whole. */
+/** What remains of an object that no user needs whole. */
 class Stub {
-  // `declare`, or each would be set twice: at the start there is a stub for nearly every object of the cluster.
+  // Without `declare` each field would be set twice; at the start nearly every object of the cluster becomes a stub.
   declare readonly apiVersion: string;
   declare readonly kind: string;
   declare readonly metadata: StubMetadata;
@@ -31,7 +31,7 @@ function stubMetadata({ name, namespace, uid, resourceVersion }: ObjectMeta): St
   return { name, namespace, uid, resourceVersion };
 }
 
-/** True when only key, uid and resourceVersion of the object are kept; read the rest from the server. */
+/** Whether only key, UID and resource version of the object are kept; the rest must be read from the server. */
 export function isStub(object: AnyObject): boolean {
   return object instanceof Stub;
 }
@@ -46,7 +46,7 @@ interface Metadata {
 
 /** The union of what the users of one informer need. */
 export class Projection {
-  /** Whether an object is kept whole, told from its metadata; `undefined` when all are. */
+  /** Whether an object is kept whole, decided by its metadata; `undefined` when all objects are. */
   readonly wants: ((object: AnyObject) => boolean) | undefined;
   readonly #wanted: readonly ((object: AnyObject) => boolean)[];
   readonly #managers: ReadonlySet<string>;
@@ -65,14 +65,14 @@ export class Projection {
     this.#managers = managers;
   }
 
-  /** True when objects taken in under `earlier` may lack what is needed now. */
+  /** Whether objects that were stored under `earlier` may lack what is needed now. */
   widens(earlier: Projection): boolean {
     for (const manager of this.#managers) if (!earlier.#managers.has(manager)) return true;
     if (earlier.wants === undefined) return false;
     return this.wants === undefined || this.#wanted.some((wants) => !earlier.#wanted.includes(wants));
   }
 
-  /** Reduces a freshly parsed object, in place, or replaces it by a stub. */
+  /** Reduces a freshly parsed object in place, or replaces it by a stub. */
   take(object: AnyObject): AnyObject {
     if (this.wants?.(object) === false) return toStub(object);
     shareStrings(object);
@@ -84,14 +84,14 @@ export class Projection {
     return object;
   }
 
-  /** As `take`, for an object that others hold too: it is left as it is. */
+  /** Like `take`, for an object that others hold too: it copies instead of changing the object. */
   takeCopy(object: AnyObject): AnyObject {
     if (this.wants?.(object) === false) return toStub(object);
     const { managedFields } = object.metadata;
     if (managedFields === undefined) return object;
     const kept = this.#kept(managedFields);
     if (kept === managedFields) return object;
-    // A plain copy is several times as fast as one that leaves a field out.
+    // A plain copy is several times as fast as one that omits a field.
     if (kept !== undefined) return { ...object, metadata: { ...object.metadata, managedFields: kept } };
     const { managedFields: _dropped, ...metadata } = object.metadata;
     return { ...object, metadata };

@@ -8,9 +8,9 @@ import { parseLabelSelector } from "../resource/selector.ts";
 import { until } from "../testing/scripted-server.ts";
 import { watch } from "../kube/api/watch.ts";
 import type { KubeRequest } from "../kube/transport/kube-request.ts";
-import { isEventOf } from "./answer-texts.ts";
+import { isEchoOf } from "./write-response-cache.ts";
 import { connect, type Connection } from "./connect.ts";
-import { InformerRegistry } from "./registry.ts";
+import { InformerRegistry } from "./informer-registry.ts";
 import { SharedInformer, type SharedInformerOptions } from "./shared-informer.ts";
 
 const CONFIGMAPS = "/api/v1/namespaces/default/configmaps";
@@ -178,7 +178,7 @@ describe.skipIf((await assets()) === undefined)("informers of a real API server"
       ];
       for (const write of writes) {
         const text = await transport.text(write);
-        await until(() => lines.some((line) => isEventOf(line, text)));
+        await until(() => lines.some((line) => isEchoOf(line, text)));
       }
       ending.abort();
     }

@@ -1,4 +1,4 @@
-/** What a reflector does next: its states, and the step from one to another, without effects. */
+/** The state machine of a reflector: its states and the pure step from one to the next. */
 import {
   isApiError,
   isForbidden,
@@ -10,42 +10,43 @@ import {
 } from "../kube/errors/api-error.ts";
 import type { InformerState } from "./informer-state.ts";
 
-/** Why everything is listed. */
+/** Why a full list is due. */
 export type ListReason = "initial" | "gone" | "closed" | "needs" | "appeared" | "error" | "check";
 
-interface Record {
-  /** In a row, until two minutes went well. */
+/** What went wrong recently. */
+interface AttemptHistory {
+  /** Consecutive failures; reset after two healthy minutes. */
   readonly failures: number;
-  /** Watches in a row that the server closed within a second. */
+  /** Consecutive watches that the server closed within a second. */
   readonly quickCloses: number;
-  /** Versions in a row that were gone, without a watch that lasted between them. */
+  /** Consecutive versions that were gone, without a lasting watch between them. */
   readonly gones: number;
 }
 
-export interface Listing extends Record {
+export interface Listing extends AttemptHistory {
   readonly kind: "listing";
   readonly reason: ListReason;
 }
 
-export interface Watching extends Record {
+export interface Watching extends AttemptHistory {
   readonly kind: "watching";
   readonly resourceVersion: string;
 }
 
-/** Waits for a time. */
+/** Waits for a while. */
 export interface Pausing {
   readonly kind: "pausing";
-  /** Milliseconds; shortened at random to no less than half, unless it is exact. */
+  /** Milliseconds; jitter shortens the delay by up to a half unless it is exact. */
   readonly delay: number;
   readonly exact: boolean;
   readonly next: Listing | Watching;
   readonly status: InformerState;
 }
 
-/** Waits for the server to answer again. */
+/** Waits until the server answers again. */
 export interface Disconnected {
   readonly kind: "disconnected";
-  /** Milliseconds to wait after that, for connections that break again and again. */
+  /** Milliseconds to wait after that; more than 0 when connections keep breaking. */
   readonly delay: number;
   readonly next: Listing | Watching;
   readonly status: InformerState;
@@ -54,43 +55,43 @@ export interface Disconnected {
 export type ReflectorState = Listing | Watching | Pausing | Disconnected;
 
 export type Failure =
-  /** The version is too old, or from the future: list again. */
+  /** The version is too old, or newer than the server's: a list is due. */
   | { readonly kind: "gone"; readonly message: string }
   /** The kind does not exist. */
   | { readonly kind: "missing"; readonly message: string }
-  /** Refused by the server's rules, or for who we are. */
+  /** Refused: authorization (403) or authentication (401). */
   | { readonly kind: "forbidden"; readonly message: string; readonly code: number }
-  /** 429 and 5xx. */
+  /** The server is overloaded or failing (429 and 5xx). */
   | { readonly kind: "busy"; readonly message: string; readonly code: number; readonly retryAfter: number | undefined }
   | { readonly kind: "unreachable"; readonly message: string }
   | { readonly kind: "other"; readonly message: string; readonly code: number | undefined };
 
 export type ReflectorEvent =
   | { readonly type: "listed"; readonly resourceVersion: string }
-  /** The server ended the watch in order, `elapsed` milliseconds after it began. */
+  /** The server closed the watch in order, `elapsed` milliseconds after it began. */
   | { readonly type: "closed"; readonly resourceVersion: string; readonly elapsed: number }
   | {
       readonly type: "failed";
       readonly failure: Failure;
-      /** The last one of the watch; `undefined` for a list. */
+      /** The last version of the watch; `undefined` for a list. */
       readonly resourceVersion?: string | undefined;
       readonly elapsed: number;
     }
   /** The wait is over. */
   | { readonly type: "resume" }
-  /** Somebody needs everything again. */
+  /** A full list was requested. */
   | { readonly type: "relist"; readonly reason: ListReason };
 
 export const START: ReflectorState = { kind: "listing", reason: "initial", failures: 0, quickCloses: 0, gones: 0 };
 
 const FIRST_DELAY_MS = 800;
 const MAX_DELAY_MS = 30_000;
-/** A server may ask for more, for years by mistake. */
+/** The longest `Retry-After` that is respected; a server may ask for years by mistake. */
 const MOST_ASKED_MS = 60_000;
 const HEALTHY_MS = 120_000;
 const QUICK_MS = 1_000;
 const QUICK_CLOSES = 3;
-/** An absent kind is looked for often: somebody has just applied the manifest that needs it. */
+/** An absent kind is looked for often, because its definition is usually applied shortly before or after. */
 const FIRST_LOOK_MS = 1_000;
 const MAX_LOOK_MS = 3_000;
 
@@ -120,7 +121,7 @@ function attemptOf(state: ReflectorState): Listing | Watching {
   return state.kind === "pausing" || state.kind === "disconnected" ? state.next : state;
 }
 
-function listingFor(reason: ListReason, { failures, quickCloses, gones }: Record): Listing {
+function listingFor(reason: ListReason, { failures, quickCloses, gones }: AttemptHistory): Listing {
   return { kind: "listing", reason, failures, quickCloses, gones };
 }
 
@@ -132,7 +133,7 @@ function afterClose(
   const quickCloses = elapsed >= QUICK_MS ? 0 : state.quickCloses + 1;
   const gones = elapsed >= QUICK_MS ? 0 : state.gones;
   if (quickCloses < QUICK_CLOSES) return { kind: "watching", resourceVersion, failures, quickCloses, gones };
-  // Some servers close at once instead of saying that the version is too old.
+  // Some servers close the watch at once instead of reporting that the version is too old.
   const listing = listingFor("closed", { failures, quickCloses, gones });
   if (quickCloses === QUICK_CLOSES) return listing;
   const delay = backOff(quickCloses - QUICK_CLOSES - 1);
@@ -148,7 +149,7 @@ function afterFailure(
   const before = state.kind === "watching" && event.elapsed >= HEALTHY_MS ? 0 : state.failures;
   const lasted = event.elapsed >= QUICK_MS;
   const gones = lasted ? 0 : state.gones;
-  const counted: Record = { failures: before + 1, quickCloses: lasted ? 0 : state.quickCloses, gones };
+  const counted: AttemptHistory = { failures: before + 1, quickCloses: lasted ? 0 : state.quickCloses, gones };
   const again: Listing | Watching =
     state.kind === "watching"
       ? { kind: "watching", resourceVersion: resourceVersion ?? state.resourceVersion, ...counted }
@@ -157,7 +158,7 @@ function afterFailure(
   const pause = { kind: "pausing", delay: backOff(before), exact: false } as const;
   switch (failure.kind) {
     case "gone": {
-      // The server is well, and says what to do: how often it was away before does not matter.
+      // The server works and says what to do, so earlier failures do not count.
       const reason = state.kind === "listing" ? state.reason : "gone";
       const listing = listingFor(reason, { ...counted, failures: before, gones: gones + 1 });
       const status: InformerState = { kind: "unavailable", message, code: 410 };
@@ -176,7 +177,7 @@ function afterFailure(
     case "busy": {
       const status: InformerState = { kind: "unavailable", message, code: failure.code };
       if (failure.retryAfter === undefined) return { ...pause, next: again, status };
-      // `Retry-After: 0` again and again must not become a storm of requests.
+      // Repeated `Retry-After: 0` must not become a storm of requests.
       const least = Math.min(backOff(before) / 4, 1_000);
       const delay = Math.min(Math.max(failure.retryAfter * 1000, least), MOST_ASKED_MS);
       return { kind: "pausing", delay, exact: true, next: again, status };
@@ -201,7 +202,7 @@ function backOff(failures: number): number {
   return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures);
 }
 
-/** What an error of a list or watch means. */
+/** Classifies the error of a list or watch. */
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   if (isUnreachable(error)) return { kind: "unreachable", message };
@@ -214,7 +215,7 @@ export function failureOf(error: unknown): Failure {
   return { kind: "other", message, code };
 }
 
-/** The server has not come as far as the version, after a failover: three shapes in the history of Kubernetes. */
+/** Whether the requested version is newer than the server's, as after a failover; Kubernetes has reported it in three forms. */
 function isTooLarge({
   code,
   status,

@@ -1,8 +1,8 @@
-/** Lists and watches one collection, for ever. */
+/** Lists and watches one collection forever. */
 import { isNotFound } from "../kube/errors/api-error.ts";
-import { evenly, sleep } from "../platform/clock.ts";
+import { monotonic, sleep } from "../platform/clock.ts";
 import { Collection } from "./collection.ts";
-import { ListGate } from "./list-gate.ts";
+import { ListSemaphore } from "./list-semaphore.ts";
 import type { CompleteOptions, ReflectorOptions } from "./reflector-options.ts";
 import { StreamMemory } from "./streaming-list.ts";
 import {
@@ -14,14 +14,14 @@ import {
   type ReflectorState,
 } from "./reflector-state.ts";
 
-/** Reflectors that waited for one server come back spread over this. */
+/** Reflectors that waited for a server resume spread over this time. */
 const STAGGER_MS = 500;
 
 /**
- * Lists and watches one collection, for ever, and tells a sink.
+ * Lists and watches one collection forever and fills a sink.
  *
- * **Guarantees.** Every change reaches the sink, in order, though a list may fold several into one. A version is never
- * asked for that is older than what the sink has seen, unless the server's history went back. No failure ends it.
+ * **Guarantees.** Every change reaches the sink in order, though a list may combine several into one. It never requests a
+ * version older than what the sink has seen, unless the server's history went back. No failure ends it.
  *
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#Reflector
  */
@@ -33,9 +33,9 @@ export class Reflector {
   #relist: ListReason | undefined;
 
   constructor(options: ReflectorOptions) {
-    const { random = Math.random, gate = new ListGate() } = options;
+    const { random = Math.random, listSemaphore = new ListSemaphore() } = options;
     const { streams = new StreamMemory(), onStatus = () => {} } = options;
-    this.#options = { ...options, clock: evenly(options.clock), random, gate, streams, onStatus };
+    this.#options = { ...options, clock: monotonic(options.clock), random, listSemaphore, streams, onStatus };
     this.#collection = new Collection(this.#options);
   }
 
@@ -43,7 +43,7 @@ export class Reflector {
     return this.#state;
   }
 
-  /** Runs until the signal aborts; every failure is part of it. */
+  /** Runs until the signal aborts; failures are retried and never thrown. */
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = (): void => this.#step?.abort(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -63,7 +63,7 @@ export class Reflector {
     }
   }
 
-  /** Trusts nothing for ever: every now and then what is held is compared with a list. */
+  /** Compares the stored objects with a list from time to time. */
   #checks(): Disposable {
     const { clock, random, checkEvery = 0 } = this.#options;
     let timer: Disposable | undefined;
@@ -80,7 +80,7 @@ export class Reflector {
     return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
   }
 
-  /** Lists everything again: at once, or where it waits as soon as that is over. */
+  /** Lists everything again: at once, or after the current wait. */
   relist(reason: ListReason): void {
     const { kind } = this.#state;
     if (kind === "pausing" || kind === "disconnected") this.#state = next(this.#state, { type: "relist", reason });
@@ -109,7 +109,7 @@ export class Reflector {
             });
             began = end.began;
             if (end.error === undefined) return closed();
-            // Given up, before the list was complete: pages are tried at once.
+            // Streaming was given up before the list was complete: list in pages at once.
             const isOver = signal.aborted || this.#state.kind !== "listing" || (await collection.isStreamed(signal));
             if (isOver) throw end.error;
           }

@@ -1,9 +1,9 @@
-/** Lets an informer follow the namespaces that a label selector shows. */
+/** Lets an informer follow the namespaces that match a label selector. */
 import { handle, type Resource } from "../resource/handle.ts";
 import type { InformerHandler } from "./informer-handler.ts";
 import type { SharedInformer } from "./shared-informer.ts";
 
-/** Namespaces by their labels: they come and go while the process runs. */
+/** Selects namespaces by labels; the set changes while the process runs. */
 export interface NamespaceSelector {
   /** A label selector. */
   readonly labels: string;
@@ -22,7 +22,7 @@ export function isNamespaceSelector(
   return namespaces !== undefined && "labels" in namespaces;
 }
 
-/** Each namespace that `namespaces` holds becomes a part of `informer`, until the returned object is disposed of. */
+/** Gives `informer` a partition for each namespace that `namespaces` holds, until the returned object is disposed. */
 export function followNamespaces(namespaces: SharedInformer, informer: SharedInformer): Disposable {
   const changed = (): void => informer.setSelection(namespaces.state, namespaces.hasSynced);
   const handler: InformerHandler = {

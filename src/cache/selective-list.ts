@@ -1,4 +1,4 @@
-/** Lists the metadata of a collection, and then, whole, what of it is wanted. */
+/** Lists the metadata of a collection, then fetches whole only those objects that are needed. */
 import { listMetadata, listPages, type Page } from "../kube/api/list.ts";
 import { collectionPath, type Mapping } from "../kube/api/mapper.ts";
 import { streamMetadata } from "../kube/api/metadata-stream.ts";
@@ -10,43 +10,43 @@ import { type Place, WantedBodies } from "./wanted-bodies.ts";
 export interface SelectiveListOptions {
   readonly transport: Transport;
   readonly mapping: Mapping;
-  /** Empty for all. */
+  /** Empty for all namespaces. */
   readonly namespace: string;
   readonly labels: string | undefined;
   readonly fields: string | undefined;
-  /** Of every page. @default more for long lists */
+  /** Objects per page. @default grows with the list */
   readonly pageSize: number | undefined;
   readonly signal: AbortSignal;
-  /** Which objects are wanted whole, told from their metadata; `undefined` when all are, by now. */
+  /** Which objects are needed whole, decided by their metadata; `undefined` once all are. */
   readonly wants: () => ((object: AnyObject) => boolean) | undefined;
-  /** What is kept of an object that is not wanted whole; what it is given holds on to the answer that it came with. */
+  /** Makes what is kept of an object that is not needed whole; the given object keeps its whole page in memory. */
   readonly reduce: (object: AnyObject) => AnyObject;
-  /** Whether that many objects are better streamed, as far as the server is known to do it. */
+  /** Whether to stream that many objects, as far as the server is known to support it. */
   readonly mayStream: (objects: number) => boolean;
-  /** Tries a streaming list of that many objects; `undefined` when the server does not do it. */
+  /** Tries a streaming list of that many objects; `undefined` when the server does not support it. */
   readonly stream: <T>(objects: number, run: (signal: AbortSignal) => Promise<T | undefined>) => Promise<T | undefined>;
-  /** Some of the list: what is left of objects that nobody wants, and whole objects. */
+  /** Takes a part of the list: reduced objects that nobody needs whole, and whole objects. */
   readonly onObjects: (objects: readonly AnyObject[], resourceVersion: string) => void;
-  /** The server shows something that nobody could work with. */
+  /** Called when the server shows a malformed object, which is ignored. */
   readonly onLeftOut?: ((object: unknown, flaw: string) => void) | undefined;
-  /** What came so far is to be forgotten. */
+  /** The list begins again: what it brought so far is void. */
   readonly onRestart: () => void;
 }
 
-/** Requests for single objects that are under way at a time. */
+/** How many requests for single objects run in parallel. */
 const PARALLEL = 8;
-/** What a selector shows is asked for at once as long as it is no more than this, about. */
+/** The most bytes, roughly, that are requested in one page by a selector. */
 const AT_ONCE_BYTES = 32 * 1_024 * 1_024;
 
 /**
- * Most objects of an owned kind are somebody else's. Their metadata says so, at a tenth of the bytes; what is wanted is
- * then got by a selector, or by its names.
+ * Most objects of an owned kind belong to somebody else, which their metadata tells at a tenth of the bytes. The bodies
+ * that are needed are then fetched by a label selector or by name.
  *
- * **Guarantees.** All objects are in the state of the version that is returned, or in a newer one, which the watch that
- * goes on from that version repeats.
+ * **Guarantees.** Every object is in the state of the returned resource version, or in a newer one that the watch from
+ * that version repeats.
  *
- * @returns `undefined` when all objects are better listed whole; what came so far does not count then.
- * @throws what a list throws.
+ * @returns `undefined` when it is cheaper to list all objects whole; what was listed so far is void then.
+ * @throws the errors of a list.
  */
 export async function listSelectively(options: SelectiveListOptions): Promise<string | undefined> {
   const list = new SelectiveList(options);
@@ -64,7 +64,7 @@ class SelectiveList {
     this.#path = collectionPath(options.mapping, options.namespace);
   }
 
-  /** Hands over what is not wanted whole. @returns `false` when all objects are better listed whole. */
+  /** Hands over the objects that are not needed whole. @returns `false` when it is cheaper to list all objects whole. */
   async metadata(mayStream: boolean): Promise<boolean> {
     const { transport, mapping: type, labels, fields, pageSize: limit, signal, onObjects, onLeftOut } = this.#options;
     if (mayStream && this.#options.mayStream(0)) return (await this.#streamed(0)) || this.metadata(false);
@@ -109,7 +109,7 @@ class SelectiveList {
     return isWorthIt;
   }
 
-  /** Gets what is wanted whole, and returns the version of the list; `undefined` when all objects are better listed whole. */
+  /** Fetches the bodies. @returns the version of the list; `undefined` when it is cheaper to list all objects whole. */
   async bodies(): Promise<string | undefined> {
     const seen = this.#seen;
     if (seen === undefined || seen.wanted === 0) return this.#version;
@@ -120,12 +120,12 @@ class SelectiveList {
       const { selector, objects } = fetching;
       await this.#selected({ labels: both(labels, selector), fields }, objects);
     }
-    // What a selector shows no more has changed since, or has gone.
+    // Objects that the selector did not show have changed or were deleted in the meantime.
     await this.#places(seen.places());
     return this.#version;
   }
 
-  /** @returns whether the server did it. */
+  /** @returns whether the server supports streaming. */
   async #streamed(objects: number): Promise<boolean> {
     const { transport, mapping: type, labels, fields, wants, reduce, onObjects, stream } = this.#options;
     const isWanted = wants();
@@ -149,7 +149,7 @@ class SelectiveList {
         },
       }),
     );
-    // More may be wanted than when it was sent for.
+    // The needs may have grown since the request was sent.
     if (version === undefined || wants() !== isWanted) return false;
     this.#seen = seen;
     this.#version = version;
@@ -176,7 +176,7 @@ class SelectiveList {
     try {
       await Promise.all(running);
     } catch (error) {
-      // Nothing may be handed over after the list has failed.
+      // Nothing may be handed over once the list has failed.
       failing.abort(error);
       await Promise.allSettled(running);
       throw error;
@@ -184,8 +184,8 @@ class SelectiveList {
   }
 
   /**
-   * Pages after the first of what a label selector shows are no longer answered from the cache of kube-apiserver, at ten
-   * times the cost. So the first page tells how much it is, and everything is asked for again at once.
+   * kube-apiserver answers only the first page of a label selector from its cache; further pages cost ten times as much.
+   * So the first page shows how large the result is, and if it is small enough everything is requested again in one page.
    */
   async #selected(selectors: Pick<Part, "labels" | "fields">, objects: number): Promise<void> {
     let isForOnce = false;
@@ -197,7 +197,7 @@ class SelectiveList {
     if (isForOnce) await this.#whole(this.#path, { ...selectors, signal, limit: 0 });
   }
 
-  /** Hands over what is waited for of a part of the collection, page by page, until `isEnough`. */
+  /** Hands over the missing bodies of a part of the collection, page by page, until `isEnough`. */
   async #whole(
     path: string,
     part: Part,
@@ -224,21 +224,21 @@ class SelectiveList {
   }
 }
 
-/** Of the collection. */
+/** A part of the collection. */
 interface Part {
   readonly labels: string | undefined;
   readonly fields: string | undefined;
   readonly signal: AbortSignal;
-  /** As of a list. */
+  /** Objects per page; 0 for everything in one page. */
   readonly limit?: number;
 }
 
-/** Requirements of one selector and of another. */
+/** Combines two selectors: an object must match both. */
 function both(one: string | undefined, other: string): string {
   return one === undefined || one === "" ? other : `${one},${other}`;
 }
 
-/** A field selector of one object; few kinds allow in their names what has a meaning there. */
+/** A field selector for one object; the characters that have a meaning in selectors are escaped. */
 function named(name: string): string {
   return `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`;
 }

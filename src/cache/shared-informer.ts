@@ -1,18 +1,18 @@
-/** An informer: one set of objects, kept current, with everybody who wants to know of its changes. */
+/** A shared informer: one set of objects, kept current for all its users. */
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import { abortable } from "../platform/abortable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
-import { Feed, type WriteResult } from "./feed.ts";
+import { DeltaProcessor, type WriteResult } from "./delta-processor.ts";
 import { Handlers } from "./handlers.ts";
 import { Indexer } from "./indexer.ts";
 import type { HandlerOptions, HandlerRegistration, InformerHandler } from "./informer-handler.ts";
-import { Intake } from "./intake.ts";
-import { InformerParts } from "./informer-parts.ts";
+import { ObjectTransformer } from "./object-transformer.ts";
+import { InformerPartitions } from "./informer-partitions.ts";
 import { worstOf, type InformerState } from "./informer-state.ts";
-import { ListGate } from "./list-gate.ts";
+import { ListSemaphore } from "./list-semaphore.ts";
 import { ObjectSet } from "./object-set.ts";
 import type { Needs } from "./projection.ts";
 import { Reflector } from "./reflector.ts";
@@ -25,9 +25,9 @@ export interface SharedInformerOptions {
   readonly mapper: RestMapper;
   /** @default nothing is logged */
   readonly log?: Pick<Log, "debug" | "info" | "warn" | "error"> | undefined;
-  /** Empty for all. @default [] */
+  /** Empty for all namespaces. @default [] */
   readonly namespaces?: readonly string[] | undefined;
-  /** Instead of `namespaces`: those with these labels, which come and go by `addNamespace` and `removeNamespace`. */
+  /** Instead of `namespaces`: a label selector for namespaces, which are added and removed by `addNamespace` and `removeNamespace`. */
   readonly namespaceLabels?: string | undefined;
   readonly labels?: string | undefined;
   readonly fields?: string | undefined;
@@ -37,23 +37,23 @@ export interface SharedInformerOptions {
   readonly random?: (() => number) | undefined;
   /** Freezes cached objects. @default false */
   readonly freeze?: boolean | undefined;
-  /** Changes each object on its way in, once; what it returns is kept. Where it throws, the object is kept as it came. */
+  /** Changes each object once before it is stored. If it throws, the object is stored unchanged. */
   readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
-  /** Milliseconds after which everything is listed again, about, to find out what was missed. @default never */
+  /** Milliseconds, with jitter, after which everything is listed again to find missed changes. @default never */
   readonly checkEvery?: number | undefined;
-  /** Shared by informers that must not list all at once. */
-  readonly gate?: ListGate | undefined;
-  /** Keys with a write of this process under way. */
+  /** Shared by informers that must not list at the same time. @default one of its own */
+  readonly listSemaphore?: ListSemaphore | undefined;
+  /** Keys with an own write in flight, and how many. */
   readonly held?: ReadonlyMap<string, number> | undefined;
-  /** Objects of a page. @default 500 */
+  /** Objects per page. @default 500 */
   readonly pageSize?: number | undefined;
-  /** Paths besides metadata that are kept, such as `spec.nodeName`; an empty list for metadata alone. @default all */
+  /** Paths that are kept besides metadata, such as `spec.nodeName`; an empty list keeps metadata only. @default everything */
   readonly keep?: readonly string[] | undefined;
   /** How to list. @default "auto" */
   readonly list?: ListMode | undefined;
-  /** Shared by informers of one server. @default its own */
+  /** Shared by the informers of one server. @default one of its own */
   readonly streams?: StreamMemory | undefined;
-  /** A full list has begun. */
+  /** Called when a full list begins. */
   readonly onList?: ((reason: ListReason) => void) | undefined;
 }
 
@@ -61,10 +61,10 @@ const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 const NOTHING_HELD: ReadonlyMap<string, number> = new Map();
 
 /**
- * The objects of one kind in some namespaces, by selectors.
+ * Holds the objects of one kind that match its namespaces and selectors.
  *
- * **Guarantees.** Handlers are called synchronously and in order, after the store has changed. A handler that throws is
- * logged and stops nobody. A handler that comes late is first told of what is there.
+ * **Guarantees.** Handlers are called synchronously and in order, after the store has changed. An error of a handler is
+ * logged and affects no other handler. A handler that is added late is first told of every object that is there.
  *
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#SharedIndexInformer
  */
@@ -72,27 +72,27 @@ export class SharedInformer {
   readonly resource: Resource;
   readonly store: Indexer = new Indexer();
   readonly #set: ObjectSet;
-  readonly #intake: Intake;
+  readonly #transformer: ObjectTransformer;
   readonly #stateLog: StateLog;
   readonly #clock: Clock;
   readonly #handlers: Handlers;
-  readonly #parts: InformerParts;
-  /** What is known of the namespaces themselves, when they are selected. */
+  readonly #partitions: InformerPartitions;
+  /** The state of the namespaces themselves, when they are selected by labels. */
   #selection: { readonly state: InformerState; readonly synced: boolean } | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #relists: Record<string, number> = {};
   readonly #stopping = new AbortController();
   #state: InformerState = { kind: "starting" };
   #hasSynced = false;
-  /** Rises whenever more is needed of objects than before. */
+  /** Increases whenever more of each object is needed than before. */
   #needs = 0;
-  /** What is kept meets the needs so far. */
+  /** The needs that the stored objects meet. */
   #needsMet = 0;
   #lastEventAt: number | undefined;
 
   constructor(resource: Resource, options: SharedInformerOptions) {
     const { clock = systemClock, random = Math.random, freeze = false, log = SILENT } = options;
-    const { gate = new ListGate(), held = NOTHING_HELD, transport, mapper, pageSize } = options;
+    const { listSemaphore = new ListSemaphore(), held = NOTHING_HELD, transport, mapper, pageSize } = options;
     this.resource = resource;
     const set = new ObjectSet(resource, options);
     const { id, keep, labels, fields } = set;
@@ -100,19 +100,19 @@ export class SharedInformer {
     this.#selection = set.namespaceLabels === undefined ? undefined : { state: { kind: "starting" }, synced: false };
     this.#clock = clock;
     this.#stateLog = new StateLog(log, id);
-    this.#intake = new Intake({ transform: options.transform, keep, freeze, log, informer: id });
+    this.#transformer = new ObjectTransformer({ transform: options.transform, keep, freeze, log, informer: id });
     this.#handlers = new Handlers({ log, clock, informer: id, resync: () => this.#resync() });
-    this.#parts = new InformerParts({
+    this.#partitions = new InformerPartitions({
       make: (namespace, onStatus) => {
-        const feed = new Feed({
+        const processor = new DeltaProcessor({
           store: this.store,
           handlers: this.#handlers,
           namespace,
           held,
-          intake: this.#intake,
+          transformer: this.#transformer,
           needs: () => this.#needs,
           covers: (object) => this.covers(object),
-          onHeard: () => this.#heard(),
+          onHeard: () => this.#onServerHeard(),
           onSynced: () => this.#synced(),
         });
         const reflector = new Reflector({
@@ -124,14 +124,14 @@ export class SharedInformer {
           mapper,
           clock,
           random,
-          gate,
+          listSemaphore,
           pageSize,
           checkEvery: options.checkEvery,
           list: options.list,
           metadataOnly: keep?.isMetadataOnly,
           streams: options.streams,
-          sink: feed,
-          wants: () => this.#intake.wants,
+          sink: processor,
+          wants: () => this.#transformer.wants,
           onStatus,
           onOther: (object) => this.#stateLog.other(object),
           onLeftOut: (object, flaw) => this.#stateLog.leftOut(object, flaw),
@@ -140,20 +140,20 @@ export class SharedInformer {
             options.onList?.(reason);
           },
         });
-        return { feed, reflector };
+        return { processor, reflector };
       },
       onStatus: () => this.#status(),
     });
     if (set.namespaceLabels !== undefined) return;
-    for (const namespace of set.namespaces.length === 0 ? [""] : set.namespaces) this.#parts.add(namespace, true);
+    for (const namespace of set.namespaces.length === 0 ? [""] : set.namespaces) this.#partitions.add(namespace, true);
   }
 
-  /** Differs for every kind, version, set of namespaces and selectors. */
+  /** Unique for each kind, version, set of namespaces and selectors. */
   get id(): string {
     return this.#set.id;
   }
 
-  /** The part of `id` that tells informers of one kind apart; empty for all objects. */
+  /** The part of `id` that distinguishes informers of one kind; empty for all objects. */
   get selector(): string {
     return this.#set.selector;
   }
@@ -166,21 +166,21 @@ export class SharedInformer {
     return this.#set.fields;
   }
 
-  /** Selects namespaces; `undefined` when they are listed, or all. */
+  /** The label selector for namespaces; `undefined` when they are named, or when all are watched. */
   get namespaceLabels(): string | undefined {
     return this.#set.namespaceLabels;
   }
 
-  /** Sorted; empty for all, or for none while no namespace is selected. */
+  /** Sorted; empty for all namespaces, and while no namespace matches the selector. */
   get namespaces(): readonly string[] {
-    return this.#parts.has("") ? [] : this.#parts.namespaces;
+    return this.#partitions.has("") ? [] : this.#partitions.namespaces;
   }
 
   get state(): InformerState {
     return this.#state;
   }
 
-  /** Every namespace has been listed; true from then on, until the kind is gone. */
+  /** Whether every namespace has been listed; it stays true until the kind is gone. */
   get hasSynced(): boolean {
     return this.#hasSynced;
   }
@@ -198,68 +198,68 @@ export class SharedInformer {
     await (signal === undefined ? promise : abortable(promise, signal));
   }
 
-  /** When the server was last heard of, a list, event or bookmark; milliseconds since the epoch. */
+  /** When the last list, event or bookmark arrived; milliseconds since the epoch. */
   get lastEventAt(): number | undefined {
     return this.#lastEventAt;
   }
 
-  /** The version up to which the store is current; with several namespaces, of the least current one. */
+  /** The resource version up to which the store is current; with several namespaces, that of the least current one. */
   get resourceVersion(): string {
     return this.store.resourceVersion;
   }
 
-  /** Full lists after the first, by reason. */
+  /** How many full lists followed the first one, by reason. */
   get relists(): Readonly<Record<string, number>> {
     return this.#relists;
   }
 
-  /** Changes that a checking list found and no event had told of; 0 unless something is wrong with the server or here. */
+  /** How many changes a checking list has found that no event had reported; 0 unless the server or this program is faulty. */
   get differences(): number {
     let differences = 0;
-    for (const feed of this.#parts.feeds) differences += feed.differences;
+    for (const processor of this.#partitions.processors) differences += processor.differences;
     return differences;
   }
 
-  /** Of the objects as JSON, estimated from some of them. Walks the store. */
+  /** The estimated size of the objects as JSON, in bytes. Walks the store. */
   get bytes(): number {
-    return this.#intake.bytesOf(this.store);
+    return this.#transformer.bytesOf(this.store);
   }
 
-  /** Calls of handlers that threw. */
+  /** How many handler calls have thrown. */
   get handlerFailures(): number {
     return this.#handlers.failures;
   }
 
-  /** Objects that are kept as they came, because the transform threw. */
+  /** How many objects were stored unchanged because the transform threw. */
   get transformFailures(): number {
-    return this.#intake.transformFailures;
+    return this.#transformer.transformFailures;
   }
 
-  /** Own writes that the server's stream has not shown yet. */
+  /** How many own writes the watch has not shown yet. */
   get pendingWrites(): number {
     let pending = 0;
-    for (const feed of this.#parts.feeds) pending += feed.pendingWrites;
+    for (const processor of this.#partitions.processors) pending += processor.pendingWrites;
     return pending;
   }
 
-  /** Begins to list and watch; later calls do nothing. */
+  /** Starts listing and watching; later calls have no effect. */
   start(): void {
-    this.#parts.start();
+    this.#partitions.start();
   }
 
-  /** Resolves when nothing of it is left running. The store stays as it is. */
+  /** Stops the informer; resolves once nothing is left running. The store keeps its content. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("The informer is stopped"));
     this.#handlers.stop();
-    await this.#parts.stop();
+    await this.#partitions.stop();
     this.#state = { kind: "stopped" };
-    this.#tell();
+    this.#notify();
   }
 
   /**
-   * Adds a handler, after telling it of each object that is there already.
+   * Adds a handler and calls its `onAdd` for every object that is there already.
    *
-   * @throws when the informer is stopped.
+   * @throws Error when the informer has been stopped.
    */
   addHandler(handler: InformerHandler, options: HandlerOptions): HandlerRegistration {
     if (this.#stopping.signal.aborted) {
@@ -275,13 +275,13 @@ export class SharedInformer {
     };
   }
 
-  /** What is needed now: it says whether all of it has been listed, from when it has been until the kind is gone. */
+  /** Notes the current needs; the result says whether everything that they require has been listed. */
   claim(): { readonly hasSynced: () => boolean } {
     const needs = this.#needs;
     return { hasSynced: () => this.#hasSynced && this.#needsMet >= needs };
   }
 
-  /** Told when `state` or `hasSynced` changed, its own or that of a registration. */
+  /** Calls the listener when `state` or `hasSynced` changes, of the informer or of a registration. */
   onChange(listener: () => void): Disposable {
     const own = (): void => listener();
     this.#listeners.add(own);
@@ -291,95 +291,96 @@ export class SharedInformer {
   /** Whether an object belongs to this informer's set. */
   covers(object: AnyObject): boolean {
     const { namespace = "" } = object.metadata;
-    return (this.#parts.has("") || this.#parts.has(namespace)) && this.#set.selects(object);
+    return (this.#partitions.has("") || this.#partitions.has(namespace)) && this.#set.selects(object);
   }
 
-  /** Whether everything of a namespace that the selectors show is, or will be at the first sync, in the store. */
+  /** Whether the store holds all matching objects of a namespace, now or from the first sync on. */
   sees(namespace: string | undefined): boolean {
-    if (this.#parts.has("")) return true;
-    const feed = namespace === undefined ? undefined : this.#parts.feed(namespace);
-    return feed !== undefined && (this.#set.namespaceLabels === undefined || feed.synced);
+    if (this.#partitions.has("")) return true;
+    const processor = namespace === undefined ? undefined : this.#partitions.processor(namespace);
+    return processor !== undefined && (this.#set.namespaceLabels === undefined || processor.synced);
   }
 
-  /** A namespace that is selected from now on: its objects are new to the handlers. */
+  /** Starts watching a namespace; handlers are told of its objects as added. */
   addNamespace(namespace: string): void {
-    if (!this.#stopping.signal.aborted && !this.#parts.has(namespace)) this.#parts.add(namespace, !this.#hasSynced);
+    if (!this.#stopping.signal.aborted && !this.#partitions.has(namespace))
+      this.#partitions.add(namespace, !this.#hasSynced);
   }
 
-  /** A namespace that is selected no more: its objects leave, and count as deleted. */
+  /** Stops watching a namespace; handlers are told of its objects as deleted. */
   removeNamespace(namespace: string): void {
-    this.#parts.remove(namespace);
+    this.#partitions.remove(namespace);
     this.#status();
   }
 
-  /** What is known of the namespaces that are selected, and whether all of them have been added. */
+  /** Sets the state of the selected namespaces, and whether all of them have been added. */
   setSelection(state: InformerState, synced: boolean): void {
     this.#selection = { state, synced };
     this.#synced();
     this.#status();
   }
 
-  /** What all users need from now on. What was dropped before, and is needed now, is listed again. */
+  /** Sets what all users need. What is needed now and was dropped before is listed again. */
   setNeeds(users: Iterable<Needs>): void {
-    if (!this.#intake.setNeeds(users)) return;
+    if (!this.#transformer.setNeeds(users)) return;
     this.#needs++;
-    this.#parts.relist();
+    this.#partitions.relist();
   }
 
-  /** What the answer to a write shows, where an event that is held shows the same and has been parsed. */
-  answered(key: string, text: string): AnyObject | undefined {
-    return this.#feedOf(key)?.answered(key, text);
+  /** The object of a deferred event that was parsed from the same text as the response to a write. */
+  findDeferred(key: string, text: string): AnyObject | undefined {
+    return this.#processorOf(key)?.findDeferred(key, text);
   }
 
-  /** A write of this process was answered; `undefined` when it was refused. Events are let go when `isLast`. */
+  /** Ends an own write; `result` is `undefined` when it was refused. Deferred events are released with the last write. */
   endWrite(key: string, result: WriteResult | undefined, isLast: boolean): void {
-    const feed = this.#feedOf(key);
-    if (feed === undefined) return;
+    const processor = this.#processorOf(key);
+    if (processor === undefined) return;
     const { object } = result ?? {};
-    // The answer in another version of the API has another shape; the event comes in ours.
+    // A response in another API version has another shape; its event arrives in ours.
     const isOurs = object === undefined || object.apiVersion === this.resource.apiVersion;
-    if (result !== undefined && isOurs) feed.wrote(key, result);
-    if (isLast) feed.release(key);
+    if (result !== undefined && isOurs) processor.recordWrite(key, result);
+    if (isLast) processor.release(key);
   }
 
-  /** The handlers have taken notice of what these in this process have written so far, as of any change from outside. */
-  told(origins: readonly string[]): void {
-    for (const feed of this.#parts.feeds) feed.told(origins);
+  /** The writes of these origins count as observed by the handlers, like changes from outside. */
+  markObserved(origins: readonly string[]): void {
+    for (const processor of this.#partitions.processors) processor.markObserved(origins);
   }
 
-  #feedOf(key: string): Feed | undefined {
-    return this.#parts.feed("") ?? this.#parts.feed(key.slice(0, Math.max(0, key.indexOf("/"))));
+  #processorOf(key: string): DeltaProcessor | undefined {
+    return this.#partitions.processor("") ?? this.#partitions.processor(key.slice(0, Math.max(0, key.indexOf("/"))));
   }
 
-  #heard(): void {
+  #onServerHeard(): void {
     this.#lastEventAt = this.#clock.now();
-    this.store.resourceVersion = this.#parts.resourceVersion;
+    this.store.resourceVersion = this.#partitions.resourceVersion;
   }
 
   #synced(): void {
-    const all = this.#parts.synced && this.#selection?.synced !== false;
-    const { needsMet } = this.#parts;
+    const all = this.#partitions.synced && this.#selection?.synced !== false;
+    const { needsMet } = this.#partitions;
     if (all === this.#hasSynced && needsMet === this.#needsMet) return;
     this.#hasSynced = all;
     this.#needsMet = needsMet;
-    this.#tell();
+    this.#notify();
   }
 
   #status(): void {
-    const { state: parts } = this.#parts;
+    const { state: parts } = this.#partitions;
     const state = this.#selection === undefined ? parts : worstOf([this.#selection.state, parts]);
     if (isSame(state, this.#state)) return;
     this.#state = state;
     this.#stateLog.changed(state);
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 
   #resync(): void {
-    for (const feed of this.#parts.feeds) feed.resync();
+    for (const processor of this.#partitions.processors) processor.resync();
   }
 }
 

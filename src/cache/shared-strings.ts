@@ -1,12 +1,12 @@
-/** Strings that many objects have in common, kept once: the parser makes new ones for each object. */
+/** Keeps strings that many objects share once; the parser makes new ones for each object. */
 import type { AnyObject } from "../resource/handle.ts";
 
-/** Values that turn out to be different for each object must not gather here. */
+/** The table is cleared at this size, so that values which differ for each object do not accumulate. */
 const MOST = 2_048;
 const strings = new Map<string, string>();
-/** From here on a text is looked for among those of other objects: a shorter one would cost more than it saves. */
+/** Texts from this length on are shared; sharing a shorter one would cost more than it saves. */
 const LONG = 256;
-/** Characters of the texts that are remembered; together they must not weigh. */
+/** The most characters of all remembered texts. */
 const MOST_CHARACTERS = 1_000_000;
 const texts = new Map<string, string>();
 let characters = 0;
@@ -19,7 +19,7 @@ function shared(text: string): string {
   return text;
 }
 
-/** As certificates, scripts and settings that are the same in every namespace. */
+/** Shares long texts, such as certificates, scripts and settings that are the same in every namespace. */
 function sharedText(text: string): string {
   const known = texts.get(text);
   if (known !== undefined) return known;
@@ -41,8 +41,8 @@ interface Draft {
 }
 
 /**
- * Replaces kind, namespace and labels of a freshly parsed object by those of others, where they are equal, and long texts
- * of its `data`: an object of 3 KB whose text others have too takes half a KB. What Secrets hold is remembered nowhere.
+ * Replaces kind, namespace, labels and long texts of `data` of a freshly parsed object by equal strings of other objects:
+ * an object of 3 KB whose text others have too takes half a KB. The content of Secrets is never remembered.
  */
 export function shareStrings(object: AnyObject): void {
   const draft = object as unknown as Draft;

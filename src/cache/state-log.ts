@@ -1,9 +1,9 @@
-/** Says in the log what keeps an informer from watching, once, and when that is over. */
+/** Logs once why an informer cannot watch, and when it can again. */
 import type { Log } from "../observe/log.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { InformerState } from "./informer-state.ts";
 
-/** So many other kinds are named, and so many objects that nobody could work with. */
+/** How many other kinds, and how many malformed objects, are logged. */
 const MOST_OTHERS = 10;
 /** Namespace and name of an object have at most 253 characters each. */
 const MOST_NAME = 510;
@@ -11,11 +11,11 @@ const MOST_NAME = 510;
 export class StateLog {
   readonly #log: Pick<Log, "debug" | "info" | "warn">;
   readonly #informer: string;
-  /** What was last logged. */
+  /** The problem that was last logged. */
   #trouble: string | undefined;
-  /** Kinds that do not belong to the informer. */
+  /** Logged kinds that do not belong to the informer. */
   readonly #others = new Set<string>();
-  /** Objects that nobody could work with, with what was wrong with them. */
+  /** Logged malformed objects with their flaws. */
   readonly #leftOut = new Set<string>();
 
   constructor(log: Pick<Log, "debug" | "info" | "warn">, informer: string) {
@@ -23,30 +23,30 @@ export class StateLog {
     this.#informer = informer;
   }
 
-  /** A watch shows an object of another kind. */
+  /** Logs that a watch shows an object of another kind. */
   other({ apiVersion, kind }: AnyObject): void {
     const type = `${apiVersion}/${kind}`;
     if (this.#others.has(type) || this.#others.size >= MOST_OTHERS) return;
     this.#others.add(type);
     const about = { informer: this.#informer, apiVersion, kind };
-    this.#log.warn("A watch shows an object of another kind: it is left out", about);
+    this.#log.warn("Ignoring an object of another kind that a watch shows", about);
   }
 
-  /** The server shows something that nobody could work with. */
+  /** Logs that the server shows a malformed object. */
   leftOut(object: unknown, flaw: string): void {
     const name = nameOf(object);
     const told = `${name} ${flaw}`;
     if (this.#leftOut.has(told) || this.#leftOut.size >= MOST_OTHERS) return;
     this.#leftOut.add(told);
     const about = { informer: this.#informer, ...(name && { object: name }), flaw };
-    this.#log.warn("The server shows something malformed: it is left out", about);
+    this.#log.warn("Ignoring a malformed object that the server shows", about);
   }
 
   changed(state: InformerState): void {
     const informer = this.#informer;
     if (state.kind === "waiting" || state.kind === "unavailable") {
       const { kind, message } = state;
-      // It was tried again, and nothing is new; a kind that is absent is told of in several ways.
+      // A retry with the same result is not logged again; the messages for an absent kind differ, so only the state counts.
       const trouble = kind === "waiting" ? kind : message;
       if (this.#trouble === trouble) return;
       this.#trouble = trouble;
@@ -59,7 +59,7 @@ export class StateLog {
   }
 }
 
-/** What can be told of the name of something that may be anything. */
+/** The name of a value that may not even be an object. */
 function nameOf(object: unknown): string {
   const { metadata } = (object ?? {}) as { metadata?: { namespace?: unknown; name?: unknown } | null };
   return [metadata?.namespace, metadata?.name]

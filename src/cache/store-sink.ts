@@ -1,21 +1,21 @@
-/** Lets a reflector fill any kind of store. */
+/** Lets a reflector fill any store or queue. */
 import type { WatchType } from "../kube/api/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { ReflectorSink } from "./reflector-options.ts";
 
-/** What a reflector can fill: every store and queue here. @see https://pkg.go.dev/k8s.io/client-go/tools/cache#ReflectorStore */
+/** A store that a reflector can fill. @see https://pkg.go.dev/k8s.io/client-go/tools/cache#ReflectorStore */
 export interface ReflectorStore {
   add(object: AnyObject): void;
   update(object: AnyObject): void;
   delete(object: AnyObject): unknown;
-  /** These objects and no others. */
+  /** Replaces the content by these objects. */
   replace(objects: readonly AnyObject[], resourceVersion: string): void;
 }
 
 /**
- * A reflector's way into a store.
+ * Passes what a reflector finds on to a store.
  *
- * **Guarantees.** A list replaces the store's content in one step, when all its pages are there.
+ * **Guarantees.** A list replaces the content of the store in one step, once all its pages have arrived.
  */
 export class StoreSink implements ReflectorSink {
   readonly #store: ReflectorStore;

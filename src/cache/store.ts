@@ -2,7 +2,7 @@
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 
-/** What may be read of a store. */
+/** The read-only view of a store. */
 export interface ReadonlyStore {
   readonly size: number;
   get(key: string): AnyObject | undefined;
@@ -13,13 +13,13 @@ export interface ReadonlyStore {
 }
 
 /**
- * Objects by key, `namespace/name` or `name`; iteration is in the order in which keys came.
+ * Objects by key, `namespace/name` or `name`; iteration follows the order in which keys were added.
  *
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#Store
  */
 export class Store implements ReadonlyStore {
   readonly #objects = new Map<string, AnyObject>();
-  /** The version up to which the store is known to be current; empty before the first list. */
+  /** The resource version up to which the store is current; empty before the first list. */
   resourceVersion = "";
 
   get size(): number {
@@ -59,14 +59,14 @@ export class Store implements ReadonlyStore {
   }
 
   /**
-   * @param object or its key.
-   * @returns whether there was such an object.
+   * @param object the object or its key.
+   * @returns whether the store had it.
    */
   delete(object: string | AnyObject): boolean {
     return this.#objects.delete(typeof object === "string" ? object : keyString(object.metadata));
   }
 
-  /** These objects and no others. */
+  /** Replaces the content by these objects. */
   replace(objects: readonly AnyObject[], resourceVersion: string): void {
     const keys = new Set<string>();
     for (const object of objects) {

@@ -1,4 +1,4 @@
-/** A list that comes as the beginning of a watch, on one connection with it. */
+/** Streaming lists: a list that arrives as the beginning of a watch. */
 import { END_OF_LIST } from "../kube/api/metadata-stream.ts";
 import type { WatchType } from "../kube/api/watch.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -6,16 +6,16 @@ import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import { failureOf } from "./reflector-state.ts";
 
-/** How a reflector lists: page by page, as a stream, or as suits what there is and what the server can. */
+/** How a reflector lists: in pages, as a stream, or whichever suits the collection and the server. */
 export type ListMode = "auto" | "pages" | "stream";
 
-/** A server that has told everything says so at once; one that never says it would be waited for in vain. */
+/** A server that supports streaming sends the end bookmark right after the last object; without it the stream is given up. */
 export const STREAM_DEADLINE_MS = 7_000;
-/** A server that has much to do sends at least so many objects in a second. */
+/** Even a busy server sends this many objects per millisecond. */
 const STREAMED_PER_MS = 10;
-/** Fewer objects come as soon in pages. */
+/** Fewer objects arrive as fast in pages. */
 const STREAMED_FROM = 20_000;
-/** Streams that ended before their end, in a row, after which the resource is listed by pages. */
+/** Consecutive incomplete streams after which the resource is listed in pages. */
 const BROKEN_STREAMS = 3;
 
 interface StreamOptions {
@@ -24,7 +24,7 @@ interface StreamOptions {
   readonly clock: Clock;
 }
 
-/** Which resources a server cannot stream, found out once for all reflectors. */
+/** Remembers which resources a server cannot stream, for all its reflectors. */
 export class StreamMemory {
   readonly #unusable = new Map<string, string>();
   readonly #broken = new Map<string, number>();
@@ -34,7 +34,7 @@ export class StreamMemory {
     return !this.#unusable.has(path);
   }
 
-  /** Why the resource is listed by pages; `undefined` while it may be streamed. */
+  /** Why the resource is listed in pages; `undefined` while it may be streamed. */
   reason(path: string): string | undefined {
     return this.#unusable.get(path);
   }
@@ -43,11 +43,11 @@ export class StreamMemory {
     this.#unusable.set(path, reason);
   }
 
-  /** The server closed a stream before its end. */
+  /** The server closed a stream before the end bookmark. */
   broken(path: string): void {
     const count = (this.#broken.get(path) ?? 0) + 1;
     this.#broken.set(path, count);
-    if (count >= BROKEN_STREAMS) this.giveUp(path, `${count} streaming lists ended before their end`);
+    if (count >= BROKEN_STREAMS) this.giveUp(path, `${count} streaming lists were closed before the end bookmark`);
   }
 
   complete(path: string): void {
@@ -55,18 +55,18 @@ export class StreamMemory {
   }
 }
 
-/** Whether that many objects of a collection are better streamed. */
+/** Whether to stream a collection of that many objects. */
 export function mayStream(objects: number, path: string, { list, streams }: StreamOptions): boolean {
   if (list === "pages" || !streams.isUsable(path)) return false;
   return list === "stream" || objects >= STREAMED_FROM;
 }
 
 /**
- * Tries a streaming list; one that is refused, or does not end in time, is not tried again for the collection.
+ * Tries a streaming list. If it is refused or does not end in time, the collection is not streamed again.
  *
- * @param run gives `undefined` when the server ended the stream before its end.
- * @returns `undefined` when the collection is to be listed by pages.
- * @throws when the server cannot answer now, or the signal's reason.
+ * @param run returns `undefined` when the server closed the stream before the end bookmark.
+ * @returns `undefined` when the collection must be listed in pages.
+ * @throws the error when the server cannot answer now, or the signal's reason.
  */
 export async function tryStream<T>(
   { objects, path, signal }: { readonly objects: number; readonly path: string; readonly signal: AbortSignal },
@@ -91,14 +91,14 @@ export async function tryStream<T>(
   }
 }
 
-/** Collects what comes before the end bookmark: the objects, and changes of them meanwhile. */
+/** Collects the objects, and their changes, that arrive before the end bookmark. */
 export class InitialEvents {
   readonly #objects = new Map<string, AnyObject>();
 
   /**
    * Takes an event.
    *
-   * @returns the version of the list, when this was its end.
+   * @returns the resource version of the list when the event is the end bookmark.
    */
   take(type: WatchType, object: AnyObject): string | undefined {
     const { metadata } = object;

@@ -1,18 +1,18 @@
-/** A store for those who want everything again at each change. */
+/** A store that pushes its whole content after each change. */
 import type { AnyObject } from "../resource/handle.ts";
 import { Store } from "./store.ts";
 
 /**
- * Objects by key that are pushed as a whole after each change.
+ * Objects by key; the whole content is pushed after each change.
  *
- * **Guarantees.** `push` is called synchronously, once for each change, after the store shows it; a `replace` is one
- * change. A deletion of what is not there is none.
+ * **Guarantees.** `push` is called synchronously, once for each change, after the store has changed. A `replace` is one
+ * change. Deleting an absent object is no change.
  *
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#UndeltaStore
  */
 export class UndeltaStore extends Store {
   readonly #push: (objects: readonly AnyObject[]) => void;
-  /** A change of many objects is under way. */
+  /** A `replace` is under way. */
   #several = false;
 
   constructor(push: (objects: readonly AnyObject[]) => void) {

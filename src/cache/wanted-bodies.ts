@@ -1,27 +1,27 @@
-/** Which objects of a list of metadata are wanted whole, and the cheapest way to get them. */
+/** Finds out which objects of a metadata list are needed whole, and the cheapest way to get them. */
 import type { AnyObject } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
 import { LabelSieve } from "./label-sieve.ts";
 
-/** What a request costs the API server, in objects of a list: most of a millisecond. */
+/** The cost of a request for the API server, expressed in objects of a list: most of a millisecond. */
 const REQUEST = 20;
 
-/** How to get what is wanted. */
+/** How to get the bodies. */
 export type Fetching =
   | { readonly kind: "all" }
-  /** One that shows that many objects, about. */
+  /** By a label selector that matches about that many objects. */
   | { readonly kind: "selector"; readonly selector: string; readonly objects: number }
   | { readonly kind: "places" };
 
-/** A namespace as a whole, or objects of it by their names. */
+/** A whole namespace, or objects of it by name. */
 export interface Place {
   /** Empty for objects without a namespace. */
   readonly namespace: string;
-  /** `undefined` for all of the namespace. */
+  /** `undefined` for the whole namespace. */
   readonly names: readonly string[] | undefined;
 }
 
-/** What a list of metadata has shown so far. */
+/** Keeps track of what a metadata list has shown so far. */
 export class WantedBodies {
   readonly #wants: (object: AnyObject) => boolean;
   readonly #sieve = new LabelSieve();
@@ -34,17 +34,17 @@ export class WantedBodies {
     this.#wants = wants;
   }
 
-  /** Objects so far. */
+  /** How many objects the list has shown. */
   get size(): number {
     return this.#size;
   }
 
-  /** Of those, which are waited for. */
+  /** How many bodies are still missing. */
   get wanted(): number {
     return this.#wanted.size;
   }
 
-  /** Takes note of an object. @returns whether it is wanted whole. */
+  /** Takes note of an object. @returns whether it is needed whole. */
   see(object: AnyObject): boolean {
     const { metadata } = object;
     const { namespace = "" } = metadata;
@@ -61,12 +61,12 @@ export class WantedBodies {
     return false;
   }
 
-  /** It came whole, or has gone: nobody waits for it. @returns whether it was waited for. */
+  /** The object has arrived whole or was deleted. @returns whether its body was missing. */
   forget({ metadata }: AnyObject): boolean {
     return this.#wanted.delete(keyString(metadata));
   }
 
-  /** How to get what is waited for. */
+  /** The cheapest way to get the missing bodies. */
   fetching(): Fetching {
     const all = REQUEST + this.#size;
     const { selector, others } = this.#sieve.best();
@@ -77,7 +77,7 @@ export class WantedBodies {
     return byPlace <= bySelector ? { kind: "places" } : { kind: "selector", selector, objects };
   }
 
-  /** Where to find what is waited for. */
+  /** The namespaces and names of the missing bodies. */
   places(): readonly Place[] {
     const byNamespace = Map.groupBy(this.#wanted.values(), ({ namespace = "" }) => namespace);
     return Array.from(byNamespace, ([namespace, keys]) => {

@@ -1,7 +1,7 @@
-/** Lets consumers of a queue wait until something is in it. */
+/** Wakes the consumers of a queue when an item arrives. */
 import { abortable } from "../platform/abortable.ts";
 
-export class Arrivals {
+export class WorkSignal {
   #waiting: PromiseWithResolvers<void> | undefined;
   #closed = false;
 
@@ -9,15 +9,15 @@ export class Arrivals {
     return this.#closed;
   }
 
-  /** Something has come. */
-  tell(): void {
+  /** An item has arrived: wakes every consumer that waits. */
+  notify(): void {
     if (this.#waiting === undefined) return;
     this.#waiting.resolve();
     this.#waiting = undefined;
   }
 
-  /** @throws when it is closed, the signal's reason. */
-  async next(signal: AbortSignal | undefined): Promise<void> {
+  /** Waits for the next item. @throws Error when the queue is closed, or the signal's reason. */
+  async wait(signal: AbortSignal | undefined): Promise<void> {
     this.assertOpen();
     this.#waiting ??= Promise.withResolvers();
     const { promise } = this.#waiting;
@@ -31,6 +31,6 @@ export class Arrivals {
 
   close(): void {
     this.#closed = true;
-    this.tell();
+    this.notify();
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Recognises the echo of an own write by its text, so that nothing is parsed twice.
+ * Recognises the watch event of an own write by its text, so that it need not be parsed.
  *
- * The server encodes an object once: the line of an event is the answer to the write, word for word, with the type
- * before it. Only whole texts that are equal count, so nothing else is ever taken for an echo.
+ * The server encodes an object once: the line of the event is the response to the write, byte for byte, after the event's
+ * type. Only complete, equal texts match, so nothing else can be mistaken for an echo.
  */
 import type { AnyObject } from "../resource/handle.ts";
 
@@ -11,14 +11,14 @@ const MODIFIED = '{"type":"MODIFIED","object":';
 const VERSION = '"resourceVersion":"';
 const BRACE = 125;
 const NEWLINE = 10;
-/** Characters of answers whose echo has not come, after which the oldest are forgotten: their echoes are parsed. */
+/** The most characters of remembered responses; beyond that the oldest are forgotten and their echoes parsed. */
 const MOST = 1_000_000;
 
-/** Whether a line of a watch tells that an object is now as an answer shows it. */
-export function isEventOf(line: string, answer: string): boolean {
+/** Whether a line of a watch is the event of a write with this response. */
+export function isEchoOf(line: string, answer: string): boolean {
   const start = line.startsWith(MODIFIED) ? MODIFIED.length : line.startsWith(ADDED) ? ADDED.length : 0;
   if (start === 0) return false;
-  // An answer ends with a line break.
+  // A response ends with a line break.
   const text = answer.charCodeAt(answer.length - 1) === NEWLINE ? answer.slice(0, -1) : answer;
   return (
     line.length === start + text.length + 1 &&
@@ -27,62 +27,62 @@ export function isEventOf(line: string, answer: string): boolean {
   );
 }
 
-/** An answer that went into the store, under its key. */
-export interface KnownAnswer {
+/** The response to an own write, as it went into the store. */
+export interface WriteResponse {
   readonly key: string;
-  /** As it was taken in. */
+  /** The object as it was stored. */
   readonly object: AnyObject;
   readonly text: string;
 }
 
-/** Answers that went into the store, until their echo comes. */
-export class AnswerTexts {
+/** Remembers the responses to own writes until their echo arrives. */
+export class WriteResponseCache {
   /** By resource version. */
-  readonly #answers = new Map<string, KnownAnswer>();
+  readonly #responses = new Map<string, WriteResponse>();
   #characters = 0;
 
   get size(): number {
-    return this.#answers.size;
+    return this.#responses.size;
   }
 
-  add(answer: KnownAnswer): void {
+  add(answer: WriteResponse): void {
     const { resourceVersion } = answer.object.metadata;
-    this.#forget(resourceVersion); // some servers count the versions of each object by itself
-    this.#answers.set(resourceVersion, answer);
+    this.#forget(resourceVersion); // some servers count resource versions for each object separately
+    this.#responses.set(resourceVersion, answer);
     this.#characters += answer.text.length;
     if (this.#characters <= MOST) return;
-    for (const version of this.#answers.keys()) {
+    for (const version of this.#responses.keys()) {
       this.#forget(version);
       if (this.#characters <= MOST) return;
     }
   }
 
-  /** The answer that a line of the watch repeats; it is forgotten. */
-  take(line: string): KnownAnswer | undefined {
-    if (this.#answers.size === 0) return undefined;
-    // Where the version seems to stand only says which answer to compare with.
+  /** The response that a line of the watch repeats; it is forgotten. */
+  matchWriteEcho(line: string): WriteResponse | undefined {
+    if (this.#responses.size === 0) return undefined;
+    // What looks like the version only selects the response to compare the whole line with.
     const at = line.indexOf(VERSION) + VERSION.length;
     const version = line.slice(at, line.indexOf('"', at));
-    const answer = this.#answers.get(version);
+    const answer = this.#responses.get(version);
     if (answer === undefined) return undefined;
     this.#forget(version);
-    return isEventOf(line, answer.text) ? answer : undefined;
+    return isEchoOf(line, answer.text) ? answer : undefined;
   }
 
-  /** The stream has come to a version: the echoes of these answers will not come any more. */
-  passed(isPassed: (version: string) => boolean): void {
-    for (const version of this.#answers.keys()) if (isPassed(version)) this.#forget(version);
+  /** Forgets responses whose echoes will not arrive any more, because the watch has passed their version. */
+  forgetUpTo(isPassed: (version: string) => boolean): void {
+    for (const version of this.#responses.keys()) if (isPassed(version)) this.#forget(version);
   }
 
   clear(): void {
-    this.#answers.clear();
+    this.#responses.clear();
     this.#characters = 0;
   }
 
   #forget(version: string): void {
-    const answer = this.#answers.get(version);
+    const answer = this.#responses.get(version);
     if (answer === undefined) return;
     this.#characters -= answer.text.length;
-    this.#answers.delete(version);
+    this.#responses.delete(version);
   }
 }

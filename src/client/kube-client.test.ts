@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { InformerRegistry } from "../cache/registry.ts";
+import { InformerRegistry } from "../cache/informer-registry.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { Pod } from "../resource/builtin/index.ts";

@@ -4,7 +4,7 @@
  * While an attempt of a write is under way the informers hold the events of its key; the answer goes into their stores
  * at once. So a read after a write sees at least that write, and an event that only echoes it is recognised.
  */
-import type { WriteResult } from "../cache/feed.ts";
+import type { WriteResult } from "../cache/delta-processor.ts";
 import { isNotFound } from "../kube/errors/api-error.ts";
 import { WritesRefused } from "../kube/transport/request-gate.ts";
 import { collectionPath, objectPath } from "../kube/api/mapper.ts";
@@ -251,7 +251,7 @@ export class ObjectWriter {
         timeout: options.timeout,
         headers: run.headers,
         attempts: hold,
-        parse: held === undefined ? undefined : (body) => informers.parseAnswer(resource, held, (text = body)),
+        parse: held === undefined ? undefined : (body) => informers.parseWriteResponse(resource, held, (text = body)),
       });
       run.keep?.(resource, answer);
       if (!isDry) result = resultOf(answer, { origin: run.origin, text });

@@ -1,5 +1,5 @@
 /** What the clients of one controller share, and what one run adds. */
-import type { InformerRegistry } from "../cache/registry.ts";
+import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";

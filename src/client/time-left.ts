@@ -1,5 +1,5 @@
 /** The timeout of a call that takes several requests. */
-import { evenly } from "../platform/clock.ts";
+import { monotonic } from "../platform/clock.ts";
 
 interface Timed {
   readonly timeout?: number | undefined;
@@ -13,7 +13,7 @@ interface Timed {
 export function timeLeft<O extends Timed>(options: O): () => O {
   const { timeout } = options;
   if (timeout === undefined) return () => options;
-  const clock = evenly();
+  const clock = monotonic();
   const start = clock.now();
   return () => {
     const left = Math.ceil(start + timeout - clock.now());

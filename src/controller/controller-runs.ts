@@ -102,7 +102,7 @@ export class ControllerRuns {
   continued({ cause }: KeyRun): void {
     const { declarations, kinds } = this.#options;
     const origins = [originOf(declarations.name, cause.key), handOriginOf(declarations.name, cause.key)];
-    for (const { informer } of kinds.leases) informer.told(origins);
+    for (const { informer } of kinds.leases) informer.markObserved(origins);
   }
 
   async #carryKey(run: KeyRun): Promise<void | Result> {

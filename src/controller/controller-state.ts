@@ -1,5 +1,5 @@
 /** What a controller is doing, as `/readyz?verbose` and the metrics show it. */
-import type { InformerLease } from "../cache/registry.ts";
+import type { InformerLease } from "../cache/informer-registry.ts";
 
 /** From the outside: whether it works, and else what it waits for. */
 export type ControllerState =

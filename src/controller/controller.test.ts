@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { InformerRegistry } from "../cache/registry.ts";
+import { InformerRegistry } from "../cache/informer-registry.ts";
 import { alwaysLeader } from "../client/leadership.ts";
 import { createEventRecorder } from "../events/recorder.ts";
 import { RestMapper } from "../kube/api/mapper.ts";

@@ -1,5 +1,5 @@
 /** What controllers run on: the parts of the process that all of them share. */
-import type { InformerRegistry } from "../cache/registry.ts";
+import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { Leadership } from "../client/leadership.ts";
 import type { EventRecorder } from "../events/recorder.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";

@@ -1,7 +1,7 @@
 /** The informers of one controller: a lease of each kind it declared, with the handler that maps its events to keys. */
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import type { Needs } from "../cache/projection.ts";
-import type { InformerLease } from "../cache/registry.ts";
+import type { InformerLease } from "../cache/informer-registry.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import { OWNER_INDEX, type OwnedKind } from "../reconcile/owned-kind.ts";
 import { ownerUid } from "../reconcile/owner.ts";

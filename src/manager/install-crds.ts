@@ -1,5 +1,5 @@
 /** Applies the CustomResourceDefinitions of modules, unless that would lose data. */
-import { ListGate } from "../cache/list-gate.ts";
+import { ListSemaphore } from "../cache/list-semaphore.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import { isNotFound, isUnreachable } from "../kube/errors/api-error.ts";
 import type { Log } from "../observe/log.ts";
@@ -23,11 +23,11 @@ export interface InstallOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   /** Shared by all who install on one server. */
-  readonly gate: ListGate;
+  readonly gate: ListSemaphore;
 }
 
-export function installGate(): ListGate {
-  return new ListGate(AT_ONCE);
+export function installGate(): ListSemaphore {
+  return new ListSemaphore(AT_ONCE);
 }
 
 /** A change of a CustomResourceDefinition that would lose data. */
@@ -50,7 +50,7 @@ async function installWhenReachable(crd: Crd, options: InstallOptions): Promise<
   const { transport, clock, signal } = options;
   for (;;) {
     try {
-      using _turn = await options.gate.enter(signal);
+      using _turn = await options.gate.acquire(signal);
       return await install(crd, options);
     } catch (error) {
       if (!isUnreachable(error)) throw error;

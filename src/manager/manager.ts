@@ -2,7 +2,7 @@
  * Puts a process together: what starts in which order, and what stops in which order, with the reason of each step.
  */
 import { hostname } from "node:os";
-import { InformerRegistry } from "../cache/registry.ts";
+import { InformerRegistry } from "../cache/informer-registry.ts";
 import { alwaysLeader } from "../client/leadership.ts";
 import { openGate } from "../client/write-gate.ts";
 import { DefinedKinds } from "../controller/defined-kinds.ts";
@@ -19,7 +19,7 @@ import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Log } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
 import { hostBound } from "../platform/as-host.ts";
-import { type Clock, evenly, systemClock } from "../platform/clock.ts";
+import { type Clock, monotonic, systemClock } from "../platform/clock.ts";
 import { healthApp } from "../server/health-app.ts";
 import { HealthChecks } from "../server/health-checks.ts";
 import { type Listeners, startListeners } from "../server/listeners.ts";
@@ -317,7 +317,7 @@ export class Manager implements AsyncDisposable {
     const { healthz, readyz } = this.#health;
     return new Elections(election, {
       transport: this.#transport,
-      clock: outsideModules(evenly(this.#options.connectionClock ?? this.#options.clock)),
+      clock: outsideModules(monotonic(this.#options.connectionClock ?? this.#options.clock)),
       wall: this.#connectionClock,
       log,
       metrics: this.metrics,

@@ -1,5 +1,5 @@
 /** A client without a controller: every read goes to the server. */
-import { InformerRegistry } from "../cache/registry.ts";
+import { InformerRegistry } from "../cache/informer-registry.ts";
 import type { Client } from "../client/client.ts";
 import { clientParts, KubeClient } from "../client/kube-client.ts";
 import { Permissions } from "../client/permissions.ts";

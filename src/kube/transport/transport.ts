@@ -1,6 +1,6 @@
 /** How requests reach the API server: each kind of traffic on connections of its own, so that none waits for another. */
 import { abortable } from "../../platform/abortable.ts";
-import { evenly, type Clock } from "../../platform/clock.ts";
+import { monotonic, type Clock } from "../../platform/clock.ts";
 import { AnswerLog } from "./answer-log.ts";
 import { isApiError, isUnauthorized, isUnreachable, UnreachableError } from "../errors/api-error.ts";
 import { BoundedCall } from "./bounded-call.ts";
@@ -112,7 +112,7 @@ class KubeTransport implements Transport {
   readonly #log: AnswerLog;
   readonly #deadlines: Deadlines;
   /** By the machine's clock: it is about the machine. */
-  readonly #pacing = new ReadPacing(evenly());
+  readonly #pacing = new ReadPacing(monotonic());
   /** Streams open or about to be. */
   readonly #open = new Set<AbortController>();
   /** Requests in flight. */
@@ -129,7 +129,7 @@ class KubeTransport implements Transport {
   #closed = false;
 
   constructor(config: ClusterConfig, options: TransportOptions) {
-    const clock = evenly(options.clock);
+    const clock = monotonic(options.clock);
     this.server = config.server;
     this.#config = config;
     this.#clock = clock;
