@@ -298,15 +298,14 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     if (stream === undefined || stream.answered) this.#flood.idle();
     else {
       const { status } = block;
+      // RFC 9113, sections 8.3.2 and 8.1.
+      if (!(status >= 100)) throw new Error(`response without a valid :status on stream ${id}`);
+      if (status < 200 && isEnd) throw new Error(`interim response with END_STREAM on stream ${id}`);
       if (status >= 200) {
         this.#flood.progress();
         stream.answered = true;
         stream.handlers.onResponse(status, (name) => block.get(name));
-      } else if (!(status >= 100))
-        throw new Error(`response without a valid :status on stream ${id}`); // RFC 9113, section 8.3.2
-      else if (isEnd)
-        throw new Error(`interim response with END_STREAM on stream ${id}`); // section 8.1
-      else this.#flood.idle();
+      } else this.#flood.idle();
     }
     if (isEnd) this.#end(id);
   }
