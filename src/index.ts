@@ -74,6 +74,8 @@
  * @module
  */
 export { defineController, defineKeyController, definePlugin } from "./module/define.ts";
+export { defineWebhook } from "./module/define-webhook.ts";
+export { Denied } from "./webhook/denied.ts";
 export { defineResource } from "./resource/define.ts";
 export { conditions } from "./resource/conditions.ts";
 export { foreignResource } from "./resource/foreign.ts";
@@ -101,6 +103,16 @@ export {
 export { z } from "zod";
 
 export type { Definition } from "./module/definition.ts";
+export type { WebhookDefinition } from "./module/define-webhook.ts";
+export type { DeniedOptions } from "./webhook/denied.ts";
+export type { AdmissionRequest, Operation, UserInfo } from "./webhook/admission-review.ts";
+export type {
+  AdmissionContext,
+  AdmissionRule,
+  Admitted,
+  MatchCondition,
+  WebhookOptions,
+} from "./webhook/definition.ts";
 export type {
   Check,
   Counter,

@@ -9,6 +9,8 @@ import type { LoadedModule } from "../module/loaded-module.ts";
 import { permissionsOfPlugin } from "../module/plugin-client.ts";
 import type { KeySource } from "../controller/source.ts";
 import { unpack } from "../platform/unpack.ts";
+import { declaredWebhooks, type RegistrationRule, webhookName } from "../webhook/declared-webhook.ts";
+import { permissionsOfWebhook } from "../webhook/webhook-scope.ts";
 import { type Command, command } from "./command.ts";
 import { findTests } from "./find-tests.ts";
 import { loadModules } from "./loaded-modules.ts";
@@ -60,19 +62,24 @@ function unreachable(error: unknown): never {
 
 function describeModule({ file, definitions }: LoadedModule): string {
   const lines = [file];
+  const row = (title: string, values: readonly string[]): void => {
+    if (values.length > 0) lines.push(`    ${title.padEnd(12)}${values.join(", ")}`);
+  };
+  const permitted = (permissions: Permissions): void => permitted(permissions);
   for (const resource of definitions.resources) lines.push(`  resource ${resource.kind} (${resource.apiVersion})`);
   for (const plugin of definitions.plugins) {
     lines.push(`  plugin ${plugin.name}`);
-    shownPermissions(permissionsOfPlugin(plugin)).forEach((line, index) =>
-      lines.push(`    ${(index === 0 ? "permissions" : "").padEnd(12)}${line}`),
-    );
+    permitted(permissionsOfPlugin(plugin));
+  }
+  for (const webhook of definitions.webhooks) {
+    lines.push(`  webhook ${webhookName(webhook)}`);
+    for (const { type, path, rules } of declaredWebhooks(webhook))
+      row(type, [`${path} [${rules.map(shownAsked).join("; ")}]`]);
+    permitted(permissionsOfWebhook(webhook));
   }
   for (const controller of definitions.controllers) {
     const { name, for: primary, owns, watches, reads, sources, finalizers, permissions } = declarationsOf(controller);
     lines.push(`  controller ${name}`);
-    const row = (title: string, values: readonly string[]): void => {
-      if (values.length > 0) lines.push(`    ${title.padEnd(12)}${values.join(", ")}`);
-    };
     row("for", primary === undefined ? [] : [shown(primary)]);
     row("owns", owns.map(shown));
     row("watches", [...watches.map(shown), ...sources.map(shownSource)]);
@@ -81,6 +88,10 @@ function describeModule({ file, definitions }: LoadedModule): string {
     shownPermissions(permissions).forEach((line, index) => row(index === 0 ? "permissions" : "", [line]));
   }
   return `${lines.join("\n")}\n`;
+}
+
+function shownAsked({ operations, resources }: RegistrationRule): string {
+  return `${operations.join(" ")} of ${resources.join(" ")}`;
 }
 
 function shown({ resource, options }: KindWatch): string {

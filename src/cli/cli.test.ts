@@ -87,7 +87,6 @@ const usage: readonly [string, string][] = [
   ["run -x", "Unknown flag -x"],
   ["run extra", "Unexpected argument 'extra'"],
   ["run --controllers", "--controllers needs a value"],
-  ["run --webhook-bind-address :9443", "this version serves no webhooks, the only value is 0"],
   ["run --controllers DIR/good --kube-api-burst 5", "without --kube-api-qps: add it"],
   ["manifests", "Say what to print"],
   ["manifests all", "what is 'all': expected crds, rbac, deploy"],

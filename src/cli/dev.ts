@@ -27,6 +27,7 @@ const STATE = ".binnacle";
 const defaults: Readonly<Record<string, unknown>> = {
   "health-probe-bind-address": "127.0.0.1:8081",
   "metrics-bind-address": "127.0.0.1:8080",
+  "webhook-bind-address": "127.0.0.1:9443",
   "install-crds": true,
   "log-format": "pretty",
   watch: true,
@@ -135,7 +136,7 @@ async function start(
 
 /** The addresses of `run` where they are free, else any: a second cluster in another folder is no reason to fail. */
 async function freeAddresses(values: RunValues): Promise<Partial<RunValues>> {
-  const names = ["health-probe-bind-address", "metrics-bind-address"] as const;
+  const names = ["health-probe-bind-address", "metrics-bind-address", "webhook-bind-address"] as const;
   const found = names.map(async (name) => {
     const address = values[name];
     const isDefault = address === defaults[name];

@@ -31,11 +31,6 @@ export interface RunOptions {
 /** @returns the exit status. @throws UsageError, UserError. */
 export async function runControllers(values: RunValues, options: RunOptions): Promise<number> {
   const { host, log, signalled, development } = options;
-  if (values["webhook-bind-address"] !== "0") {
-    throw new UsageError(
-      `--webhook-bind-address is '${values["webhook-bind-address"]}': this version serves no webhooks, the only value is 0`,
-    );
-  }
   const requestRate = rateOf(values["kube-api-qps"], values["kube-api-burst"]);
   const found = findModules(values.controllers);
   // What a module throws while it loads is told with the module; what comes later is the running registry's.

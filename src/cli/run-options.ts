@@ -16,7 +16,12 @@ const options = [
     describe: "Address of /healthz, /livez, /readyz; 0 for none",
   },
   { name: "metrics-bind-address", type: "string", default: ":8080", describe: "Address of /metrics; 0 for none" },
-  { name: "webhook-bind-address", type: "string", default: "0", describe: "Address of webhooks: only 0, none" },
+  {
+    name: "webhook-bind-address",
+    type: "string",
+    default: ":9443",
+    describe: "Address of webhooks (TLS), taken once a module has some; 0 for none",
+  },
   {
     name: "install-crds",
     type: "boolean",

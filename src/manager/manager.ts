@@ -26,6 +26,7 @@ import { type Listeners, startListeners } from "../server/listeners.ts";
 import { metricsApp } from "../server/metrics-app.ts";
 import { type ElectionOptions, Elections } from "./elections.ts";
 import { type AccessOptions, AccountAccess } from "./account-access.ts";
+import { WebhookServing, type WebhookServingOptions } from "./webhook-serving.ts";
 import { informerReading } from "./informer-reading.ts";
 import { isolate } from "./isolation.ts";
 import { ModuleStart } from "./module-start.ts";
@@ -37,6 +38,8 @@ export interface ManagerOptions {
   /** `:8081`, `127.0.0.1:0` for a free port, `0` for none. */
   readonly healthAddress: string;
   readonly metricsAddress: string;
+  /** Where webhooks are served, and with which certificate. @default nowhere */
+  readonly webhooks?: WebhookServingOptions | undefined;
   /** That controllers see when they do not say; empty means all. @default [] */
   readonly namespaces?: readonly string[] | undefined;
   /** Runs in parallel for controllers that do not say. @default 4 */
@@ -75,6 +78,9 @@ export interface ManagerOptions {
   readonly connectionClock?: Clock | undefined;
 }
 
+/** Milliseconds. */
+const DEFAULT_GRACE = 30_000;
+
 /** One process: a cluster, listeners, and modules that come and go. */
 export class Manager implements AsyncDisposable {
   readonly modules: ModuleRegistry;
@@ -87,6 +93,7 @@ export class Manager implements AsyncDisposable {
   readonly #connectionClock: Clock;
   readonly #runtime: Runtime;
   readonly #elections: Elections | undefined;
+  readonly #webhooks: WebhookServing;
   readonly #stopping = new AbortController();
   readonly #isolation: Disposable | undefined;
   readonly #reachability: Disposable;
@@ -96,7 +103,7 @@ export class Manager implements AsyncDisposable {
 
   /** Nothing is listened on or sent before {@link start}. */
   constructor(options: ManagerOptions) {
-    const { log, namespaces = [], grace = 30_000, strict, development = false } = options;
+    const { log, namespaces = [], grace = DEFAULT_GRACE, strict, development = false } = options;
     this.#options = options;
     this.metrics = createMetrics({ host: new URL(options.cluster.server).host });
     if (options.isolate !== false) this.#isolation = isolate({ log, metrics: this.metrics });
@@ -148,7 +155,16 @@ export class Manager implements AsyncDisposable {
       tellFailures: options.tellFailures,
     };
     this.#elections = options.election && this.#elect(options.election);
+    this.#webhooks = new WebhookServing(options.webhooks, {
+      runtime: this.#runtime,
+      metrics: this.metrics.webhooks,
+      readyz: this.#health.readyz,
+      clock: this.#connectionClock,
+      freeze: development,
+      onError: (module, error, what) => this.modules.reportError(module, error, what),
+    });
     this.modules = new ModuleRegistry(this.#runtime, {
+      webhooks: this.#webhooks.host,
       grace,
       strict,
       health: this.#health,
@@ -214,9 +230,9 @@ export class Manager implements AsyncDisposable {
     log.info("Listening", { health: this.address("health-probe") ?? "off", metrics: this.address("metrics") ?? "off" });
   }
 
-  /** Where a listener listens, such as `127.0.0.1:8081`. */
-  address(name: "health-probe" | "metrics"): string | undefined {
-    return this.#listeners?.address(name);
+  /** Where a listener listens, such as `127.0.0.1:8081`; that of webhooks once there are some. */
+  address(name: "health-probe" | "metrics" | "webhook"): string | undefined {
+    return name === "webhook" ? this.#webhooks.address : this.#listeners?.address(name);
   }
 
   /** The stop has begun: what fails now fails for that. */
@@ -266,6 +282,11 @@ export class Manager implements AsyncDisposable {
         what: "readiness",
         why: "no traffic comes to a process that leaves; a start that still installs something gives up",
         run: () => this.#stopping.abort(new Error("The process is stopping")),
+      },
+      {
+        what: "webhooks",
+        why: "the API server asks whom it knows for a moment longer; handlers answer while their modules and caches work",
+        run: () => this.#webhooks.stop({ grace: this.#options.grace ?? DEFAULT_GRACE }),
       },
       {
         what: "modules",

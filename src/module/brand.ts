@@ -1,6 +1,7 @@
 /** The brand of definitions, and what stands behind it. */
 import type { AnyObjectController, KeyController } from "../controller/definition.ts";
 import type { Definition } from "./definition.ts";
+import type { AnyWebhook } from "../webhook/definition.ts";
 import type { Plugin } from "./plugin.ts";
 
 /** Shared by every copy of the SDK, so that a definition is known across module graphs; never `instanceof`. */
@@ -13,6 +14,7 @@ const API_VERSION = 1;
 export type Defined =
   | { readonly type: "controller"; readonly controller: AnyObjectController }
   | { readonly type: "key-controller"; readonly controller: KeyController }
+  | { readonly type: "webhook"; readonly webhook: AnyWebhook }
   | { readonly type: "plugin"; readonly plugin: Plugin };
 
 /** Brands a definition. */

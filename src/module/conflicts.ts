@@ -2,6 +2,8 @@
 import { controllerName } from "../controller/declarations.ts";
 import { crdOf } from "../resource/crd.ts";
 import { groupKind } from "../resource/handle.ts";
+import { type DeclaredWebhook, declaredWebhooks, sharingProblem } from "../webhook/declared-webhook.ts";
+import type { AnyWebhook } from "../webhook/definition.ts";
 import type { ModuleDefinitions } from "./module-definitions.ts";
 
 export interface Claimant {
@@ -26,6 +28,7 @@ function places(a: string, b: string): string {
 export function checkConflicts(modules: Iterable<Claimant>): void {
   const names = new Map<string, string>();
   const plugins = new Map<string, string>();
+  const webhooks = new Map<string, ClaimedPath>();
   const kinds = new Map<string, { readonly file: string; readonly crd: string }>();
   for (const { file, definitions } of modules) {
     for (const controller of definitions.controllers) {
@@ -44,6 +47,7 @@ export function checkConflicts(modules: Iterable<Claimant>): void {
         throw new ModuleConflict(`Two plugins are called '${name}', ${places(other, file)}: rename one of them`);
       plugins.set(name, file);
     }
+    for (const webhook of definitions.webhooks) takePaths(webhook, file, webhooks);
     for (const resource of definitions.resources) {
       const crd = JSON.stringify(crdOf(resource)); // equal definitions give equal text
       const other = kinds.get(groupKind(resource));
@@ -55,5 +59,34 @@ export function checkConflicts(modules: Iterable<Claimant>): void {
         );
       }
     }
+  }
+}
+
+/** A path of the webhook listener, and the definition that took it first. */
+interface ClaimedPath {
+  readonly file: string;
+  readonly declared: DeclaredWebhook;
+}
+
+/** Definitions without a name of their own share the path of their kind, as long as they would be registered alike. */
+function takePaths(webhook: AnyWebhook, file: string, taken: Map<string, ClaimedPath>): void {
+  for (const declared of declaredWebhooks(webhook)) {
+    const { path } = declared;
+    const other = taken.get(path);
+    if (other === undefined) {
+      taken.set(path, { file, declared });
+      continue;
+    }
+    if (webhook.name !== undefined) {
+      throw new ModuleConflict(
+        `Two webhooks are called '${webhook.name}', ${places(other.file, file)}: rename one of them`,
+      );
+    }
+    const option = sharingProblem(other.declared, declared);
+    if (option === undefined) continue;
+    throw new ModuleConflict(
+      `Two webhooks for ${webhook.for!.kind} differ in '${option}', ${places(other.file, file)}: ` +
+        "give one of them a 'name', which gives it a registration of its own",
+    );
   }
 }

@@ -13,7 +13,8 @@ import type { Definition } from "./definition.ts";
 import type { Plugin } from "./plugin.ts";
 import * as is from "./option-table.ts";
 
-const permission = (value: unknown): string | undefined => {
+/** An entry of `uses`. */
+export const permission = (value: unknown): string | undefined => {
   if (typeof value !== "object" || value === null || !Array.isArray(allowedVerbs(value as Permission).verbs)) {
     return 'expected allow(kind, "verb", …)';
   }
@@ -71,7 +72,7 @@ const pluginOptions: readonly is.Option[] = [
 ];
 
 /** What to call a definition in a message, before it is known to be right. */
-function subject(what: string, options: { readonly name?: unknown; readonly for?: unknown }): string {
+export function subject(what: string, options: { readonly name?: unknown; readonly for?: unknown }): string {
   if (typeof options.name === "string") return `${what} '${options.name}'`;
   if (typeof options.for === "object" && options.for !== null) {
     const kind = kindWatch(options.for as Target<Shape>).resource?.kind;
@@ -80,7 +81,8 @@ function subject(what: string, options: { readonly name?: unknown; readonly for?
   return `a ${what}`;
 }
 
-function mustBeObject(options: unknown, call: string): asserts options is object {
+/** @throws TypeError naming the function that was called with something else. */
+export function mustBeObject(options: unknown, call: string): asserts options is object {
   if (typeof options !== "object" || options === null)
     throw new TypeError(`Cannot call ${call}: expected an object of options`);
 }

@@ -2,7 +2,7 @@
 
 declare const definition: unique symbol;
 
-/** What `defineController`, `defineKeyController` and `definePlugin` return: export it, and the binary runs it. */
+/** What `defineController`, `defineKeyController`, `defineWebhook` and `definePlugin` return: export it, and the binary runs it. */
 export interface Definition {
   readonly [definition]: 1;
 }

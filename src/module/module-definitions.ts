@@ -6,12 +6,15 @@ import { definitionOf } from "../resource/definition.ts";
 import type { Resource } from "../resource/handle.ts";
 import { asDefinition } from "./brand.ts";
 import type { Plugin } from "./plugin.ts";
+import type { AnyWebhook } from "../webhook/definition.ts";
+import { permissionsOfWebhook } from "../webhook/webhook-scope.ts";
 import { permissionsOfPlugin } from "./plugin-client.ts";
 
 export interface ModuleDefinitions {
   readonly controllers: readonly AnyController[];
   /** Handles of `defineResource`. */
   readonly resources: readonly Resource[];
+  readonly webhooks: readonly AnyWebhook[];
   readonly plugins: readonly Plugin[];
 }
 
@@ -24,6 +27,7 @@ export function collectDefinitions(values: Iterable<unknown>): ModuleDefinitions
   const seen = new Set<unknown>();
   const controllers: AnyController[] = [];
   const resources: Resource[] = [];
+  const webhooks: AnyWebhook[] = [];
   const plugins: Plugin[] = [];
   const take = (value: unknown): void => {
     if (typeof value !== "object" || value === null || seen.has(value)) return;
@@ -31,11 +35,12 @@ export function collectDefinitions(values: Iterable<unknown>): ModuleDefinitions
     if (Array.isArray(value)) return value.forEach(take);
     const defined = asDefinition(value);
     if (defined?.type === "plugin") plugins.push(defined.plugin);
+    else if (defined?.type === "webhook") webhooks.push(defined.webhook);
     else if (defined !== undefined) controllers.push(defined.controller);
     else if (definitionOf(value) !== undefined) resources.push(value as Resource);
   };
   for (const value of values) take(value);
-  return { controllers, resources, plugins };
+  return { controllers, resources, webhooks, plugins };
 }
 
 /**
@@ -45,18 +50,17 @@ export function collectDefinitions(values: Iterable<unknown>): ModuleDefinitions
  */
 export function definitionsOf(exports: Readonly<Record<string, unknown>>): ModuleDefinitions {
   const definitions = collectDefinitions(Object.values(exports));
-  if (definitions.controllers.length + definitions.resources.length + definitions.plugins.length > 0)
-    return definitions;
+  if (Object.values(definitions).some((some: readonly unknown[]) => some.length > 0)) return definitions;
   const names = Object.keys(exports);
   const found = names.length === 0 ? "it exports nothing" : `its exports (${names.join(", ")}) are none`;
   throw new TypeError(
-    `Cannot find a definition: ${found}; export what defineController, defineKeyController, defineResource or definePlugin returns, ` +
+    `Cannot find a definition: ${found}; export what defineController, defineKeyController, defineResource, defineWebhook or definePlugin returns, ` +
       "or begin the file's name with '_' when it is not a module",
   );
 }
 
-/** What controllers and plugins may do, by what they declare. */
-export function permissionsOf({ controllers, plugins }: ModuleDefinitions): readonly Permissions[] {
+/** What controllers, webhooks and plugins may do, by what they declare. */
+export function permissionsOf({ controllers, webhooks, plugins }: ModuleDefinitions): readonly Permissions[] {
   const ofControllers = controllers.map((one) => declarationsOf(one).permissions);
-  return [...ofControllers, ...plugins.map(permissionsOfPlugin)];
+  return [...ofControllers, ...webhooks.map(permissionsOfWebhook), ...plugins.map(permissionsOfPlugin)];
 }

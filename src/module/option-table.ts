@@ -83,11 +83,31 @@ export function isName(value: unknown): string | undefined {
     : expected("a name of at most 63 characters out of a-z, 0-9, '-' and '.', such as 'guestbook'", value);
 }
 
-export function isWholeNumber(least: number): (value: unknown) => string | undefined {
+export function isWholeNumber(least: number, most: number = Infinity): (value: unknown) => string | undefined {
+  const range = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`;
   return (value) =>
-    Number.isInteger(value) && (value as number) >= least
+    Number.isInteger(value) && (value as number) >= least && (value as number) <= most
       ? undefined
-      : expected(`a whole number of at least ${least}`, value);
+      : expected(`a whole number ${range}`, value);
+}
+
+/** One of a few texts. */
+export function isOneOf(texts: readonly string[]): (value: unknown) => string | undefined {
+  const named = texts.map((text) => `'${text}'`).join(", ");
+  return (value) => (texts.includes(value as string) ? undefined : expected(`one of ${named}`, value));
+}
+
+export function isText(value: unknown): string | undefined {
+  return typeof value === "string" ? undefined : expected("a text", value);
+}
+
+/** Such as labels. */
+export function isRecordOfText(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return expected("an object", value);
+  for (const [name, text] of Object.entries(value)) {
+    if (typeof text !== "string") return `field '${name}': ${expected("a text", text)}`;
+  }
+  return undefined;
 }
 
 /** A duration; `what` reads as in "expected more than 0". */
@@ -110,7 +130,8 @@ export function isObjectOf(table: readonly Option[]): (value: unknown) => string
       const problem = field === undefined ? undefined : option.check(field);
       if (problem !== undefined) return `field '${name}': ${problem}`;
     }
-    return undefined;
+    const missing = table.find(({ name, required }) => required && !Object.hasOwn(value, name));
+    return missing && `field '${missing.name}' is missing`;
   };
 }
 
@@ -123,6 +144,19 @@ export function isListOf(check: (value: unknown) => string | undefined): (value:
     }
     return undefined;
   };
+}
+
+/** As {@link isListOf}, with at least one entry. */
+export function isFilledListOf(check: (value: unknown) => string | undefined): (value: unknown) => string | undefined {
+  const isList = isListOf(check);
+  return (value) => (Array.isArray(value) && value.length === 0 ? "the list is empty" : isList(value));
+}
+
+/** A handle, and no `watch(…)` of one. */
+export function isKindHandle(value: unknown): string | undefined {
+  return isKind(value) && "kind" in (value as object)
+    ? undefined
+    : expected("a kind such as Deployment, without watch(…)", value);
 }
 
 function isKind(value: unknown): boolean {

@@ -8,6 +8,7 @@ import { Contributions, type Health } from "./contributions.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import type { ModuleDefinitions } from "./module-definitions.ts";
 import { pluginClient } from "./plugin-client.ts";
+import type { WebhookHost } from "../webhook/webhook-host.ts";
 import { type ModuleStatus, statusOf } from "./module-status.ts";
 import { PostponedModules } from "./postponed.ts";
 
@@ -20,6 +21,8 @@ export interface RegistryOptions {
   readonly grace: number;
   /** Who may work. @default every module */
   readonly leaderships?: Leaderships | undefined;
+  /** Serves the modules' webhooks. @default nobody does */
+  readonly webhooks?: WebhookHost | undefined;
   /** Starts a controller. @default startController */
   readonly start?: typeof startController | undefined;
 }
@@ -48,6 +51,7 @@ export class ModuleRegistry {
   readonly #leaderships: Leaderships | undefined;
   readonly #health: Health;
   readonly #strict: boolean;
+  readonly #webhooks: WebhookHost | undefined;
   /** Of each module, broken ones included, in `/readyz?verbose`. */
   readonly #listed = new Map<string, Disposable>();
   readonly #running = new Map<string, Running>();
@@ -60,6 +64,7 @@ export class ModuleRegistry {
   constructor(runtime: Runtime, options: RegistryOptions) {
     const { grace, health, leaderships, strict = false, start = startController } = options;
     this.#leaderships = leaderships;
+    this.#webhooks = options.webhooks;
     this.#runtime = runtime;
     this.#grace = grace;
     this.#health = health;
@@ -95,7 +100,11 @@ export class ModuleRegistry {
       const old = this.#running.get(module.name);
       checkConflicts([...this.#claims(old), module]);
       this.#postponed.take(module);
-      if (old !== undefined) await this.#end(old);
+      if (old !== undefined) {
+        // Whoever asks the webhooks meanwhile is answered: the new version's come in place of the old one's.
+        await this.#serve(module, module.definitions);
+        await this.#end(old, { keepWebhooks: true });
+      }
       await this.#begin(module);
     });
   }
@@ -236,6 +245,7 @@ export class ModuleRegistry {
       const defined = this.#runtime.definedKinds.claim(definitions.resources);
       const running: Running = { module, definitions, contributions, controllers: [], listeners: [defined], errors: 0 };
       this.#running.set(name, running);
+      await this.#serve(module, definitions);
       for (const controller of definitions.controllers) this.#startOne(running, controller);
       contributions.start();
       this.#warmth(running);
@@ -244,8 +254,10 @@ export class ModuleRegistry {
       log.info("Module started", { file: module.file, controllers: running.controllers.map((one) => one.name) });
     } catch (error) {
       const running = this.#running.get(name);
-      if (running === undefined) await contributions.leave();
-      else await this.#end(running, { keepGraph: true });
+      if (running === undefined) {
+        await contributions.leave();
+        await this.#withinGrace((signal) => this.#webhooks?.remove(name, { signal }));
+      } else await this.#end(running, { keepGraph: true });
       await this.#leaderships?.leave(name);
       throw error;
     }
@@ -311,12 +323,19 @@ export class ModuleRegistry {
     if (controllers.every(isWarm)) this.#leaderships.warm(module.name);
   }
 
-  async #end(running: Running, { keepGraph = false } = {}): Promise<void> {
+  /** Puts in a module's webhooks, or those of its new version in place of the old one's. */
+  async #serve({ name, invoke }: LoadedModule, { webhooks, resources }: ModuleDefinitions): Promise<void> {
+    await this.#withinGrace((signal) => this.#webhooks?.put({ name, webhooks, resources, invoke }, { signal }));
+  }
+
+  async #end(running: Running, { keepGraph = false, keepWebhooks = false } = {}): Promise<void> {
     const { module, controllers, contributions, listeners } = running;
+    // First of all the registrations go, then the handlers: nobody is to ask in vain.
+    if (!keepWebhooks) await this.#withinGrace((signal) => this.#webhooks?.remove(module.name, { signal }));
     // No new runs, and runs under way finish first: they may use what the module's plugins offer.
     await Promise.all(controllers.map((controller) => controller.stop({ grace: this.#grace })));
     for (const listener of listeners) listener[Symbol.dispose]();
-    await this.#withinGrace(contributions.leave());
+    await this.#withinGrace(() => contributions.leave());
     contributions.cutOff();
     this.#running.delete(module.name);
     // Last: nothing of the module is called any more.
@@ -324,10 +343,15 @@ export class ModuleRegistry {
     this.#runtime.log.info("Module stopped", { module: module.name });
   }
 
-  async #withinGrace(leaving: Promise<void>): Promise<void> {
+  /** Waits for work for no longer than the grace period; then its signal fires. */
+  async #withinGrace(work: (signal: AbortSignal) => Promise<void> | undefined): Promise<void> {
+    const over = new AbortController();
     const { promise, resolve } = Promise.withResolvers<void>();
-    using _timer = this.#runtime.clock.setTimeout(resolve, this.#grace);
-    await Promise.race([leaving, promise]);
+    using _timer = this.#runtime.clock.setTimeout(() => {
+      over.abort(new Error("the grace period is over"));
+      resolve();
+    }, this.#grace);
+    await Promise.race([work(over.signal), promise]);
   }
 
   #inTurn<T>(change: () => Promise<T>): Promise<T> {
@@ -341,6 +365,7 @@ function merged(a: ModuleDefinitions, b: ModuleDefinitions): ModuleDefinitions {
   return {
     controllers: [...a.controllers, ...b.controllers],
     resources: [...new Set([...a.resources, ...b.resources])],
+    webhooks: [...a.webhooks, ...b.webhooks],
     plugins: [...a.plugins, ...b.plugins],
   };
 }

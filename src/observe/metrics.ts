@@ -6,6 +6,7 @@ import { QueueFamilies, type QueueMetrics } from "./queue-metrics.ts";
 import type { InformerReading, ModuleReading } from "./readings.ts";
 import { RequestFamily, type RequestMetrics } from "./request-metrics.ts";
 import { NumberFamily, ReadFamily, type Labels, type Series } from "./series.ts";
+import { WebhookFamilies } from "./webhook-metrics.ts";
 import { exposition, type Exposition, type Readable } from "./exposition.ts";
 
 export interface Metrics {
@@ -16,6 +17,7 @@ export interface Metrics {
   /** The series of one work queue, at 0, until it is disposed of. */
   queue(name: string): QueueMetrics;
   readonly requests: RequestMetrics;
+  readonly webhooks: WebhookFamilies;
   /** Kubernetes Events that were not sent. */
   eventDropped(reason: EventDropReason): void;
   /** Asked when metrics are read; replaces the one before. */
@@ -59,6 +61,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
 class ProcessMetrics implements Metrics {
   readonly #families = new Map<string, Readable>();
   readonly requests: RequestFamily;
+  readonly webhooks: WebhookFamilies = new WebhookFamilies();
   readonly #controllers = new ControllerFamilies();
   readonly #queues = new QueueFamilies();
   readonly #informers = new InformerFamilies();
@@ -83,6 +86,7 @@ class ProcessMetrics implements Metrics {
       ...Object.values(this.#queues),
       this.requests,
       ...this.#informers.families,
+      ...this.webhooks.families,
       new ReadFamily({ name: "binnacle_module_info", help: "The loaded modules and their files" }, () =>
         [...this.#modules()].map(({ module, file }) => ({ labels: { module, file }, value: 1 })),
       ),

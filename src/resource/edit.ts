@@ -19,7 +19,7 @@ export function edit<T extends object>(object: T, change: (draft: Draft<T>) => v
 }
 
 /** A deep copy of JSON data. */
-function copyOf<T>(value: T): T {
+export function copyOf<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyOf) as T;
   const copy: Record<string, unknown> = {};

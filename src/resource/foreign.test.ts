@@ -47,7 +47,12 @@ test("a handle has what was said, and leaves the rest to discovery", () => {
 });
 
 test("is no definition: a module that exports one has nothing to install", () => {
-  expect(collectDefinitions([Certificate, Issuer])).toEqual({ controllers: [], resources: [], plugins: [] });
+  expect(collectDefinitions([Certificate, Issuer])).toEqual({
+    controllers: [],
+    resources: [],
+    webhooks: [],
+    plugins: [],
+  });
 });
 
 test("a schema gives the types of both directions", () => {

@@ -1,6 +1,7 @@
 /** HTTP listeners of the process. */
 import { Hono } from "hono";
 import type { Log } from "../observe/log.ts";
+import { type BindAddress, listenError, parseAddress, shownAddress } from "./bind-address.ts";
 import type { Connection } from "./local-request.ts";
 
 export interface ListenerOptions {
@@ -34,7 +35,7 @@ export async function startListeners(
     /** Told of routes that throw, and of listeners on all interfaces. */ readonly log?: Log | undefined;
   } = {},
 ): Promise<Listeners> {
-  const shared = new Map<string, { names: string[]; place: Place; app: Hono }>();
+  const shared = new Map<string, { names: string[]; place: BindAddress; app: Hono }>();
   for (const { name, address, app } of listeners) {
     const place = parseAddress(address, name);
     if (place === undefined) continue;
@@ -74,28 +75,9 @@ function emptyApp(log: Log | undefined): Hono {
   return app;
 }
 
-interface Place {
-  /** `undefined`: all of the host. */
-  readonly hostname: string | undefined;
-  readonly port: number;
-  readonly address: string;
-}
-
-function parseAddress(address: string, name: string): Place | undefined {
-  if (address === "0" || address === "") return undefined;
-  const match = /^(?:\[([0-9a-fA-F:.%]+)\]|([^:[\]\s/]*)):(\d{1,5})$/.exec(address);
-  const port = Number(match?.[3]);
-  if (match === null || port > 65_535) {
-    throw new Error(
-      `Cannot use --${name}-bind-address=${address}: write it as ":8080", "127.0.0.1:8080" or "[::1]:8080", or "0" for none`,
-    );
-  }
-  return { hostname: match[1] || match[2] || undefined, port, address };
-}
-
 type Server = ReturnType<typeof Bun.serve>;
 
-function listen(options: { name: string; place: Place; app: Hono }): Server {
+function listen(options: { name: string; place: BindAddress; app: Hono }): Server {
   const { name, place, app } = options;
   try {
     return Bun.serve({
@@ -110,22 +92,7 @@ function listen(options: { name: string; place: Place; app: Hono }): Server {
       reusePort: false,
     });
   } catch (error) {
-    throw new Error(`Cannot listen on ${place.address} (--${name}-bind-address): ${reasonOf(error)}`, { cause: error });
-  }
-}
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  switch (code) {
-    case "EADDRINUSE":
-      return "the port is in use, choose another or stop what uses it";
-    case "EACCES":
-      return "no permission, choose a port from 1024 on";
-    case "EADDRNOTAVAIL":
-    case "ENOTFOUND":
-      return "this host has no such address";
-    default:
-      return error instanceof Error ? error.message : String(error);
+    throw listenError(place, name, error);
   }
 }
 
@@ -135,9 +102,7 @@ class StartedListeners implements Listeners {
 
   add(names: readonly string[], server: Server): void {
     this.#servers.add(server);
-    const { hostname, port } = server;
-    const host = hostname?.includes(":") ? `[${hostname}]` : hostname;
-    for (const name of names) this.#addresses.set(name, `${host}:${port}`);
+    for (const name of names) this.#addresses.set(name, shownAddress(server));
   }
 
   address(name: string): string | undefined {

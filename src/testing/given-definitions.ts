@@ -6,30 +6,43 @@ import { isModuleFile, isModuleFolder } from "../loader/scan.ts";
 import { collectDefinitions, definitionsOf, type ModuleDefinitions } from "../module/module-definitions.ts";
 import { type LoadedFile, loadedFiles } from "../platform/loaded-files.ts";
 import { definitionOf } from "../resource/definition.ts";
+import type { AnyWebhook } from "../webhook/definition.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
 
 /**
  * The definitions in what was given: those alone when it is all that a module exports. Otherwise also the kinds that the
- * controllers name, as far as modules in the same folder export them. No module exports a controller that the test
+ * controllers and webhooks name, as far as modules in the same folder export them. No module exports a controller that the test
  * itself defines, so that all kinds of its own come with it.
  *
  * @throws TypeError when there is none.
  */
 export function givenDefinitions(module: object): ModuleDefinitions {
-  const { controllers, resources, plugins } = collectDefinitions([module]);
-  if (controllers.length + resources.length + plugins.length === 0) {
+  const given = collectDefinitions([module]);
+  const { controllers, webhooks, resources } = given;
+  if (Object.values(given).every((some: readonly unknown[]) => some.length === 0)) {
     return definitionsOf(module as Readonly<Record<string, unknown>>);
   }
-  const files = controllers.length === 0 ? [] : [...loadedFiles()];
-  const named = controllers.flatMap((controller) => {
-    const home = files.find(({ exports }) => collectDefinitions(exports).controllers.includes(controller));
-    const kinds = ownKinds(controller);
+  const naming = [...controllers, ...webhooks];
+  const files = naming.length === 0 ? [] : [...loadedFiles()];
+  const named = naming.flatMap((one) => {
+    const home = files.find(({ exports }) => {
+      const exported = collectDefinitions(exports);
+      return [...exported.controllers, ...exported.webhooks].includes(one);
+    });
+    const kinds = controllers.includes(one as AnyController)
+      ? ownKinds(one as AnyController)
+      : kindsOfWebhook(one as AnyWebhook);
     if (home === undefined) return kinds;
     const exported = collectDefinitions(neighbours(home.file, files).flatMap(({ exports }) => exports)).resources;
     return kinds.filter((kind) => exported.includes(kind));
   });
   const byKind = new Map([...named, ...resources].map((resource) => [groupKind(resource), resource]));
-  return { controllers, plugins, resources: [...byKind.values()] };
+  return { ...given, resources: [...byKind.values()] };
+}
+
+/** The kind of `defineResource` that a webhook is for. */
+function kindsOfWebhook({ for: resource }: AnyWebhook): readonly Resource[] {
+  return resource !== undefined && definitionOf(resource) !== undefined ? [resource] : [];
 }
 
 /** The kinds of `defineResource` that a controller declares. */

@@ -44,8 +44,8 @@ export async function startClusterControllers(
     tellFailures: false, // those of Kubernetes say themselves what fails
   });
   const definitions = options.only === "pods" ? podControllers(options) : clusterControllers(options);
-  const { controllers, resources, plugins } = collectDefinitions(definitions);
-  const add = async (name: string, ones: readonly AnyController[], others = { resources, plugins }): Promise<void> =>
+  const { controllers, ...rest } = collectDefinitions(definitions);
+  const add = async (name: string, ones: readonly AnyController[], others = rest): Promise<void> =>
     manager.add({
       name,
       file: "cluster",
@@ -63,7 +63,7 @@ export async function startClusterControllers(
   const unfollow = whenConcerned(controllers, objects, (one) => {
     if (manager.stopping) return;
     const { name } = declarationsOf(one);
-    add(`cluster/${name}`, [one], { resources: [], plugins: [] }).catch((error: unknown) =>
+    add(`cluster/${name}`, [one], { resources: [], webhooks: [], plugins: [] }).catch((error: unknown) =>
       log.error("Cannot start a controller of the cluster", { controller: name, error }),
     );
   });

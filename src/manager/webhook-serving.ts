@@ -1,0 +1,107 @@
+/**
+ * The webhook listener of the process, from the first module with webhooks to the end.
+ *
+ * Processes whose modules have no webhooks take no port and need no certificate.
+ */
+import type { Runtime } from "../controller/runtime.ts";
+import type { WebhookFamilies } from "../observe/webhook-metrics.ts";
+import { type Clock, sleep } from "../platform/clock.ts";
+import type { CertificateSource } from "../server/certificate-source.ts";
+import type { HealthChecks, Told } from "../server/health-checks.ts";
+import { TlsListener } from "../server/tls-listener.ts";
+import { MOST_BODY_BYTES } from "../webhook/review-body.ts";
+import { WebhookHost } from "../webhook/webhook-host.ts";
+import { webhookScope } from "../webhook/webhook-scope.ts";
+
+export interface WebhookServingOptions {
+  /** `:9443`, `127.0.0.1:0` for a free port, `0` for none. */
+  readonly address: string;
+  /** The certificate of the listener. */
+  readonly certificates: CertificateSource;
+  /**
+   * Milliseconds that requests are still answered after the stop has begun and `/readyz` fails: so long the API server may
+   * go on asking a replica that leaves. @default 0
+   */
+  readonly drain?: number | undefined;
+}
+
+/** What a webhook listener shares with the rest of the process. */
+export interface WebhookSurroundings {
+  readonly runtime: Runtime;
+  readonly metrics: WebhookFamilies;
+  readonly readyz: HealthChecks;
+  /** What the deadlines of requests are timed with. */
+  readonly clock: Clock;
+  readonly freeze: boolean;
+  /** Told what a module's code threw. */
+  readonly onError: (module: string, error: unknown, what: string) => void;
+}
+
+/** What is added to the largest body, so that a little too much is told so in a review and not by the platform. */
+const ROOM = 1024 * 1024;
+
+export class WebhookServing {
+  readonly host: WebhookHost;
+  readonly #options: WebhookServingOptions | undefined;
+  readonly #surroundings: WebhookSurroundings;
+  #listener: TlsListener | undefined;
+
+  /** @param options `undefined`: webhooks are not served. */
+  constructor(options: WebhookServingOptions | undefined, surroundings: WebhookSurroundings) {
+    const { runtime, metrics, clock, freeze, onError } = surroundings;
+    this.#options = options;
+    this.#surroundings = surroundings;
+    this.host = new WebhookHost({
+      log: runtime.log,
+      metrics,
+      clock,
+      freeze,
+      onError,
+      scopeOf: (webhook, { name }) => webhookScope(webhook, name, runtime),
+      ensureListening: (module) => this.#ensureListening(module),
+    });
+  }
+
+  /** Where the listener listens, such as `127.0.0.1:9443`; `undefined` while there is nothing to serve. */
+  get address(): string | undefined {
+    return this.#listener?.address;
+  }
+
+  /** Answers for a while longer, lets the requests under way end, and closes the listener. */
+  async stop({ grace }: { readonly grace: number }): Promise<void> {
+    const listener = this.#listener;
+    if (listener === undefined) return;
+    listener.retire();
+    const { drain = 0 } = this.#options!;
+    await sleep(Math.min(drain, grace), { clock: this.#surroundings.clock });
+    await listener.stop({ grace });
+  }
+
+  #ensureListening(module: string): void {
+    const { runtime, readyz } = this.#surroundings;
+    if (this.#listener !== undefined) return;
+    if (this.#options === undefined || this.#options.address === "0") {
+      runtime.log.warn("Webhooks are not served: there is no listener for them", { module });
+      return;
+    }
+    const { address, certificates } = this.#options;
+    const app = this.host.routes.app();
+    this.#listener = new TlsListener({
+      name: "webhook",
+      address,
+      certificates,
+      log: runtime.log,
+      largestBody: MOST_BODY_BYTES + ROOM,
+      fetch: (request, connection) => app.fetch(request, connection),
+    });
+    readyz.add("webhooks", () => this.#notReady());
+    runtime.log.info("Listening for webhooks", { address: this.#listener.address });
+  }
+
+  #notReady(): Told | undefined {
+    const why = this.#listener?.notListening;
+    if (why !== undefined) return { cause: why, text: why };
+    const { notReady } = this.host;
+    return notReady === undefined ? undefined : { cause: "a cache has not synced", text: notReady };
+  }
+}

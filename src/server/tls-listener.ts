@@ -1,0 +1,199 @@
+/**
+ * A TLS listener whose certificate is swapped while requests come, and which ends without losing any.
+ *
+ * The platform keeps the certificate that a server started with, so a new one gets a server of its own on the same port
+ * (`SO_REUSEPORT`): new connections go to it, and the old one serves the connections it has until they end.
+ */
+import type { Log } from "../observe/log.ts";
+import { type Clock, sleep, systemClock } from "../platform/clock.ts";
+import { type BindAddress, listenError, parseAddress, shownAddress } from "./bind-address.ts";
+import type { CertificateSource, ServingCertificate } from "./certificate-source.ts";
+import type { Connection } from "./local-request.ts";
+
+export interface TlsListenerOptions {
+  /** As in the flag, such as `webhook` of `--webhook-bind-address`. */
+  readonly name: string;
+  /** As in `startListeners`, but not `0`. */
+  readonly address: string;
+  readonly certificates: CertificateSource;
+  readonly fetch: (request: Request, connection: Connection) => Response | Promise<Response>;
+  readonly log: Log;
+  /** The largest body in bytes; the platform answers more with 413. */
+  readonly largestBody: number;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+type Server = ReturnType<typeof Bun.serve>;
+
+/** Seconds; Go's clients give a connection up after 90, so that they, and not the server, end an idle one. */
+const IDLE_TIMEOUT = 120;
+
+export class TlsListener implements AsyncDisposable {
+  readonly #options: TlsListenerOptions;
+  readonly #place: BindAddress;
+  readonly #clock: Clock;
+  readonly #subscription: Disposable;
+  /** The last one takes new connections. */
+  readonly #generations: Generation[] = [];
+  #address: string | undefined;
+  /** The port once it is known, for `:0`. */
+  #port: number;
+  #shown: ServingCertificate | undefined;
+  #closing = false;
+
+  /**
+   * Listens as soon as there is a certificate.
+   *
+   * @throws Error naming the flag and the address that cannot be listened on, also while there is no certificate.
+   */
+  constructor(options: TlsListenerOptions) {
+    const { name, address, certificates } = options;
+    const place = parseAddress(address, name);
+    if (place === undefined) throw new Error(`Cannot listen on --${name}-bind-address=${address}: it is off`);
+    this.#options = options;
+    this.#place = place;
+    this.#port = place.port;
+    this.#clock = options.clock ?? systemClock;
+    this.#takePort();
+    this.#subscription = certificates.subscribe(() => this.#swap());
+    if (certificates.current() !== undefined) this.#listen(certificates.current()!);
+  }
+
+  /** Where it listens, such as `127.0.0.1:9443`; the port is known before there is a certificate. */
+  get address(): string {
+    return this.#address!;
+  }
+
+  /** Why nobody is answered; `undefined` while requests are. */
+  get notListening(): string | undefined {
+    if (this.#generations.length > 0) return undefined;
+    return this.#closing ? "the listener is closed" : "there is no certificate yet";
+  }
+
+  /** Asks clients that keep connections to end them: each answer from now on is the last of its connection. */
+  retire(): void {
+    this.#closing = true;
+    for (const generation of this.#generations) generation.retired = true;
+  }
+
+  /**
+   * Takes no more connections, and ends those it has after the requests under way.
+   *
+   * @param grace milliseconds that these get.
+   */
+  async stop({ grace }: { readonly grace: number }): Promise<void> {
+    this.retire();
+    this.#subscription[Symbol.dispose]();
+    await Promise.all(this.#generations.splice(0).map((generation) => generation.end(grace, this.#clock)));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop({ grace: 0 });
+  }
+
+  /** With `SO_REUSEPORT` a port that somebody else has is no error: it is asked for once without. */
+  #takePort(): void {
+    const { hostname } = this.#place;
+    try {
+      const probe = Bun.serve({
+        port: this.#port,
+        ...(hostname !== undefined && { hostname }),
+        reusePort: false,
+        fetch: () => new Response(null, { status: 503 }),
+      });
+      this.#address = shownAddress(probe);
+      this.#port = probe.port!;
+      void probe.stop(true);
+    } catch (error) {
+      throw listenError(this.#place, this.#options.name, error);
+    }
+  }
+
+  #swap(): void {
+    const { certificates, log, name } = this.#options;
+    const next = certificates.current();
+    if (this.#closing || next === undefined) return;
+    if (next.cert === this.#shown?.cert && next.key === this.#shown.key) return;
+    try {
+      this.#listen(next);
+    } catch (error) {
+      log.error("Cannot use the new certificate: the one before stays in use", { listener: name, error });
+    }
+  }
+
+  #listen(certificate: ServingCertificate): void {
+    const { fetch, largestBody, log, name } = this.#options;
+    const { hostname } = this.#place;
+    let server: Server;
+    const generation = new Generation();
+    try {
+      server = Bun.serve({
+        port: this.#port,
+        ...(hostname !== undefined && { hostname }),
+        reusePort: true,
+        http2: true,
+        tls: { cert: certificate.cert, key: certificate.key },
+        idleTimeout: IDLE_TIMEOUT,
+        maxRequestBodySize: largestBody,
+        development: false,
+        fetch: (request, self) => generation.answer(() => fetch(request, { peer: self.requestIP(request)?.address })),
+      });
+    } catch (error) {
+      throw listenError(this.#place, name, error);
+    }
+    generation.server = server;
+    this.#shown = certificate;
+    const before = this.#generations.at(-1);
+    this.#generations.push(generation);
+    if (before === undefined) return;
+    log.info("A new certificate is in use", { listener: name });
+    before.retired = true;
+    void before.takeNoMore().then(() => {
+      const index = this.#generations.indexOf(before);
+      if (index >= 0) this.#generations.splice(index, 1);
+    });
+  }
+}
+
+/** A server with one certificate. */
+class Generation {
+  server: Server | undefined;
+  /** Each answer is the last of its connection. */
+  retired = false;
+  #running = 0;
+  #idle: PromiseWithResolvers<void> | undefined;
+
+  async answer(fetch: () => Response | Promise<Response>): Promise<Response> {
+    this.#running++;
+    try {
+      const response = await fetch();
+      // HTTP/2 has no such header, and the platform leaves it out there.
+      if (this.retired) response.headers.set("Connection", "close");
+      return response;
+    } finally {
+      if (--this.#running === 0) this.#idle?.resolve();
+    }
+  }
+
+  /** Resolves when the last connection has ended. */
+  async takeNoMore(): Promise<void> {
+    await this.server?.stop();
+  }
+
+  async end(grace: number, clock: Clock): Promise<void> {
+    const ended = this.takeNoMore();
+    if (this.#running > 0) {
+      this.#idle ??= Promise.withResolvers();
+      const over = new AbortController();
+      await Promise.race([this.#idle.promise, sleep(grace, { clock, signal: over.signal }).catch(() => {})]);
+      over.abort();
+    }
+    // An answer is on its way when its promise has resolved, and out a moment later.
+    await Promise.race([ended, sleep(LAST_ANSWER)]);
+    await this.server?.stop(true);
+  }
+}
+
+/** Milliseconds. */
+const LAST_ANSWER = 100;

@@ -1,0 +1,100 @@
+/** Answers AdmissionReviews at one path, with the definitions behind it one after the other. */
+import type { AdmissionRequest, AdmissionResponse, AdmissionReview, AdmissionStatus } from "./admission-review.ts";
+import type { AdmissionMember } from "./admission-member.ts";
+import type { Collected } from "./admission-run.ts";
+import type { PatchOperation } from "./json-patch.ts";
+import { ALLOWED, problemStatus } from "./refusal.ts";
+import type { RequestProblem, ReviewAnswer, ReviewCall, ReviewEndpoint } from "./review-endpoint.ts";
+
+const V1 = "admission.k8s.io/v1";
+const VERSIONS: ReadonlySet<unknown> = new Set([V1, "admission.k8s.io/v1beta1"]);
+const OPERATIONS: ReadonlySet<unknown> = new Set(["CREATE", "UPDATE", "DELETE", "CONNECT"]);
+const BAD_REQUEST = 400;
+
+export class AdmissionEndpoint implements ReviewEndpoint {
+  readonly path: string;
+  readonly #members: readonly AdmissionMember[];
+
+  /** @param members all of one type. */
+  constructor(path: string, members: readonly AdmissionMember[]) {
+    this.path = path;
+    this.#members = members;
+  }
+
+  async review(body: unknown, { deadline }: ReviewCall): Promise<ReviewAnswer> {
+    const problem = reviewProblem(body);
+    if (problem !== undefined) return this.malformed({ code: BAD_REQUEST, message: problem });
+    const { apiVersion = V1, request } = body as AdmissionReview & { readonly request: AdmissionRequest };
+    const response = await this.#respond(request, deadline);
+    return { status: 200, body: { kind: "AdmissionReview", apiVersion, response } satisfies AdmissionReview };
+  }
+
+  /** As controller-runtime answers what it cannot read: HTTP 200, and the refusal in a review without a kind. */
+  malformed({ code, message }: RequestProblem): ReviewAnswer {
+    const response = { uid: "", allowed: false, status: problemStatus(code, message) };
+    return { status: 200, body: { response } satisfies AdmissionReview };
+  }
+
+  async #respond(request: AdmissionRequest, deadline: number): Promise<AdmissionResponse> {
+    const collected: Collected = { warnings: [], annotations: new Map() };
+    const { operation } = request;
+    if (isUnknown(operation)) {
+      return answer(request, collected, problemStatus(BAD_REQUEST, `unknown operation ${shown(operation)}`));
+    }
+    const patch: PatchOperation[] = [];
+    let object = operation === "DELETE" ? request.oldObject : request.object;
+    for (const member of this.#members) {
+      if (!member.handles(operation)) continue;
+      if (object === undefined || object === null) {
+        const what = operation === "DELETE" ? "oldObject" : "object";
+        return answer(request, collected, problemStatus(BAD_REQUEST, `the request has no ${what}`));
+      }
+      const verdict = await member.ask(request, object, { collected, deadline });
+      if (verdict.refused !== undefined) return answer(request, collected, verdict.refused);
+      object = verdict.object;
+      patch.push(...verdict.patch);
+    }
+    const allowed = answer(request, collected, undefined);
+    if (patch.length === 0) return allowed;
+    return { ...allowed, patch: Buffer.from(JSON.stringify(patch)).toString("base64"), patchType: "JSONPatch" };
+  }
+}
+
+function answer(
+  { uid }: AdmissionRequest,
+  { warnings, annotations }: Collected,
+  refused: AdmissionStatus | undefined,
+): AdmissionResponse {
+  return {
+    uid: uid ?? "",
+    allowed: refused === undefined,
+    status: refused ?? ALLOWED,
+    ...(warnings.length > 0 && { warnings }),
+    ...(annotations.size > 0 && { auditAnnotations: Object.fromEntries(annotations) }),
+  };
+}
+
+/** What is wrong with a body; `undefined` when it is a review with a request. */
+function reviewProblem(body: unknown): string | undefined {
+  if (!isFields(body)) return "expected an AdmissionReview, got no object";
+  const { kind = "AdmissionReview", apiVersion = V1, request } = body;
+  if (kind !== "AdmissionReview" || !VERSIONS.has(apiVersion)) {
+    return `expected an AdmissionReview of admission.k8s.io/v1 or v1beta1, got ${shown(kind)} of ${shown(apiVersion)}`;
+  }
+  if (!isFields(request)) return "the AdmissionReview has no request";
+  return typeof (request["uid"] ?? "") === "string" ? undefined : "the uid of the request is no text";
+}
+
+/** A request without an operation asks for nothing that a definition is for, and is allowed as such. */
+function isUnknown(operation: unknown): boolean {
+  return operation !== undefined && operation !== "" && !OPERATIONS.has(operation);
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Short, whatever it is. */
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? String(value)).slice(0, 100);
+}

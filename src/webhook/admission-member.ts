@@ -1,0 +1,150 @@
+/** One definition behind a path: calls the author's code, and knows which of its calls are under way. */
+import { deepFreeze } from "../cache/freeze.ts";
+import type { AdmissionResult, WebhookResults } from "../observe/webhook-metrics.ts";
+import type { Clock } from "../platform/clock.ts";
+import { copyOf } from "../resource/edit.ts";
+import type { AdmissionRequest, AdmissionStatus } from "./admission-review.ts";
+import { AdmissionRun, type AdmissionScope, type Collected } from "./admission-run.ts";
+import { operationsOf, type WebhookType } from "./declared-webhook.ts";
+import { patchBetween, type PatchOperation } from "./json-patch.ts";
+import { isDenied } from "./denied.ts";
+import { problemStatus, thrownStatus } from "./refusal.ts";
+
+/** What the calls of one definition need. */
+export interface MemberOptions {
+  readonly scope: AdmissionScope;
+  /** Calls the author's code in the context of its module. */
+  readonly invoke: <T>(call: () => T) => T;
+  readonly clock: Clock;
+  /** Freezes what `validate` sees. */
+  readonly freeze: boolean;
+  readonly results: Pick<WebhookResults, "count">;
+  /** Told what the author's code threw. */
+  readonly onPanic: (error: unknown) => void;
+}
+
+/** What one definition says of a request. */
+export interface Verdict {
+  /** Why not; `undefined` when the request is allowed. */
+  readonly refused: AdmissionStatus | undefined;
+  /** The object after `default`. */
+  readonly object: unknown;
+  readonly patch: readonly PatchOperation[];
+}
+
+export interface Asking {
+  readonly collected: Collected;
+  /** Milliseconds by the clock. */
+  readonly deadline: number;
+}
+
+const GATEWAY_TIMEOUT = 504;
+const UNAVAILABLE = 503;
+const INTERNAL = 500;
+const LATE: unique symbol = Symbol("late");
+
+/** The calls of one definition. */
+export class AdmissionMember {
+  readonly type: WebhookType;
+  readonly #options: MemberOptions;
+  readonly #operations: ReadonlySet<string>;
+  readonly #running = new Set<AdmissionRun>();
+  #leaving: string | undefined;
+  #idle: PromiseWithResolvers<void> | undefined;
+
+  constructor(type: WebhookType, options: MemberOptions) {
+    const { webhook } = options.scope;
+    this.type = type;
+    this.#options = options;
+    const given = webhook.rules?.flatMap(({ operations }) => operations ?? []) ?? [];
+    this.#operations = new Set<string>([...operationsOf(webhook, type), ...given]);
+  }
+
+  /** Whether the definition is for requests of this operation: who shares its path may be registered for others. */
+  handles(operation: string): boolean {
+    if (this.type === "mutating" && operation === "DELETE") return false;
+    return this.#operations.has(operation) || this.#operations.has("*");
+  }
+
+  /** Asks the author's code; never rejects. */
+  async ask(request: AdmissionRequest, object: unknown, { collected, deadline }: Asking): Promise<Verdict> {
+    if (this.#leaving !== undefined) return refusal(problemStatus(UNAVAILABLE, this.#leaving));
+    const { scope, results, freeze } = this.#options;
+    const run = new AdmissionRun(scope, request, collected);
+    this.#running.add(run);
+    let result: AdmissionResult = "error";
+    try {
+      const isMutating = this.type === "mutating";
+      const subject = isMutating ? copyOf(object) : freeze ? deepFreeze(object) : object;
+      const outcome = this.#call(subject, run);
+      if (isThenable(outcome) && (await this.#until(deadline, { run, outcome })) === LATE) {
+        return refusal(this.#late(run));
+      }
+      const patch = isMutating ? patchBetween(object, subject) : [];
+      result = "allowed";
+      return { refused: undefined, object: subject, patch };
+    } catch (error) {
+      const status = thrownStatus(error, request);
+      if (status !== undefined) {
+        if (isDenied(error)) result = "denied";
+        return refusal(status);
+      }
+      run.log.error("A webhook threw", { error });
+      this.#options.onPanic(error);
+      const message = error instanceof Error ? error.message : String(error);
+      return refusal(problemStatus(INTERNAL, run.clean(`panic: ${message} [recovered]`)));
+    } finally {
+      results.count(request.operation, result);
+      run.close("the request has been answered");
+      this.#running.delete(run);
+      if (this.#running.size === 0) this.#idle?.resolve();
+    }
+  }
+
+  /** Resolves when no call is under way. */
+  async idle(): Promise<void> {
+    if (this.#running.size > 0) await (this.#idle ??= Promise.withResolvers()).promise;
+  }
+
+  /** Answers no more. Calls under way end now: their signals fire, and their callers are refused. */
+  leave(reason: string): void {
+    this.#leaving = reason;
+    for (const run of this.#running) run.close(reason);
+  }
+
+  #call(subject: unknown, run: AdmissionRun): unknown {
+    const { scope, invoke } = this.#options;
+    const { webhook } = scope;
+    if (this.type === "mutating") return invoke(() => webhook.default!(subject as never, run as never));
+    return invoke(() => webhook.validate!(subject as never, run as never));
+  }
+
+  async #until(
+    deadline: number,
+    { run, outcome }: { readonly run: AdmissionRun; readonly outcome: PromiseLike<unknown> },
+  ): Promise<unknown> {
+    const { clock } = this.#options;
+    const late = Promise.withResolvers<typeof LATE>();
+    const end = (): void => late.resolve(LATE);
+    using _timer = clock.setTimeout(end, deadline - clock.now());
+    run.onClose(end);
+    const settled = Promise.resolve(outcome);
+    settled.catch(() => {}); // when it fails after the answer
+    return await Promise.race([settled, late.promise]);
+  }
+
+  #late(run: AdmissionRun): AdmissionStatus {
+    if (this.#leaving !== undefined) return problemStatus(UNAVAILABLE, this.#leaving);
+    const message = `webhook '${this.#options.scope.name}' did not answer in time`;
+    run.log.warn("A webhook did not answer in time");
+    return { ...problemStatus(GATEWAY_TIMEOUT, message), reason: "Timeout" };
+  }
+}
+
+function refusal(refused: AdmissionStatus): Verdict {
+  return { refused, object: undefined, patch: [] };
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}

@@ -1,0 +1,150 @@
+/** One call of an author's `default` or `validate`: its context, and the end of all that it may still do. */
+import { type ClientParts, KubeClient } from "../client/kube-client.ts";
+import type { Client } from "../client/client.ts";
+import type { RunScope } from "../client/scope.ts";
+import type { WriteGate } from "../client/write-gate.ts";
+import type { Log } from "../observe/log.ts";
+import type { Logger } from "../reconcile/context.ts";
+import { KeptSecrets } from "../reconcile/kept-secrets.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+import { sensitiveTexts } from "../resource/sensitive.ts";
+import type { AdmissionRequest, Operation, UserInfo } from "./admission-review.ts";
+import type { AdmissionContext, AnyWebhook } from "./definition.ts";
+
+/** What the calls of one webhook share. */
+export interface AdmissionScope {
+  readonly name: string;
+  readonly webhook: AnyWebhook;
+  readonly parts: ClientParts;
+  readonly log: Pick<Log, "with">;
+}
+
+/** What one request collects over all webhooks of its path. */
+export interface Collected {
+  readonly warnings: string[];
+  readonly annotations: Map<string, string>;
+}
+
+export class AdmissionRun implements AdmissionContext<AnyObject>, RunScope {
+  readonly request: AdmissionRequest;
+  readonly #scope: AdmissionScope;
+  readonly #collected: Collected;
+  #closed: string | undefined;
+  #onClose: (() => void) | undefined;
+  #abort: AbortController | undefined;
+  #client: Client | undefined;
+  #log: Logger | undefined;
+  #secrets: KeptSecrets | undefined;
+
+  constructor(scope: AdmissionScope, request: AdmissionRequest, collected: Collected) {
+    this.#scope = scope;
+    this.request = request;
+    this.#collected = collected;
+    const resource = scope.webhook.for;
+    if (resource !== undefined) {
+      this.keep(resource, request.object);
+      this.keep(resource, request.oldObject);
+    }
+  }
+
+  get operation(): Operation {
+    return this.request.operation;
+  }
+
+  get old(): AnyObject | undefined {
+    return this.request.operation === "UPDATE" ? (this.request.oldObject as AnyObject | undefined) : undefined;
+  }
+
+  get user(): UserInfo {
+    return this.request.userInfo ?? {};
+  }
+
+  get options(): Readonly<Record<string, unknown>> {
+    return this.request.options ?? {};
+  }
+
+  get dryRun(): boolean {
+    return this.request.dryRun === true;
+  }
+
+  get client(): Client {
+    return (this.#client ??= new KubeClient(this.#scope.parts, this));
+  }
+
+  get log(): Logger {
+    return (this.#log ??= this.#scope.log.with(this.#fields(), (text) => this.clean(text)));
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#closed !== undefined) this.#abort.abort(new Error(this.#closed));
+    return this.#abort.signal;
+  }
+
+  get warn(): (message: string) => void {
+    return (message) => void this.#collected.warnings.push(String(message));
+  }
+
+  get audit(): (key: string, value: string) => void {
+    return (key, value) => void this.#collected.annotations.set(String(key), String(value));
+  }
+
+  // What the client asks of a run.
+
+  get gate(): WriteGate {
+    return this;
+  }
+
+  get refused(): string | undefined {
+    if (this.#closed !== undefined) return this.#closed;
+    if (this.#scope.webhook.sideEffects === "NoneOnDryRun") return undefined;
+    return `webhook '${this.#scope.name}' declares no side effects: add \`sideEffects: "NoneOnDryRun"\``;
+  }
+
+  get requestSignal(): AbortSignal {
+    return this.signal;
+  }
+
+  get origin(): string {
+    return "";
+  }
+
+  keep(resource: Resource, object: unknown): void {
+    const texts = sensitiveTexts(resource);
+    if (texts !== undefined && object !== undefined && object !== null) {
+      (this.#secrets ??= new KeptSecrets()).add(object, texts);
+    }
+  }
+
+  /** A text without any sensitive value that the call has seen. */
+  clean(text: string): string {
+    return this.#secrets === undefined ? text : this.#secrets.clean(text);
+  }
+
+  /** From now on the signal has fired, writes are refused and requests under way are cut off. */
+  close(reason: string): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = reason;
+    this.#abort?.abort(new Error(reason));
+    this.#onClose?.();
+  }
+
+  /** Tells one listener when the call is over, however it ends. */
+  onClose(listener: () => void): void {
+    this.#onClose = listener;
+  }
+
+  #fields(): object {
+    const { uid, kind, name, namespace, operation, userInfo } = this.request;
+    const key = name === undefined || name === "" ? undefined : keyString({ name, namespace });
+    return {
+      webhook: this.#scope.name,
+      operation,
+      kind: kind?.kind,
+      ...(key !== undefined && { key }),
+      user: userInfo?.username,
+      uid,
+    };
+  }
+}

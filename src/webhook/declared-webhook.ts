@@ -1,0 +1,144 @@
+/**
+ * What the author's definitions mean to the API server: for each path one webhook of a configuration.
+ *
+ * `manifests webhooks`, `--register-webhooks` and the routes of the listener all go by this list, so that what is registered is
+ * what is served.
+ */
+import type { LabelSelector } from "../resource/builtin/meta.ts";
+import type { Resource } from "../resource/handle.ts";
+import { pluralOf } from "../resource/names.ts";
+import type { Operation } from "./admission-review.ts";
+import type { AdmissionRule, AnyWebhook, MatchCondition } from "./definition.ts";
+
+export type WebhookType = "mutating" | "validating";
+
+/** A rule as `admissionregistration.k8s.io/v1` has it. */
+export interface RegistrationRule {
+  readonly apiGroups: readonly string[];
+  readonly apiVersions: readonly string[];
+  readonly resources: readonly string[];
+  readonly operations: readonly (Operation | "*")[];
+  readonly scope: "Cluster" | "Namespaced" | "*";
+}
+
+/** One entry of a MutatingWebhookConfiguration or a ValidatingWebhookConfiguration, without its `clientConfig`. */
+export interface DeclaredWebhook {
+  readonly type: WebhookType;
+  /** Fully qualified, with at least three segments. */
+  readonly name: string;
+  /** Where the listener answers it, such as `/validate-demo-binnacle-dev-v1-guestbook`. */
+  readonly path: string;
+  readonly rules: readonly RegistrationRule[];
+  readonly objectSelector: LabelSelector | undefined;
+  readonly namespaceSelector: LabelSelector | undefined;
+  readonly matchConditions: readonly MatchCondition[];
+  readonly matchPolicy: "Exact" | "Equivalent";
+  readonly failurePolicy: "Fail" | "Ignore";
+  /** Of mutating webhooks only. */
+  readonly reinvocationPolicy: "Never" | "IfNeeded" | undefined;
+  readonly timeoutSeconds: number;
+  readonly sideEffects: "None" | "NoneOnDryRun";
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 10;
+/** Names of webhooks are domains of at least three segments. */
+const DOMAIN = "binnacle.dev";
+const DEFAULT_OPERATIONS: readonly Operation[] = ["CREATE", "UPDATE"];
+
+/** The webhook's own name: the author's, or the kind in lower case. */
+export function webhookName(webhook: AnyWebhook): string {
+  return webhook.name ?? webhook.for!.kind.toLowerCase();
+}
+
+/** The operations that a webhook is asked about; DELETE changes no object, so `default` is not asked about it. */
+export function operationsOf(webhook: AnyWebhook, type: WebhookType): readonly Operation[] {
+  const { operations = DEFAULT_OPERATIONS } = webhook;
+  return type === "mutating" ? operations.filter((operation) => operation !== "DELETE") : operations;
+}
+
+/** The entries of one definition: one for `default` and one for `validate`. */
+export function declaredWebhooks(webhook: AnyWebhook): readonly DeclaredWebhook[] {
+  const types: WebhookType[] = [];
+  if (webhook.default !== undefined) types.push("mutating");
+  if (webhook.validate !== undefined) types.push("validating");
+  return types.map((type) => ({
+    type,
+    name: qualifiedName(webhook),
+    path: pathOf(webhook, type),
+    rules: rulesOf(webhook, type),
+    objectSelector: webhook.objectSelector,
+    namespaceSelector: webhook.namespaceSelector,
+    matchConditions: webhook.matchConditions ?? [],
+    matchPolicy: webhook.matchPolicy ?? "Equivalent",
+    failurePolicy: webhook.failurePolicy ?? "Fail",
+    reinvocationPolicy: type === "mutating" ? (webhook.reinvocationPolicy ?? "Never") : undefined,
+    timeoutSeconds: webhook.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+    sideEffects: webhook.sideEffects ?? "None",
+  }));
+}
+
+/** Each path once, in the order in which the definitions come: definitions that share a path are one entry. */
+export function declaredByPath(webhooks: Iterable<AnyWebhook>): ReadonlyMap<string, DeclaredWebhook> {
+  const entries = new Map<string, DeclaredWebhook>();
+  for (const webhook of webhooks) {
+    for (const declared of declaredWebhooks(webhook)) {
+      if (!entries.has(declared.path)) entries.set(declared.path, declared);
+    }
+  }
+  return entries;
+}
+
+/** Why two definitions cannot share a path; `undefined` when they are registered alike. */
+export function sharingProblem(one: DeclaredWebhook, other: DeclaredWebhook): string | undefined {
+  for (const option of Object.keys(one) as (keyof DeclaredWebhook)[]) {
+    if (JSON.stringify(one[option]) !== JSON.stringify(other[option])) return option;
+  }
+  return undefined;
+}
+
+/** As kubebuilder names them: `/mutate--v1-pod` for the core group. */
+function pathOf(webhook: AnyWebhook, type: WebhookType): string {
+  const { for: resource, subresource, name } = webhook;
+  const verb = type === "mutating" ? "mutate" : "validate";
+  const own = name?.replaceAll(".", "-");
+  if (resource === undefined) return `/${verb}/${own}`;
+  const { group, version, kind } = resource;
+  const of = `/${verb}-${group.replaceAll(".", "-")}-${version}-${kind.toLowerCase()}`;
+  const path = subresource === undefined ? of : `${of}-${String(subresource)}`;
+  return own === undefined ? path : `${path}/${own}`;
+}
+
+function qualifiedName(webhook: AnyWebhook): string {
+  const { for: resource, subresource, name } = webhook;
+  const own = name ?? unnamed(resource!, subresource);
+  return own.split(".").length < 3 ? `${own}.${DOMAIN}` : own;
+}
+
+function unnamed({ kind, group }: Resource, subresource: string | undefined): string {
+  const what = subresource === undefined ? kind : `${kind}-${subresource}`;
+  return `${what.toLowerCase()}.${group === "" ? "core" : group}`;
+}
+
+function rulesOf(webhook: AnyWebhook, type: WebhookType): readonly RegistrationRule[] {
+  const { for: resource, subresource, rules } = webhook;
+  const operations = operationsOf(webhook, type);
+  if (resource === undefined) return (rules ?? []).flatMap((rule) => ruleOf(rule, operations, type));
+  // The plural of a handle of `resource()` is not known without a cluster: by convention it follows from the kind.
+  const plural = resource.plural ?? pluralOf(resource.kind.toLowerCase());
+  return [
+    {
+      apiGroups: [resource.group],
+      apiVersions: [resource.version],
+      resources: [subresource === undefined ? plural : `${plural}/${String(subresource)}`],
+      operations,
+      scope: "*",
+    },
+  ];
+}
+
+function ruleOf(rule: AdmissionRule, defaults: readonly Operation[], type: WebhookType): readonly RegistrationRule[] {
+  const { apiGroups, apiVersions, resources, scope = "*" } = rule;
+  const given = rule.operations ?? defaults;
+  const operations = type === "mutating" ? given.filter((operation) => operation !== "DELETE") : given;
+  return operations.length === 0 ? [] : [{ apiGroups, apiVersions, resources, operations, scope }];
+}

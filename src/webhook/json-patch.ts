@@ -1,0 +1,35 @@
+/** The JSON patch that leads from what the API server sent to what the author made of it. */
+import { createPatch, type Operation, type Pointer } from "rfc6902";
+import { sameJson } from "../resource/json.ts";
+
+/** One operation of RFC 6902. */
+export type PatchOperation = Operation;
+
+/** The library finds the shortest patch of two arrays in a time and a depth that grow with the product of their lengths. */
+const MOST_CELLS = 10_000;
+
+/**
+ * The operations that lead from one value to the other; none when they are the same JSON. Fields that are `undefined` count
+ * as absent.
+ */
+export function patchBetween(before: unknown, after: unknown): readonly PatchOperation[] {
+  if (sameJson(before, after)) return [];
+  const operations = createPatch(before, after, boundedDiff);
+  for (const operation of operations) {
+    // As JSON writes it in an array; without a value the operation would be an invalid one.
+    if ("value" in operation && operation.value === undefined) operation.value = null;
+  }
+  return operations;
+}
+
+/** Takes long arrays from the library: they are compared place by place, or replaced when their lengths differ. */
+function boundedDiff(before: unknown, after: unknown, pointer: Pointer): Operation[] | undefined {
+  if (!Array.isArray(before) || !Array.isArray(after) || before.length * after.length <= MOST_CELLS) return undefined;
+  if (before.length !== after.length) return [{ op: "replace", path: pointer.toString(), value: after as unknown }];
+  const operations: Operation[] = [];
+  for (const [index, value] of (after as readonly unknown[]).entries()) {
+    if (sameJson(before[index], value)) continue;
+    operations.push({ op: "replace", path: pointer.add(String(index)).toString(), value });
+  }
+  return operations;
+}

@@ -1,0 +1,73 @@
+/** Reading a review from a request: no more than it may hold, and no longer than the caller waits. */
+import type { Clock } from "../platform/clock.ts";
+import type { RequestProblem } from "./review-endpoint.ts";
+
+/** As controller-runtime: the largest object that etcd takes, twice, and some. */
+export const MOST_BODY_BYTES: number = 7 * 1024 * 1024;
+
+type Read = { readonly body: unknown } | { readonly problem: RequestProblem };
+
+export async function readReview(
+  request: Request,
+  within: { readonly clock: Clock; readonly deadline: number },
+): Promise<Read> {
+  const { headers } = request;
+  const length = headers.get("content-length");
+  if (request.body === null || length === "0") return problem(400, "request body is empty");
+  if (length !== null && Number(length) > MOST_BODY_BYTES) return tooLarge();
+  const type = headers.get("content-type") ?? "";
+  if (mediaType(type) !== "application/json") {
+    return problem(400, `contentType=${type}, expected application/json`);
+  }
+  const text = await textOf(request, within);
+  if (typeof text !== "string") return text;
+  if (text === "") return problem(400, "request body is empty");
+  try {
+    return { body: JSON.parse(text) as unknown };
+  } catch (error) {
+    return problem(400, `cannot decode the request body: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function textOf(
+  request: Request,
+  { clock, deadline }: { readonly clock: Clock; readonly deadline: number },
+): Promise<string | { readonly problem: RequestProblem }> {
+  const late = Promise.withResolvers<{ readonly problem: RequestProblem }>();
+  using _timer = clock.setTimeout(
+    () => late.resolve(problem(408, "the request body did not arrive in time")),
+    deadline - clock.now(),
+  );
+  try {
+    const read = request.headers.has("content-length") ? request.text() : boundedText(request);
+    read.catch(() => {}); // when it ends after the deadline
+    return await Promise.race([read, late.promise]);
+  } catch (error) {
+    return problem(400, `cannot read the request body: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The text of a body of unknown length. */
+async function boundedText(request: Request): Promise<string | { readonly problem: RequestProblem }> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of request.body!) {
+    bytes += piece.length;
+    if (bytes > MOST_BODY_BYTES) return tooLarge();
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, bytes).toString();
+}
+
+function mediaType(type: string): string {
+  const semicolon = type.indexOf(";");
+  return (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase();
+}
+
+function tooLarge(): { readonly problem: RequestProblem } {
+  return problem(413, `request entity is too large; limit is ${MOST_BODY_BYTES} bytes`);
+}
+
+function problem(code: number, message: string): { readonly problem: RequestProblem } {
+  return { problem: { code, message } };
+}

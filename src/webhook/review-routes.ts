@@ -1,0 +1,136 @@
+/** What every path of the webhook listener has in common: which endpoint answers, and how a review is read and written. */
+import { type Context, Hono } from "hono";
+import type { Log } from "../observe/log.ts";
+import type { WebhookFamilies, WebhookPathMetrics } from "../observe/webhook-metrics.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import { type Duration, parseDuration } from "../resource/duration.ts";
+import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "./review-endpoint.ts";
+import { readReview } from "./review-body.ts";
+
+export interface ReviewRoutesOptions {
+  readonly log: Log;
+  readonly metrics: Pick<WebhookFamilies, "path">;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+interface Mounted {
+  readonly endpoint: ReviewEndpoint;
+  readonly metrics: WebhookPathMetrics;
+}
+
+/** What kube-apiserver waits for a webhook that does not say. */
+const DEFAULT_TIMEOUT = 10_000;
+/** The longest that kube-apiserver allows. */
+const LONGEST_TIMEOUT = 30_000;
+/** The share of the caller's timeout, and its limits in milliseconds, that is left for the answer's way back. */
+const MARGIN = 0.1;
+const LEAST_MARGIN = 20;
+const MOST_MARGIN = 500;
+
+export class ReviewRoutes {
+  readonly #options: ReviewRoutesOptions;
+  readonly #clock: Clock;
+  readonly #endpoints = new Map<string, Mounted>();
+  #answered = 0;
+
+  constructor(options: ReviewRoutesOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** The number of reviews answered so far. */
+  get answered(): number {
+    return this.#answered;
+  }
+
+  /**
+   * Answers a path until the returned value is disposed of. Mounting a path again swaps its endpoint: requests under way end
+   * with the endpoint they began with, and the metrics of the path go on.
+   */
+  mount(endpoint: ReviewEndpoint): Disposable {
+    const { path } = endpoint;
+    const metrics = this.#endpoints.get(path)?.metrics ?? this.#options.metrics.path(path);
+    const mounted: Mounted = { endpoint, metrics };
+    this.#endpoints.set(path, mounted);
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#endpoints.get(path) !== mounted) return;
+        this.#endpoints.delete(path);
+        metrics[Symbol.dispose]();
+      },
+    };
+  }
+
+  /** The routes, for a listener. */
+  app(): Hono {
+    const app = new Hono();
+    app.post("/*", (context) => this.#answer(context));
+    app.all("/*", (context) =>
+      this.#endpoints.has(context.req.path)
+        ? context.text("405 method not allowed: reviews are sent with POST\n", 405, { Allow: "POST" })
+        : context.text("404 page not found\n", 404),
+    );
+    return app;
+  }
+
+  #answer(context: Context): Response | Promise<Response> {
+    const mounted = this.#endpoints.get(context.req.path);
+    if (mounted === undefined) return context.text("404 page not found\n", 404);
+    return this.#review(mounted, context);
+  }
+
+  async #review({ endpoint, metrics }: Mounted, context: Context): Promise<Response> {
+    const began = performance.now();
+    const deadline = this.#clock.now() + timeoutOf(context.req.query("timeout"));
+    metrics.inFlight.value++;
+    try {
+      const response = responseOf(await this.#answerOf(endpoint, { request: context.req.raw, deadline }));
+      metrics.answered(response.status);
+      return response;
+    } finally {
+      this.#answered++;
+      metrics.inFlight.value--;
+      metrics.latency.observe((performance.now() - began) / 1_000);
+    }
+  }
+
+  async #answerOf(
+    endpoint: ReviewEndpoint,
+    { request, deadline }: { readonly request: Request; readonly deadline: number },
+  ): Promise<ReviewAnswer> {
+    const read = await readReview(request, { clock: this.#clock, deadline });
+    if ("problem" in read) return endpoint.malformed(read.problem);
+    try {
+      return await endpoint.review(read.body, { deadline });
+    } catch (error) {
+      this.#options.log.error("Cannot answer a review", { path: endpoint.path, error });
+      const problem: RequestProblem = { code: 500, message: "internal error" };
+      return { ...endpoint.malformed(problem), status: 500 };
+    }
+  }
+}
+
+/** Milliseconds in which an answer must be on its way, from the `timeout` of the request, such as `10s`. */
+function timeoutOf(given: string | undefined): number {
+  const timeout = given === undefined ? DEFAULT_TIMEOUT : millisecondsOf(given);
+  return timeout - Math.min(Math.max(timeout * MARGIN, LEAST_MARGIN), MOST_MARGIN);
+}
+
+function millisecondsOf(given: string): number {
+  try {
+    const timeout = parseDuration(given as Duration, "timeout");
+    return timeout > 0 ? Math.min(timeout, LONGEST_TIMEOUT) : DEFAULT_TIMEOUT;
+  } catch {
+    return DEFAULT_TIMEOUT;
+  }
+}
+
+const JSON_HEADERS = { "Content-Type": "application/json" };
+const TEXT_HEADERS = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
+
+function responseOf({ status, body }: ReviewAnswer): Response {
+  return typeof body === "string"
+    ? new Response(body, { status, headers: TEXT_HEADERS })
+    : new Response(JSON.stringify(body), { status, headers: JSON_HEADERS });
+}

@@ -1,0 +1,264 @@
+/**
+ * The webhooks of all loaded modules.
+ *
+ * The module registry puts in what a module exports and takes it out again; the host mounts an endpoint for each path and
+ * tells those who have to know: registration (which configurations the API server needs) and conversion (which kinds have
+ * several versions).
+ */
+import type { Log } from "../observe/log.ts";
+import type { WebhookFamilies, WebhookResults } from "../observe/webhook-metrics.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import { definitionOf } from "../resource/definition.ts";
+import { groupKind, type Resource } from "../resource/handle.ts";
+import { AdmissionEndpoint } from "./admission-endpoint.ts";
+import { AdmissionMember } from "./admission-member.ts";
+import type { AdmissionScope } from "./admission-run.ts";
+import { type DeclaredWebhook, declaredByPath, declaredWebhooks, webhookName } from "./declared-webhook.ts";
+import type { AnyWebhook } from "./definition.ts";
+import { ReviewRoutes } from "./review-routes.ts";
+
+/** What a module brings to the webhook listener. */
+export interface WebhookModule {
+  readonly name: string;
+  readonly webhooks: readonly AnyWebhook[];
+  /** The kinds that the module defines. Those with several versions need a conversion webhook. */
+  readonly resources: readonly Resource[];
+  /** Calls the module's code in its own context. */
+  readonly invoke: <T>(call: () => T) => T;
+}
+
+/** What has to be registered with the API server. */
+export interface ServedWebhooks {
+  /** Each path once. */
+  readonly webhooks: readonly DeclaredWebhook[];
+  /** Kinds with several served versions: their definitions name `/convert`. */
+  readonly converted: readonly Resource[];
+}
+
+/** Removes registrations of what is about to leave; awaited before the handlers stop to answer. */
+export type BeforeLeaving = (left: ServedWebhooks) => Promise<void>;
+
+/** What the calls of a definition share, and what ends with its module. */
+export interface ScopedWebhook extends Disposable {
+  readonly scope: AdmissionScope;
+  /** Its caches hold what it reads; a reason while they do not. */
+  readonly notReady: string | undefined;
+}
+
+export interface WebhookHostOptions {
+  readonly log: Log;
+  readonly metrics: WebhookFamilies;
+  /** Makes the client and the caches of a definition. */
+  readonly scopeOf: (webhook: AnyWebhook, module: WebhookModule) => ScopedWebhook;
+  /** Called before a module with webhooks, or with kinds of several versions, is served. What it throws keeps it from starting. */
+  readonly ensureListening: (module: string) => void;
+  /** Told what a module's code threw. */
+  readonly onError: (module: string, error: unknown, what: string) => void;
+  /** Freezes what `validate` sees. @default false */
+  readonly freeze?: boolean | undefined;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+/** One definition of a loaded module. */
+interface Served {
+  readonly webhook: AnyWebhook;
+  readonly scoped: ScopedWebhook;
+  readonly results: WebhookResults;
+  readonly members: ReadonlyMap<string, AdmissionMember>;
+}
+
+interface Loaded {
+  readonly module: WebhookModule;
+  readonly served: readonly Served[];
+}
+
+export class WebhookHost {
+  readonly routes: ReviewRoutes;
+  readonly #options: WebhookHostOptions;
+  readonly #clock: Clock;
+  /** By module name. */
+  readonly #loaded = new Map<string, Loaded>();
+  readonly #mounted = new Map<string, Disposable>();
+  readonly #listeners = new Set<() => void>();
+  readonly #beforeLeaving = new Set<BeforeLeaving>();
+
+  constructor(options: WebhookHostOptions) {
+    const { log, metrics } = options;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.routes = new ReviewRoutes({ log, metrics, clock: this.#clock });
+  }
+
+  /** What is served now, in the order of module names. */
+  get served(): ServedWebhooks {
+    return servedBy(this.modules());
+  }
+
+  /** The loaded modules, in the order of their names. */
+  modules(): readonly WebhookModule[] {
+    return this.#inOrder().map(({ module }) => module);
+  }
+
+  /** Why a webhook would not answer as it should; `undefined` when all would. */
+  get notReady(): string | undefined {
+    for (const { served } of this.#loaded.values()) {
+      for (const { webhook, scoped } of served) {
+        if (scoped.notReady !== undefined) return `webhook ${webhookName(webhook)}: ${scoped.notReady}`;
+      }
+    }
+    return undefined;
+  }
+
+  /** Told after each change of what is served; the handlers answer by then. */
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Asked before handlers leave that no other module has. */
+  beforeLeaving(listener: BeforeLeaving): Disposable {
+    this.#beforeLeaving.add(listener);
+    return { [Symbol.dispose]: () => void this.#beforeLeaving.delete(listener) };
+  }
+
+  /**
+   * Serves a module's webhooks, in place of those of an earlier version. The new ones answer at once; the promise resolves when
+   * the calls of the earlier ones have ended, or when the signal fires and has cut them off.
+   */
+  async put(module: WebhookModule, { signal }: { readonly signal: AbortSignal }): Promise<void> {
+    const old = this.#loaded.get(module.name);
+    if (old !== undefined && isSame(old.module, module)) return;
+    const { webhooks, converted } = servedBy([module]);
+    if (webhooks.length + converted.length > 0) this.#options.ensureListening(module.name);
+    const loaded: Loaded = { module, served: module.webhooks.map((webhook) => this.#serve(webhook, module)) };
+    if (old !== undefined) {
+      const next = [...this.#others(module.name), module];
+      await this.#announceLeaving(leaving(this.served, servedBy(next)));
+    }
+    this.#loaded.set(module.name, loaded);
+    this.#mount();
+    if (old !== undefined) await this.#end(old, signal);
+  }
+
+  /** Takes a module's webhooks away: their registrations first, then the routes, then what is under way. */
+  async remove(name: string, { signal }: { readonly signal: AbortSignal }): Promise<void> {
+    const old = this.#loaded.get(name);
+    if (old === undefined) return;
+    await this.#announceLeaving(leaving(this.served, servedBy(this.#others(name))));
+    this.#loaded.delete(name);
+    this.#mount();
+    await this.#end(old, signal);
+  }
+
+  #serve(webhook: AnyWebhook, module: WebhookModule): Served {
+    const { metrics, scopeOf, onError, freeze = false } = this.#options;
+    const scoped = scopeOf(webhook, module);
+    const results = metrics.results(webhookName(webhook));
+    const members = new Map<string, AdmissionMember>();
+    for (const { path, type } of declaredWebhooks(webhook)) {
+      const member = new AdmissionMember(type, {
+        scope: scoped.scope,
+        invoke: module.invoke,
+        clock: this.#clock,
+        freeze,
+        results,
+        onPanic: (error) => {
+          metrics.panicked();
+          onError(module.name, error, `webhook ${webhookName(webhook)}`);
+        },
+      });
+      members.set(path, member);
+    }
+    return { webhook, scoped, results, members };
+  }
+
+  /** Mounts what is there now, and takes away what is not there any more. */
+  #mount(): void {
+    const byPath = new Map<string, AdmissionMember[]>();
+    for (const { served } of this.#inOrder()) {
+      for (const { members } of served) {
+        for (const [path, member] of members) {
+          const chain = byPath.get(path);
+          if (chain === undefined) byPath.set(path, [member]);
+          else chain.push(member);
+        }
+      }
+    }
+    for (const [path, members] of byPath) {
+      this.#mounted.set(path, this.routes.mount(new AdmissionEndpoint(path, members)));
+    }
+    for (const [path, mounted] of this.#mounted) {
+      if (byPath.has(path)) continue;
+      mounted[Symbol.dispose]();
+      this.#mounted.delete(path);
+    }
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  async #announceLeaving(left: ServedWebhooks): Promise<void> {
+    if (left.webhooks.length + left.converted.length === 0) return;
+    await Promise.all([...this.#beforeLeaving].map((listener) => listener(left)));
+  }
+
+  async #end({ module, served }: Loaded, signal: AbortSignal): Promise<void> {
+    const members = served.flatMap((one) => [...one.members.values()]);
+    const leave = (): void => {
+      for (const member of members) member.leave(`the module ${module.name} has left`);
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    if (signal.aborted) leave();
+    await Promise.all(members.map((member) => member.idle()));
+    signal.removeEventListener("abort", leave);
+    leave();
+    for (const { scoped, results } of served) {
+      scoped[Symbol.dispose]();
+      results[Symbol.dispose]();
+    }
+  }
+
+  #inOrder(): readonly Loaded[] {
+    return [...this.#loaded.values()].sort((a, b) => (a.module.name < b.module.name ? -1 : 1));
+  }
+
+  #others(name: string): readonly WebhookModule[] {
+    return this.modules().filter((module) => module.name !== name);
+  }
+}
+
+/** What the API server has to know of some modules' webhooks; for `manifests`, without a process that serves them. */
+export function servedBy(modules: readonly Pick<WebhookModule, "webhooks" | "resources">[]): ServedWebhooks {
+  const converted = new Map<string, Resource>();
+  for (const resource of modules.flatMap(({ resources }) => resources)) {
+    if (isConverted(resource)) converted.set(groupKind(resource), resource);
+  }
+  return {
+    webhooks: [...declaredByPath(modules.flatMap(({ webhooks }) => webhooks)).values()],
+    converted: [...converted.values()],
+  };
+}
+
+/** Whether a module brings what is there already: a new version of it has a context of its own. */
+function isSame(one: WebhookModule, other: WebhookModule): boolean {
+  return (
+    one.invoke === other.invoke && sameList(one.webhooks, other.webhooks) && sameList(one.resources, other.resources)
+  );
+}
+
+function sameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((value, index) => value === other[index]);
+}
+
+function isConverted(resource: Resource): boolean {
+  return (definitionOf(resource)?.versions.filter(({ served }) => served).length ?? 0) > 1;
+}
+
+/** What is in the one and not in the other. */
+function leaving(now: ServedWebhooks, next: ServedWebhooks): ServedWebhooks {
+  const paths = new Set(next.webhooks.map(({ path }) => path));
+  const kinds = new Set(next.converted.map(groupKind));
+  return {
+    webhooks: now.webhooks.filter(({ path }) => !paths.has(path)),
+    converted: now.converted.filter((resource) => !kinds.has(groupKind(resource))),
+  };
+}
