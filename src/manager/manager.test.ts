@@ -84,6 +84,7 @@ test("Manager answers probes while the server is out of reach, says so, and stop
   const stops = lines.map((line) => /Stopping (\w+)/.exec(line)?.[1]).filter((step) => step !== undefined);
   expect(stops).toEqual([
     "readiness",
+    "webhooks",
     "modules",
     "events",
     "election",

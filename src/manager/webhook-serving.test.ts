@@ -345,7 +345,7 @@ test("a certificate is swapped while requests come, and none is lost", async () 
   });
   await Bun.sleep(50);
   served.certificates.set(next);
-  await Bun.sleep(150);
+  await Bun.sleep(500);
   going = false;
   await Promise.all(asking);
   expect(failed).toBe(0);

@@ -2,7 +2,9 @@
  * A TLS listener whose certificate is swapped while requests come, and which ends without losing any.
  *
  * The platform keeps the certificate that a server started with, so a new one gets a server of its own on the same port
- * (`SO_REUSEPORT`): new connections go to it, and the old one serves the connections it has until they end.
+ * (`SO_REUSEPORT`). A server that stops closes its idle connections at once, and a request that is on its way to one of them
+ * would be lost. So the old server first answers for a moment with `Connection: close`, which takes the busy connections away
+ * from it. During that moment a new connection may still get the old certificate.
  */
 import type { Log } from "../observe/log.ts";
 import { type Clock, sleep, systemClock } from "../platform/clock.ts";
@@ -28,6 +30,8 @@ type Server = ReturnType<typeof Bun.serve>;
 
 /** Seconds; Go's clients give a connection up after 90, so that they, and not the server, end an idle one. */
 const IDLE_TIMEOUT = 120;
+/** Milliseconds in which busy connections leave a server whose certificate is no longer the one. */
+const MOVING_AWAY = 300;
 
 export class TlsListener implements AsyncDisposable {
   readonly #options: TlsListenerOptions;
@@ -148,11 +152,15 @@ export class TlsListener implements AsyncDisposable {
     this.#generations.push(generation);
     if (before === undefined) return;
     log.info("A new certificate is in use", { listener: name });
+    void this.#leaveTo(before);
+  }
+
+  async #leaveTo(before: Generation): Promise<void> {
     before.retired = true;
-    void before.takeNoMore().then(() => {
-      const index = this.#generations.indexOf(before);
-      if (index >= 0) this.#generations.splice(index, 1);
-    });
+    await sleep(MOVING_AWAY, { clock: this.#clock });
+    await before.takeNoMore();
+    const index = this.#generations.indexOf(before);
+    if (index >= 0) this.#generations.splice(index, 1);
   }
 }
 
