@@ -65,7 +65,8 @@ function describeModule({ file, definitions }: LoadedModule): string {
   const row = (title: string, values: readonly string[]): void => {
     if (values.length > 0) lines.push(`    ${title.padEnd(12)}${values.join(", ")}`);
   };
-  const permitted = (permissions: Permissions): void => permitted(permissions);
+  const permitted = (permissions: Permissions): void =>
+    shownPermissions(permissions).forEach((line, index) => row(index === 0 ? "permissions" : "", [line]));
   for (const resource of definitions.resources) lines.push(`  resource ${resource.kind} (${resource.apiVersion})`);
   for (const plugin of definitions.plugins) {
     lines.push(`  plugin ${plugin.name}`);
@@ -85,7 +86,7 @@ function describeModule({ file, definitions }: LoadedModule): string {
     row("watches", [...watches.map(shown), ...sources.map(shownSource)]);
     row("reads", reads.map(shown));
     row("finalizer", finalizers);
-    shownPermissions(permissions).forEach((line, index) => row(index === 0 ? "permissions" : "", [line]));
+    permitted(permissions);
   }
   return `${lines.join("\n")}\n`;
 }

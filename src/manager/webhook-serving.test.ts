@@ -319,13 +319,13 @@ test("a new version of a module answers without a gap, and the module's end take
     });
   await swapped.add("a.ts", refuse("one"));
   const messages = new Set<string>();
-  let going = true;
+  const done = new AbortController();
   const asking = (async () => {
-    while (going) messages.add((await swapped.review(PODS, create(pod()))).response!.status.message!);
+    while (!done.signal.aborted) messages.add((await swapped.review(PODS, create(pod()))).response!.status.message!);
   })();
   await swapped.replace("a.ts", refuse("two"));
   const last = await swapped.review(PODS, create(pod()));
-  going = false;
+  done.abort();
   await asking;
   expect(last.response!.status.message).toBe("two");
   expect([...messages].filter((message) => message !== "one" && message !== "two")).toEqual([]);
@@ -336,9 +336,9 @@ test("a new version of a module answers without a gap, and the module's end take
 test("a certificate is swapped while requests come, and none is lost", async () => {
   const next = pair();
   let failed = 0;
-  let going = true;
+  const done = new AbortController();
   const asking = Array.from({ length: 4 }, async () => {
-    while (going) {
+    while (!done.signal.aborted) {
       const review = await served.review(PODS, create(pod())).catch(() => undefined);
       if (review?.response?.allowed !== true) failed++;
     }
@@ -346,7 +346,7 @@ test("a certificate is swapped while requests come, and none is lost", async () 
   await Bun.sleep(50);
   served.certificates.set(next);
   await Bun.sleep(500);
-  going = false;
+  done.abort();
   await Promise.all(asking);
   expect(failed).toBe(0);
   const { connect } = await import("node:tls");

@@ -69,8 +69,10 @@ function answer(
     uid: uid ?? "",
     allowed: refused === undefined,
     status: refused ?? ALLOWED,
-    ...(warnings.length > 0 && { warnings }),
-    ...(annotations.size > 0 && { auditAnnotations: Object.fromEntries(annotations) }),
+    ...(warnings.length > 0 && { warnings: warnings.map(String) }),
+    ...(annotations.size > 0 && {
+      auditAnnotations: Object.fromEntries([...annotations].map(([key, value]) => [key, String(value)])),
+    }),
   };
 }
 

@@ -83,11 +83,11 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RunScope {
   }
 
   get warn(): (message: string) => void {
-    return (message) => void this.#collected.warnings.push(String(message));
+    return (message) => void this.#collected.warnings.push(message);
   }
 
   get audit(): (key: string, value: string) => void {
-    return (key, value) => void this.#collected.annotations.set(String(key), String(value));
+    return (key, value) => void this.#collected.annotations.set(key, value);
   }
 
   // What the client asks of a run.

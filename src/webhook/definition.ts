@@ -52,9 +52,9 @@ export interface AdmissionContext<T> {
    */
   readonly signal: AbortSignal;
   /** Adds a warning that clients such as kubectl print, whether the request is allowed or not. */
-  warn(message: string): void;
+  readonly warn: (message: string) => void;
   /** Adds an annotation to the audit event of the request; the API server puts the webhook's name before the key. */
-  audit(key: string, value: string): void;
+  readonly audit: (key: string, value: string) => void;
 }
 
 /** The object of a webhook: that of the kind, or of a subresource with an object of another kind. */

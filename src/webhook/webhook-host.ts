@@ -193,7 +193,7 @@ export class WebhookHost {
       mounted[Symbol.dispose]();
       this.#mounted.delete(path);
     }
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of this.#listeners) listener();
   }
 
   async #announceLeaving(left: ServedWebhooks): Promise<void> {
