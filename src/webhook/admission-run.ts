@@ -22,8 +22,9 @@ export interface AdmissionScope {
 
 /** What one request collects over all webhooks of its path. */
 export interface Collected {
-  readonly warnings: string[];
-  readonly annotations: Map<string, string>;
+  /** Texts, unless an author's code went around the types; likewise the annotations. */
+  readonly warnings: unknown[];
+  readonly annotations: Map<string, unknown>;
 }
 
 export class AdmissionRun implements AdmissionContext<AnyObject>, RunScope {
