@@ -1,6 +1,6 @@
 /** The client of a webhook: it reads what the webhook declares from the shared informers, and everything else from the server. */
 import type { SharedInformer } from "../cache/shared-informer.ts";
-import type { InformerLease } from "../cache/registry.ts";
+import type { InformerLease } from "../cache/informer-registry.ts";
 import { clientParts } from "../client/kube-client.ts";
 import type { Permissions } from "../client/permissions.ts";
 import { type Declarations, declarationsOf } from "../controller/declarations.ts";
