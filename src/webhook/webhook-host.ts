@@ -226,8 +226,8 @@ export class WebhookHost {
   }
 }
 
-/** What the API server has to know of some modules' webhooks; for `manifests`, without a process that serves them. */
-export function servedBy(modules: readonly Pick<WebhookModule, "webhooks" | "resources">[]): ServedWebhooks {
+/** What the API server has to know of the webhooks of some modules. It needs no running process, so `manifests` can use it too. */
+function servedBy(modules: readonly Pick<WebhookModule, "webhooks" | "resources">[]): ServedWebhooks {
   const converted = new Map<string, Resource>();
   for (const resource of modules.flatMap(({ resources }) => resources)) {
     if (isConverted(resource)) converted.set(groupKind(resource), resource);
