@@ -1,4 +1,4 @@
-/** Opens a TLS connection to the server, through a proxy if there is one, and says which HTTP it speaks. */
+/** Opens a TLS connection to the server, through a proxy if there is one, and negotiates the HTTP version. */
 import http from "node:http";
 import https from "node:https";
 import { isIP, type Socket } from "node:net";
@@ -13,11 +13,11 @@ export interface ConnectOptions {
   readonly server: URL;
   readonly tls: TlsSettings;
   readonly proxy: string | undefined;
-  /** In the order of preference, such as `["h2", "http/1.1"]`. */
+  /** ALPN protocols in order of preference, such as `["h2", "http/1.1"]`. */
   readonly protocols: readonly string[];
 }
 
-/** @throws what the platform throws, or UnreachableError when connecting takes too long. */
+/** Connects. @throws the platform's error, or UnreachableError when connecting takes too long. */
 export async function connectTls(options: ConnectOptions): Promise<TLSSocket> {
   const { server, proxy } = options;
   const tunnel = proxy === undefined ? undefined : await openTunnel(server, new URL(proxy));
@@ -32,7 +32,7 @@ export async function connectTls(options: ConnectOptions): Promise<TLSSocket> {
     rejectUnauthorized: options.tls.rejectUnauthorized,
     ALPNProtocols: [...options.protocols],
   });
-  await settled(socket, "secureConnect", server.origin);
+  await connected(socket, "secureConnect", server.origin);
   socket.setNoDelay(true);
   return socket;
 }
@@ -75,13 +75,13 @@ async function openTunnel(server: URL, proxy: URL): Promise<Socket> {
   });
 }
 
-function settled(socket: TLSSocket, event: string, server: string): Promise<void> {
+function connected(socket: TLSSocket, event: string, server: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => done(timeout(server)), CONNECT_MS);
     const done = (error?: Error) => {
       clearTimeout(timer);
       socket.off(event, opened).off("error", done).off("close", closed);
-      // From here on the session listens for the end; an error that nobody listens for would end the process.
+      // The session listens for the end from here on; an error without a listener would end the process.
       socket.on("error", () => {});
       if (!error) return resolve();
       socket.destroy();

@@ -6,23 +6,23 @@ const WINDOW = 65_535;
 const FRAME_BYTES = 16_384;
 const MOST_FRAME_BYTES = 2 ** 24 - 1;
 
-/** A request, as far as its body is concerned. */
+/** The state of a request body. */
 export interface Outgoing {
   readonly id: number;
-  /** Bytes that the server takes of it now. */
+  /** The flow-control window of the stream. */
   window: number;
-  /** What it has not taken yet; undefined when nothing is left. */
+  /** What is left to send; `undefined` once everything is sent. */
   unsent: Uint8Array | undefined;
 }
 
 export class BodySender {
   readonly #frames: FrameWriter;
-  /** Of all bodies together. */
+  /** The flow-control window of the connection. */
   #window = WINDOW;
-  /** Of a new one. */
+  /** The initial window of new streams. */
   #initial = WINDOW;
   #frameBytes = FRAME_BYTES;
-  /** With something left, in the order they came. */
+  /** Bodies that are not sent completely, in order. */
   readonly #waiting = new Set<Outgoing>();
 
   constructor(frames: FrameWriter) {
@@ -33,10 +33,10 @@ export class BodySender {
     return this.#frameBytes;
   }
 
-  /** Once, after the headers. */
+  /** Sends a body; called once, after the headers. */
   send(outgoing: Outgoing, body: string): void {
     outgoing.window = this.#initial;
-    // Nearly every body fits, whatever its characters: it is encoded where it is sent from.
+    // Nearly every body fits whatever its characters are, and is encoded directly into the write buffer.
     if (body.length * 3 <= Math.min(this.#window, outgoing.window, this.#frameBytes)) {
       const sent = this.#frames.body(outgoing.id, body);
       this.#window -= sent;
@@ -87,7 +87,7 @@ export class BodySender {
     this.#frameBytes = bytes;
   }
 
-  /** @returns whether something of its body was left. */
+  /** Drops the rest of a body. @returns whether there was any. */
   forget(outgoing: Outgoing): boolean {
     outgoing.unsent = undefined;
     return this.#waiting.delete(outgoing);

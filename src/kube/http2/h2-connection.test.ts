@@ -15,7 +15,7 @@ import {
 } from "../../../scripts/http2-frames.ts";
 import type { SecureSocket } from "../../platform/secure-socket.ts";
 import { UnreachableError } from "../errors/api-error.ts";
-import type { Exchange, ExchangeHandlers } from "../http/exchange.ts";
+import type { HttpRequest, ResponseHandlers } from "../http/http-request.ts";
 import { H2Connection } from "./h2-connection.ts";
 import { H2Stream } from "./h2-stream.ts";
 import { HeaderReader } from "./hpack.ts";
@@ -67,7 +67,7 @@ function connect() {
     onClose: ({ message }) => void told.push(`closed: ${message}`),
   });
   wire.take();
-  const open = (name: string, more: Partial<Exchange & ExchangeHandlers> = {}): H2Stream => {
+  const open = (name: string, more: Partial<HttpRequest & ResponseHandlers> = {}): H2Stream => {
     const { method = "GET", path = `/${name}`, headers = {}, body, ...own } = more;
     const stream = new H2Stream(
       { method, path, headers, body },

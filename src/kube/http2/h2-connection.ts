@@ -10,7 +10,7 @@ import type { SecureSocket, SecureSocketHandlers } from "../../platform/secure-s
 import type { UnreachableError } from "../errors/api-error.ts";
 import { BodySender } from "./h2-bodies.ts";
 import { broken, closed, cut, refused } from "./h2-failures.ts";
-import { FloodGuard, HeaderParts } from "./h2-flood.ts";
+import { FloodGuard, FieldBlockFragments } from "./h2-flood.ts";
 import {
   ACK,
   CANCEL,
@@ -90,7 +90,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   #next = 1;
   #received = 0;
   /** A field block that continues in CONTINUATION frames. */
-  #block: HeaderParts | undefined;
+  #block: FieldBlockFragments | undefined;
   readonly #flood = new FloodGuard();
   #leaving = false;
   #closed = false;
@@ -123,7 +123,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
       return;
     }
     if (stream.handlers.mayBeSent?.() === false) return;
-    const { method, body } = stream.exchange;
+    const { method, body } = stream.request;
     const isFirst = this.#next === 1;
     stream.id = this.#next;
     this.#next += 2;
@@ -205,7 +205,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     const stream = this.#take(id, piece.length);
     if (stream === undefined) return this.#flood.unwanted(piece.length);
     if (piece.length > 0 || isEnd) this.#flood.progress();
-    else this.#flood.idle();
+    else this.#flood.unproductive();
     if (!stream.answered) throw new Error(`DATA frame before HEADERS on stream ${id}`); // RFC 9113, section 8.1
     if (piece.length > 0) stream.handlers.onChunk(piece);
     if (isEnd) this.#end(id);
@@ -213,7 +213,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
 
   onPadding(id: number, bytes: number): void {
     this.#take(id, bytes);
-    this.#flood.idle();
+    this.#flood.unproductive();
   }
 
   onFrame(type: number, flags: number, id: number, payload: Uint8Array): void {
@@ -224,13 +224,13 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
         const bytes = (flags & PRIORITY) === 0 ? given : given.subarray(5);
         const isEnd = (flags & END_STREAM) !== 0;
         if ((flags & END_HEADERS) !== 0) this.#onHeaders(id, bytes, isEnd);
-        else this.#block = new HeaderParts(id, isEnd, bytes);
+        else this.#block = new FieldBlockFragments(id, isEnd, bytes);
         return;
       }
       case CONTINUATION: {
         const block = this.#block;
         // RFC 9113, section 6.10.
-        if (block?.stream !== id) throw new Error(`unexpected CONTINUATION frame on stream ${id}`);
+        if (block?.streamId !== id) throw new Error(`unexpected CONTINUATION frame on stream ${id}`);
         block.add(payload);
         if ((flags & END_HEADERS) === 0) return;
         this.#block = undefined;
@@ -238,13 +238,13 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
       }
       case RST_STREAM: {
         const { server } = this.#options;
-        if (!this.#streams.has(id)) this.#flood.idle();
+        if (!this.#streams.has(id)) this.#flood.unproductive();
         const code = readNumber(payload, 0);
         return this.#end(id, code === REFUSED_STREAM ? refused(server) : cut(server, code));
       }
       case SETTINGS:
         if ((flags & ACK) === 0) this.#onSettings(payload);
-        else this.#flood.idle();
+        else this.#flood.unproductive();
         return;
       case PING:
         if ((flags & ACK) === 0) return this.#acknowledge(PING, payload);
@@ -252,7 +252,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
       case GOAWAY:
         return this.#onGoAway(readNumber(payload, 0) & LARGEST);
       case WINDOW_UPDATE: {
-        this.#flood.idle();
+        this.#flood.unproductive();
         const stream = id === 0 ? undefined : this.#streams.get(id);
         if (id !== 0 && stream === undefined) return;
         if (this.#bodies.open(stream, readNumber(payload, 0) & LARGEST)) this.#writeSoon();
@@ -262,7 +262,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
         // RFC 9113, sections 6.6 and 8.4: our settings disable push.
         throw new Error("PUSH_PROMISE frame although SETTINGS_ENABLE_PUSH is 0");
       default: // RFC 9113, section 5.5: frames of unknown types are ignored
-        this.#flood.idle();
+        this.#flood.unproductive();
     }
   }
 
@@ -295,7 +295,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     // The block of a stream that has ended is decoded too: it may change the dynamic table (RFC 7541, section 2.2).
     const block = this.#headers.read(bytes);
     const stream = this.#streamOf(id);
-    if (stream === undefined || stream.answered) this.#flood.idle();
+    if (stream === undefined || stream.answered) this.#flood.unproductive();
     else {
       const { status } = block;
       // RFC 9113, sections 8.3.2 and 8.1.
@@ -305,7 +305,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
         this.#flood.progress();
         stream.answered = true;
         stream.handlers.onResponse(status, (name) => block.get(name));
-      } else this.#flood.idle();
+      } else this.#flood.unproductive();
     }
     if (isEnd) this.#end(id);
   }

@@ -32,7 +32,7 @@ export class FloodGuard {
   }
 
   /** A frame has arrived that brings no response nearer. */
-  idle(): void {
+  unproductive(): void {
     if (++this.#idle > MOST_IDLE_FRAMES) throw new Flood(`${MOST_IDLE_FRAMES} frames in a row without a response`);
   }
 
@@ -44,19 +44,19 @@ export class FloodGuard {
   /** The server acknowledged a ping: ours, or one that was never sent. */
   ponged(): void {
     if (this.#pings > 0) this.#pings--;
-    else this.idle();
+    else this.unproductive();
   }
 
   /** A part of a cancelled response has arrived: some of it may have been under way, but not without end. */
   unwanted(bytes: number): void {
-    this.idle();
+    this.unproductive();
     this.#unwanted += bytes;
     if (this.#unwanted > MOST_UNWANTED_BYTES) throw new Flood("it keeps sending responses that were cancelled");
   }
 
   /** A PING or SETTINGS frame is about to be acknowledged. What the server does not read stays in our buffer. */
   acknowledge(): void {
-    this.idle();
+    this.unproductive();
     if (++this.#acks > MOST_UNREAD_ACKS) {
       throw new Flood(`${MOST_UNREAD_ACKS} PING or SETTINGS frames without reading the acknowledgements`);
     }
@@ -69,14 +69,14 @@ export class FloodGuard {
 }
 
 /** A field block that continues in CONTINUATION frames (RFC 9113, section 6.10). */
-export class HeaderParts {
-  readonly stream: number;
+export class FieldBlockFragments {
+  readonly streamId: number;
   readonly isEnd: boolean;
   readonly #parts: Uint8Array[];
   #bytes: number;
 
   constructor(stream: number, isEnd: boolean, first: Uint8Array) {
-    this.stream = stream;
+    this.streamId = stream;
     this.isEnd = isEnd;
     this.#parts = [first];
     this.#bytes = first.length;

@@ -1,16 +1,16 @@
-/** One HTTP/2 connection: opens it, counts its streams, and finds out by ping when nobody is there any more. */
+/** One HTTP/2 session: opens the connection, counts its streams, and detects a dead connection by pings. */
 import type { SecureSocket, SecureSocketHandlers } from "../../platform/secure-socket.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { UnreachableError } from "../errors/api-error.ts";
 import type { TlsSettings } from "../config/cluster-config.ts";
 import { unreachable } from "../errors/connection-failure.ts";
 import { H2Connection } from "./h2-connection.ts";
-import type { Carrier, H2Stream } from "./h2-stream.ts";
+import type { StreamOwner, H2Stream } from "./h2-stream.ts";
 import type { ReadPacing } from "./read-pacing.ts";
 
 /**
- * A ping goes out at every tick that finds the connection silent; unanswered for three ticks, the connection is given
- * up: 6 to 8 s after the link died. Ticks are counted, not time, so that a busy process does not blame the link.
+ * At each tick that finds the connection silent a ping is sent; after three ticks without an answer the connection is
+ * closed, 6 to 8 s after the link died. Ticks are counted instead of time, so that a busy process does not blame the link.
  */
 const TICK_MS = 2_000;
 const MOST_MISSED = 3;
@@ -20,15 +20,15 @@ export interface H2SessionOptions {
   readonly tls: TlsSettings;
   readonly clock: Clock;
   readonly pacing: ReadPacing | undefined;
-  /** Milliseconds that a session without streams stays. */
+  /** Milliseconds that a session without streams stays open. */
   readonly idleMs: number;
-  /** Opens the connection. @returns what gives it up. */
+  /** Opens the connection. @returns a function that gives it up. */
   readonly connect: (to: Connecting) => () => void;
-  /** There may be room for another stream, here or on a new session. */
+  /** Another stream may fit, here or on a new session. */
   readonly onRoom: () => void;
-  /** The server does not speak HTTP/2: who takes these over? The session is closed. */
+  /** The server has no HTTP/2: the session is closed, and these streams need another carrier. */
   readonly onOtherProtocol: (session: H2Session, streams: readonly H2Stream[]) => void;
-  /** Told before the streams are. */
+  /** Called before the handlers of the streams. */
   readonly onClose: (session: H2Session, failure: UnreachableError) => void;
 }
 
@@ -37,22 +37,22 @@ export interface Connecting {
   readonly failed: (error: Error) => void;
 }
 
-export class H2Session implements Carrier {
+export class H2Session implements StreamOwner {
   readonly tls: TlsSettings;
-  /** Streams open or about to be. */
+  /** Streams that are open or about to be. */
   #streams = 0;
   readonly #options: H2SessionOptions;
   readonly #giveUp: () => void;
-  /** Requests from before the connection. */
+  /** Streams that wait for the connection. */
   readonly #early = new Set<H2Stream>();
   #connection: H2Connection | undefined;
-  /** The server said goodbye, or we did: streams may finish, new ones go elsewhere. */
+  /** One side has sent GOAWAY: streams may finish, new ones need another session. */
   #draining = false;
   #closed = false;
-  /** Something arrived since the last tick. */
+  /** Bytes have arrived since the last tick. */
   #alive = true;
   #missed = 0;
-  /** Ticks without streams. */
+  /** Consecutive ticks without streams. */
   #idle = 0;
   #timer: Disposable | undefined;
 
@@ -73,19 +73,19 @@ export class H2Session implements Carrier {
     return this.#connection !== undefined;
   }
 
-  /** Whether it will take another stream now or when others have ended. */
+  /** Whether it takes another stream, now or once others have ended. */
   get isOpen(): boolean {
     return !this.#draining && !this.#closed;
   }
 
-  /** Whether another stream fits; the server's own limit counts when it is lower. */
+  /** Whether another stream fits within `limit` and the server's own limit. */
   hasRoom(limit: number): boolean {
     if (!this.isOpen) return false;
     const most = this.#connection?.maxStreams;
     return this.#streams < (most === undefined ? limit : Math.min(limit, most));
   }
 
-  /** Sends a request, when there is a connection. */
+  /** Sends a request, once there is a connection. */
   carry(stream: H2Stream): void {
     stream.moveTo(this);
     this.#streams++;
@@ -104,7 +104,7 @@ export class H2Session implements Carrier {
     if (!this.#closed) this.#options.onRoom();
   }
 
-  /** Takes no more streams, and ends with the last one. */
+  /** Takes no more streams, and closes after the last one. */
   leave(): void {
     this.#draining = true;
     if (this.#connection !== undefined) this.#connection.close();
@@ -187,5 +187,5 @@ export class H2Session implements Carrier {
   }
 }
 
-/** Of a connection that is of no use. */
+/** The handlers of a connection that is not used. */
 const DEAF: SecureSocketHandlers = { onData() {}, onDrain() {}, onClose() {} };

@@ -13,7 +13,7 @@ import {
 import { loopbackServerTls, loopbackTls } from "../../../scripts/loopback-server.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import type { TlsSettings } from "../config/cluster-config.ts";
-import type { Exchange, OpenExchange } from "../http/exchange.ts";
+import type { HttpRequest, OpenRequest } from "../http/http-request.ts";
 import { H2Sessions, type H2SessionsOptions } from "./h2-sessions.ts";
 
 const cleanup = new AsyncDisposableStack();
@@ -103,9 +103,9 @@ function client(
     ...more,
   });
   cleanup.defer(() => sessions.close());
-  const open = (name: string, exchange: Partial<Exchange> = {}): OpenExchange =>
+  const open = (name: string, request: Partial<HttpRequest> = {}): OpenRequest =>
     sessions.open(
-      { method: "GET", path: `/${name}`, headers: {}, ...exchange },
+      { method: "GET", path: `/${name}`, headers: {}, ...request },
       {
         onResponse: (status) => void told.push(`${name} ${status}`),
         onChunk() {},

@@ -1,42 +1,42 @@
-/** HTTP/2 connections for one kind of traffic, with a budget of streams on each. */
+/** The HTTP/2 sessions for one kind of traffic, with a limit of streams for each. */
 import { connectSecurely } from "../../platform/secure-socket.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { UnreachableError } from "../errors/api-error.ts";
-import type { Exchange, ExchangeHandlers, OpenExchange } from "../http/exchange.ts";
+import type { HttpRequest, ResponseHandlers, OpenRequest } from "../http/http-request.ts";
 import { type Connecting, H2Session } from "./h2-session.ts";
-import { type Carrier, H2Stream } from "./h2-stream.ts";
+import { type StreamOwner, H2Stream } from "./h2-stream.ts";
 import type { ReadPacing } from "./read-pacing.ts";
 import { connectTunnelled } from "./tunnel.ts";
 
 /** How long connecting may take. */
 const CONNECT_MS = 10_000;
-/** One handshake offers both; the server chooses. */
+/** One handshake offers both protocols; the server chooses by ALPN. */
 const PROTOCOLS = ["h2", "http/1.1"];
 
 export interface H2SessionsOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
-  /** @default what arrives is read at once */
+  /** Delays reads of busy connections. @default every read is immediate */
   readonly pacing?: ReadPacing | undefined;
-  /** The most streams on one session. kube-apiserver allows 100, and queues the rest without a word. */
+  /** The most streams on one session. kube-apiserver allows 100 and silently queues the rest. */
   readonly streamsPerSession: number;
-  /** The most sessions that take streams; what finds no room waits in order. @default as many as it takes */
+  /** The most sessions that take streams; further streams wait in order. @default unlimited */
   readonly mostSessions?: number | undefined;
-  /** Milliseconds that a session without streams stays. */
+  /** Milliseconds that a session without streams stays open. */
   readonly idleMs: number;
-  /** Takes over the requests of a server that does not speak HTTP/2. */
-  readonly elsewhere: (exchange: Exchange, handlers: ExchangeHandlers) => OpenExchange;
+  /** Takes over the requests when the server has no HTTP/2. */
+  readonly elsewhere: (request: HttpRequest, handlers: ResponseHandlers) => OpenRequest;
 }
 
-/** Opens sessions as they are needed; a session that died or said goodbye is left out at once. */
-export class H2Sessions implements Carrier {
+/** Opens sessions as they are needed; a session that died or received GOAWAY gets no more streams. */
+export class H2Sessions implements StreamOwner {
   readonly #options: H2SessionsOptions;
   readonly #server: URL;
-  /** Of every path: clusters behind a gateway have one. */
+  /** The prefix of every path: clusters behind a gateway have one. */
   readonly #prefix: string;
   readonly #sessions = new Set<H2Session>();
-  /** What found no room, in the order it came. */
+  /** Streams that wait for a session, in order. */
   readonly #waiting = new Set<H2Stream>();
   readonly #fill = (): void => {
     for (const stream of this.#waiting) {
@@ -63,9 +63,9 @@ export class H2Sessions implements Carrier {
     return sum;
   }
 
-  /** @throws TypeError or URIError when it cannot be sent as it is. */
-  open(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
-    const stream = new H2Stream(exchange, handlers, this.#prefix);
+  /** Starts a request. @throws TypeError or URIError when the request is malformed. */
+  open(request: HttpRequest, handlers: ResponseHandlers): OpenRequest {
+    const stream = new H2Stream(request, handlers, this.#prefix);
     const session = this.#waiting.size > 0 ? undefined : this.#withRoom();
     if (session === undefined) {
       stream.moveTo(this);
@@ -74,7 +74,7 @@ export class H2Sessions implements Carrier {
     return stream;
   }
 
-  /** Of a stream that waits. */
+  /** Cancels a stream that waits. */
   cancel(stream: H2Stream): void {
     this.#waiting.delete(stream);
   }
@@ -83,13 +83,13 @@ export class H2Sessions implements Carrier {
     this.#waiting.delete(stream);
   }
 
-  /** Leaves the sessions behind, which may lead nowhere: their streams go on, new ones get new connections. */
+  /** Abandons the sessions, which may be dead: their streams continue, new ones get new connections. */
   renew(): void {
     for (const session of this.#sessions) session.leave();
     this.#fill();
   }
 
-  /** Ends the sessions at once; what waits for one gets another. */
+  /** Closes the sessions at once; waiting streams get new ones. */
   drop(): void {
     const message = "the connection was dropped with a request that may not be sent any more";
     const failure = new UnreachableError(this.#server.origin, { code: "ECONNRESET", message });
@@ -135,7 +135,7 @@ export class H2Sessions implements Carrier {
   #onClose(session: H2Session, failure: UnreachableError): void {
     this.#sessions.delete(session);
     if (session.isConnected) this.#fill();
-    // Who waits is not to find out one session after the other that there is no connection to be had.
+    // The only attempt to connect failed: waiting streams fail at once instead of one after the other.
     else if (this.#sessions.size === 0) this.#failWaiting(failure);
   }
 
@@ -145,8 +145,8 @@ export class H2Sessions implements Carrier {
 
   #leaveHttp2(session: H2Session, streams: readonly H2Stream[]): void {
     this.#sessions.delete(session);
-    for (const stream of streams) stream.go(this.#options.elsewhere);
-    for (const stream of this.#waiting) stream.go(this.#options.elsewhere);
+    for (const stream of streams) stream.handOver(this.#options.elsewhere);
+    for (const stream of this.#waiting) stream.handOver(this.#options.elsewhere);
   }
 
   #connect(to: Connecting): () => void {

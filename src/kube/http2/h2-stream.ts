@@ -1,49 +1,49 @@
-/** A request on its way over HTTP/2, and its answer. */
+/** A request over HTTP/2 and its response. */
 import type { UnreachableError } from "../errors/api-error.ts";
 import type { HeaderValues } from "../config/cluster-config.ts";
-import type { Exchange, ExchangeHandlers, OpenExchange } from "../http/exchange.ts";
+import type { HttpRequest, ResponseHandlers, OpenRequest } from "../http/http-request.ts";
 import type { Outgoing } from "./h2-bodies.ts";
 import { encodeHeaders, encodePath } from "./hpack.ts";
 
-/** Who has a stream at the moment: the queue, a session, or what stands in for HTTP/2. */
-export interface Carrier {
-  /** Ends it without another call of its handlers. */
+/** The current owner of a stream: the queue, a session, or the carrier for servers without HTTP/2. */
+export interface StreamOwner {
+  /** Ends the stream; its handlers are not called again. */
   cancel(stream: H2Stream): void;
-  /** It has ended in whatever way; told before its handlers. */
+  /** The stream has ended; called before its handlers. */
   release(stream: H2Stream): void;
 }
 
-/** Its handlers are told one end at most, and nothing after `cancel`. */
-export class H2Stream implements Outgoing, OpenExchange {
-  /** 0 as long as nothing was sent. */
+/** **Guarantees.** The handlers are told of at most one end, and of nothing after `cancel`. */
+export class H2Stream implements Outgoing, OpenRequest {
+  /** The stream ID; 0 until the request is sent. */
   id = 0;
   window = 0;
   unsent: Uint8Array | undefined = undefined;
   answered = false;
-  /** Bytes received since its window was opened. */
+  /** Bytes received since the last WINDOW_UPDATE. */
   received = 0;
-  readonly exchange: Exchange;
-  readonly handlers: ExchangeHandlers;
-  /** As it is sent. */
+  readonly request: HttpRequest;
+  readonly handlers: ResponseHandlers;
+  /** The encoded `:path`. */
   readonly path: Uint8Array;
   readonly fields: Uint8Array;
-  /** undefined when it is over. */
-  #carrier: Carrier | undefined;
+  /** `undefined` once the stream has ended. */
+  #owner: StreamOwner | undefined;
 
   /**
-   * @param prefix what the server's URL has before every path.
-   * @throws TypeError or URIError when it cannot be sent as it is.
+   * @param prefix the path of the server's URL.
+   * @throws TypeError or URIError when the request is malformed.
    */
-  constructor(exchange: Exchange, handlers: ExchangeHandlers, prefix = "") {
-    this.exchange = exchange;
+  constructor(request: HttpRequest, handlers: ResponseHandlers, prefix = "") {
+    this.request = request;
     this.handlers = handlers;
-    this.path = encodePath(prefix + exchange.path);
-    this.fields = fieldsOf(exchange.headers);
+    this.path = encodePath(prefix + request.path);
+    this.fields = fieldsOf(request.headers);
   }
 
-  /** From now on somebody has it, in place of whoever had it before. */
-  moveTo(carrier: Carrier): void {
-    this.#carrier = carrier;
+  /** Changes the owner. */
+  moveTo(carrier: StreamOwner): void {
+    this.#owner = carrier;
   }
 
   end(): void {
@@ -54,29 +54,29 @@ export class H2Stream implements Outgoing, OpenExchange {
     if (this.#leave()) this.handlers.onError(error);
   }
 
-  /** Leaves HTTP/2. */
-  go(elsewhere: (exchange: Exchange, handlers: ExchangeHandlers) => OpenExchange): void {
+  /** Hands the request over to the carrier for servers without HTTP/2. */
+  handOver(elsewhere: (request: HttpRequest, handlers: ResponseHandlers) => OpenRequest): void {
     if (!this.#leave()) return;
-    const other = elsewhere(this.exchange, this.handlers);
-    this.#carrier = { cancel: () => other.cancel(), release() {} };
+    const other = elsewhere(this.request, this.handlers);
+    this.#owner = { cancel: () => other.cancel(), release() {} };
   }
 
   cancel(): void {
-    const carrier = this.#carrier;
-    this.#carrier = undefined;
+    const carrier = this.#owner;
+    this.#owner = undefined;
     carrier?.cancel(this);
   }
 
-  /** @returns false when it was over before. */
+  /** Releases the stream. @returns false when it had ended already. */
   #leave(): boolean {
-    const carrier = this.#carrier;
-    this.#carrier = undefined;
+    const carrier = this.#owner;
+    this.#owner = undefined;
     carrier?.release(this);
     return carrier !== undefined;
   }
 }
 
-/** Headers are made once for many requests, and so is what is sent of them. */
+/** Many requests share one headers object, so its encoding is cached. */
 const encoded = new WeakMap<HeaderValues, Uint8Array>();
 
 function fieldsOf(headers: HeaderValues): Uint8Array {

@@ -1,9 +1,9 @@
-/** A TLS connection through a proxy, in the form of one without. */
+/** A TLS connection through a proxy, with the interface of a direct one. */
 import type { TLSSocket } from "node:tls";
 import type { ConnectOptions } from "../http/connector.ts";
 import type { Connecting } from "./h2-session.ts";
 
-/** Connects; the proxy's part is loaded when somebody has one. @returns what gives the connection up, at any time. */
+/** Connects. The code for proxies is loaded on first use. @returns a function that gives the connection up, at any time. */
 export function connectTunnelled(options: ConnectOptions, to: Connecting): () => void {
   let over = false;
   let socket: TLSSocket | undefined;
@@ -27,9 +27,9 @@ function carry(socket: TLSSocket, to: Connecting): void {
   const handlers = to.open({
     protocol: socket.alpnProtocol || undefined,
     write: (bytes) => {
-      // It would keep whatever it cannot send.
+      // The socket would buffer whatever it cannot send.
       if (socket.writableNeedDrain) return 0;
-      socket.write(bytes.slice()); // the bytes are about to be used again
+      socket.write(bytes.slice()); // the caller reuses the buffer
       return bytes.length;
     },
     pause: () => void socket.pause(),

@@ -1,17 +1,17 @@
-/** One long answer: pieces out as they come in, failure when it stays silent too long. */
+/** A request with a long response: chunks are passed on as they arrive, and silence for too long is a failure. */
 import type { Clock } from "../../platform/clock.ts";
 import { refusal } from "./answer.ts";
 import type { AnswerLog } from "./answer-log.ts";
 import { UnreachableError } from "../errors/api-error.ts";
 import { BodyPieces } from "./body-pieces.ts";
-import type { ExchangePath } from "./exchange-path.ts";
-import type { Exchange, ExchangeHandlers, OpenExchange } from "../http/exchange.ts";
+import type { HttpCarrier } from "./http-carrier.ts";
+import type { HttpRequest, ResponseHandlers, OpenRequest } from "../http/http-request.ts";
 import type { StreamRequest } from "./kube-request.ts";
 import { MOST_REFUSAL_BYTES } from "../limits.ts";
 
 export interface LongStreamOptions {
-  readonly path: ExchangePath;
-  readonly exchange: Exchange;
+  readonly carrier: HttpCarrier;
+  readonly http: HttpRequest;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly server: string;
@@ -19,7 +19,7 @@ export interface LongStreamOptions {
 }
 
 /**
- * Resolves when the server ends the answer in order.
+ * Sends the request; resolves when the server ends the response in order.
  *
  * @throws ApiError, UnreachableError, or the signal's reason.
  */
@@ -32,16 +32,16 @@ export async function runStream(request: StreamRequest, options: LongStreamOptio
   }
 }
 
-class LongStream implements ExchangeHandlers {
+class LongStream implements ResponseHandlers {
   readonly #request: StreamRequest;
   readonly #options: LongStreamOptions;
   readonly #done = Promise.withResolvers<void>();
   readonly #onAbort = () => this.#fail(this.#options.signal.reason);
-  #opened: OpenExchange | undefined;
+  #opened: OpenRequest | undefined;
   #over = false;
   #status = 0;
   #retryAfter: string | undefined;
-  /** The body of an answer other than success. */
+  /** The body of a response other than success. */
   #refused: BodyPieces | undefined;
   #lastByte = 0;
   #timer: Disposable | undefined;
@@ -52,13 +52,13 @@ class LongStream implements ExchangeHandlers {
   }
 
   async run(): Promise<void> {
-    const { path, exchange, signal } = this.#options;
-    signal.throwIfAborted(); // while the credentials were read
+    const { carrier, http, signal } = this.#options;
+    signal.throwIfAborted(); // it may have aborted while the credentials were read
     signal.addEventListener("abort", this.#onAbort, { once: true });
     this.#lastByte = this.#options.clock.now();
     const { idleTimeout } = this.#request;
     if (idleTimeout !== undefined) this.#armIdle(idleTimeout, idleTimeout);
-    this.#opened = path.open(exchange, this);
+    this.#opened = carrier.open(http, this);
     if (this.#over) this.#opened.cancel();
     await this.#done.promise;
   }
@@ -85,7 +85,7 @@ class LongStream implements ExchangeHandlers {
     this.#lastByte = this.#options.clock.now();
     if (this.#refused) {
       if (this.#refused.add(chunk)) return;
-      // The beginning is enough.
+      // The beginning of a refusal is enough.
       this.#opened?.cancel();
       return this.onEnd();
     }
@@ -99,8 +99,8 @@ class LongStream implements ExchangeHandlers {
   onEnd(): void {
     if (this.#over) return;
     if (this.#status === 0) {
-      // A stream that ends before it was answered is no watch that the server has closed in order.
-      const message = "the stream ended without an answer";
+      // A stream that ends without a response is not a watch that the server closed in order.
+      const message = "the stream ended without a response";
       return this.#fail(new UnreachableError(this.#options.server, { code: "ECONNRESET", message }));
     }
     this.#over = true;
@@ -114,7 +114,7 @@ class LongStream implements ExchangeHandlers {
     this.#fail(error);
   }
 
-  /** What the caller's callback throws ends the stream and is the stream's error. */
+  /** An error of the caller's callback ends the stream and becomes its error. */
   #guarded(callback: () => void): void {
     try {
       callback();
@@ -130,7 +130,7 @@ class LongStream implements ExchangeHandlers {
     this.#done.reject(error);
   }
 
-  /** One timer for many chunks: it looks at the time of the last one when it fires. */
+  /** Arms one timer for many chunks: when it fires it checks the time of the last chunk. */
   #armIdle(ms: number, limit: number): void {
     const { clock, server } = this.#options;
     this.#timer = clock.setTimeout(() => {

@@ -1,28 +1,28 @@
-/** Asks a server for a sign of life, on a connection of its own. */
+/** Probes whether a server is alive, on a connection of its own. */
 import type { Clock } from "../../platform/clock.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { isTlsFailure, unreachable } from "../errors/connection-failure.ts";
-import type { FetchPath } from "./fetch-path.ts";
-import type { ReloadOnce } from "../config/reload-once.ts";
+import type { FetchCarrier } from "./fetch-carrier.ts";
+import type { CredentialReloader } from "../config/credential-reloader.ts";
 import type { RequestHeaders } from "./request-headers.ts";
 
 const PROBE = { method: "GET", path: "/readyz" } as const;
 const PROBE_MS = 3_000;
-/** A refusal is a sign of life too, and so is a server that does not know the path. */
+/** A refusal also shows that the server is alive, and so does a server that does not know the path. */
 const ALIVE = new Set([401, 403, 404]);
 
 export interface ProbeOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
-  readonly path: FetchPath;
+  readonly carrier: FetchCarrier;
   readonly headers: RequestHeaders;
-  readonly reload: ReloadOnce;
+  readonly reload: CredentialReloader;
   readonly signal: AbortSignal;
 }
 
-/** @throws when the server does not answer within 3 s, or says that it is not ready. */
+/** Probes a server. @throws when it does not answer within 3 s, or answers that it is not ready. */
 export async function probeServer(options: ProbeOptions): Promise<void> {
-  const { config, clock, path, headers, reload, signal } = options;
+  const { config, clock, carrier, headers, reload, signal } = options;
   const controller = new AbortController();
   const onAbort = () => controller.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -30,7 +30,7 @@ export async function probeServer(options: ProbeOptions): Promise<void> {
   const { generation } = reload;
   try {
     const sent = { ...PROBE, headers: headers.of({}, await config.headers()), signal: controller.signal };
-    const response = await path.sendAlone(sent);
+    const response = await carrier.sendAlone(sent);
     await response.body?.cancel().catch(() => {});
     if (!response.ok && !ALIVE.has(response.status)) throw new Error(`Not ready: HTTP ${response.status}`);
   } catch (error) {

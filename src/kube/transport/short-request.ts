@@ -1,4 +1,4 @@
-/** One attempt of a request whose answer is read as a whole, whatever carries it. */
+/** One attempt of a request whose response is read as a whole. */
 import { BodyTooLarge } from "../../platform/bounded-body.ts";
 import { gunzip } from "../../platform/gunzip.ts";
 import { AnswerTooLarge, checkValues, notJson, parseJson, refusal } from "./answer.ts";
@@ -8,38 +8,38 @@ import { BodyPieces } from "./body-pieces.ts";
 import type { HeaderValues } from "../config/cluster-config.ts";
 import { unreachable } from "../errors/connection-failure.ts";
 import type { Expiring } from "./deadlines.ts";
-import type { ExchangePath } from "./exchange-path.ts";
-import type { ExchangeHandlers, OpenExchange } from "../http/exchange.ts";
-import type { FetchPath } from "./fetch-path.ts";
+import type { HttpCarrier } from "./http-carrier.ts";
+import type { ResponseHandlers, OpenRequest } from "../http/http-request.ts";
+import type { FetchCarrier } from "./fetch-carrier.ts";
 import { bodyOf, pathOf, type KubeRequest } from "./kube-request.ts";
 import { MOST_ANSWER_BYTES, MOST_REFUSAL_BYTES } from "../limits.ts";
 import { WritesRefused } from "./request-gate.ts";
 
 export interface ShortRequestOptions {
-  /** Whether the answer is to be parsed. */
+  /** Whether the response is parsed as JSON. */
   readonly json: boolean;
   readonly server: string;
   readonly log: AnswerLog;
   readonly start: number;
-  /** Told before the answer is. */
+  /** Called when the request has ended, before its promise settles. */
   readonly settled: (short: ShortRequest) => void;
 }
 
 const utf8 = new TextDecoder();
 
-export class ShortRequest implements ExchangeHandlers, Expiring {
+export class ShortRequest implements ResponseHandlers, Expiring {
   readonly request: KubeRequest;
-  /** Fails with ApiError, UnreachableError, or what it was aborted with. */
+  /** Rejects with ApiError, UnreachableError, or the reason of `abort`. */
   readonly answer: Promise<unknown>;
   readonly start: number;
   readonly #options: ShortRequestOptions;
   #resolve!: (answer: unknown) => void;
   #reject!: (error: unknown) => void;
-  #exchange: OpenExchange | undefined;
+  #open: OpenRequest | undefined;
   #isOver = false;
   #status = 0;
   #header: (name: string) => string | undefined = none;
-  /** Nearly every answer comes in one piece. */
+  /** The first chunk; nearly every response has only one. */
   #piece: Uint8Array | undefined;
   #more: BodyPieces | undefined;
 
@@ -51,43 +51,43 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // As a listener itself: adding one would otherwise cost a function for each request.
+    // The request is its own listener, which saves a function for each request.
     request.signal?.addEventListener("abort", this);
   }
 
-  /** The caller gave it up. */
+  /** The caller's signal aborted. */
   handleEvent(): void {
     this.abort(this.request.signal?.reason);
   }
 
-  send(path: ExchangePath, headers: HeaderValues): void {
+  send(carrier: HttpCarrier, headers: HeaderValues): void {
     if (this.#isOver) return;
     const request = this.request;
     request.attempts?.onSend();
     try {
-      const exchange = { method: request.method, path: pathOf(request), headers, body: bodyOf(request) };
-      const opened = path.open(exchange, this);
+      const http = { method: request.method, path: pathOf(request), headers, body: bodyOf(request) };
+      const opened = carrier.open(http, this);
       if (this.#isOver) opened.cancel();
-      else this.#exchange = opened;
+      else this.#open = opened;
     } catch (error) {
       this.abort(error);
     }
   }
 
-  /** A request that its gate refuses ends here. */
+  /** Asks the gate; a request that it refuses fails at once. */
   mayBeSent(): boolean {
     const refused = this.request.gate?.refused;
     if (refused !== undefined) this.abort(new WritesRefused(refused));
     return refused === undefined;
   }
 
-  /** To a server in this process, which answers as `fetch` does. */
-  sendByFetch(path: FetchPath, headers: HeaderValues): void {
+  /** Sends the request to a server in this process. */
+  sendByFetch(carrier: FetchCarrier, headers: HeaderValues): void {
     if (this.#isOver) return;
     this.request.attempts?.onSend();
     const controller = new AbortController();
-    this.#exchange = { cancel: () => controller.abort() };
-    this.#fetch(path, headers, controller.signal).then(
+    this.#open = { cancel: () => controller.abort() };
+    this.#fetch(carrier, headers, controller.signal).then(
       (answer) => {
         if (this.#end()) this.#resolve(answer);
       },
@@ -95,10 +95,10 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
     );
   }
 
-  /** Ends it with an error, unless it has ended. */
+  /** Fails the request, unless it has ended. */
   abort(reason: unknown): void {
     if (!this.#end()) return;
-    this.#exchange?.cancel();
+    this.#open?.cancel();
     this.#reject(reason);
   }
 
@@ -114,7 +114,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
     try {
       this.#options.log.answered(this.request.method, status, header("warning"));
     } catch (error) {
-      // Of the caller's: others on the connection have nothing to do with it.
+      // The error of a caller's callback must not affect other requests on the connection.
       this.abort(error);
     }
   }
@@ -124,7 +124,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
     else this.#keep(chunk);
   }
 
-  /** Another piece. Of a refusal the beginning is enough. */
+  /** Keeps a further chunk; of a refusal only the beginning. */
   #keep(chunk: Uint8Array): void {
     if (this.#isOver) return;
     if (this.#more === undefined) {
@@ -133,7 +133,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
     }
     if (this.#more.add(chunk)) return;
     if (!this.#isRefused) return this.abort(new AnswerTooLarge(this.request, this.#most));
-    this.#exchange?.cancel();
+    this.#open?.cancel();
     this.onEnd();
   }
 
@@ -158,7 +158,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
     this.abort(error);
   }
 
-  /** @returns whether it had not ended yet. */
+  /** Ends the request. @returns false when it had ended already. */
   #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
@@ -181,7 +181,7 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
     return this.#options.json ? parseJson(body, request) : body;
   }
 
-  /** Lists may come compressed, and are made objects of without a text in between. */
+  /** Lists may be compressed, and are parsed from bytes without an intermediate string. */
   #readList(piece: Uint8Array): unknown {
     const { request } = this;
     let bytes = piece as Uint8Array<ArrayBuffer>;
@@ -204,12 +204,12 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
     });
   }
 
-  async #fetch(path: FetchPath, headers: HeaderValues, signal: AbortSignal): Promise<unknown> {
+  async #fetch(carrier: FetchCarrier, headers: HeaderValues, signal: AbortSignal): Promise<unknown> {
     const request = this.request;
     const { json, log, server } = this.#options;
     const { method } = request;
     try {
-      const response = await path.send({ method, path: pathOf(request), headers, body: bodyOf(request), signal });
+      const response = await carrier.send({ method, path: pathOf(request), headers, body: bodyOf(request), signal });
       const { status, headers: received } = response;
       log.answered(method, status, received.get("warning"));
       if (!response.ok) {
@@ -229,5 +229,5 @@ export class ShortRequest implements ExchangeHandlers, Expiring {
 
 function none(): undefined {}
 
-/** Milliseconds that a request may take that says nothing else. */
+/** The default timeout of a request in milliseconds. */
 export const REQUEST_MS = 60_000;

@@ -1,22 +1,22 @@
-/** How requests reach the API server: each kind of traffic on connections of its own, so that none waits for another. */
+/** Sends requests to the API server: each kind of traffic has connections of its own, so that none waits for another. */
 import { abortable } from "../../platform/abortable.ts";
 import { monotonic, type Clock } from "../../platform/clock.ts";
 import { AnswerLog } from "./answer-log.ts";
 import { isApiError, isUnauthorized, isUnreachable, UnreachableError } from "../errors/api-error.ts";
 import { BoundedCall } from "./bounded-call.ts";
-import { Brake } from "./brake.ts";
+import { FailureThrottle } from "./failure-throttle.ts";
 import type { Channels, ChannelsRequest } from "./channels.ts";
 import type { ClusterConfig, HeaderValues } from "../config/cluster-config.ts";
 import { isTlsFailure, wasNotBegun } from "../errors/connection-failure.ts";
 import { Deadlines } from "./deadlines.ts";
-import { ExchangePath } from "./exchange-path.ts";
-import { FetchPath } from "./fetch-path.ts";
-import { openHttp1 } from "../http/http1-exchange.ts";
+import { HttpCarrier } from "./http-carrier.ts";
+import { FetchCarrier } from "./fetch-carrier.ts";
+import { openLazyHttp1 } from "../http/lazy-http1.ts";
 import { bodyOf, pathOf, type KubeRequest, type StreamRequest } from "./kube-request.ts";
 import { runStream } from "./long-stream.ts";
 import { probeServer } from "./probe.ts";
 import { ReachabilityProbe, type Reachability } from "./reachability.ts";
-import { ReloadOnce } from "../config/reload-once.ts";
+import { CredentialReloader } from "../config/credential-reloader.ts";
 import { WritesRefused } from "./request-gate.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import { RequestRate, type RateLimit } from "./request-rate.ts";
@@ -29,47 +29,47 @@ export type { KubeRequest, StreamRequest } from "./kube-request.ts";
 export type { Reachability } from "./reachability.ts";
 
 export interface Transport {
-  /** The server's URL without a slash at the end. */
+  /** The server's URL without a trailing slash. */
   readonly server: string;
   readonly reachability: Reachability;
   readonly stats: TransportStats;
   /**
-   * Sends a request and parses the answer.
+   * Sends a request and parses the response.
    *
-   * @throws ApiError for an answer other than success, UnreachableError when there is none, the signal's reason.
+   * @throws ApiError for a response other than success, UnreachableError when there is none, or the signal's reason.
    */
   request<T>(request: KubeRequest): Promise<T>;
-  /** As `request`, with the answer's text. */
+  /** Like `request`, but returns the response as text. */
   text(request: KubeRequest): Promise<string>;
   /**
-   * Sends a request whose answer is long, such as a watch. Resolves when the server ends it in order.
+   * Sends a request with a long response, such as a watch. Resolves when the server ends the response in order.
    *
-   * @throws ApiError for an answer other than success, UnreachableError when the connection is cut, silent for
-   * `idleTimeout`, or leaves a ping unanswered; the signal's reason.
+   * @throws ApiError for a response other than success, UnreachableError when the connection is lost, silent for
+   * `idleTimeout`, or does not answer a ping, or the signal's reason.
    */
   stream(request: StreamRequest): Promise<void>;
   /**
-   * Opens streams both ways over a connection of their own.
+   * Opens bidirectional streams over a connection of their own.
    *
-   * @throws ApiError for an answer other than success, UnreachableError when there is none, the signal's reason.
+   * @throws ApiError for a response other than success, UnreachableError when there is none, or the signal's reason.
    */
   channels(request: ChannelsRequest): Promise<Channels>;
-  /** Ends the requests that their gate refuses by now, and drops the connections that carried them. */
+  /** Fails the requests that their gate refuses by now, and drops the connections that carry them. */
   endRefused(): void;
-  /** Ends what is in flight and every connection and timer. */
+  /** Fails what is in flight, and closes every connection and timer. */
   close(): Promise<void>;
 }
 
 export interface TransportOptions {
   /** @default systemClock */
   readonly clock?: Clock | undefined;
-  /** Told each warning of the server once. */
+  /** Called once for each warning of the server. */
   readonly onWarning?: ((text: string) => void) | undefined;
   /** Called for each attempt: HTTP method, and status code or `<error>`, as client-go's `rest_client_requests_total`. */
   readonly onRequest?: ((method: string, code: string) => void) | undefined;
   /** @default "binnacle" */
   readonly userAgent?: string | undefined;
-  /** Of requests; watches and the Lease never wait. @default none */
+  /** The client-side rate limit for requests; watches and the Lease are exempt. @default none */
   readonly rate?: RateLimit | undefined;
 }
 
@@ -78,42 +78,42 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
   return new KubeTransport(config, options);
 }
 
-/** kube-apiserver allows 100 streams per connection; some room is left for what is just being closed. */
+/** kube-apiserver allows 100 streams per connection; some are left for streams that are being closed. */
 const STREAMS_PER_SESSION = 90;
 /**
- * Of short requests: kube-apiserver works on 400 reads and 200 writes at a time, for all its clients, and each session
- * costs a handshake. A burst of thousands waits for its turn.
+ * Sessions for short requests. kube-apiserver processes 400 reads and 200 writes at a time for all its clients, and each
+ * session costs a handshake; the rest of a large burst waits in order.
  */
 const REQUEST_SESSIONS = 4;
-/** Of lists: at the start they come from many informers, later hardly ever. */
+/** Sessions for lists: many informers list at the start and hardly ever later. */
 const LIST_SESSIONS = 2;
 /**
- * A watch that ended is usually opened again, and requests come in bursts, with a handshake before the first.
- * kube-apiserver itself says goodbye after 90 s.
+ * How long sessions without streams stay open. A watch that ended is usually opened again, and requests come in bursts,
+ * whose first one would otherwise wait for a handshake. kube-apiserver closes idle connections after 90 s.
  */
 const IDLE_MS = { watches: 10_000, requests: 60_000 };
-/** How long requests from before an outage may still take after it. */
+/** How long requests that were sent before an outage may still take after it. */
 const GRACE_MS = 5_000;
 
 class KubeTransport implements Transport {
   readonly server: string;
   readonly #config: ClusterConfig;
   readonly #clock: Clock;
-  readonly #fetches: FetchPath;
-  readonly #requests: ExchangePath;
-  readonly #lists: ExchangePath;
-  readonly #watches: ExchangePath;
-  readonly #leases: ExchangePath;
+  readonly #fetch: FetchCarrier;
+  readonly #requests: HttpCarrier;
+  readonly #lists: HttpCarrier;
+  readonly #watches: HttpCarrier;
+  readonly #leases: HttpCarrier;
   readonly #reachability: ReachabilityProbe;
-  readonly #brake: Brake;
+  readonly #throttle: FailureThrottle;
   readonly #rate: RequestRate | undefined;
-  readonly #reload: ReloadOnce;
+  readonly #reload: CredentialReloader;
   readonly #headers: RequestHeaders;
   readonly #log: AnswerLog;
   readonly #deadlines: Deadlines;
-  /** By the machine's clock: it is about the machine. */
+  /** Always on the machine's clock, because it is about the machine's load. */
   readonly #pacing = new ReadPacing(monotonic());
-  /** Streams open or about to be. */
+  /** Streams that are open or about to be. */
   readonly #open = new Set<AbortController>();
   /** Requests in flight. */
   readonly #short = new Set<ShortRequest>();
@@ -123,7 +123,7 @@ class KubeTransport implements Transport {
     if (short.request.traffic !== "list") this.#pacing.answered(short.start);
   };
   readonly #json = (request: KubeRequest): Promise<unknown> => this.#attempt(request, true);
-  /** A connection stayed silent: others may be as dead, and requests on them would wait for their deadline. */
+  /** A connection was silent: others may be dead too, and their requests would wait for their deadlines. */
   #stalled = false;
   #grace: Disposable | undefined;
   #closed = false;
@@ -133,20 +133,20 @@ class KubeTransport implements Transport {
     this.server = config.server;
     this.#config = config;
     this.#clock = clock;
-    this.#fetches = new FetchPath(config);
-    const fetches = this.#fetches;
+    this.#fetch = new FetchCarrier(config);
+    const fetches = this.#fetch;
     const path = { config, clock, streamsPerSession: STREAMS_PER_SESSION };
     const pacing = this.#pacing;
     const short = { ...path, idleMs: IDLE_MS.requests, http1: fetches.http1 };
-    this.#requests = new ExchangePath({ ...short, pacing, mostSessions: REQUEST_SESSIONS });
-    this.#lists = new ExchangePath({ ...short, mostSessions: LIST_SESSIONS });
-    this.#watches = new ExchangePath({ ...path, pacing, idleMs: IDLE_MS.watches, http1: openHttp1 });
-    this.#leases = new ExchangePath({ ...path, idleMs: IDLE_MS.requests, http1: openHttp1 });
+    this.#requests = new HttpCarrier({ ...short, pacing, mostSessions: REQUEST_SESSIONS });
+    this.#lists = new HttpCarrier({ ...short, mostSessions: LIST_SESSIONS });
+    this.#watches = new HttpCarrier({ ...path, pacing, idleMs: IDLE_MS.watches, http1: openLazyHttp1 });
+    this.#leases = new HttpCarrier({ ...path, idleMs: IDLE_MS.requests, http1: openLazyHttp1 });
     this.#deadlines = new Deadlines(clock);
     this.#reachability = new ReachabilityProbe({ clock, probe: (signal) => this.#probe(signal) });
-    this.#brake = new Brake(clock);
+    this.#throttle = new FailureThrottle(clock);
     this.#rate = options.rate && new RequestRate(options.rate, clock);
-    this.#reload = new ReloadOnce(config);
+    this.#reload = new CredentialReloader(config);
     const compressedLists = config.answer === undefined;
     this.#headers = new RequestHeaders(options.userAgent ?? "binnacle", { compressedLists });
     this.#log = new AnswerLog(options);
@@ -194,38 +194,38 @@ class KubeTransport implements Transport {
     this.#closed = true;
     this.#reachability.close();
     this.#grace?.[Symbol.dispose]();
-    this.#brake.close();
+    this.#throttle.close();
     this.#rate?.[Symbol.dispose]();
     const reason = this.#closedError();
     for (const controller of this.#open) controller.abort(reason);
     for (const request of this.#short) request.abort(reason);
     this.#deadlines.close();
-    for (const path of [this.#fetches, this.#requests, this.#lists, this.#watches, this.#leases]) path.close();
+    for (const carrier of [this.#fetch, this.#requests, this.#lists, this.#watches, this.#leases]) carrier.close();
   }
 
-  /** @param again whether refusals and lost connections are retried here; new credentials always get their chance. */
+  /** @param again whether refusals and lost connections are retried here; a retry with new credentials is always made. */
   async #retried<T>(request: KubeRequest, attempt: (asked: KubeRequest) => Promise<T>, again = true): Promise<T> {
     const bounds = { server: this.server, clock: this.#clock, start: this.#clock.now(), isStream: !again };
-    const brake = this.#brake;
+    const throttle = this.#throttle;
     let reloaded = false;
-    // Most calls are answered at once and need nothing of it.
+    // Created on demand: most calls are answered at once and never need it.
     let call: BoundedCall | undefined;
     try {
       for (;;) {
         const { generation } = this.#reload;
-        if ((brake.isOn || this.#rate !== undefined) && request.traffic !== "lease") {
+        if ((throttle.isActive || this.#rate !== undefined) && request.traffic !== "lease") {
           call ??= new BoundedCall(request, bounds);
-          if (brake.isOn) await brake.enter(request.path, call.signal);
+          if (throttle.isActive) await throttle.wait(request.path, call.signal);
           if (again && !this.#closed) await this.#rate?.take(call.signal);
         }
         try {
           const answer = await attempt(call?.request ?? request);
-          if (brake.isOn) brake.succeeded(request.path);
+          if (throttle.isActive) throttle.succeeded(request.path);
           return answer;
         } catch (failure) {
           const error = this.#failure(request, failure);
-          if (isApiError(error) && error.code < 500 && error.code !== 429) brake.succeeded(request.path);
-          else if (!request.signal?.aborted) brake.failed(request.path);
+          if (isApiError(error) && error.code < 500 && error.code !== 429) throttle.succeeded(request.path);
+          else if (!request.signal?.aborted) throttle.failed(request.path);
           request.signal?.throwIfAborted();
           if (this.#closed) throw error;
           call ??= new BoundedCall(request, bounds);
@@ -253,7 +253,7 @@ class KubeTransport implements Transport {
   #attempt(request: KubeRequest, json: boolean): Promise<unknown> {
     if (this.#closed) throw this.#closedError();
     request.signal?.throwIfAborted();
-    // First, because nobody would end a request that it left behind by throwing.
+    // The credentials come first: if they throw, no request is left open.
     const credentials = this.#config.headers();
     const refused = request.gate?.refused;
     if (refused !== undefined) throw new WritesRefused(refused);
@@ -280,7 +280,7 @@ class KubeTransport implements Transport {
     if (!short.mayBeSent()) return;
     const headers = this.#headers.of(request, credentials);
     if (request.traffic === "lease") return short.send(this.#leases, headers);
-    if (this.#config.answer !== undefined) return short.sendByFetch(this.#fetches, headers);
+    if (this.#config.answer !== undefined) return short.sendByFetch(this.#fetch, headers);
     short.send(request.traffic === "list" ? this.#lists : this.#requests, headers);
   }
 
@@ -290,19 +290,19 @@ class KubeTransport implements Transport {
     try {
       const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
       const headers = this.#headers.of(request, credentials);
-      const brake = this.#brake;
-      const told = !brake.isOn
+      const throttle = this.#throttle;
+      const told = !throttle.isActive
         ? request
         : {
             ...request,
             onHeaders: () => {
-              brake.succeeded(request.path);
+              throttle.succeeded(request.path);
               request.onHeaders?.();
             },
           };
       await runStream(told, {
-        path: this.#watches,
-        exchange: { method: request.method, path: pathOf(request), headers, body: bodyOf(request) },
+        carrier: this.#watches,
+        http: { method: request.method, path: pathOf(request), headers, body: bodyOf(request) },
         signal,
         clock: this.#clock,
         server: this.server,
@@ -331,7 +331,7 @@ class KubeTransport implements Transport {
     }
   }
 
-  /** A controller that follows the caller's signal and close(). */
+  /** An abort controller that follows the caller's signal and `close`. */
   #enter(signal: AbortSignal | undefined): { controller: AbortController; leave: () => void } {
     if (this.#closed) throw this.#closedError();
     signal?.throwIfAborted();
@@ -348,10 +348,10 @@ class KubeTransport implements Transport {
     };
   }
 
-  /** Counts it, and adds what only we know. */
+  /** Counts a failure, and adds the user and context that only this side knows. */
   #failure(request: KubeRequest, failure: unknown): unknown {
     if (isUnreachable(failure) && !this.#closed) this.#log.failed(request.method);
-    // The server names whom it forbids something, but not whom it does not know.
+    // The server names the user in a 403, but not in a 401.
     if (isUnauthorized(failure)) failure.message += ` (user '${this.#config.user}', context '${this.#config.context}')`;
     return failure;
   }
@@ -360,16 +360,16 @@ class KubeTransport implements Transport {
     await probeServer({
       config: this.#config,
       clock: this.#clock,
-      path: this.#fetches,
+      carrier: this.#fetch,
       headers: this.#headers,
       reload: this.#reload,
       signal,
     });
-    // Connections from before may lead nowhere although the server answers.
+    // Connections from before may be dead although the server answers.
     this.#requests.reconnect();
     this.#lists.reconnect();
     this.#leases.reconnect();
-    for (const path of [this.#fetches, this.#watches]) path.renew();
+    for (const carrier of [this.#fetch, this.#watches]) carrier.renew();
     if (this.#stalled || !this.#reachability.reachable) this.#giveUpSoon([...this.#short]);
     this.#stalled = false;
   }
@@ -379,7 +379,7 @@ class KubeTransport implements Transport {
     this.#reachability.suspect();
   }
 
-  /** The server answers again: what it was asked before is answered soon, or was lost on the way. */
+  /** The server answers again: earlier requests are answered soon, or were lost on the way. */
   #giveUpSoon(requests: readonly ShortRequest[]): void {
     this.#grace?.[Symbol.dispose]();
     this.#grace = this.#clock.setTimeout(() => {

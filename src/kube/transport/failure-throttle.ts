@@ -1,29 +1,29 @@
-/** Slows down requests of a resource that the server keeps refusing, so that many who retry are no storm. */
+/** Throttles the requests of a resource that the server keeps refusing, so that many retries do not become a storm. */
 import { abortable } from "../../platform/abortable.ts";
 import type { Clock } from "../../platform/clock.ts";
 
-/** Failures in a row, of whatever request of the resource, after which it is braked. */
+/** Consecutive failures of requests of a resource after which it is throttled. */
 const PATIENCE = 3;
-/** Between two requests of a braked resource. */
+/** Milliseconds between two requests of a throttled resource. */
 const GAP_MS = 300;
-/** What was under way when it began is paid for by waiting, but not longer than this. */
+/** Requests that were in flight when the throttling began delay the next ones, but not longer than this. */
 const MAX_DEBT_MS = 2_400;
 
-/** A resource that fails. */
-class Refusals {
+/** A resource whose requests fail. */
+class FailingResource {
   readonly #clock: Clock;
   readonly #waiting: (() => void)[] = [];
   #timer: Disposable | undefined;
   inARow = 0;
   #next = 0;
-  /** Requests that had their turn and have not failed. */
+  /** Requests that were let through and have not failed. */
   #granted = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Waits for a turn. @throws the signal's reason. */
+  /** Waits until another request may be sent. @throws the signal's reason. */
   async turn(signal: AbortSignal | undefined): Promise<void> {
     const now = this.#clock.now();
     if (this.#waiting.length === 0 && now >= this.#next) {
@@ -81,50 +81,50 @@ class Refusals {
 }
 
 /**
- * Counts failures by resource. Each caller backs off by itself; this bounds what all of them do together: while a
- * resource fails, 3 requests of it go out each second, those counted that were under way when it began, and its first
- * success lets all others go.
+ * Counts failures by resource. Each caller backs off by itself; the throttle bounds what all of them do together. While a
+ * resource fails, 3 of its requests are sent per second, including those in flight when the throttling began. The first
+ * success ends the throttling.
  */
-export class Brake {
+export class FailureThrottle {
   readonly #clock: Clock;
-  readonly #refused = new Map<string, Refusals>();
+  readonly #failing = new Map<string, FailingResource>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Whether any resource is failing: nothing needs to be asked or told otherwise. */
-  get isOn(): boolean {
-    return this.#refused.size > 0;
+  /** Whether any resource is failing; if not, `wait` and `succeeded` need not be called. */
+  get isActive(): boolean {
+    return this.#failing.size > 0;
   }
 
-  /** Waits until a request may go. @throws the signal's reason. */
-  async enter(path: string, signal: AbortSignal | undefined): Promise<void> {
-    const refused = this.#refused.get(resourceOf(path));
-    if (refused !== undefined && refused.inARow >= PATIENCE) await refused.turn(signal);
+  /** Waits until a request may be sent. @throws the signal's reason. */
+  async wait(path: string, signal: AbortSignal | undefined): Promise<void> {
+    const failing = this.#failing.get(resourceOf(path));
+    if (failing !== undefined && failing.inARow >= PATIENCE) await failing.turn(signal);
   }
 
   failed(path: string): void {
     const resource = resourceOf(path);
-    let refused = this.#refused.get(resource);
-    if (refused === undefined) this.#refused.set(resource, (refused = new Refusals(this.#clock)));
-    refused.failed();
+    let failing = this.#failing.get(resource);
+    if (failing === undefined) this.#failing.set(resource, (failing = new FailingResource(this.#clock)));
+    failing.failed();
   }
 
   succeeded(path: string): void {
     const resource = resourceOf(path);
-    this.#refused.get(resource)?.end();
-    this.#refused.delete(resource);
+    this.#failing.get(resource)?.end();
+    this.#failing.delete(resource);
   }
 
-  /** Lets everybody go. */
+  /** Ends all waits. */
   close(): void {
-    for (const refused of this.#refused.values()) refused.end();
-    this.#refused.clear();
+    for (const failing of this.#failing.values()) failing.end();
+    this.#failing.clear();
   }
 }
 
-/** Such as `apps/v1/deployments`, whatever the namespace, object and subresource of the path. */
+/** The resource of a path, such as `apps/v1/deployments`, without namespace, object and subresource. */
 function resourceOf(path: string): string {
   const [, root, ...rest] = path.split("/");
   const group = root === "apis" ? rest.splice(0, 2).join("/") : rest.splice(0, 1).join("/");

@@ -1,19 +1,19 @@
-/** One request over HTTP/1.1 on a connection of its own: plain http, and servers that do not speak HTTP/2. */
+/** Sends one request over HTTP/1.1 on a connection of its own: for plain http and for servers without HTTP/2. */
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import { isIP } from "node:net";
 import { UnreachableError } from "../errors/api-error.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { unreachable } from "../errors/connection-failure.ts";
-import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
+import type { HttpRequest, ResponseHandlers, OpenRequest } from "./http-request.ts";
 
-/** How often the operating system asks whether the other side of a silent connection is still there. */
+/** After how much silence the operating system probes whether the peer is still there. */
 const KEEP_ALIVE_MS = 5_000;
 
-/** Starts a request; every failure goes to the handlers. */
-export function openH1(config: ClusterConfig, exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
+/** Starts a request. Every failure is reported to the handlers. */
+export function openHttp1(config: ClusterConfig, request: HttpRequest, handlers: ResponseHandlers): OpenRequest {
   const { server } = config;
-  const request = startRequest(config, exchange);
+  const sent = startRequest(config, request);
   let open = true;
   const finish = (error?: UnreachableError): void => {
     if (!open) return;
@@ -21,9 +21,9 @@ export function openH1(config: ClusterConfig, exchange: Exchange, handlers: Exch
     if (error) handlers.onError(error);
     else handlers.onEnd();
   };
-  request.on("socket", (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS));
-  request.on("error", (error) => finish(unreachable(server, error)));
-  request.on("response", (response: IncomingMessage) => {
+  sent.on("socket", (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS));
+  sent.on("error", (error) => finish(unreachable(server, error)));
+  sent.on("response", (response: IncomingMessage) => {
     if (!open) return;
     handlers.onResponse(response.statusCode ?? 0, (name) => {
       const value = response.headers[name];
@@ -38,23 +38,23 @@ export function openH1(config: ClusterConfig, exchange: Exchange, handlers: Exch
       finish(response.complete ? undefined : new UnreachableError(server, lost));
     });
   });
-  request.end(exchange.body);
+  sent.end(request.body);
   return {
     cancel: () => {
       open = false;
-      request.destroy();
+      sent.destroy();
     },
   };
 }
 
-function startRequest(config: ClusterConfig, exchange: Exchange): ClientRequest {
-  const url = new URL(config.server + exchange.path);
+function startRequest(config: ClusterConfig, request: HttpRequest): ClientRequest {
+  const url = new URL(config.server + request.path);
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const options = {
     host,
-    method: exchange.method,
+    method: request.method,
     path: url.pathname + url.search,
-    headers: { ...exchange.headers } as Record<string, string | string[]>,
+    headers: { ...request.headers } as Record<string, string | string[]>,
     agent: false as const,
   };
   if (url.protocol === "http:") return http.request({ ...options, port: Number(url.port) || 80 });

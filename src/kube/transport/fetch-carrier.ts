@@ -1,27 +1,27 @@
-/** `fetch`: for servers that do not speak HTTP/2, for a server in this process, and for the probe. */
+/** Carries requests by `fetch`: to servers without HTTP/2, to a server in this process, and for the probe. */
 import { openFetchSession, type FetchSession } from "../../platform/fetch-session.ts";
 import type { ClusterConfig, HeaderValues, TlsSettings } from "../config/cluster-config.ts";
 import { unreachable } from "../errors/connection-failure.ts";
-import type { Http1 } from "./exchange-path.ts";
-import type { Exchange, ExchangeHandlers, OpenExchange } from "../http/exchange.ts";
-import { openHttp1 } from "../http/http1-exchange.ts";
-import { carry, requestOf } from "../http/in-process-exchange.ts";
+import type { OpenHttp1 } from "./http-carrier.ts";
+import type { HttpRequest, ResponseHandlers, OpenRequest } from "../http/http-request.ts";
+import { openLazyHttp1 } from "../http/lazy-http1.ts";
+import { carry, requestOf } from "../http/in-process-request.ts";
 
 export interface FetchRequest {
   readonly method: string;
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly headers: HeaderValues;
   readonly body?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-export class FetchPath {
+export class FetchCarrier {
   readonly #config: ClusterConfig;
-  /** Of the session: a plugin may replace the client certificate. */
+  /** The TLS settings of the session; a plugin may replace the client certificate. */
   #tls: TlsSettings;
   #session: FetchSession;
-  /** Found out by the first request and remembered: asking again would cost a handshake each time. */
+  /** Whether the server has HTTP/2; the first request finds out, because negotiating again would cost a handshake each time. */
   #http2: boolean;
 
   constructor(config: ClusterConfig) {
@@ -31,7 +31,7 @@ export class FetchPath {
     this.#http2 = this.#mayHttp2();
   }
 
-  /** @throws what `fetch` throws. */
+  /** Sends a request. @throws the error of `fetch`. */
   async send(request: FetchRequest): Promise<Response> {
     this.#config.renew?.();
     if (this.#config.tls !== this.#tls) this.#reopen();
@@ -41,7 +41,7 @@ export class FetchPath {
       } catch (error) {
         if (!mayLackHttp2(error)) throw error;
       }
-      // Only what the other protocol can do is remembered: a handshake may fail for other reasons.
+      // It is remembered only if HTTP/1.1 works: a handshake may fail for other reasons.
       const response = await this.#fetch(request, this.#session, "http1.1");
       this.#http2 = false;
       return response;
@@ -49,22 +49,22 @@ export class FetchPath {
     return this.#fetch(request, this.#session, "http1.1");
   }
 
-  /** Carries requests to a server without HTTP/2; those with several values of a header, which `fetch` would join, otherwise. */
-  readonly http1: Http1 = (config, exchange, handlers) =>
-    Object.values(exchange.headers).some((value) => typeof value !== "string")
-      ? openHttp1(config, exchange, handlers)
-      : this.#open(exchange, handlers);
+  /** Starts a request to a server without HTTP/2; one with several values of a header, which `fetch` would join, takes `node:http`. */
+  readonly http1: OpenHttp1 = (config, request, handlers) =>
+    Object.values(request.headers).some((value) => typeof value !== "string")
+      ? openLazyHttp1(config, request, handlers)
+      : this.#open(request, handlers);
 
-  /** Starts a request; every failure goes to the handlers. */
-  #open(exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
+  /** Starts a request. Every failure is reported to the handlers. */
+  #open(request: HttpRequest, handlers: ResponseHandlers): OpenRequest {
     const controller = new AbortController();
-    this.#carry(exchange, handlers, controller.signal).catch((error: unknown) => {
+    this.#carry(request, handlers, controller.signal).catch((error: unknown) => {
       if (!controller.signal.aborted) handlers.onError(unreachable(this.#config.server, error));
     });
     return { cancel: () => controller.abort() };
   }
 
-  /** Sends on a connection that nothing else uses: it tells whether a new connection works. */
+  /** Sends a request on a new connection of its own, which shows whether new connections work. */
   async sendAlone(request: FetchRequest): Promise<Response> {
     this.#config.renew?.();
     const session = open(this.#config.tls);
@@ -75,7 +75,7 @@ export class FetchPath {
     }
   }
 
-  /** Leaves the connections behind, which may lead nowhere, and forgets what the server cannot do. */
+  /** Abandons the connections, which may be dead, and forgets that the server has no HTTP/2. */
   renew(): void {
     this.#reopen();
     this.#http2 = this.#mayHttp2();
@@ -85,8 +85,8 @@ export class FetchPath {
     this.#session.close();
   }
 
-  async #carry(exchange: Exchange, handlers: ExchangeHandlers, signal: AbortSignal): Promise<void> {
-    await carry(await this.send({ ...exchange, signal }), handlers, signal);
+  async #carry(request: HttpRequest, handlers: ResponseHandlers, signal: AbortSignal): Promise<void> {
+    await carry(await this.send({ ...request, signal }), handlers, signal);
   }
 
   #reopen(): void {
@@ -100,12 +100,12 @@ export class FetchPath {
     if (answer !== undefined) return answer(requestOf(this.#config, request));
     return session.fetch(server + request.path, {
       method: request.method,
-      // Compression is for those who ask for it, and decompress no further than they want to read.
+      // Callers that ask for compression decompress themselves, within their limits.
       headers: { "accept-encoding": "identity", ...(request.headers as Record<string, string>) },
       decompress: false,
       body: request.body as string,
       signal: request.signal,
-      // Its answers are read in full; deadlines are the caller's.
+      // Responses are read in full; deadlines are the caller's.
       timeout: false,
       redirect: "manual",
       proxy: proxy ?? false,
@@ -125,8 +125,8 @@ function open(tls: TlsSettings): FetchSession {
 }
 
 /**
- * A server that does not know ALPN goes on without HTTP/2; one that knows it, such as kube-apiserver with
- * `--disable-http2-serving`, ends the handshake. Nothing was sent in either case.
+ * A server without ALPN continues without HTTP/2; one with ALPN, such as kube-apiserver with `--disable-http2-serving`,
+ * ends the handshake. Nothing of the request was sent in either case.
  */
 function mayLackHttp2(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "HTTP2Unsupported" || error.code === "EPROTO");

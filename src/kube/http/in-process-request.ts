@@ -1,12 +1,12 @@
-/** Requests to a server that is no connection away: a function of this process, or one that stands before a connection. */
+/** Requests that a function of this process answers: an embedded server, or a layer in front of a connection. */
 import type { ClusterConfig, HeaderValues } from "../config/cluster-config.ts";
 import { unreachable } from "../errors/connection-failure.ts";
-import type { Exchange, ExchangeHandlers, OpenExchange } from "./exchange.ts";
+import type { HttpRequest, ResponseHandlers, OpenRequest } from "./http-request.ts";
 
-/** Starts a request; every failure goes to the handlers. */
-export function openInProcess(config: ClusterConfig, exchange: Exchange, handlers: ExchangeHandlers): OpenExchange {
+/** Starts a request. Every failure is reported to the handlers. */
+export function openInProcess(config: ClusterConfig, request: HttpRequest, handlers: ResponseHandlers): OpenRequest {
   const gone = new AbortController();
-  run(config, exchange, { handlers, signal: gone.signal }).catch((error: unknown) => {
+  run(config, request, { handlers, signal: gone.signal }).catch((error: unknown) => {
     if (!gone.signal.aborted) handlers.onError(unreachable(config.server, error));
   });
   return { cancel: () => gone.abort() };
@@ -14,14 +14,14 @@ export function openInProcess(config: ClusterConfig, exchange: Exchange, handler
 
 async function run(
   config: ClusterConfig,
-  exchange: Exchange,
-  { handlers, signal }: { handlers: ExchangeHandlers; signal: AbortSignal },
+  request: HttpRequest,
+  { handlers, signal }: { handlers: ResponseHandlers; signal: AbortSignal },
 ): Promise<void> {
-  await carry(await config.answer!(requestOf(config, { ...exchange, signal })), handlers, signal);
+  await carry(await config.answer!(requestOf(config, { ...request, signal })), handlers, signal);
 }
 
-/** Tells an answer as it comes. */
-export async function carry(response: Response, handlers: ExchangeHandlers, signal: AbortSignal): Promise<void> {
+/** Passes a response to the handlers as it arrives. */
+export async function carry(response: Response, handlers: ResponseHandlers, signal: AbortSignal): Promise<void> {
   const reader = response.body?.getReader();
   const leave = (): void => void reader?.cancel().catch(() => {});
   if (signal.aborted) return leave();
@@ -38,7 +38,7 @@ export async function carry(response: Response, handlers: ExchangeHandlers, sign
 
 export function requestOf(
   { server }: ClusterConfig,
-  request: Pick<Exchange, "method" | "path" | "headers" | "body"> & { readonly signal: AbortSignal },
+  request: Pick<HttpRequest, "method" | "path" | "headers" | "body"> & { readonly signal: AbortSignal },
 ): Request {
   const { method, path, body, signal } = request;
   return new Request(server + path, {
