@@ -66,6 +66,8 @@ export class DeltaProcessor {
   readonly #awaited = new Set<string>();
   /** Of the last list, event or bookmark. */
   resourceVersion = "";
+  /** Of the last list that was taken in completely; empty before the first. */
+  listedVersion = "";
   /** A list has been taken in completely, since the kind exists. */
   synced = false;
   /** The needs that every object in the store meets. */
@@ -131,6 +133,7 @@ export class DeltaProcessor {
     this.#pending.forgetDeletionsBefore(this.#sequence);
     this.synced = true;
     this.resourceVersion = resourceVersion;
+    this.listedVersion = resourceVersion;
     this.#sweep();
     this.#awaited.clear();
     for (const key of this.#fifo.deferredKeys) this.#awaited.add(key);
@@ -182,6 +185,7 @@ export class DeltaProcessor {
     this.synced = false;
     this.hasTaken = false;
     this.resourceVersion = "";
+    this.listedVersion = "";
     this.#fifo.clear();
     this.#pending.clear();
     this.#responses.clear();

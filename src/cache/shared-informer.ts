@@ -5,6 +5,7 @@ import type { Log } from "../observe/log.ts";
 import { abortable } from "../platform/abortable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
+import { compareVersions } from "../resource/meta.ts";
 import { DeltaProcessor, type WriteResult } from "./delta-processor.ts";
 import { Handlers } from "./handlers.ts";
 import { Indexer } from "./indexer.ts";
@@ -206,6 +207,13 @@ export class SharedInformer {
   /** The resource version up to which the store is current; with several namespaces, that of the least current one. */
   get resourceVersion(): string {
     return this.store.resourceVersion;
+  }
+
+  /** Whether a list has shown this state of the object or a later one; `false` when only an event has. */
+  isListed(object: AnyObject): boolean {
+    const { namespace = "", resourceVersion } = object.metadata;
+    const processor = this.#partitions.processor("") ?? this.#partitions.processor(namespace);
+    return processor !== undefined && compareVersions(resourceVersion, processor.listedVersion) <= 0;
   }
 
   /** How many full lists followed the first one, by reason. */

@@ -86,22 +86,17 @@ export class ObjectWriter {
     return this.#send(resource, run, call, resultOf(subresource));
   }
 
-  async patch(
-    resource: Resource,
-    key: Key,
-    patch: Patch,
-    run: RunScope,
-    options: UpdateOptions = {},
-  ): Promise<AnyObject> {
-    const { subresource } = options;
+  async patch(resource: Resource, key: Key, patch: Patch, run: RunScope, options: WholeWrite = {}): Promise<AnyObject> {
+    const { subresource, isStrict, key: cached = keyString(key) } = options;
     const call: Call = {
       verb: "patch",
       method: "PATCH",
       target: key,
-      key: keyString(key),
+      key: cached,
       subresource,
       body: patchBody(patch, resource, key),
       contentType: PATCH_TYPES[patch.type],
+      isStrict,
       options,
     };
     return this.#send(resource, run, call, resultOf(subresource));
@@ -278,7 +273,7 @@ export class ObjectWriter {
   }
 }
 
-/** Options of a write that gives the object as a whole. */
+/** Options of a create, an update or a patch. */
 export interface WholeWrite extends UpdateOptions {
   /** Refused when the object has a field that its kind does not have; otherwise the server drops such a field. @default false */
   readonly isStrict?: boolean | undefined;

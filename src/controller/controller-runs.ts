@@ -8,6 +8,7 @@ import { finalizerName } from "../reconcile/finalizer.ts";
 import { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import { handOriginOf, type ObjectEnvironment, originOf, type RunEnvironment } from "../reconcile/run.ts";
+import { StatusContention } from "../reconcile/status-contention.ts";
 import { KnownStatusShape } from "../reconcile/status-shape.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Declarations, isObjectController } from "./declarations.ts";
@@ -63,6 +64,7 @@ export class ControllerRuns {
       owned: kinds.owned,
       childrenCondition: resource === undefined ? "" : `${finalizerName(resource, declarations.name)}-children`,
       skippedChildren: (key, isAny) => this.#lookAgain(key, isAny),
+      contention: new StatusContention((object) => kinds.primary?.isListed(object) !== false),
       latest: (key) => kinds.primary?.store.get(key),
       memory,
     };

@@ -8,6 +8,7 @@ import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import type { Cause, Logger } from "./context.ts";
 import type { OwnedKind } from "./owned-kind.ts";
+import type { StatusContention } from "./status-contention.ts";
 import type { KnownStatusShape } from "./status-shape.ts";
 
 /** What all runs of a controller share. */
@@ -28,6 +29,7 @@ export interface RunEnvironment {
 export interface ObjectEnvironment extends RunEnvironment {
   readonly resource: Resource;
   readonly statusShape: Pick<KnownStatusShape, "get" | "forget">;
+  readonly contention: StatusContention;
   /** The controller's name and its earlier names. */
   readonly managers: readonly string[];
   readonly owned: readonly OwnedKind[];

@@ -12,7 +12,7 @@ import { isCustomKind } from "./custom-kind.ts";
 import type { RunOfObject } from "./run.ts";
 
 const ATTEMPTS = 5;
-/** From then on others change the object so often that a version is too much to ask for. */
+/** From this attempt on a write names the UID alone, because others change the object too often to name a version. */
 const CROWDED = 3;
 
 export type Fields = Record<string, unknown>;
@@ -34,7 +34,7 @@ export async function writeStatus(
   desiredOf: (object: AnyObject, fields: FieldsV1 | undefined) => Fields,
 ): Promise<void> {
   const { environment } = run;
-  const { resource, parts } = environment;
+  const { resource, parts, contention } = environment;
   const { uid } = run.object.metadata;
   const read = (): Promise<AnyObject | undefined> => parts.reader.findLive(resource, run.object.metadata);
   let object: AnyObject | undefined = environment.latest(run.cause.key) ?? run.object;
@@ -57,14 +57,17 @@ export async function writeStatus(
         object = whole = await read();
         continue;
       }
-      const isCrowded = attempt >= CROWDED;
+      const isFirst = state.fields === undefined;
+      const isCrowded = attempt === 1 ? contention.isLikely(object, { isFirst }) : attempt >= CROWDED;
       const answer = await write(run, object, { ...state, changes, isLess, isCrowded });
       run.object = answer;
       if (changes !== undefined || !isLess) return remember(run, answer, state.desired);
       object = answer; // what is no longer desired is gone; the rest takes an apply
       isPruned = true;
     } catch (error) {
-      if (!isOvertaken(error) || attempt++ === ATTEMPTS) throw error;
+      if (!isOvertaken(error)) throw error;
+      contention.lost();
+      if (attempt++ === ATTEMPTS) throw error;
       object = whole = await read();
     }
   }
@@ -138,7 +141,10 @@ function write(run: RunOfObject, object: AnyObject, change: StatusChange): Promi
   }
   if (isCrowded && changes !== undefined && !isLess) {
     const operations = guardedOperations("/status", (object as { readonly status?: Fields }).status, changes.patch);
-    return parts.writer.patch(resource, object.metadata, guardedPatch(object, operations), run, options);
+    return parts.writer.patch(resource, object.metadata, guardedPatch(object, operations), run, {
+      ...options,
+      isStrict: true,
+    });
   }
   let status = changes === undefined ? live : mergedWith(live, changes.patch ?? {});
   if (isLess) {

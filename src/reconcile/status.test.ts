@@ -15,6 +15,14 @@ describe.each(servers)("status on the %s server", (server) => {
   /** Writes to the status as another manager. */
   const theirs = (name: string, status: object): Promise<unknown> =>
     lab.cluster.send("PATCH", `${BOXES}/${name}/status?fieldManager=theirs`, { body: { status }, type: STATUS });
+  /** The writes of the controller to the status since, as `METHOD code`. */
+  const written = (name: string, from: number): readonly string[] =>
+    lab.proxy.exchanges
+      .slice(from)
+      .filter(({ method, path, query }) => {
+        return method !== "GET" && path === `${BOXES}/${name}/status` && query.get("fieldManager") === "box";
+      })
+      .map(({ method, code }) => `${method} ${code}`);
   const writes = (name: string): number => lab.writes(name).filter((write) => write.endsWith("/status")).length;
 
   test("is merged over what was written before, and `undefined` removes", async () => {
@@ -159,7 +167,7 @@ describe.each(servers)("status on the %s server", (server) => {
 
   test("keeps what others wrote to the object while the run saw an older one, without an error", async () => {
     await lab.box("meanwhile", async () => {});
-    const refused = lab.proxy.count("PUT", 409);
+    const from = lab.proxy.exchanges.length;
     await lab.turn("meanwhile", async (box, { status }) => {
       lab.proxy.delay = 1_000; // the run sees nothing of what follows
       await lab.cluster.patch(`${BOXES}/meanwhile`, { metadata: { labels: { theirs: "yes" } } });
@@ -172,14 +180,64 @@ describe.each(servers)("status on the %s server", (server) => {
       lab.proxy.delay = 0;
     });
     expect(behaviours.failure("meanwhile")).toBe("");
-    expect(lab.proxy.count("PUT", 409)).toBe(refused + 1);
+    expect(written("meanwhile", from).filter((write) => /409|422/.test(write))).toHaveLength(1);
     const { metadata, status } = await lab.get("meanwhile");
     expect(metadata.labels).toEqual({ theirs: "yes" });
     expect(status).toMatchObject({ turn: 1, note: "theirs", part: { a: "ours", b: "theirs" }, observedGeneration: 2 });
     expect(status!.conditions!.map(({ type }) => type).sort()).toEqual(["Degraded", "Ready"]);
   });
 
+  /** Changes the object's labels, of which the process does not hear before it has written its status. */
+  async function relabelled(name: string, write: () => Promise<void>): Promise<void> {
+    lab.proxy.delay = 1_000;
+    await lab.cluster.patch(`${BOXES}/${name}`, { metadata: { labels: { turn: String(performance.now()) } } });
+    await write();
+    lab.proxy.delay = 0;
+  }
+
+  test("of a new object is not refused where its creator has changed it since", async () => {
+    const from = lab.proxy.exchanges.length;
+    await lab.box("fresh", async (_, { status }) => {
+      behaviours.set("fresh", async () => {});
+      await relabelled("fresh", async () => {
+        status.set({ note: "a" });
+        await status.flush();
+      });
+    });
+    expect(written("fresh", from)).toEqual(["PATCH 200"]);
+    expect((await lab.get("fresh")).status).toEqual({ note: "a", observedGeneration: 1 });
+  });
+
+  test("is not refused again and again where the watch is late", async () => {
+    await lab.restart();
+    await lab.box("late", async (_, { status }) => status.set({ note: "a" }));
+    const sent: string[][] = [];
+    for (const note of ["b", "c"]) {
+      const from = lab.proxy.exchanges.length;
+      await lab.turn("late", async (_, { status }) => {
+        behaviours.set("late", async () => {});
+        await relabelled("late", async () => {
+          status.set({ note });
+          await status.flush();
+        });
+      });
+      await lab.operator.idle();
+      sent.push([...written("late", from)]);
+      expect((await lab.get("late")).status).toMatchObject({ note });
+    }
+    expect(sent).toEqual([["PUT 409", "PUT 200"], ["PATCH 200"]]);
+  });
+
+  test("is refused where a new object has a field that the kind does not have", async () => {
+    await lab.box("unknown", async (_, { status }) => status.set({ nothing: "a" } as object));
+    expect(behaviours.failure("unknown")).toBe(""); // the status is written after the run
+    expect(JSON.stringify(lab.operator.lines("error"))).toContain("nothing");
+    expect((await lab.get("unknown")).status).toBeUndefined();
+    behaviours.set("unknown", async () => {});
+  });
+
   test("is written at last where others change the object all the time", async () => {
+    await lab.restart();
     await lab.box("crowded", async (_, { status }) => {
       status.set({ note: "a" });
       status.condition({ type: "Ready", status: true, reason: "A" });
