@@ -1,10 +1,11 @@
 /** The embedded cluster for a test: in this process, in memory. */
 import { startEmbeddedCluster } from "../embedded/cluster/embedded-cluster.ts";
 import { answered } from "./answered.ts";
+import { givingWay } from "./giving-way.ts";
 import type { Server, ServerOptions } from "./server.ts";
 
 export async function startEmbedded({ pods, clock, journal }: ServerOptions): Promise<Server> {
-  const cluster = await startEmbeddedCluster({ pods, clock, through: (answer) => journal.through(answer) });
+  const cluster = await startEmbeddedCluster({ pods, clock, through: (answer) => journal.through(givingWay(answer)) });
   const { config, kubeconfig } = cluster;
   return {
     config,
@@ -12,7 +13,7 @@ export async function startEmbedded({ pods, clock, journal }: ServerOptions): Pr
     backstage: cluster.as(),
     as: async (account) => {
       const reached = cluster.as(account);
-      return answered(reached, journal.through(reached.answer!));
+      return answered(reached, journal.through(givingWay(reached.answer!)));
     },
     stop: () => cluster.stop(),
   };
