@@ -225,8 +225,10 @@ export class KubeClient implements Client {
     const { reader, writer } = this.#parts;
     const run = this.#run;
     return {
-      get: (resource: Resource, key: Key, options?: CallOptions) =>
-        reader.getLive(resource, key, { ...this.#reading(options), subresource: name }) as Promise<AnyObject & Scale>,
+      get: (resource: Resource, key: Key, options?: CallOptions) => {
+        const read = reader.getLive(resource, key, { ...this.#reading(options), subresource: name });
+        return kept(run, resource, read) as Promise<AnyObject & Scale>;
+      },
       update: (resource, key, body, options) => {
         const object = { ...body, metadata: { ...(body as Partial<AnyObject>).metadata, ...key } };
         return writer.update(resource, object as unknown as AnyObject, run, { ...options, subresource: name });

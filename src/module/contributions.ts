@@ -13,6 +13,7 @@ import type { LoadedModule } from "./loaded-module.ts";
 import { collectDefinitions, type ModuleDefinitions } from "./module-definitions.ts";
 import type { Check, Plugin, PluginMetric, Registry } from "./plugin.ts";
 import { PluginMetrics } from "./plugin-metrics.ts";
+import { PluginSecrets } from "./plugin-secrets.ts";
 import { Runnables } from "./runnables.ts";
 
 /** The checks behind the endpoints of the health listener. */
@@ -28,7 +29,7 @@ export interface ContributionsOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
   /** The client of a plugin, until the signal fires. */
-  readonly clientOf: (plugin: Plugin, gone: AbortSignal) => Client;
+  readonly clientOf: (plugin: Plugin, about: { gone: AbortSignal; keep: PluginSecrets["keep"] }) => Client;
   /** Decides when runnables of the leader run. */
   readonly leadership: Leadership;
   /** Told what a runnable threw, and what a metric's function threw. */
@@ -64,8 +65,9 @@ export class Contributions {
       const late = new AbortController();
       const tooLate = new Error(`the setup of plugin '${plugin.name}' did not end within 10 s`);
       using _timer = this.#options.clock.setTimeout(() => late.abort(tooLate), SETUP_WITHIN);
-      const setup = this.#module.invoke(async () => plugin.setup(this.#facade(plugin)));
-      await abortable(setup, AbortSignal.any([wait.signal, late.signal]));
+      const secrets = new PluginSecrets();
+      const setup = this.#module.invoke(async () => plugin.setup(this.#facade(plugin, secrets)));
+      await secrets.guarded(() => abortable(setup, AbortSignal.any([wait.signal, late.signal])));
     }
   }
 
@@ -94,14 +96,15 @@ export class Contributions {
     await this.#runnables.ended();
   }
 
-  #facade({ name: plugin, ...definition }: Plugin): Registry {
+  #facade({ name: plugin, ...definition }: Plugin, secrets: PluginSecrets): Registry {
     let client: Client | undefined;
-    const makeClient = (): Client => this.#options.clientOf({ name: plugin, ...definition }, this.#gone.signal);
+    const makeClient = (): Client =>
+      this.#options.clientOf({ name: plugin, ...definition }, { gone: this.#gone.signal, keep: secrets.keep });
     const check = (endpoints: readonly HealthChecks[], { name, ask }: { name: string; ask: Check }): void => {
       this.#mustBeOpen(plugin);
       for (const checks of endpoints) {
         const disposable = checks.add(`${plugin}/${name}`, async () => {
-          await this.#module.invoke(ask);
+          await secrets.guarded(() => this.#module.invoke(ask));
           return undefined;
         });
         this.#checks.push(disposable);
@@ -109,7 +112,7 @@ export class Contributions {
     };
     const { healthz, livez, readyz } = this.#options.health;
     return {
-      log: this.#options.log.with({ plugin }),
+      log: this.#options.log.with({ plugin }, secrets.clean),
       get client() {
         return (client ??= makeClient());
       },
@@ -121,30 +124,30 @@ export class Contributions {
         this.#mustBeOpen(plugin);
         if (this.routes.has(plugin))
           throw new Error(`Cannot add routes of plugin '${plugin}': it has some; add to that Hono app`);
-        this.routes.set(plugin, this.#told(plugin, app));
+        this.routes.set(plugin, this.#told(plugin, { app, secrets }));
       },
       healthCheck: (name, ask) => check([healthz, livez], { name, ask }),
       readyCheck: (name, ask) => check([readyz], { name, ask }),
       run: (runnable, options) => {
         this.#mustBeOpen(plugin);
-        this.#runnables.add(plugin, runnable, options);
+        this.#runnables.add({ plugin, secrets }, runnable, options);
       },
       counter: (options) => this.#written(plugin).counter(options),
       gauge: (options) => this.#written(plugin).gauge(options),
       histogram: (options) => this.#written(plugin).histogram(options),
       metric: (metric) => {
         this.#mustBeOpen(plugin);
-        this.#addMetric(metric);
+        this.#addMetric(metric, secrets);
       },
     };
   }
 
   /** The plugin's routes; what they throw and no `onError` of theirs answers is told, and the client gets a plain 500. */
-  #told(plugin: string, app: Hono): Hono {
+  #told(plugin: string, { app, secrets }: { readonly app: Hono; readonly secrets: PluginSecrets }): Hono {
     const outer = new Hono();
     outer.onError((error, context) => {
       if ("getResponse" in error) return error.getResponse();
-      this.#options.onError(error, `a route of plugin ${plugin}`);
+      this.#options.onError(secrets.cleaned(error), `a route of plugin ${plugin}`);
       return context.text("500 internal server error\n", 500);
     });
     return outer.route("/", app);
@@ -169,12 +172,12 @@ export class Contributions {
     return new PluginMetrics(this.#options.metrics, (metric) => this.#metrics.push(metric));
   }
 
-  #addMetric({ name, help, type = "gauge", value }: PluginMetric): void {
+  #addMetric({ name, help, type = "gauge", value }: PluginMetric, secrets: PluginSecrets): void {
     const read = () => {
       try {
         return [{ labels: {}, value: this.#module.invoke(value) }];
       } catch (error) {
-        this.#options.onError(error, `the metric ${name}`);
+        this.#options.onError(secrets.cleaned(error), `the metric ${name}`);
         return [];
       }
     };

@@ -6,6 +6,7 @@ import { ControllerGate } from "../controller/controller-gate.ts";
 import { permitUses } from "../controller/declarations.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { warnOnce } from "../controller/undeclared-calls.ts";
+import type { Resource } from "../resource/handle.ts";
 import type { Plugin } from "./plugin.ts";
 
 /** What a plugin's `uses` permit. */
@@ -17,11 +18,13 @@ export function permissionsOfPlugin({ uses = [] }: Plugin): Permissions {
 
 export interface PluginClientOptions {
   readonly module: string;
+  /** Told of what is read and written, so that nothing the plugin says repeats a sensitive value of it. */
+  readonly keep: (resource: Resource, object: unknown) => void;
   /** Fires when the plugin has left: it sends nothing any more. */
   readonly gone: AbortSignal;
 }
 
-export function pluginClient(plugin: Plugin, runtime: Runtime, { module, gone }: PluginClientOptions): Client {
+export function pluginClient(plugin: Plugin, runtime: Runtime, { module, gone, keep }: PluginClientOptions): Client {
   const { transport, mapper, informers, log } = runtime;
   const parts = clientParts({
     transport,
@@ -35,5 +38,5 @@ export function pluginClient(plugin: Plugin, runtime: Runtime, { module, gone }:
   const gate = new ControllerGate(runtime.leadership);
   const close = (): void => gate.close(`plugin '${plugin.name}' has left`);
   gone.addEventListener("abort", close, { once: true });
-  return new KubeClient(parts, { gate, requestSignal: gone, origin: "" });
+  return new KubeClient(parts, { gate, requestSignal: gone, origin: "", keep });
 }

@@ -230,8 +230,8 @@ export class ModuleRegistry {
       clock: this.#runtime.clock,
       leadership: this.#leadershipOf(module),
       health: this.#health,
-      clientOf: (plugin, gone) =>
-        pluginClient(plugin, { ...this.#runtime, leadership: this.#leadershipOf(module) }, { module: name, gone }),
+      clientOf: (plugin, about) =>
+        pluginClient(plugin, { ...this.#runtime, leadership: this.#leadershipOf(module) }, { module: name, ...about }),
       onError: (error, what) => this.reportError(name, error, what),
     });
     try {

@@ -2,7 +2,10 @@ import { expect, test } from "bun:test";
 import type { Leadership } from "../client/leadership.ts";
 import { createLog } from "../observe/log.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
+import { PluginSecrets } from "./plugin-secrets.ts";
 import { Runnables } from "./runnables.ts";
+
+const SHOP = { plugin: "shop", secrets: new PluginSecrets() };
 
 /** A leadership that the test gives and takes. */
 class GivenLeadership implements Leadership {
@@ -50,7 +53,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test("Runnables run on the leader alone, end when the lead is lost, and run again in the next term", async () => {
   const { leadership, runnables, told, untilAborted } = setUp();
-  runnables.add("shop", untilAborted("sweeper"), { leaderOnly: true });
+  runnables.add(SHOP, untilAborted("sweeper"), { leaderOnly: true });
   const leaving = new AbortController();
   runnables.start(leaving.signal);
   await turn();
@@ -71,7 +74,7 @@ test("Runnables run on the leader alone, end when the lead is lost, and run agai
 
 test("Runnables run on every replica when they say so", async () => {
   const { runnables, told, untilAborted } = setUp();
-  runnables.add("shop", untilAborted("cache"), { leaderOnly: false });
+  runnables.add(SHOP, untilAborted("cache"), { leaderOnly: false });
   const leaving = new AbortController();
   runnables.start(leaving.signal);
   await turn();
@@ -82,7 +85,7 @@ test("Runnables run on every replica when they say so", async () => {
 
 test("Runnables that never led end with the module", async () => {
   const { leadership, runnables, told, untilAborted } = setUp();
-  runnables.add("shop", untilAborted("sweeper"), { leaderOnly: true });
+  runnables.add(SHOP, untilAborted("sweeper"), { leaderOnly: true });
   const leaving = new AbortController();
   runnables.start(leaving.signal);
   leaving.abort();
@@ -93,7 +96,7 @@ test("Runnables that never led end with the module", async () => {
 test("Runnables that have done what they had to do are not run again in another term", async () => {
   const { leadership, runnables } = setUp();
   let runs = 0;
-  runnables.add("shop", async () => void runs++, { leaderOnly: true });
+  runnables.add(SHOP, async () => void runs++, { leaderOnly: true });
   const leaving = new AbortController();
   runnables.start(leaving.signal);
   for (const isLeader of [true, false, true]) {

@@ -4,6 +4,7 @@ import type { Log } from "../observe/log.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { exponential } from "../queue/rate-limiter.ts";
 import type { Runnable, RunnableOptions } from "./plugin.ts";
+import type { PluginSecrets } from "./plugin-secrets.ts";
 
 export interface RunnablesOptions {
   readonly clock: Clock;
@@ -14,8 +15,13 @@ export interface RunnablesOptions {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-interface Entry {
+/** Whose a runnable is, and what it must not repeat. */
+export interface Owner {
   readonly plugin: string;
+  readonly secrets: Pick<PluginSecrets, "clean" | "guarded">;
+}
+
+interface Entry extends Owner {
   readonly runnable: Runnable;
   readonly leaderOnly: boolean;
   /** Why it failed last, until it has been well for a while. */
@@ -37,8 +43,8 @@ export class Runnables {
     this.#options = options;
   }
 
-  add(plugin: string, runnable: Runnable, { leaderOnly = true }: RunnableOptions = {}): void {
-    this.#entries.push({ plugin, runnable, leaderOnly, failure: undefined });
+  add(owner: Owner, runnable: Runnable, { leaderOnly = true }: RunnableOptions = {}): void {
+    this.#entries.push({ ...owner, runnable, leaderOnly, failure: undefined });
   }
 
   /** Why one of them is not well; `undefined` while all are. */
@@ -57,18 +63,18 @@ export class Runnables {
   /** Never rejects: what a runnable throws is told, and stays here. */
   async #keepRunning(entry: Entry, signal: AbortSignal): Promise<void> {
     const { clock, log, invoke, onError } = this.#options;
-    const { plugin, runnable, leaderOnly } = entry;
+    const { plugin, secrets, runnable, leaderOnly } = entry;
     const pauses = exponential(FIRST, MOST);
     while (!signal.aborted) {
       using term = leaderOnly ? await this.#term(signal) : { signal, [Symbol.dispose]: () => {} };
       if (signal.aborted) return;
-      const context = { signal: term.signal, log: log.with({ plugin }) };
+      const context = { signal: term.signal, log: log.with({ plugin }, secrets.clean) };
       const timer = clock.setTimeout(() => {
         entry.failure = undefined;
         pauses.forget("");
       }, WELL_AFTER);
       try {
-        await invoke(() => runnable(context));
+        await secrets.guarded(() => invoke(() => runnable(context)));
         entry.failure = undefined;
         if (!term.signal.aborted) return; // it has done what it had to do
       } catch (error) {

@@ -8,16 +8,27 @@ const SHORTEST = 8;
 const LONGEST = 65_536;
 const INSTEAD = "[redacted]";
 
+export interface KeptSecretsOptions {
+  /** Objects that are kept; of more the oldest are forgotten. @default all */
+  readonly most?: number | undefined;
+}
+
 /** Keeps references only: values are taken out of the objects when there is something to say. */
 export class KeptSecrets {
   readonly #objects = new Map<unknown, SensitiveTexts>();
+  readonly #most: number;
   /** Longest first, because a value may be a part of another one. `undefined` until they are wanted. */
   #needles: readonly string[] | undefined;
+
+  constructor({ most = Infinity }: KeptSecretsOptions = {}) {
+    this.#most = most;
+  }
 
   add(object: unknown, texts: SensitiveTexts): void {
     if (this.#objects.has(object)) return;
     this.#objects.set(object, texts);
     this.#needles = undefined;
+    if (this.#objects.size > this.#most) this.#objects.delete(this.#objects.keys().next().value);
   }
 
   /** The text without any of the values: as they are, in base64, and as JSON and URLs spell them. */

@@ -1,7 +1,7 @@
 /** What a run says of a failure, in Events, conditions and the log, repeats no sensitive value that it read or wrote. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, defineResource, of, TerminalError, z } from "binnacle";
-import { Secret } from "binnacle/resources";
+import { Secret, ServiceAccount } from "binnacle/resources";
 import { until } from "../../scripts/acceptance/binary.ts";
 import { Behaviours, boxController, Lab, type Reconcile } from "../../scripts/integration/lab.ts";
 
@@ -9,7 +9,8 @@ const EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events";
 const SECRETS = "/api/v1/namespaces/default/secrets";
 const VAULTS = "/apis/lab.binnacle.dev/v1/namespaces/default/vaults";
 const PASSWORD = 'hunter2 "hunter2"\n';
-const ENCODED = Buffer.from(PASSWORD).toString("base64");
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const ENCODED = base64(PASSWORD);
 
 const Vault = defineResource({
   group: "lab.binnacle.dev",
@@ -29,6 +30,8 @@ const vaults = defineController({
 describe("a run that fails with a secret in its message", () => {
   const behaviours = new Behaviours<never>();
   let lab: Lab<never>;
+  /** The token that a run has asked for. */
+  let issued = "";
 
   beforeAll(async () => {
     const retry = { first: "5ms", max: "20ms", condition: true, tellAfter: 1 } as const;
@@ -42,6 +45,16 @@ describe("a run that fails with a secret in its message", () => {
         data: { password: ENCODED, port: "NTQzMg==" },
       },
     });
+    const login = { username: "robot", password: "pull-me-1234", auth: base64("robot:pull-me-1234") };
+    await lab.cluster.send("POST", SECRETS, {
+      body: {
+        metadata: { name: "registry" },
+        type: "kubernetes.io/dockerconfigjson",
+        data: { ".dockerconfigjson": base64(JSON.stringify({ auths: { "registry.example.com": login } })) },
+      },
+    });
+    const accounts = "/api/v1/namespaces/default/serviceaccounts";
+    await lab.cluster.send("POST", accounts, { body: { metadata: { name: "default" } } });
   }, 120_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
@@ -74,6 +87,9 @@ describe("a run that fails with a secret in its message", () => {
     expect(said).toContain("[redacted]");
     expect(said).not.toContain("hunter2");
     expect(said).not.toContain("abc-abc-abc");
+    expect(said).not.toContain("pull-me-1234");
+    expect(said).not.toContain(base64("robot:pull-me-1234"));
+    if (issued !== "") expect(said).not.toContain(issued);
     expect(said).not.toContain(ENCODED.slice(0, 12));
   }
 
@@ -116,6 +132,21 @@ describe("a run that fails with a secret in its message", () => {
     parked: async (_, { client }) => {
       await client.get(Secret, { namespace: "default", name: "db" });
       throw new TerminalError(`TypeError: no login with ${PASSWORD} at port 5432`);
+    },
+    token: async (_, { client }) => {
+      const account = { namespace: "default", name: "default" };
+      const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { audiences: [] } };
+      const answer = await client.subresource("token").create(ServiceAccount, account, request);
+      issued = (answer as unknown as { readonly status: { readonly token: string } }).status.token;
+      throw new TypeError(`no login with ${issued} at port 5432`);
+    },
+    "docker-config": async (_, { client }) => {
+      const { data } = await client.get(Secret, { namespace: "default", name: "registry" });
+      const text = Buffer.from(data![".dockerconfigjson"]!, "base64").toString();
+      const { auths } = JSON.parse(text) as { auths: Record<string, { auth: string; password: string }> };
+      const { auth, password } = auths["registry.example.com"]!;
+      const login = Buffer.from(auth, "base64").toString();
+      throw new TypeError(`no pull with ${password} nor ${auth} nor ${login} at port 5432`);
     },
     long: async (_, { client }) => {
       await client.get(Secret, { namespace: "default", name: "db" });

@@ -1,6 +1,7 @@
 /** What of an object is not for everybody who may read Events and logs. */
 import { definitionOf } from "./definition.ts";
 import type { Resource } from "./handle.ts";
+import { innerSecrets } from "./inner-secrets.ts";
 import { SENSITIVE, type StructuralSchema } from "./schema/structural.ts";
 
 /** Lists the texts of an object, or of a patch of it, that are not to be repeated elsewhere. */
@@ -19,18 +20,31 @@ export function sensitiveTexts(resource: Resource): SensitiveTexts | undefined {
 }
 
 function textsOf(resource: Resource): SensitiveTexts | undefined {
-  if (resource.group === "" && resource.kind === "Secret") return orPatch(secretTexts);
+  const builtIn = BUILT_IN[`${resource.kind}.${resource.group}`];
+  if (builtIn !== undefined) return orPatch(builtIn);
   const version = definitionOf(resource)?.versions.find(({ name }) => name === resource.version);
   if (version === undefined || !isMarked(version.schema)) return undefined;
   return orPatch((object) => markedTexts(version.schema, object));
 }
 
+/** Service accounts are asked for tokens, by a subresource whose answer is a TokenRequest. */
+const BUILT_IN: Readonly<Record<string, SensitiveTexts>> = {
+  "Secret.": secretTexts,
+  "ServiceAccount.": tokenTexts,
+  "TokenRequest.authentication.k8s.io": tokenTexts,
+  "TokenReview.authentication.k8s.io": tokenTexts,
+};
+
 /** A JSON patch has values without their fields: all of them count. A body may be JSON already. */
 function orPatch(texts: SensitiveTexts): SensitiveTexts {
-  return (given) => {
+  return function* (given) {
     const object = typeof given === "string" ? parsed(given) : given;
-    if (typeof object !== "object" || object === null) return [];
-    return Array.isArray(object) ? allTexts(object.map(valueOf)) : texts(object);
+    if (typeof object !== "object" || object === null) return;
+    const isPatch = Array.isArray(object);
+    for (const text of isPatch ? withDecoded(allTexts(object.map(valueOf))) : texts(object)) {
+      yield text;
+      yield* innerSecrets(text);
+    }
   };
 }
 
@@ -49,10 +63,21 @@ function valueOf(operation: unknown): unknown {
 function* secretTexts(object: unknown): Generator<string> {
   const { data, stringData } = object as { readonly data?: unknown; readonly stringData?: unknown };
   yield* allTexts(stringData);
-  for (const value of allTexts(data)) {
+  yield* withDecoded(allTexts(data));
+}
+
+/** The data of a Secret is in base64. */
+function* withDecoded(values: Iterable<string>): Generator<string> {
+  for (const value of values) {
     yield value;
     yield Buffer.from(value, "base64").toString();
   }
+}
+
+function* tokenTexts(object: unknown): Generator<string> {
+  const { spec, status } = object as { readonly [K in "spec" | "status"]?: { readonly token?: unknown } };
+  yield* allTexts(spec?.token);
+  yield* allTexts(status?.token);
 }
 
 function* markedTexts(schema: StructuralSchema, value: unknown): Generator<string> {

@@ -1,0 +1,37 @@
+/** What a plugin has read and written of sensitive values lately, so that nothing it says repeats one. */
+import { KeptSecrets } from "../reconcile/kept-secrets.ts";
+import type { Resource } from "../resource/handle.ts";
+import { sensitiveTexts } from "../resource/sensitive.ts";
+
+/** A plugin runs as long as its module, and must not keep all that it ever read. */
+const MOST = 100;
+
+export class PluginSecrets {
+  readonly #kept = new KeptSecrets({ most: MOST });
+
+  readonly keep = (resource: Resource, object: unknown): void => {
+    const texts = sensitiveTexts(resource);
+    if (texts !== undefined && object !== undefined) this.#kept.add(object, texts);
+  };
+
+  readonly clean = (text: string): string => this.#kept.clean(text);
+
+  /** The result of the plugin's code; what that throws repeats no sensitive value. */
+  async guarded<T>(call: () => T | Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw this.cleaned(error);
+    }
+  }
+
+  /** The error itself where its message repeats nothing, else one that says the rest. */
+  cleaned(error: unknown): unknown {
+    const message = error instanceof Error ? error.message : String(error);
+    const clean = this.#kept.clean(message);
+    if (clean === message) return error;
+    const cleaned = new Error(clean);
+    if (error instanceof Error) cleaned.name = error.name;
+    return cleaned;
+  }
+}
