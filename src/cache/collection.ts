@@ -123,7 +123,7 @@ export class Collection {
       () => late.abort(new Error(`The streaming list did not end within ${STREAM_DEADLINE_MS / 1_000} s`)),
       STREAM_DEADLINE_MS,
     );
-    let initial: InitialEvents | undefined = new InitialEvents();
+    let initial: InitialEvents | undefined = new InitialEvents(path);
     let began = clock.now();
     onStatus({ kind: "listing" });
     onList?.(reason);
@@ -151,7 +151,7 @@ export class Collection {
         isKnown: (line) => initial === undefined && sink.matchWriteEcho?.(line) === true,
         onEvent: (type, object, line) => {
           if (initial === undefined) return sink.event(type, object, line);
-          const end = initial.take(type, object);
+          const end = initial.take(type, object, line);
           if (end !== undefined) complete(end, initial.objects);
         },
         onBatch: () => {

@@ -287,6 +287,55 @@ test("a stream that is no stream of metadata is given up for pages, and so is on
   ]);
 });
 
+/** Answers as the world does, and says on each page with a successor that so many objects follow. */
+function saying(world: World, remainingItemCount: number): ScriptedServer["onList"] {
+  return (request) => {
+    const { body, ...rest } = world.answer(request);
+    const { metadata, ...list } = body as { readonly metadata: { readonly continue?: string } };
+    const isLast = metadata.continue === undefined;
+    return { ...rest, body: { ...list, metadata: isLast ? metadata : { ...metadata, remainingItemCount } } };
+  };
+}
+
+test("a long list is streamed, a short one is not, and a server that does not stream is asked for pages from then on", async () => {
+  const world = new World();
+  fill(world, 2_500, (index) => ({ name: `o${index}`, owned: index === 3 }));
+  const before132 = refusal(
+    422,
+    "Invalid",
+    "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+  );
+  for (const [remaining, streamed] of [
+    [3_000, 0],
+    [30_000, 1],
+  ] as const) {
+    const { server, informer, streams, whole } = await setUp(world, {});
+    let asked = 0;
+    server.onList = saying(world, remaining);
+    server.onWatch = ({ query }) => {
+      if (!query.has("sendInitialEvents")) return undefined;
+      asked++;
+      return before132;
+    };
+    await until(() => informer.hasSynced);
+    expect([remaining, asked, streams.isUsable(PATH)]).toEqual([remaining, streamed, streamed === 0]);
+    expect([informer.store.size, whole()]).toEqual([2_500, ["ns/o3@104"]]);
+    const second = new SharedInformer(ConfigMap, { ...(await otherOf(server, streams)) });
+    second.setNeeds([ours]);
+    cleanup.defer(() => second.stop());
+    second.start();
+    await until(() => second.hasSynced);
+    expect([remaining, asked]).toEqual([remaining, streamed]);
+  }
+});
+
+/** What another informer of the same server needs. */
+async function otherOf(server: ScriptedServer, streams: StreamMemory) {
+  const transport = createTransport(server.config);
+  cleanup.defer(() => transport.close());
+  return { transport, mapper: new RestMapper(transport), streams };
+}
+
 const draft = record({
   namespace: constantFrom("a", "b"),
   name: constantFrom("p", "q", "r", "s", "t"),

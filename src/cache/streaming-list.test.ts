@@ -173,3 +173,19 @@ test("WL-10 an end bookmark that never comes after a 410: listed by pages within
   await clock.advanceInTurns(10_000);
   await until(() => store()[0] === "listed@7");
 });
+
+test("a stream of more than a list may have is given up for pages, and no more of it is held", async () => {
+  const { server, informer, streams, opened, store } = await setUp();
+  await opened(1);
+  const large = (round: number) => {
+    const { metadata, ...rest } = map(`p${round % 2}`, round);
+    return { ...rest, metadata: { ...metadata, annotations: { text: "x".repeat(2 ** 20) } } };
+  };
+  for (let round = 1; round <= 70 && streams.isUsable(PATH); round++) {
+    server.watch.send(["MODIFIED", large(round)]);
+    await Bun.sleep(1); // what was sent is read meanwhile
+  }
+  await until(() => informer.hasSynced);
+  expect(streams.reason(PATH)).toBe(`Cannot list ${PATH} as a stream: it is larger than 64 MiB`);
+  expect(store()).toEqual(["listed@7"]);
+});

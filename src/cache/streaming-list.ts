@@ -1,4 +1,5 @@
 /** Streaming lists: a list that arrives as the beginning of a watch. */
+import { MOST_COLLECTION_BYTES } from "../kube/limits.ts";
 import { END_OF_LIST } from "../kube/api/metadata-stream.ts";
 import type { WatchType } from "../kube/api/watch.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -93,15 +94,28 @@ export async function tryStream<T>(
 
 /** Collects the objects, and their changes, that arrive before the end bookmark. */
 export class InitialEvents {
+  readonly #path: string;
   readonly #objects = new Map<string, AnyObject>();
+  #characters = 0;
+
+  /** @param path of the collection, for the error. */
+  constructor(path: string) {
+    this.#path = path;
+  }
 
   /**
-   * Takes an event.
+   * Takes an event, and the line that it came in.
    *
    * @returns the resource version of the list when the event is the end bookmark.
+   * @throws Error when the stream is larger than a list that is held as a whole may be.
    */
-  take(type: WatchType, object: AnyObject): string | undefined {
+  take(type: WatchType, object: AnyObject, line: string): string | undefined {
     const { metadata } = object;
+    this.#characters += line.length;
+    if (this.#characters > MOST_COLLECTION_BYTES) {
+      const most = MOST_COLLECTION_BYTES / 1024 / 1024;
+      throw new Error(`Cannot list ${this.#path} as a stream: it is larger than ${most} MiB`);
+    }
     if (type === "BOOKMARK")
       return metadata.annotations?.[END_OF_LIST] === "true" ? metadata.resourceVersion : undefined;
     if (type === "DELETED") this.#objects.delete(keyString(metadata));
