@@ -24,11 +24,13 @@
  */
 export { startCluster } from "./start-cluster.ts";
 export { runModule } from "./run-module.ts";
+export { admit } from "./admit.ts";
 export { eventually } from "./eventually.ts";
 export { childrenOf, conditionOf, matchers } from "./matchers.ts";
 export { FakeClock } from "./fake-clock.ts";
 
 export type { StartClusterOptions, TestCluster } from "./start-cluster.ts";
+export type { Admission, AdmitOptions, AdmittedInput } from "./admit.ts";
 export type { LogLine, RunModuleOptions, RunningModule } from "./run-module.ts";
 export type { EventuallyOptions } from "./eventually.ts";
 export type { ExpectedCondition } from "./matchers.ts";

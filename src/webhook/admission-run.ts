@@ -1,5 +1,4 @@
 /** One call of an author's `default` or `validate`: its context, and the end of all that it may still do. */
-import { type ClientParts, KubeClient } from "../client/kube-client.ts";
 import type { Client } from "../client/client.ts";
 import type { RunScope } from "../client/scope.ts";
 import type { WriteGate } from "../client/write-gate.ts";
@@ -16,7 +15,8 @@ import type { AdmissionContext, AnyWebhook } from "./definition.ts";
 export interface AdmissionScope {
   readonly name: string;
   readonly webhook: AnyWebhook;
-  readonly parts: ClientParts;
+  /** The client of one call. */
+  readonly clientOf: (call: RunScope) => Client;
   readonly log: Pick<Log, "with">;
 }
 
@@ -70,7 +70,7 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RunScope {
   }
 
   get client(): Client {
-    return (this.#client ??= new KubeClient(this.#scope.parts, this));
+    return (this.#client ??= this.#scope.clientOf(this));
   }
 
   get log(): Logger {

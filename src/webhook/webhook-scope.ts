@@ -1,7 +1,7 @@
 /** The client of a webhook: it reads what the webhook declares from the shared informers, and everything else from the server. */
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { InformerLease } from "../cache/informer-registry.ts";
-import { clientParts } from "../client/kube-client.ts";
+import { clientParts, KubeClient } from "../client/kube-client.ts";
 import type { Permissions } from "../client/permissions.ts";
 import { type Declarations, declarationsOf } from "../controller/declarations.ts";
 import type { KeyController } from "../controller/definition.ts";
@@ -57,7 +57,7 @@ export function webhookScope(webhook: AnyWebhook, module: string, runtime: Webho
     onUndeclared: warnUndeclared ? warnOnce(log, { module, controller: name }) : undefined,
   });
   return {
-    scope: { name, webhook, parts, log: log.with({ module }) },
+    scope: { name, webhook, clientOf: (call) => new KubeClient(parts, call), log: log.with({ module }) },
     get notReady() {
       const late = leases.find(({ hasSynced }) => !hasSynced);
       return late === undefined ? undefined : `its cache of ${late.informer.resource.kind} has not synced`;
