@@ -165,7 +165,7 @@ function requestOf<T extends AnyObject>(
     uid: crypto.randomUUID(),
     kind: { group, version, kind },
     resource: { group, version, resource: resource?.plural ?? pluralOf(kind.toLowerCase()) },
-    subResource: subresource as string | undefined,
+    subResource: subresource,
     name,
     namespace,
     operation,
