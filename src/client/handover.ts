@@ -3,7 +3,7 @@ import type { AnyObject, Resource } from "../resource/handle.ts";
 import { moved, type Move } from "./manager-entries.ts";
 import type { ObjectReader } from "./object-reader.ts";
 import type { ObjectWriter } from "./object-writer.ts";
-import type { RunScope } from "./scope.ts";
+import type { RequestContext } from "./client-scope.ts";
 
 export interface Handover {
   readonly resource: Resource;
@@ -21,7 +21,7 @@ export interface Handover {
  */
 export async function handOver(
   { reader, writer }: { readonly reader: ObjectReader; readonly writer: ObjectWriter },
-  run: RunScope,
+  context: RequestContext,
   { resource, object, move }: Handover,
 ): Promise<AnyObject | undefined> {
   const now = await reader.findLive(resource, object.metadata);
@@ -30,5 +30,5 @@ export async function handOver(
   if (managedFields === undefined) return now;
   const { uid, resourceVersion } = now.metadata;
   const body = { metadata: { uid, managedFields } };
-  return writer.patch(resource, now.metadata, { type: "merge", body, resourceVersion }, run);
+  return writer.patch(resource, now.metadata, { type: "merge", body, resourceVersion }, context);
 }

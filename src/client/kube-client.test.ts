@@ -4,7 +4,7 @@ import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { Pod } from "../resource/builtin/index.ts";
 import { listOf, ScriptedServer, until } from "../testing/scripted-server.ts";
-import { clientParts, KubeClient } from "./kube-client.ts";
+import { clientCore, KubeClient } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";
 import { openGate } from "./write-gate.ts";
 
@@ -16,7 +16,7 @@ async function setUp(cleanup: AsyncDisposableStack) {
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const informers = new InformerRegistry({ transport, mapper, log });
   cleanup.defer(() => informers.stop());
-  const parts = clientParts({
+  const core = clientCore({
     transport,
     mapper,
     informers,
@@ -25,7 +25,7 @@ async function setUp(cleanup: AsyncDisposableStack) {
     permissions: new Permissions(),
     onUndeclared: undefined,
   });
-  const client = new KubeClient(parts, { gate: openGate, requestSignal: undefined, origin: "test:key" });
+  const client = new KubeClient(core, { gate: openGate, requestSignal: undefined, origin: "test:key" });
   return { server, client, informers };
 }
 

@@ -41,14 +41,14 @@ import { type ListQuery, ObjectReader } from "./object-reader.ts";
 import { ObjectWriter } from "./object-writer.ts";
 import { podExec } from "./pod-exec.ts";
 import { podLog } from "./pod-log.ts";
-import type { ClientScope, RunScope } from "./scope.ts";
+import type { ClientScope, RequestContext } from "./client-scope.ts";
 import { timeLeft } from "./time-left.ts";
 import { watchEvents } from "./watch-events.ts";
 
 const ATTEMPTS = 5;
 
 /** The reader and the writer that all clients of a controller use. */
-export interface ClientParts {
+export interface ClientCore {
   readonly scope: ClientScope;
   readonly reader: ObjectReader;
   readonly writer: ObjectWriter;
@@ -56,55 +56,55 @@ export interface ClientParts {
   readonly applied: AppliedMemory;
 }
 
-export function clientParts(scope: ClientScope): ClientParts {
+export function clientCore(scope: ClientScope): ClientCore {
   return { scope, reader: new ObjectReader(scope), writer: new ObjectWriter(scope), applied: new AppliedMemory() };
 }
 
 export class KubeClient implements Client {
-  readonly #parts: ClientParts;
-  readonly #run: RunScope;
+  readonly #core: ClientCore;
+  readonly #context: RequestContext;
 
-  constructor(parts: ClientParts, run: RunScope) {
-    this.#parts = parts;
-    this.#run = run;
+  constructor(core: ClientCore, context: RequestContext) {
+    this.#core = core;
+    this.#context = context;
   }
 
   get live(): LiveReader {
-    const { reader } = this.#parts;
-    const run = this.#run;
+    const { reader } = this.#core;
+    const context = this.#context;
     return {
-      get: (resource, key, options) => kept(run, resource, reader.getLive(resource, key, this.#reading(options))),
-      find: (resource, key, options) => kept(run, resource, reader.findLive(resource, key, this.#reading(options))),
-      list: (resource, options) => kept(run, resource, reader.listLive(resource, this.#query(options))),
+      get: (resource, key, options) => kept(context, resource, reader.getLive(resource, key, this.#reading(options))),
+      find: (resource, key, options) => kept(context, resource, reader.findLive(resource, key, this.#reading(options))),
+      list: (resource, options) => kept(context, resource, reader.listLive(resource, this.#query(options))),
       pages: (resource, options) =>
-        keptPages(run, resource, reader.pages(resource, this.#query(options), { size: options?.limit })),
+        keptPages(context, resource, reader.pages(resource, this.#query(options), { size: options?.limit })),
     };
   }
 
   get<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options?: CallOptions): Promise<S["read"]> {
     if (this.#isOther) return this.live.get(resource, key, options);
-    return kept(this.#run, resource, this.#parts.reader.get(resource, key, options));
+    return kept(this.#context, resource, this.#core.reader.get(resource, key, options));
   }
 
   find<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options?: CallOptions): Promise<S["read"] | undefined> {
     if (this.#isOther) return this.live.find(resource, key, options);
-    return kept(this.#run, resource, this.#parts.reader.find(resource, key, options));
+    return kept(this.#context, resource, this.#core.reader.find(resource, key, options));
   }
 
   list<S extends Shape>(resource: Resource<S>, options?: ListOptions<S>): Promise<readonly S["read"][]> {
     if (this.#isOther) return this.live.list(resource, options);
-    return kept(this.#run, resource, this.#parts.reader.list(resource, this.#query(options)));
+    return kept(this.#context, resource, this.#core.reader.list(resource, this.#query(options)));
   }
 
   create<S extends Shape>(resource: Resource<S>, object: Created<S>, options?: WriteOptions): Promise<S["read"]> {
-    return this.#parts.writer.create(resource, object as { metadata: Key }, this.#run, options);
+    return this.#core.writer.create(resource, object as { metadata: Key }, this.#context, options);
   }
 
   async update<S extends Shape>(resource: Resource<S>, object: Updated<S>, options?: WriteOptions): Promise<S["read"]> {
     const { metadata } = object;
     const version = await this.#freed(resource, metadata, { ...options, resourceVersion: metadata.resourceVersion });
     const now = version === undefined ? object : { ...object, metadata: { ...metadata, resourceVersion: version } };
-    return this.#parts.writer.update(resource, now, this.#run, options);
+    return this.#core.writer.update(resource, now, this.#context, options);
   }
 
   async patch<S extends Shape>(
@@ -116,23 +116,23 @@ export class KubeClient implements Client {
     const resourceVersion = patch.type === "json" ? undefined : patch.resourceVersion;
     const version = await this.#freed(resource, key, { ...options, resourceVersion });
     const now = version === undefined ? patch : ({ ...patch, resourceVersion: version } as Patch);
-    return this.#parts.writer.patch(resource, key, now, this.#run, options);
+    return this.#core.writer.patch(resource, key, now, this.#context, options);
   }
 
   async apply<S extends Shape>(resource: Resource<S>, object: S["write"], options?: ApplyOptions): Promise<S["read"]> {
-    const { reader, writer, applied, scope } = this.#parts;
-    const run = this.#run;
+    const { reader, writer, applied, scope } = this.#core;
+    const context = this.#context;
     const { apiVersion: _, kind: __, metadata, ...rest } = object as Partial<AnyObject> & { readonly metadata: Key };
     const { name, namespace, ...meta } = metadata;
     const desired = { ...rest, metadata: meta };
     const id = `apply:${groupKind(resource)}/${keyString(metadata)}`;
-    const isOurs = options?.dryRun !== true && run.manager === undefined && run.headers === undefined;
+    const isOurs = options?.dryRun !== true && context.manager === undefined && context.headers === undefined;
     const cached = isOurs ? reader.cached(resource, { name, namespace }) : undefined;
     if (cached) {
       const fields = appliedFields(cached, scope.manager);
       if (applied.isApplied(id, cached, { desired, live: cached, fields })) return cached;
     }
-    const answer = await writer.apply(resource, object as { metadata: Key }, run, options);
+    const answer = await writer.apply(resource, object as { metadata: Key }, context, options);
     if (isOurs) {
       const fields = appliedFields(answer, scope.manager);
       applied.remember(id, answer, { desired, live: answer, fields, always: true });
@@ -142,7 +142,7 @@ export class KubeClient implements Client {
 
   async delete<S extends Shape>(resource: Resource<S>, key: KeyOf<S>, options: DeleteOptions = {}): Promise<void> {
     try {
-      await this.#parts.writer.delete(resource, key, this.#run, options);
+      await this.#core.writer.delete(resource, key, this.#context, options);
     } catch (error) {
       if (!isNotFound(error) || options.preconditions !== undefined) throw error;
     }
@@ -153,7 +153,7 @@ export class KubeClient implements Client {
     what: Everything<S>,
     options: DeleteOptions = {},
   ): Promise<void> {
-    const { reader, scope } = this.#parts;
+    const { reader, scope } = this.#core;
     const { namespaced } = scope.mapper.known(resource) ?? (await scope.mapper.resolve(resource));
     sayWhere(resource, what, namespaced);
     const left = timeLeft(options);
@@ -222,24 +222,27 @@ export class KubeClient implements Client {
   subresource(name: "scale"): ScaleSubresource;
   subresource<S extends Shape = Shape>(name: string): Subresource<S>;
   subresource(name: string): ScaleSubresource & Subresource<Shape> {
-    const { reader, writer } = this.#parts;
-    const run = this.#run;
+    const { reader, writer } = this.#core;
+    const context = this.#context;
     return {
       get: (resource: Resource, key: Key, options?: CallOptions) => {
         const read = reader.getLive(resource, key, { ...this.#reading(options), subresource: name });
-        return kept(run, resource, read) as Promise<AnyObject & Scale>;
+        return kept(context, resource, read) as Promise<AnyObject & Scale>;
       },
       update: (resource, key, body, options) => {
         const object = { ...body, metadata: { ...(body as Partial<AnyObject>).metadata, ...key } };
-        return writer.update(resource, object as unknown as AnyObject, run, { ...options, subresource: name });
+        return writer.update(resource, object as unknown as AnyObject, context, { ...options, subresource: name });
       },
       patch: (resource, key, patch, options) =>
-        writer.patch(resource, key, patch, run, { ...options, subresource: name }),
+        writer.patch(resource, key, patch, context, { ...options, subresource: name }),
       create: (resource, key, body, options) =>
-        writer.createSubresource(resource, key, { name, body }, { run, options }),
+        writer.createSubresource(resource, key, { name, body }, { context, options }),
       set: async (resource, key, replicas, options) => {
         const patch: Patch = { type: "merge", body: { spec: { replicas } } };
-        return (await writer.patch(resource, key, patch, run, { ...options, subresource: name })) as unknown as Scale;
+        return (await writer.patch(resource, key, patch, context, {
+          ...options,
+          subresource: name,
+        })) as unknown as Scale;
       },
     };
   }
@@ -252,17 +255,21 @@ export class KubeClient implements Client {
       metadata: pod,
       deleteOptions: { gracePeriodSeconds, preconditions },
     };
-    const { writer } = this.#parts;
-    await writer.createSubresource(Pod, pod, { name: "eviction", body }, { run: this.#run, options: call });
+    const { writer } = this.#core;
+    await writer.createSubresource(Pod, pod, { name: "eviction", body }, { context: this.#context, options: call });
   }
 
   logs(pod: Key, options?: LogOptions): AsyncIterable<string> {
-    return podLog(this.#parts.scope, pod, { ...options, headers: this.#run.headers, stop: this.#run.requestSignal });
+    return podLog(this.#core.scope, pod, {
+      ...options,
+      headers: this.#context.headers,
+      stop: this.#context.requestSignal,
+    });
   }
 
   exec(pod: Key, command: readonly string[], options?: ExecOptions): Execution {
-    const { gate, headers, requestSignal } = this.#run;
-    return podExec(this.#parts.scope, pod, { ...options, command, gate, headers, stop: requestSignal });
+    const { gate, headers, requestSignal } = this.#context;
+    return podExec(this.#core.scope, pod, { ...options, command, gate, headers, stop: requestSignal });
   }
 
   watch<S extends Shape>(
@@ -270,8 +277,8 @@ export class KubeClient implements Client {
     options?: ListOptions<S> & { readonly resourceVersion?: string | undefined },
   ): AsyncIterable<WatchEvent<S["read"]>> {
     const { resourceVersion } = options ?? {};
-    const query = { ...this.#query(options), resourceVersion, stop: this.#run.requestSignal };
-    return keptEvents(this.#run, resource, watchEvents(this.#parts.scope, resource, query));
+    const query = { ...this.#query(options), resourceVersion, stop: this.#context.requestSignal };
+    return keptEvents(this.#context, resource, watchEvents(this.#core.scope, resource, query));
   }
 
   with<const O extends ClientOptions>(
@@ -279,18 +286,18 @@ export class KubeClient implements Client {
   ): Client<O extends { readonly namespace: string } ? string : undefined> {
     const { manager, as } = options;
     const inner =
-      manager === undefined && as === undefined ? this : new KubeClient(this.#parts, actingAs(this.#run, options));
-    return new AdaptedClient(inner, options, this.#parts.scope.mapper) as Client<never>;
+      manager === undefined && as === undefined ? this : new KubeClient(this.#core, actingAs(this.#context, options));
+    return new AdaptedClient(inner, options, this.#core.scope.mapper) as Client<never>;
   }
 
   async #deleteIn(resource: Resource, query: ListQuery, left: () => DeleteOptions): Promise<void> {
-    const { reader, writer, scope } = this.#parts;
-    const run = this.#run;
+    const { reader, writer, scope } = this.#core;
+    const context = this.#context;
     const options = left();
     const where = { ...options, namespace: query.namespace, labels: query.labels };
-    const deleted = await writer.deleteCollection(resource, where, run);
+    const deleted = await writer.deleteCollection(resource, where, context);
     if (deleted === undefined || options.dryRun === true || scope.informers.informersOf(resource).length === 0) return;
-    const { origin } = run;
+    const { origin } = context;
     const { propagation } = options;
     const lingers =
       propagation === "Foreground" ||
@@ -317,24 +324,24 @@ export class KubeClient implements Client {
    * @returns the version of the object afterwards, for a write that is to change the version before; else `undefined`.
    */
   async #freed(resource: Resource, key: Key, write: HandWrite): Promise<string | undefined> {
-    const { reader, scope } = this.#parts;
-    const { manager, headers } = this.#run;
+    const { reader, scope } = this.#core;
+    const { manager, headers } = this.#context;
     if (manager !== undefined || headers !== undefined || write.dryRun === true) return undefined;
     const object = reader.cached(resource, key);
     if (!object || childUpdates(object, scope.manager) === undefined) return undefined;
     const move = { from: [], to: scope.manager, asApplied: true };
-    const now = await handOver(this.#parts, this.#run, { resource, object, move });
+    const now = await handOver(this.#core, this.#context, { resource, object, move });
     const { resourceVersion } = object.metadata;
     return write.resourceVersion === resourceVersion ? now?.metadata.resourceVersion : undefined;
   }
 
   /** Someone else may see less than the caches, or more. */
   get #isOther(): boolean {
-    return this.#run.headers !== undefined;
+    return this.#context.headers !== undefined;
   }
 
-  #reading(options: CallOptions | undefined): CallOptions & { readonly headers?: RunScope["headers"] } {
-    const { headers } = this.#run;
+  #reading(options: CallOptions | undefined): CallOptions & { readonly headers?: RequestContext["headers"] } {
+    const { headers } = this.#context;
     return headers === undefined ? (options ?? {}) : { ...options, headers };
   }
 

@@ -9,7 +9,7 @@ import { type Key, keyString } from "../resource/meta.ts";
 import { type LabelSelector, parseLabelSelector } from "../resource/selector.ts";
 import type { CallOptions } from "./client.ts";
 import { type IndexedBy, isIndexed } from "./field-index.ts";
-import type { ClientScope } from "./scope.ts";
+import type { ClientScope } from "./client-scope.ts";
 import { timeLeft } from "./time-left.ts";
 import { explained, type MadeCall } from "./undeclared-call.ts";
 

@@ -12,7 +12,7 @@ import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
 import type { DeleteOptions, Patch, WriteOptions } from "./client.ts";
 import { explained } from "./undeclared-call.ts";
-import type { ClientScope, RunScope } from "./scope.ts";
+import type { ClientScope, RequestContext } from "./client-scope.ts";
 import { APPLY, type Body, identified, PATCH_TYPES, patchBody, withoutManagedFields } from "./write-body.ts";
 import { WriteHold } from "./write-hold.ts";
 
@@ -57,7 +57,12 @@ export class ObjectWriter {
     this.#manager = managerQuery(scope.manager);
   }
 
-  async create(resource: Resource, object: Body, run: RunScope, options: WholeWrite = {}): Promise<AnyObject> {
+  async create(
+    resource: Resource,
+    object: Body,
+    context: RequestContext,
+    options: WholeWrite = {},
+  ): Promise<AnyObject> {
     const { mapper } = this.#scope;
     const { namespaced } = mapper.known(resource) ?? (await mapper.resolve(resource));
     const { name, namespace } = object.metadata;
@@ -68,10 +73,15 @@ export class ObjectWriter {
     const { isStrict, key = name === undefined ? undefined : keyString({ name, namespace }) } = options;
     const target: Key = { name: "", namespace };
     const call: Call = { verb: "create", method: "POST", target, collection: true, key, object, isStrict, options };
-    return this.#send(resource, run, call, written);
+    return this.#send(resource, context, call, written);
   }
 
-  async update(resource: Resource, object: AnyObject, run: RunScope, options: WholeWrite = {}): Promise<AnyObject> {
+  async update(
+    resource: Resource,
+    object: AnyObject,
+    context: RequestContext,
+    options: WholeWrite = {},
+  ): Promise<AnyObject> {
     const { subresource, isStrict, key = keyString(object.metadata) } = options;
     const call: Call = {
       verb: "update",
@@ -83,10 +93,16 @@ export class ObjectWriter {
       isStrict,
       options,
     };
-    return this.#send(resource, run, call, resultOf(subresource));
+    return this.#send(resource, context, call, resultOf(subresource));
   }
 
-  async patch(resource: Resource, key: Key, patch: Patch, run: RunScope, options: WholeWrite = {}): Promise<AnyObject> {
+  async patch(
+    resource: Resource,
+    key: Key,
+    patch: Patch,
+    context: RequestContext,
+    options: WholeWrite = {},
+  ): Promise<AnyObject> {
     const { subresource, isStrict, key: cached = keyString(key) } = options;
     const call: Call = {
       verb: "patch",
@@ -99,14 +115,14 @@ export class ObjectWriter {
       isStrict,
       options,
     };
-    return this.#send(resource, run, call, resultOf(subresource));
+    return this.#send(resource, context, call, resultOf(subresource));
   }
 
   /** Server-side apply; with `force` it takes over fields of other managers. */
   apply(
     resource: Resource,
     object: Body & { readonly metadata: { readonly name: string } },
-    run: RunScope,
+    context: RequestContext,
     options: ApplyCall = {},
   ): Promise<AnyObject> {
     const { subresource, manager, body, key = keyString(object.metadata) } = options;
@@ -123,7 +139,7 @@ export class ObjectWriter {
       manager,
       options,
     };
-    return this.#send(resource, run, call, resultOf(subresource));
+    return this.#send(resource, context, call, resultOf(subresource));
   }
 
   /** Posts to a subresource, such as `eviction` or `token`. */
@@ -131,7 +147,7 @@ export class ObjectWriter {
     resource: Resource,
     key: Key,
     content: { readonly name: string; readonly body: object },
-    { run, options = {} }: { readonly run: RunScope; readonly options?: WriteOptions | undefined },
+    { context, options = {} }: { readonly context: RequestContext; readonly options?: WriteOptions | undefined },
   ): Promise<AnyObject> {
     const { name: subresource, body } = content;
     const call: Call = {
@@ -143,13 +159,13 @@ export class ObjectWriter {
       body,
       options,
     };
-    return this.#send(resource, run, call, resultOf(subresource));
+    return this.#send(resource, context, call, resultOf(subresource));
   }
 
   /** @throws ApiError 404 when there is no such object, 409 when a precondition does not hold. */
-  async delete(resource: Resource, target: Key, run: RunScope, options: DeleteOptions = {}): Promise<void> {
+  async delete(resource: Resource, target: Key, context: RequestContext, options: DeleteOptions = {}): Promise<void> {
     const { propagation, gracePeriodSeconds, preconditions } = options;
-    const { origin } = run;
+    const { origin } = context;
     const key = keyString(target);
     // Who is told that there is no such object has been told that those he has seen are gone.
     const seen = this.#uids(resource, key);
@@ -158,11 +174,11 @@ export class ObjectWriter {
       method: "DELETE",
       target,
       key,
-      body: { propagationPolicy: propagation, gracePeriodSeconds, preconditions, ...dryRun(options, run) },
+      body: { propagationPolicy: propagation, gracePeriodSeconds, preconditions, ...dryRun(options, context) },
       options,
       refused: (error) => (isNotFound(error) ? seen.map((uid) => ({ deleted: { uid }, origin })) : []),
     };
-    await this.#send(resource, run, call, deleted);
+    await this.#send(resource, context, call, deleted);
   }
 
   /**
@@ -173,7 +189,7 @@ export class ObjectWriter {
   async deleteCollection(
     resource: Resource,
     where: DeleteCollection,
-    run: RunScope,
+    context: RequestContext,
   ): Promise<readonly AnyObject[] | undefined> {
     const { propagation, gracePeriodSeconds, namespace, labels } = where;
     const call: Call = {
@@ -183,10 +199,10 @@ export class ObjectWriter {
       collection: true,
       key: undefined,
       query: labels === undefined ? undefined : `labelSelector=${encodeURIComponent(labels)}`,
-      body: { propagationPolicy: propagation, gracePeriodSeconds, ...dryRun(where, run) },
+      body: { propagationPolicy: propagation, gracePeriodSeconds, ...dryRun(where, context) },
       options: where,
     };
-    const answer = await this.#send<DeletedCollection>(resource, run, call, unknown);
+    const answer = await this.#send<DeletedCollection>(resource, context, call, unknown);
     return answer.items ?? undefined;
   }
 
@@ -208,7 +224,7 @@ export class ObjectWriter {
 
   async #send<T>(
     resource: Resource,
-    run: RunScope,
+    context: RequestContext,
     call: Call,
     resultOf: (answer: T, about: AboutAnswer) => WriteResult | undefined,
   ): Promise<T> {
@@ -218,17 +234,17 @@ export class ObjectWriter {
     const path =
       call.collection === true ? collectionPath(mapping, target.namespace) : objectPath(mapping, target, subresource);
     const body = call.object === undefined ? call.body : identified(mapping, call.object);
-    run.keep?.(resource, call.object ?? call.body); // a refusal may quote it
-    const { gate } = run;
+    context.keep?.(resource, call.object ?? call.body); // a refusal may quote it
+    const { gate } = context;
     if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
     if (
       onUndeclared !== undefined &&
-      run.headers === undefined &&
+      context.headers === undefined &&
       !permissions.allows(resource, call.verb, subresource)
     ) {
       onUndeclared(resource, call.verb, subresource);
     }
-    const isDry = isDryRun(options, run);
+    const isDry = isDryRun(options, context);
     const held = isDry ? undefined : call.key;
     const hold = held === undefined ? undefined : new WriteHold(informers, resource, held);
     let answer: T;
@@ -238,37 +254,37 @@ export class ObjectWriter {
       answer = await transport.request<T>({
         method: call.method,
         path,
-        query: this.#query(call, run),
+        query: this.#query(call, context),
         body,
         gate,
         contentType: call.contentType,
-        signal: signalOf(options, run),
+        signal: signalOf(options, context),
         timeout: options.timeout,
-        headers: run.headers,
+        headers: context.headers,
         attempts: hold,
         parse: held === undefined ? undefined : (body) => informers.parseWriteResponse(resource, held, (text = body)),
       });
-      run.keep?.(resource, answer);
-      if (!isDry) result = resultOf(answer, { origin: run.origin, text });
+      context.keep?.(resource, answer);
+      if (!isDry) result = resultOf(answer, { origin: context.origin, text });
     } catch (error) {
       if (held !== undefined) {
         for (const known of call.refused?.(error) ?? []) this.learn(resource, held, known);
         hold?.end(undefined);
       }
-      throw explained(error, this.#scope, { resource, verbs: [call.verb], subresource, headers: run.headers });
+      throw explained(error, this.#scope, { resource, verbs: [call.verb], subresource, headers: context.headers });
     }
     if (hold !== undefined) hold.end(result);
     else if (result?.object !== undefined) this.learn(resource, keyString(result.object.metadata), result);
     return answer;
   }
 
-  #query({ method, manager, query, isStrict, options }: Call, run: RunScope): string {
-    const other = manager ?? run.manager;
+  #query({ method, manager, query, isStrict, options }: Call, context: RequestContext): string {
+    const other = manager ?? context.manager;
     let text = "";
     if (method !== "DELETE") text = other === undefined ? this.#manager : managerQuery(other);
     if (query !== undefined) text += text === "" ? query : `&${query}`;
     if (isStrict === true) text += "&fieldValidation=Strict";
-    if (isDryRun(options, run)) text += text === "" ? "dryRun=All" : "&dryRun=All";
+    if (isDryRun(options, context)) text += text === "" ? "dryRun=All" : "&dryRun=All";
     return text;
   }
 }
@@ -307,7 +323,7 @@ function managerQuery(manager: string): string {
   return `fieldManager=${encodeURIComponent(manager)}`;
 }
 
-function signalOf({ signal }: WriteOptions, { requestSignal }: RunScope): AbortSignal | undefined {
+function signalOf({ signal }: WriteOptions, { requestSignal }: RequestContext): AbortSignal | undefined {
   if (signal === undefined || requestSignal === undefined) return signal ?? requestSignal;
   return AbortSignal.any([signal, requestSignal]);
 }
@@ -348,11 +364,11 @@ function isGone(object: AnyObject): boolean {
 }
 
 /** The one place that decides it, for the client, the children and the status alike. */
-function isDryRun(options: WriteOptions, run: RunScope): boolean {
-  return options.dryRun === true || run.dryRun === true;
+function isDryRun(options: WriteOptions, context: RequestContext): boolean {
+  return options.dryRun === true || context.dryRun === true;
 }
 
 /** A deletion with a body is not read from its query. */
-function dryRun(options: WriteOptions, run: RunScope): { readonly dryRun?: readonly string[] } {
-  return isDryRun(options, run) ? { dryRun: ["All"] } : {};
+function dryRun(options: WriteOptions, context: RequestContext): { readonly dryRun?: readonly string[] } {
+  return isDryRun(options, context) ? { dryRun: ["All"] } : {};
 }

@@ -9,7 +9,7 @@ import { createTransport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { ExecOptions, Execution } from "./client.ts";
-import { KubeClient, clientParts } from "./kube-client.ts";
+import { KubeClient, clientCore } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";
 import { openGate } from "./write-gate.ts";
 
@@ -90,7 +90,7 @@ function setUp(behaviour: Behaviour) {
     permissions,
     onUndeclared: undefined,
   };
-  const client = new KubeClient(clientParts(scope), { gate: openGate, requestSignal: undefined, origin: "" });
+  const client = new KubeClient(clientCore(scope), { gate: openGate, requestSignal: undefined, origin: "" });
   const exec = (command: readonly string[], options?: ExecOptions, name = "web"): Execution =>
     client.exec({ namespace: "default", name }, command, options);
   return { exec, asked };

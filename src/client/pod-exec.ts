@@ -8,7 +8,7 @@ import type { Key } from "../resource/meta.ts";
 import type { ExecOptions, Execution } from "./client.ts";
 import { PushedChunks } from "./pushed-chunks.ts";
 import { explained } from "./undeclared-call.ts";
-import type { ClientScope } from "./scope.ts";
+import type { ClientScope } from "./client-scope.ts";
 import { WritesRefused } from "../kube/transport/request-gate.ts";
 import type { WriteGate } from "./write-gate.ts";
 

@@ -6,7 +6,7 @@ import { objectPath } from "../kube/api/mapper.ts";
 import { Pod } from "../resource/builtin/core.ts";
 import type { Key } from "../resource/meta.ts";
 import type { LogOptions } from "./client.ts";
-import type { ClientScope } from "./scope.ts";
+import type { ClientScope } from "./client-scope.ts";
 import { explained } from "./undeclared-call.ts";
 
 export interface LogCall extends LogOptions {

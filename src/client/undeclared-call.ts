@@ -2,7 +2,7 @@
 import { isForbidden } from "../kube/errors/api-error.ts";
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import type { Resource } from "../resource/handle.ts";
-import type { ClientScope } from "./scope.ts";
+import type { ClientScope } from "./client-scope.ts";
 
 export interface MadeCall {
   readonly resource: Resource;

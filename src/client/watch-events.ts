@@ -4,7 +4,7 @@ import { watch as openWatch } from "../kube/api/watch.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { WatchEvent } from "./client.ts";
 import type { ListQuery } from "./object-reader.ts";
-import type { ClientScope } from "./scope.ts";
+import type { ClientScope } from "./client-scope.ts";
 import { explained } from "./undeclared-call.ts";
 
 export interface WatchQuery extends ListQuery {

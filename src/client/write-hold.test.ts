@@ -6,7 +6,7 @@ import { Pod } from "../resource/builtin/index.ts";
 import { groupKind } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { listOf, refusal, type ScriptedAnswer, ScriptedServer, until } from "../testing/scripted-server.ts";
-import { clientParts, KubeClient } from "./kube-client.ts";
+import { clientCore, KubeClient } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";
 import { openGate } from "./write-gate.ts";
 
@@ -37,7 +37,7 @@ async function setUp(cleanup: AsyncDisposableStack, rate?: { qps: number; burst:
     },
     { name: "test" },
   );
-  const parts = clientParts({
+  const core = clientCore({
     transport,
     mapper,
     informers,
@@ -46,7 +46,7 @@ async function setUp(cleanup: AsyncDisposableStack, rate?: { qps: number; burst:
     permissions: new Permissions(),
     onUndeclared: undefined,
   });
-  const client = new KubeClient(parts, { gate: openGate, requestSignal: undefined, origin: "me" });
+  const client = new KubeClient(core, { gate: openGate, requestSignal: undefined, origin: "me" });
   const attempts: PromiseWithResolvers<ScriptedAnswer>[] = [];
   server.onList = ({ path }) => {
     if (!path.endsWith("/a")) return { body: listOf([pod("1")], "1") };

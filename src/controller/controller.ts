@@ -4,22 +4,22 @@
  * A controller never stops its neighbours: a kind that does not exist makes it wait, a refusal makes it unavailable,
  * and it goes on by itself when that ends.
  */
-import { clientParts, KubeClient } from "../client/kube-client.ts";
+import { clientCore, KubeClient } from "../client/kube-client.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
-import type { RunEnvironment } from "../reconcile/run.ts";
+import type { ControllerEnvironment } from "../reconcile/run.ts";
 import { childId } from "../reconcile/owned-kind.ts";
 import { parseDuration } from "../resource/duration.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { ControllerGate } from "./controller-gate.ts";
 import { controllerQueue } from "./controller-queue.ts";
-import { ControllerRuns } from "./controller-runs.ts";
+import { ReconcileExecutor } from "./reconcile-executor.ts";
 import { type ControllerState, stateOf } from "./controller-state.ts";
 import { type Declarations, declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
-import { type EventSink, LOW_PRIORITY, type OwnNews } from "./event-mapping.ts";
+import { type EventMappingHost, LOW_PRIORITY, type OwnNews } from "./event-mapping.ts";
 import { FailureReports } from "./failure-reports.ts";
 import { runSources } from "./key-sources.ts";
 import type { Invoke } from "./object-reconciler.ts";
@@ -60,7 +60,7 @@ export function startController(controller: AnyController, runtime: Runtime, opt
   return new ControllerEngine(controller, runtime, options);
 }
 
-class ControllerEngine implements RunningController, EventSink {
+class ControllerEngine implements RunningController, EventMappingHost {
   readonly name: string;
   readonly module: string;
   readonly queue: WorkQueue;
@@ -76,11 +76,11 @@ class ControllerEngine implements RunningController, EventSink {
   readonly #workers: Workers;
   readonly #stopping = new AbortController();
   readonly #gate: ControllerGate;
-  readonly #environment: RunEnvironment;
+  readonly #environment: ControllerEnvironment;
   readonly #memory: AppliedMemory;
   #beginning = false;
   #stopped: Promise<void> | undefined;
-  readonly #runs: ControllerRuns;
+  readonly #executor: ReconcileExecutor;
   readonly #pending: PendingEnqueues;
   readonly #reports: FailureReports;
   #hasSynced = false;
@@ -117,10 +117,10 @@ class ControllerEngine implements RunningController, EventSink {
     this.#kinds = new WatchedKinds({
       runtime,
       user: `${this.module}/${this.name}`,
-      sink: this,
+      host: this,
       onChange: () => this.#update(),
     });
-    const parts = clientParts({
+    const core = clientCore({
       transport,
       mapper,
       informers,
@@ -129,18 +129,20 @@ class ControllerEngine implements RunningController, EventSink {
       permissions: declarations.permissions,
       onUndeclared: runtime.warnUndeclared ? warnOnce(log, { module: this.module, controller: this.name }) : undefined,
     });
-    this.#cleanup.use(parts.reader);
-    this.#memory = parts.applied;
-    this.client = new KubeClient(parts, { gate: this.#gate, requestSignal: this.#stopping.signal, origin: "" });
+    this.#cleanup.use(core.reader);
+    this.#memory = core.applied;
+    this.client = new KubeClient(core, { gate: this.#gate, requestSignal: this.#stopping.signal, origin: "" });
     this.#environment = {
       controller: this.name,
-      parts,
+      core,
+      transport,
+      mapper,
       clock,
       log: log.with({ module: this.module }),
       events: runtime.events.for(this.name, runtime.leadership),
       gate: this.#gate,
     };
-    this.#runs = new ControllerRuns(controller, {
+    this.#executor = new ReconcileExecutor(controller, {
       declarations,
       environment: this.#environment,
       kinds: this.#kinds,
@@ -161,7 +163,7 @@ class ControllerEngine implements RunningController, EventSink {
       retryLimit: controller.retry?.limit ?? Infinity,
       limit:
         controller.timeout === undefined ? undefined : runLimit(parseDuration(controller.timeout, "timeout"), clock),
-      runs: this.#runs,
+      executor: this.#executor,
       onEnded: runtime.tellFailures === false ? () => undefined : (run, outcome) => this.#reports.ended(run, outcome),
       turns: runtime.turns,
       onParked: (run, reason) => {
@@ -250,8 +252,8 @@ class ControllerEngine implements RunningController, EventSink {
     if (!this.#workers.addAfterRun(key, options)) this.queue.add(key, options);
   }
 
-  departed(key: string, object: AnyObject): void {
-    this.#runs.departed.left(key, object);
+  leftSelector(key: string, object: AnyObject): void {
+    this.#executor.pendingFinalizations.add(key, object);
   }
 
   gone(key: string): void {
@@ -293,8 +295,8 @@ class ControllerEngine implements RunningController, EventSink {
   }
 
   #addAll(cause: Cause): void {
-    const call: EventSink["call"] = (what, code) => this.call(what, code);
-    for (const key of this.#runs.allKeys(call)) this.queue.add(key, { cause, priority: LOW_PRIORITY });
+    const call: EventMappingHost["call"] = (what, code) => this.call(what, code);
+    for (const key of this.#executor.allKeys(call)) this.queue.add(key, { cause, priority: LOW_PRIORITY });
   }
 
   // Going on and pausing.
@@ -319,7 +321,7 @@ class ControllerEngine implements RunningController, EventSink {
     this.#beginning = false;
     if (this.#stopping.signal.aborted || !this.#kinds.synced) return;
     this.#working = true;
-    if (!this.#hasSynced) void this.#runs.findLeftBehind(this.#runtime, this.#stopping.signal);
+    if (!this.#hasSynced) void this.#executor.findMissedFinalizations(this.#runtime, this.#stopping.signal);
     this.#hasSynced = true;
     this.#late = undefined;
     this.#openWorkers();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AnyObject, Scope } from "../resource/handle.ts";
 import { handle } from "../resource/handle.ts";
-import { type EventSink, mappedHandler, type OwnNews, ownedHandler, primaryHandler } from "./event-mapping.ts";
+import { type EventMappingHost, mappedHandler, type OwnNews, ownedHandler, primaryHandler } from "./event-mapping.ts";
 import { changed } from "./predicate.ts";
 import { kindWatch, watch } from "./watch.ts";
 
@@ -10,11 +10,14 @@ const Part = handle({ apiVersion: "v1", kind: "Part", scope: "Namespaced", plura
 const LIVE = { isInInitialList: false };
 
 /** Collects what the handlers enqueue. */
-class Collected implements EventSink {
+class Collected implements EventMappingHost {
   readonly controller = "thing";
   readonly finalizers = ["acme.io/thing"];
   readonly ownNews: OwnNews = "by hand";
-  readonly client = { find: () => Promise.reject(), list: () => Promise.reject() } as unknown as EventSink["client"];
+  readonly client = {
+    find: () => Promise.reject(),
+    list: () => Promise.reject(),
+  } as unknown as EventMappingHost["client"];
   readonly keys: string[] = [];
   readonly priorities: (number | undefined)[] = [];
   readonly afterRun: string[] = [];
@@ -31,7 +34,7 @@ class Collected implements EventSink {
   addAfterRun(key: string): void {
     this.afterRun.push(key);
   }
-  departed(key: string): void {
+  leftSelector(key: string): void {
     this.parted.push(key);
   }
   gone(key: string): void {
@@ -225,7 +228,7 @@ describe("primaryHandler", () => {
 });
 
 describe("ownedHandler", () => {
-  const handler = (sink: EventSink, scope: Scope = "Namespaced") =>
+  const handler = (sink: EventMappingHost, scope: Scope = "Namespaced") =>
     ownedHandler(sink, kindWatch(Part), handle({ apiVersion: "acme.io/v1", kind: "Thing", scope, plural: "things" }));
 
   test("HDL-01 enqueues the owners of both states of an update, each once", () => {

@@ -25,7 +25,7 @@ export const LOW_PRIORITY = -100;
 export type OwnNews = "all" | "by hand" | "none";
 
 /** The controller, as its event handlers see it. */
-export interface EventSink {
+export interface EventMappingHost {
   readonly controller: string;
   readonly finalizers: readonly string[];
   readonly ownNews: OwnNews;
@@ -33,7 +33,7 @@ export interface EventSink {
   /** Queues the key when the run under way for it has ended, unless that run fails: then it runs again anyway. */
   addAfterRun(key: string, options: AddOptions): void;
   /** The object of the key left the selector of `for`, and still carries our finalizer. */
-  departed(key: string, object: AnyObject): void;
+  leftSelector(key: string, object: AnyObject): void;
   /** The object of the key is gone: its failures and delays with it. */
   gone(key: string): void;
   /** Runs a function of the author; a throw is reported, and the event counts as handled. */
@@ -50,93 +50,93 @@ export interface EventSink {
 }
 
 type Type = Change<AnyObject>["type"];
-type Told = {
+type EventInfo = {
   readonly origin?: string | undefined;
   readonly isInInitialList?: boolean;
   readonly isFirstFromOutside?: boolean | undefined;
 };
 
 /** Whether it only shows what the key's own run wrote, and that is no news to the key. */
-function isEcho(sink: EventSink, told: Told, key: string): boolean {
-  const { controller, ownNews } = sink;
-  if (told.origin === undefined || ownNews === "all") return false;
-  if (told.origin === originOf(controller, key)) return true;
-  return ownNews === "none" && told.origin === handOriginOf(controller, key);
+function isEcho(host: EventMappingHost, info: EventInfo, key: string): boolean {
+  const { controller, ownNews } = host;
+  if (info.origin === undefined || ownNews === "all") return false;
+  if (info.origin === originOf(controller, key)) return true;
+  return ownNews === "none" && info.origin === handOriginOf(controller, key);
 }
 
-function passes(sink: EventSink, watch: KindWatch, change: Change<AnyObject>): boolean {
+function passes(host: EventMappingHost, watch: KindWatch, change: Change<AnyObject>): boolean {
   const { on } = watch.options;
-  return on === undefined || sink.call("on", () => on(change)) === true;
+  return on === undefined || host.call("on", () => on(change)) === true;
 }
 
-function matches(sink: EventSink, watch: KindWatch, object: AnyObject): boolean {
+function matches(host: EventMappingHost, watch: KindWatch, object: AnyObject): boolean {
   const { match } = watch.options;
-  return match === undefined || sink.call("match", () => match(object)) === true;
+  return match === undefined || host.call("match", () => match(object)) === true;
 }
 
-interface Enqueueing {
+interface EventToEnqueue {
   readonly type: Type;
   readonly object: AnyObject;
   readonly old?: AnyObject | undefined;
   readonly source: string;
-  readonly told: Told;
+  readonly info: EventInfo;
 }
 
-function enqueue(sink: EventSink, key: string, event: Enqueueing): void {
-  const { type, object, old, source, told } = event;
+function enqueue(host: EventMappingHost, key: string, event: EventToEnqueue): void {
+  const { type, object, old, source, info } = event;
   const { kind, metadata } = object;
   const { name, namespace, resourceVersion } = metadata;
   const cause = { source, type, kind, key: { name, namespace }, resourceVersion };
-  const isNews = told.isInInitialList !== true && old?.metadata.resourceVersion !== resourceVersion;
+  const isNews = info.isInInitialList !== true && old?.metadata.resourceVersion !== resourceVersion;
   const options = isNews ? { cause } : { priority: LOW_PRIORITY, cause };
-  if (told.origin !== undefined && told.origin === handOriginOf(sink.controller, key)) sink.addAfterRun(key, options);
-  else sink.add(key, options);
+  if (info.origin !== undefined && info.origin === handOriginOf(host.controller, key)) host.addAfterRun(key, options);
+  else host.add(key, options);
 }
 
 /** To a controller that takes no notice of its own writes, what is first shown from outside is new. */
-function changeOf(object: AnyObject, old: AnyObject, told: Told): Change<AnyObject> {
-  return told.isFirstFromOutside === true ? { type: "create", object } : { type: "update", object, old };
+function changeOf(object: AnyObject, old: AnyObject, info: EventInfo): Change<AnyObject> {
+  return info.isFirstFromOutside === true ? { type: "create", object } : { type: "update", object, old };
 }
 
 /** Members of `for`, and former members that still carry our finalizer. */
-export function primaryHandler(sink: EventSink, watch: KindWatch): InformerHandler {
-  const changed = (given: Change<AnyObject>, told: Told): void => {
+export function primaryHandler(host: EventMappingHost, watch: KindWatch): InformerHandler {
+  const changed = (given: Change<AnyObject>, info: EventInfo): void => {
     const { object, old } = given;
     const key = keyString(object.metadata);
-    if (isEcho(sink, told, key)) {
+    if (isEcho(host, info, key)) {
       // An echo of the run's own write needs no other run, unless it changed what reconcile works from.
       if (old === undefined || old.metadata.generation === object.metadata.generation) return;
     }
     const leaving = object.metadata.deletionTimestamp !== undefined;
-    if (leaving || !matches(sink, watch, object)) {
-      if (hasFinalizer(object, sink.finalizers)) {
-        enqueue(sink, key, { type: given.type, object, old, source: "for", told });
+    if (leaving || !matches(host, watch, object)) {
+      if (hasFinalizer(object, host.finalizers)) {
+        enqueue(host, key, { type: given.type, object, old, source: "for", info });
       }
       return;
     }
-    const joined = old !== undefined && watch.options.match !== undefined && !matches(sink, watch, old);
+    const joined = old !== undefined && watch.options.match !== undefined && !matches(host, watch, old);
     const change: Change<AnyObject> = joined ? { type: "create", object } : given;
-    if (passes(sink, watch, change)) enqueue(sink, key, { type: change.type, object, old, source: "for", told });
+    if (passes(host, watch, change)) enqueue(host, key, { type: change.type, object, old, source: "for", info });
   };
   return {
-    onAdd: (object, told) => changed({ type: "create", object }, told),
-    onUpdate: (object, old, told) => changed(changeOf(object, old, told), told),
+    onAdd: (object, info) => changed({ type: "create", object }, info),
+    onUpdate: (object, old, info) => changed(changeOf(object, old, info), info),
     onDelete: (object) => {
       const key = keyString(object.metadata);
-      sink.gone(key);
+      host.gone(key);
       // A selector shows an object that no longer matches as deleted.
       const { labels, fields, namespaces } = watch.options;
       const isSelected = labels !== undefined || fields !== undefined || isNamespaceSelector(namespaces);
-      if (isSelected && hasFinalizer(object, sink.finalizers)) {
-        sink.departed(key, object);
-        enqueue(sink, key, { type: "delete", object, source: "for", told: {} });
+      if (isSelected && hasFinalizer(object, host.finalizers)) {
+        host.leftSelector(key, object);
+        enqueue(host, key, { type: "delete", object, source: "for", info: {} });
       }
     },
   };
 }
 
 /** Owners of children, by the controller reference's group, kind and UID, or by label. */
-export function ownedHandler(sink: EventSink, watch: KindWatch, owner: Resource): InformerHandler {
+export function ownedHandler(host: EventMappingHost, watch: KindWatch, owner: Resource): InformerHandler {
   const ownerKey = (child: AnyObject, reference: OwnerReference | undefined): string | undefined => {
     if (reference === undefined) {
       const labelled = watch.options.track === "label" ? labelledOwner(child) : undefined;
@@ -145,11 +145,11 @@ export function ownedHandler(sink: EventSink, watch: KindWatch, owner: Resource)
     if (reference.kind !== owner.kind || groupOf(reference.apiVersion) !== owner.group) return undefined;
     const { namespace } = child.metadata;
     // A cluster-scoped owner has no namespace, whatever the child's is.
-    const key = sink.isClusterScoped(owner) ? reference.name : keyString({ name: reference.name, namespace });
-    const known = sink.primary(key);
+    const key = host.isClusterScoped(owner) ? reference.name : keyString({ name: reference.name, namespace });
+    const known = host.primary(key);
     return known !== undefined && known.metadata.uid !== reference.uid ? undefined : key;
   };
-  const tell = (change: Change<AnyObject>, told: Told): void => {
+  const tell = (change: Change<AnyObject>, info: EventInfo): void => {
     const { type, object, old } = change;
     const reference = controllerOf(object);
     const key = ownerKey(object, reference);
@@ -160,49 +160,49 @@ export function ownedHandler(sink: EventSink, watch: KindWatch, owner: Resource)
       if (!isSame) before = ownerKey(old, earlier);
     }
     if (key === undefined && before === undefined) return; // foreign
-    if (!matches(sink, watch, object) || !passes(sink, watch, change)) return;
-    if (before !== key) offer(before, { type, object, old, source: "owns", told });
-    offer(key, { type, object, old, source: "owns", told });
+    if (!matches(host, watch, object) || !passes(host, watch, change)) return;
+    if (before !== key) offer(before, { type, object, old, source: "owns", info });
+    offer(key, { type, object, old, source: "owns", info });
   };
-  const offer = (key: string | undefined, event: Enqueueing): void => {
-    if (key !== undefined && !isEcho(sink, event.told, key)) enqueue(sink, key, event);
+  const offer = (key: string | undefined, event: EventToEnqueue): void => {
+    if (key !== undefined && !isEcho(host, event.info, key)) enqueue(host, key, event);
   };
   return {
-    onAdd: (object, told) => tell({ type: "create", object }, told),
-    onUpdate: (object, old, told) => tell(changeOf(object, old, told), told),
-    onDelete: (object, told) => {
-      sink.childGone(watch.resource, keyString(object.metadata));
-      tell({ type: "delete", object }, told);
+    onAdd: (object, info) => tell({ type: "create", object }, info),
+    onUpdate: (object, old, info) => tell(changeOf(object, old, info), info),
+    onDelete: (object, info) => {
+      host.childGone(watch.resource, keyString(object.metadata));
+      tell({ type: "delete", object }, info);
     },
   };
 }
 
 /** The keys that the author's `enqueue` names, for the old and the new state, each once. */
-export function mappedHandler(sink: EventSink, watch: KindWatch): InformerHandler {
+export function mappedHandler(host: EventMappingHost, watch: KindWatch): InformerHandler {
   const map = watch.options.enqueue!;
-  const tell = ({ type, object, old }: Change<AnyObject>, told: Told): void => {
-    if (!matches(sink, watch, object) && (old === undefined || !matches(sink, watch, old))) return;
-    if (!passes(sink, watch, { type, object, old })) return;
+  const tell = ({ type, object, old }: Change<AnyObject>, info: EventInfo): void => {
+    if (!matches(host, watch, object) && (old === undefined || !matches(host, watch, old))) return;
+    if (!passes(host, watch, { type, object, old })) return;
     const add = (lists: readonly (readonly Enqueued[] | undefined)[]): void => {
-      const keys = sink.call("enqueue", () => new Set(lists.flatMap(enqueuedKeys)));
+      const keys = host.call("enqueue", () => new Set(lists.flatMap(enqueuedKeys)));
       for (const key of keys ?? []) {
-        if (isEcho(sink, told, key)) continue;
-        enqueue(sink, key, { type, object, old, source: "watches", told });
+        if (isEcho(host, info, key)) continue;
+        enqueue(host, key, { type, object, old, source: "watches", info });
       }
     };
     const results = (old === undefined ? [object] : [old, object]).map((state) =>
-      sink.call("enqueue", () => map(state, { client: sink.client })),
+      host.call("enqueue", () => map(state, { client: host.client })),
     );
     if (results.some((result) => result instanceof Promise)) {
-      sink.pending(Promise.all(results.map((result) => Promise.resolve(result))).then(add));
+      host.pending(Promise.all(results.map((result) => Promise.resolve(result))).then(add));
     } else {
       add(results as (readonly Enqueued[] | undefined)[]);
     }
   };
   return {
-    onAdd: (object, told) => tell({ type: "create", object }, told),
-    onUpdate: (object, old, told) => tell(changeOf(object, old, told), told),
-    onDelete: (object, told) => tell({ type: "delete", object }, told),
+    onAdd: (object, info) => tell({ type: "create", object }, info),
+    onUpdate: (object, old, info) => tell(changeOf(object, old, info), info),
+    onDelete: (object, info) => tell({ type: "delete", object }, info),
   };
 }
 

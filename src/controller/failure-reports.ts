@@ -70,7 +70,7 @@ export class FailureReports {
     const { attempt } = run;
     if (attempt < this.#after) return undefined;
     const message = failureMessage(run, error);
-    const { key } = run.cause;
+    const { key } = run.item;
     const told = this.#told.get(key);
     const now = this.#clock.now();
     // Equal Events are one with a count. Messages that differ each time are thinned out: each would be an Event of its
@@ -84,7 +84,7 @@ export class FailureReports {
   }
 
   #succeeded(run: ObjectRun): Promise<void> | undefined {
-    if (this.#told.size > 0) this.#told.delete(run.cause.key);
+    if (this.#told.size > 0) this.#told.delete(run.item.key);
     if (this.#condition === undefined || this.#present(run)?.status !== "False") return undefined;
     return this.#says(run, { status: true, reason: "Reconciled", message: "" });
   }
@@ -98,7 +98,7 @@ export class FailureReports {
     try {
       if (!(await run.environment.statusShape.get()).conditions) return;
       run.objectStatus.condition({ type, ...what });
-      await run.settle();
+      await run.flush();
     } catch (error) {
       run.log.debug("Cannot say in the status how the run ended", { error });
     }

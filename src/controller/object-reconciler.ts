@@ -3,7 +3,7 @@ import type { Result } from "../reconcile/context.ts";
 import { takeBackFailure, tellFailure } from "../reconcile/finalize-failure.ts";
 import { addFinalizer, hasFinalizer, removeFinalizers } from "../reconcile/finalizer.ts";
 import type { ObjectRun } from "../reconcile/object-run.ts";
-import type { ObjectEnvironment } from "../reconcile/run.ts";
+import type { ObjectControllerEnvironment } from "../reconcile/run.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { Declarations } from "./declarations.ts";
 import type { AnyObjectController } from "./definition.ts";
@@ -16,7 +16,7 @@ export type Invoke = <T>(call: () => T) => T;
 export interface ObjectReconciler {
   readonly declarations: Declarations;
   readonly controller: AnyObjectController;
-  readonly environment: ObjectEnvironment;
+  readonly environment: ObjectControllerEnvironment;
   readonly invoke: Invoke;
 }
 
@@ -24,7 +24,7 @@ export interface ObjectReconciler {
 export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectRun): Promise<void | Result> {
   const { declarations, controller, invoke } = reconciler;
   const { finalizers } = declarations;
-  const finalizing = run.deleting || run.departed || !isMember(reconciler, run.object);
+  const finalizing = run.deleting || run.leftSelector || !isMember(reconciler, run.object);
   if (finalizing) {
     if (!hasFinalizer(run.object, finalizers)) return undefined; // not ours, or no longer
     return finalizeObject(reconciler, run);
@@ -38,10 +38,10 @@ export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectR
   try {
     result = await invoke(() => controller.reconcile(run.object, run));
   } catch (error) {
-    await settleFailed(run);
+    await flushAfterFailure(run);
     throw error;
   }
-  await run.settle();
+  await run.flush();
   return result;
 }
 
@@ -57,16 +57,16 @@ async function finalizeObject(reconciler: ObjectReconciler, run: ObjectRun): Pro
     if (result?.requeueAfter === undefined) {
       await run.childSet.removeTracked();
       if (!run.deleting) takeBackFailure(run, finalizer, "Finalized");
-      await run.settle(); // afterwards the object may be gone
+      await run.flush(); // afterwards the object may be gone
       await removeFinalizers(run, finalizers);
     } else takeBackFailure(run, finalizer, "Finalizing"); // not finished: the finalizer stays
   } catch (error) {
     const { kind } = outcomeOfError(error, run.refused !== undefined || run.isCutShort(error));
     if (kind === "fail" || kind === "retry" || kind === "park") await tellFailure(run, finalizer, error);
-    await settleFailed(run);
+    await flushAfterFailure(run);
     throw error;
   }
-  await run.settle();
+  await run.flush();
   return result;
 }
 
@@ -77,9 +77,9 @@ export function isMember(reconciler: Pick<ObjectReconciler, "declarations" | "in
 }
 
 /** Writes the status also when the author's code threw: nothing said is lost. */
-async function settleFailed(run: ObjectRun): Promise<void> {
+async function flushAfterFailure(run: ObjectRun): Promise<void> {
   try {
-    await run.settle();
+    await run.flush();
   } catch (error) {
     run.log.warn("Cannot write the status after a failed run", { error });
   }

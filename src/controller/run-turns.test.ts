@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { type Beginner, RunTurns } from "./run-turns.ts";
+import { type RunStarter, RunTurns } from "./run-turns.ts";
 
 /** Begins so many runs, each of which takes its time. */
-class Runs implements Beginner {
+class Runs implements RunStarter {
   readonly #name: string;
   readonly #happened: string[];
   readonly #work: () => unknown;
@@ -15,7 +15,7 @@ class Runs implements Beginner {
     this.#work = options.work ?? (() => {});
   }
 
-  beginRun(): boolean {
+  startRun(): boolean {
     if (this.left === 0) return false;
     this.left--;
     this.#happened.push(this.#name);
@@ -70,8 +70,8 @@ test("RunTurns gives way after 5 ms, and counts what a run does while it waits f
 test("RunTurns begins what a run that has ended asks for in the same turn", async () => {
   const happened: string[] = [];
   const all = new RunTurns({ now: () => 0 });
-  const runs: Beginner = {
-    beginRun: () => {
+  const runs: RunStarter = {
+    startRun: () => {
       happened.push("r");
       if (happened.length < 3) queueMicrotask(() => all.afterRun(runs));
       return false;
@@ -100,9 +100,9 @@ test("RunTurns goes on when beginning a run throws", async () => {
     import { RunTurns } from ${JSON.stringify(import.meta.resolve("./run-turns.ts"))};
     process.on("uncaughtException", ({ message }) => console.log("uncaught", message));
     const turns = new RunTurns();
-    turns.afterEvents({ beginRun() { throw new Error("no"); } });
-    turns.afterEvents({ beginRun() { console.log("begun"); return false; } });
-    setTimeout(() => turns.afterEvents({ beginRun() { console.log("later"); return false; } }), 5);
+    turns.afterEvents({ startRun() { throw new Error("no"); } });
+    turns.afterEvents({ startRun() { console.log("begun"); return false; } });
+    setTimeout(() => turns.afterEvents({ startRun() { console.log("later"); return false; } }), 5);
   `;
   const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
   expect((await new Response(child.stdout).text()).trim().split("\n")).toEqual(["uncaught no", "begun", "later"]);

@@ -4,17 +4,17 @@
 const TURN_MS = 5;
 
 /** Those who begin runs. */
-export interface Beginner {
+export interface RunStarter {
   /** Begins one run, if there is one to begin. @returns whether there may be another one. */
-  beginRun(): boolean;
+  startRun(): boolean;
 }
 
 /** When the runs of all controllers of a process begin. */
 export interface Turns {
   /** A key is ready. */
-  afterEvents(beginner: Beginner): void;
+  afterEvents(starter: RunStarter): void;
   /** A worker is free. */
-  afterRun(beginner: Beginner): void;
+  afterRun(starter: RunStarter): void;
 }
 
 export interface RunTurnsOptions {
@@ -32,7 +32,7 @@ export interface RunTurnsOptions {
 export class RunTurns implements Turns {
   readonly #now: () => number;
   /** In the order in which they asked. */
-  readonly #waiting = new Set<Beginner>();
+  readonly #waiting = new Set<RunStarter>();
   readonly #turn = (): void => {
     this.#since = this.#now();
     this.#beginNext();
@@ -52,8 +52,8 @@ export class RunTurns implements Turns {
   }
 
   /** A key is ready: its run begins when everything that has arrived, on whatever connection, was dealt with. */
-  afterEvents(beginner: Beginner): void {
-    this.#waiting.add(beginner);
+  afterEvents(starter: RunStarter): void {
+    this.#waiting.add(starter);
     if (this.#isDue) return;
     this.#isDue = true;
     setImmediate(this.#turn);
@@ -63,8 +63,8 @@ export class RunTurns implements Turns {
    * A worker is free: its next run begins when the runs that go on with the same answers have done so, and what all of
    * them send leaves together.
    */
-  afterRun(beginner: Beginner): void {
-    this.#waiting.add(beginner);
+  afterRun(starter: RunStarter): void {
+    this.#waiting.add(starter);
     if (this.#isDue) return;
     this.#isDue = true;
     this.#since = this.#now();
@@ -72,14 +72,14 @@ export class RunTurns implements Turns {
   }
 
   #beginNext(): void {
-    const [beginner] = this.#waiting;
-    if (beginner === undefined) {
+    const [starter] = this.#waiting;
+    if (starter === undefined) {
       this.#isDue = false;
       return;
     }
     queueMicrotask(this.#soon); // first, so that whoever throws keeps nobody else from beginning
-    this.#waiting.delete(beginner);
-    if (beginner.beginRun()) this.#waiting.add(beginner);
+    this.#waiting.delete(starter);
+    if (starter.startRun()) this.#waiting.add(starter);
   }
 }
 
@@ -91,25 +91,25 @@ const RUNS_AT_ONCE = 200;
  * that its objects go through. The controllers of Kubernetes, which the embedded cluster follows, see nearly all of them.
  */
 export class ImmediateTurns implements Turns {
-  readonly #waiting = new Set<Beginner>();
+  readonly #waiting = new Set<RunStarter>();
   #begun = 0;
   #isResting = false;
 
-  afterEvents(beginner: Beginner): void {
+  afterEvents(starter: RunStarter): void {
     if (this.#isResting) {
-      this.#waiting.add(beginner);
+      this.#waiting.add(starter);
       return;
     }
-    while (beginner.beginRun()) if (++this.#begun >= RUNS_AT_ONCE) return this.#rest(beginner);
+    while (starter.startRun()) if (++this.#begun >= RUNS_AT_ONCE) return this.#rest(starter);
   }
 
-  afterRun(beginner: Beginner): void {
-    if (++this.#begun >= RUNS_AT_ONCE) this.#rest(beginner);
-    else this.afterEvents(beginner);
+  afterRun(starter: RunStarter): void {
+    if (++this.#begun >= RUNS_AT_ONCE) this.#rest(starter);
+    else this.afterEvents(starter);
   }
 
-  #rest(beginner: Beginner): void {
-    this.#waiting.add(beginner);
+  #rest(starter: RunStarter): void {
+    this.#waiting.add(starter);
     if (this.#isResting) return;
     this.#isResting = true;
     setImmediate(() => {

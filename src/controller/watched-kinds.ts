@@ -7,7 +7,7 @@ import { OWNER_INDEX, type OwnedKind } from "../reconcile/owned-kind.ts";
 import { ownerUid } from "../reconcile/owner.ts";
 import { groupKind } from "../resource/handle.ts";
 import type { Declarations } from "./declarations.ts";
-import { type EventSink, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
+import { type EventMappingHost, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
 import { bodiesOwnedBy, EVERYTHING } from "./needs.ts";
 import type { Runtime } from "./runtime.ts";
 import { keptPaths, type KindWatch } from "./watch.ts";
@@ -16,7 +16,7 @@ export interface WatchedKindsOptions {
   readonly runtime: Runtime;
   /** Who it is, in logs and metrics. */
   readonly user: string;
-  readonly sink: EventSink;
+  readonly host: EventMappingHost;
   /** The state of an informer has changed. */
   readonly onChange: () => void;
 }
@@ -66,7 +66,7 @@ export class WatchedKinds implements Disposable {
   /** Takes the leases: the informers begin, and events come. */
   watch(declarations: Declarations): void {
     const { name, formerly, owns, watches, reads } = declarations;
-    const { sink } = this.#options;
+    const { host: sink } = this.#options;
     const managers = [name, ...formerly];
     const primary = declarations.for;
     if (primary !== undefined) {

@@ -1,6 +1,6 @@
 /** Takes keys from the queue and runs them, so many at a time, and never two for one key. */
 import { timeoutError, type RunLimit } from "./run-limit.ts";
-import type { Beginner, Turns } from "./run-turns.ts";
+import type { RunStarter, Turns } from "./run-turns.ts";
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -13,12 +13,12 @@ import type { KeyRun } from "../reconcile/key-run.ts";
 import { type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
 
 /** What keys become. */
-export interface Runs {
+export interface RunExecutor {
   /** The run of a key; `undefined` when there is nothing to run for. */
   begin(item: QueueItem): KeyRun | undefined;
-  carry(run: KeyRun): Promise<void | Result>;
+  execute(run: KeyRun): Promise<void | Result>;
   /** The key runs again for what the run wrote by hand: the next run sees all that this one wrote. */
-  continued(run: KeyRun): void;
+  markOwnWritesObserved(run: KeyRun): void;
 }
 
 /** What the workers of a controller run on. */
@@ -32,7 +32,7 @@ export interface WorkersOptions {
   readonly tellRunsAt: "info" | "debug";
   readonly retryLimit: number;
   readonly limit: RunLimit | undefined;
-  readonly runs: Runs;
+  readonly executor: RunExecutor;
   readonly turns: Turns;
   /** Told how a run ended while it can still write. */
   onEnded(run: KeyRun, outcome: Outcome): Promise<void> | undefined;
@@ -45,9 +45,9 @@ const UNREACHABLE_DELAY = 1_000;
 /** No work takes so many runs in a row that each write something by hand: such a controller never comes to an end. */
 const ENDLESS_STEPS = 1_000;
 
-export class Workers implements Beginner {
+export class Workers implements RunStarter {
   readonly #options: WorkersOptions;
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, ActiveRun>();
   /** Runs in a row that wrote something by hand, of keys whose last run did. */
   readonly #steps = new Map<string, number>();
   #open = false;
@@ -61,8 +61,8 @@ export class Workers implements Beginner {
   /** Runs whose signal has fired and which have not settled. */
   get stuck(): readonly { readonly key: string; readonly since: number }[] {
     const stuck: { key: string; since: number }[] = [];
-    for (const { run, since } of this.#running.values()) {
-      if (since !== undefined) stuck.push({ key: run.cause.key, since });
+    for (const { run, cancelledAt } of this.#running.values()) {
+      if (cancelledAt !== undefined) stuck.push({ key: run.item.key, since: cancelledAt });
     }
     return stuck;
   }
@@ -78,12 +78,12 @@ export class Workers implements Beginner {
     if (this.#isFree) this.#options.turns.afterEvents(this);
   }
 
-  beginRun(): boolean {
+  startRun(): boolean {
     if (!this.#isFree) return false;
-    const { queue, runs } = this.#options;
+    const { queue, executor } = this.#options;
     const item = queue.take();
     if (item === undefined) return false;
-    const run = runs.begin(item);
+    const run = executor.begin(item);
     if (run === undefined) {
       this.#steps.delete(item.key);
       queue.forget(item.key);
@@ -101,7 +101,7 @@ export class Workers implements Beginner {
   addAfterRun(key: string, options: AddOptions): boolean {
     const running = this.#running.get(key);
     if (running === undefined) return false;
-    (running.later ??= []).push(options);
+    (running.deferred ??= []).push(options);
     return true;
   }
 
@@ -119,7 +119,7 @@ export class Workers implements Beginner {
   cancel(reason: string): void {
     const now = this.#options.clock.now();
     for (const running of this.#running.values()) {
-      running.since ??= now;
+      running.cancelledAt ??= now;
       running.cancelled = true;
       running.run.close(reason);
     }
@@ -131,20 +131,20 @@ export class Workers implements Beginner {
   }
 
   async #work(item: QueueItem, run: KeyRun): Promise<void> {
-    const { clock, metrics, queue, limit, runs } = this.#options;
-    const running: Running = { run, since: undefined, cancelled: false, later: undefined };
+    const { clock, metrics, queue, limit, executor } = this.#options;
+    const running: ActiveRun = { run, cancelledAt: undefined, cancelled: false, deferred: undefined };
     this.#running.set(item.key, running);
     metrics.active(1);
     const began = clock.now();
-    const timer = limit?.start(() => this.#late(running, limit));
+    const timer = limit?.start(() => this.#onDeadline(running, limit));
     let outcome: Outcome;
     try {
-      outcome = outcomeOf(await runs.carry(run));
+      outcome = outcomeOf(await executor.execute(run));
     } catch (error) {
       outcome = outcomeOfError(error, running.cancelled || run.isCutShort(error));
     }
     timer?.[Symbol.dispose]();
-    if (limit !== undefined && running.since !== undefined && !running.cancelled && outcome.kind !== "fail") {
+    if (limit !== undefined && running.cancelledAt !== undefined && !running.cancelled && outcome.kind !== "fail") {
       outcome = { kind: "fail", error: timeoutError(limit) }; // a run past its deadline may not have written what it says
     }
     const telling = this.#options.onEnded(run, outcome);
@@ -152,10 +152,10 @@ export class Workers implements Beginner {
     run.close("the run is over");
     this.#running.delete(item.key);
     if (this.#isFree) this.#options.turns.afterRun(this);
-    if (running.since !== undefined) metrics.stuck(this.stuck.length);
+    if (running.cancelledAt !== undefined) metrics.stuck(this.stuck.length);
     metrics.active(-1);
-    this.#settle({ item, run, outcome, seconds: (clock.now() - began) / 1000 });
-    if (outcome.kind === "done" || outcome.kind === "requeue") this.#continue(item.key, running);
+    this.#applyOutcome({ item, run, outcome, seconds: (clock.now() - began) / 1000 });
+    if (outcome.kind === "done" || outcome.kind === "requeue") this.#requeueForOwnWrites(item.key, running);
     queue.done(item.key);
     if (this.#running.size === 0) {
       this.#idle?.resolve();
@@ -164,15 +164,15 @@ export class Workers implements Beginner {
   }
 
   /** Queues the key again for what its run wrote by hand. */
-  #continue(key: string, { run, later }: Running): void {
+  #requeueForOwnWrites(key: string, { run, deferred }: ActiveRun): void {
     const steps = this.#steps.get(key) ?? 0;
-    if (later === undefined) {
+    if (deferred === undefined) {
       if (steps > 0) this.#steps.delete(key);
       return;
     }
-    const { queue, runs } = this.#options;
-    for (const options of later) queue.add(key, options);
-    runs.continued(run);
+    const { queue, executor } = this.#options;
+    for (const options of deferred) queue.add(key, options);
+    executor.markOwnWritesObserved(run);
     this.#steps.set(key, steps + 1);
     if ((steps + 1) % ENDLESS_STEPS !== 0) return;
     run.log.warn(
@@ -183,10 +183,10 @@ export class Workers implements Beginner {
   }
 
   /** The run is past its deadline. */
-  #late(running: Running, limit: RunLimit): void {
+  #onDeadline(running: ActiveRun, limit: RunLimit): void {
     const { clock, metrics } = this.#options;
     const { run } = running;
-    running.since = clock.now();
+    running.cancelledAt = clock.now();
     metrics.timeout();
     metrics.stuck(this.stuck.length);
     run.close(`the run took longer than ${limit.text}`);
@@ -195,7 +195,7 @@ export class Workers implements Beginner {
     });
   }
 
-  #settle(end: { item: QueueItem; run: KeyRun; outcome: Outcome; seconds: number }): void {
+  #applyOutcome(end: { item: QueueItem; run: KeyRun; outcome: Outcome; seconds: number }): void {
     const { item, run, outcome, seconds } = end;
     const { queue, metrics, retryLimit } = this.#options;
     const { key, priority } = item;
@@ -203,11 +203,11 @@ export class Workers implements Beginner {
       case "done":
         metrics.success(seconds);
         queue.forget(key);
-        this.#tell(run, { seconds });
+        this.#logRun(run, { seconds });
         return;
       case "requeue":
         metrics.requeueAfter(seconds);
-        this.#tell(run, { seconds, again: outcome.after / 1000 });
+        this.#logRun(run, { seconds, again: outcome.after / 1000 });
         queue.forget(key);
         queue.add(key, { after: outcome.after, priority: outcome.priority ?? priority, cause: REQUEUED });
         return;
@@ -244,14 +244,14 @@ export class Workers implements Beginner {
     }
   }
 
-  #tell(run: KeyRun, times: { readonly seconds: number; readonly again?: number }): void {
+  #logRun(run: KeyRun, times: { readonly seconds: number; readonly again?: number }): void {
     const { log, tellRunsAt } = this.#options;
     if (log.enabled(tellRunsAt)) run.log[tellRunsAt]("Reconciled", { because: causesText(run.causes), ...times });
   }
 
   #park(run: KeyRun, error: unknown, why = "by a terminal error"): void {
     const reason = failureMessage(run, error);
-    if (!this.#options.queue.park(run.cause.key, reason)) {
+    if (!this.#options.queue.park(run.item.key, reason)) {
       run.log.error(`Failed ${why}, and runs again: something about it changed meanwhile`, { error });
       return;
     }
@@ -260,14 +260,14 @@ export class Workers implements Beginner {
   }
 }
 
-interface Running {
+interface ActiveRun {
   readonly run: KeyRun;
   /** When its signal fired. */
-  since: number | undefined;
+  cancelledAt: number | undefined;
   /** Cancelled from outside, and not by its own deadline. */
   cancelled: boolean;
   /** What the run wrote by hand, to be looked at by the next one. */
-  later: AddOptions[] | undefined;
+  deferred: AddOptions[] | undefined;
 }
 
 const REQUEUED = Object.freeze({ source: "requeueAfter", type: "generic" });

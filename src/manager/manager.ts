@@ -14,7 +14,7 @@ import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import type { RateLimit } from "../kube/transport/request-rate.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
-import { ModuleRegistry } from "../module/registry.ts";
+import { ModuleRegistry } from "../module/module-registry.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Log } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";

@@ -2,7 +2,7 @@
 import { isApiError } from "../kube/errors/api-error.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
-import type { ModuleRegistry } from "../module/registry.ts";
+import type { ModuleRegistry } from "../module/module-registry.ts";
 import type { Log } from "../observe/log.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import type { AccountAccess } from "./account-access.ts";

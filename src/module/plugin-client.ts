@@ -1,6 +1,6 @@
 /** The client of a plugin: it reads from the server, and writes with the plugin's name as field manager. */
 import type { Client } from "../client/client.ts";
-import { clientParts, KubeClient } from "../client/kube-client.ts";
+import { clientCore, KubeClient } from "../client/kube-client.ts";
 import { Permissions } from "../client/permissions.ts";
 import { ControllerGate } from "../controller/controller-gate.ts";
 import { permitUses } from "../controller/declarations.ts";
@@ -26,7 +26,7 @@ export interface PluginClientOptions {
 
 export function pluginClient(plugin: Plugin, runtime: Runtime, { module, gone, keep }: PluginClientOptions): Client {
   const { transport, mapper, informers, log } = runtime;
-  const parts = clientParts({
+  const core = clientCore({
     transport,
     mapper,
     informers,
@@ -38,5 +38,5 @@ export function pluginClient(plugin: Plugin, runtime: Runtime, { module, gone, k
   const gate = new ControllerGate(runtime.leadership);
   const close = (): void => gate.close(`plugin '${plugin.name}' has left`);
   gone.addEventListener("abort", close, { once: true });
-  return new KubeClient(parts, { gate, requestSignal: gone, origin: "", keep });
+  return new KubeClient(core, { gate, requestSignal: gone, origin: "", keep });
 }

@@ -13,7 +13,7 @@ import { type FieldsV1, keyString } from "../resource/meta.ts";
 import type { PlannedChild } from "./child-plan.ts";
 import { AlreadyOwned, NotOwned } from "./errors.ts";
 import { APPLIED_ANNOTATION, controllerOf, labelledOwner, OWNER_UID_LABEL, ownerUid } from "./owner.ts";
-import type { RunOfObject } from "./run.ts";
+import type { ObjectRunState } from "./run.ts";
 
 const ATTEMPTS = 5;
 const MARK = `f:${APPLIED_ANNOTATION}`;
@@ -24,7 +24,7 @@ const MARK = `f:${APPLIED_ANNOTATION}`;
  *
  * @throws NotOwned, AlreadyOwned when it is not.
  */
-export function knownChild(run: RunOfObject, child: PlannedChild): Known | Promise<Known> {
+export function knownChild(run: ObjectRunState, child: PlannedChild): Known | Promise<Known> {
   const { informer } = child.kind;
   const object = informer.store.get(child.key);
   // A selector hides foreign objects of the name, and a stub their owner.
@@ -35,7 +35,7 @@ export function knownChild(run: RunOfObject, child: PlannedChild): Known | Promi
 type Known = AnyObject | undefined;
 
 /** Whether the child is not what it should be; without a request. */
-export function isDue(run: RunOfObject, child: PlannedChild): boolean {
+export function isDue(run: ObjectRunState, child: PlannedChild): boolean {
   const { log } = run.environment;
   const { live } = child;
   if (live === undefined) return true;
@@ -50,7 +50,7 @@ export function isDue(run: RunOfObject, child: PlannedChild): boolean {
 }
 
 /** Makes a child that is due what it should be. */
-export async function applyChild(run: RunOfObject, child: PlannedChild): Promise<void> {
+export async function applyChild(run: ObjectRunState, child: PlannedChild): Promise<void> {
   const { memory, clock } = run.environment;
   const before = child.live;
   let answer: AnyObject | undefined;
@@ -80,25 +80,25 @@ export async function applyChild(run: RunOfObject, child: PlannedChild): Promise
 }
 
 /** The write that costs the server least and still says which object it means; `undefined` when there is nothing to write. */
-async function write(run: RunOfObject, child: PlannedChild): Promise<AnyObject | undefined> {
-  const { parts, controller, managers } = run.environment;
+async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObject | undefined> {
+  const { core, controller, managers } = run.environment;
   const { key, live } = child;
   const { resource } = child.kind;
-  if (live === undefined) return parts.writer.create(resource, child.body(), run, { key, isStrict: true });
+  if (live === undefined) return core.writer.create(resource, child.body(), run, { key, isStrict: true });
   const isFormer = isHeldByFormer(run, live);
   const held = heldOf(run, child, live);
   if (!isFormer && !held.isUpdated) {
     const body = child.body();
-    return parts.writer.apply(resource, body, run, { force: true, key, body: JSON.stringify(body) });
+    return core.writer.apply(resource, body, run, { force: true, key, body: JSON.stringify(body) });
   }
   if (!isFormer) {
     const patch = updateOf(child, live, held);
     if (patch === "nothing") return undefined;
-    if (patch !== undefined) return parts.writer.patch(resource, child.identity, patch, run);
+    if (patch !== undefined) return core.writer.patch(resource, child.identity, patch, run);
   }
   // An apply removes what is no longer desired, and only of what was applied.
   const move = { from: managers, to: controller, asApplied: !isFormer };
-  child.live = ours(run, child, await handOver(parts, run, { resource, object: live, move }));
+  child.live = ours(run, child, await handOver(core, run, { resource, object: live, move }));
   return write(run, child);
 }
 
@@ -111,7 +111,7 @@ interface Held {
   readonly apiVersion: string | undefined;
 }
 
-function heldOf(run: RunOfObject, child: PlannedChild, live: AnyObject): Held {
+function heldOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Held {
   const { controller } = run.environment;
   const applied = appliedFields(live, controller);
   const updated = childUpdates(live, controller);
@@ -127,7 +127,7 @@ function heldOf(run: RunOfObject, child: PlannedChild, live: AnyObject): Held {
 }
 
 /** Whether a write would change nothing. */
-function isThere(run: RunOfObject, child: PlannedChild, { state, isUpdated }: Held): boolean {
+function isThere(run: ObjectRunState, child: PlannedChild, { state, isUpdated }: Held): boolean {
   const { memory } = run.environment;
   const { id, content } = child;
   const { fields } = state;
@@ -175,7 +175,7 @@ function markOf({ metadata: { annotations } }: AnyObject): readonly (string | un
 }
 
 /** Whether an earlier name of the controller holds anything of the child. */
-function isHeldByFormer({ environment: { controller, managers } }: RunOfObject, live: AnyObject): boolean {
+function isHeldByFormer({ environment: { controller, managers } }: ObjectRunState, live: AnyObject): boolean {
   return managers.length > 1 && managers.some((manager) => manager !== controller && isMadeBy(live, [manager]));
 }
 
@@ -193,11 +193,11 @@ function isOther(error: unknown): boolean {
 }
 
 /** As the server has it. */
-async function found(run: RunOfObject, child: PlannedChild): Promise<Known> {
-  return ours(run, child, await run.environment.parts.reader.findLive(child.kind.resource, child.identity));
+async function found(run: ObjectRunState, child: PlannedChild): Promise<Known> {
+  return ours(run, child, await run.environment.core.reader.findLive(child.kind.resource, child.identity));
 }
 
-function ours(run: RunOfObject, child: PlannedChild, object: Known): Known {
+function ours(run: ObjectRunState, child: PlannedChild, object: Known): Known {
   if (object === undefined || ownerUid(object) === run.object.metadata.uid) return object;
   const { what, adopt } = child;
   const controller = controllerOf(object);

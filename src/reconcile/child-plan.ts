@@ -14,7 +14,7 @@ import {
   OWNER_ANNOTATION,
   OWNER_UID_LABEL,
 } from "./owner.ts";
-import type { RunOfObject } from "./run.ts";
+import type { ObjectRunState } from "./run.ts";
 
 /** A child of the desired set, ready to be applied, with what is known of it at the server. */
 export class PlannedChild {
@@ -40,7 +40,7 @@ export class PlannedChild {
   #shape: string | undefined = undefined;
 
   /** @throws TypeError when the child is not of an owned kind, has no namespace, or can neither be referenced nor tracked. */
-  constructor(run: RunOfObject, name: string, desired: DesiredObject) {
+  constructor(run: ObjectRunState, name: string, desired: DesiredObject) {
     const kind = ownedKind(run, desired);
     const namespace = namespaceOf(run, kind, desired);
     this.kind = kind;
@@ -201,7 +201,7 @@ function encoded(secret: Secret): object {
   return { ...rest, data };
 }
 
-function ownedKind(run: RunOfObject, desired: DesiredObject): OwnedKind {
+function ownedKind(run: ObjectRunState, desired: DesiredObject): OwnedKind {
   for (const owned of run.environment.owned) {
     const { apiVersion, kind, group } = owned.resource;
     if (kind !== desired.kind) continue;
@@ -212,8 +212,8 @@ function ownedKind(run: RunOfObject, desired: DesiredObject): OwnedKind {
   );
 }
 
-function namespaceOf(run: RunOfObject, kind: OwnedKind, desired: DesiredObject): string | undefined {
-  const mapping = run.environment.parts.scope.mapper.known(kind.resource);
+function namespaceOf(run: ObjectRunState, kind: OwnedKind, desired: DesiredObject): string | undefined {
+  const mapping = run.environment.mapper.known(kind.resource);
   const namespaced = mapping === undefined ? kind.resource.scope === "Namespaced" : mapping.namespaced;
   if (!namespaced) return undefined;
   const namespace = desired.metadata.namespace ?? run.object.metadata.namespace;
@@ -224,7 +224,10 @@ function namespaceOf(run: RunOfObject, kind: OwnedKind, desired: DesiredObject):
 }
 
 /** The metadata that makes an object a child: an owner reference, or where that cannot reach a label. */
-function ownershipOf(run: RunOfObject, child: PlannedChild): Pick<MetaInput, "labels" | "ownerReferences"> & Annotated {
+function ownershipOf(
+  run: ObjectRunState,
+  child: PlannedChild,
+): Pick<MetaInput, "labels" | "ownerReferences"> & Annotated {
   const owner = run.object;
   const { labels, ownerReferences } = child.metadata;
   // The mark is compared by itself: an author's copy of it would say what was applied before.

@@ -16,7 +16,7 @@ import {
   OWNER_UID_LABEL,
   ownerUid,
 } from "./owner.ts";
-import type { RunOfObject } from "./run.ts";
+import type { ObjectRunState } from "./run.ts";
 
 const ATTEMPTS = 5;
 
@@ -34,7 +34,7 @@ export interface Pruning {
 }
 
 /** The children that this controller made and the set no longer names. */
-export function surplusOf(run: RunOfObject, wanted: ReadonlySet<string>, options: SyncOptions<string>): Pruning {
+export function surplusOf(run: ObjectRunState, wanted: ReadonlySet<string>, options: SyncOptions<string>): Pruning {
   const prune: Surplus[] = [];
   const release: Surplus[] = [];
   let kept = 0;
@@ -60,7 +60,7 @@ export function surplusOf(run: RunOfObject, wanted: ReadonlySet<string>, options
  * @throws Error while some owned kind cannot be watched: its cache may be wrong by now.
  */
 export async function prune(
-  run: RunOfObject,
+  run: ObjectRunState,
   { prune: surplus, release }: Pruning,
   after: { readonly [later: string]: readonly string[] | undefined } = {},
 ): Promise<void> {
@@ -86,7 +86,7 @@ export async function prune(
  *
  * @throws Error while some kind of theirs cannot be watched: one that is not seen would stay for ever.
  */
-export async function removeTracked(run: RunOfObject): Promise<void> {
+export async function removeTracked(run: ObjectRunState): Promise<void> {
   for (const kind of run.environment.owned) {
     if (kind.track !== "label") continue;
     refuseUnseen(kind);
@@ -97,7 +97,7 @@ export async function removeTracked(run: RunOfObject): Promise<void> {
   }
 }
 
-function existing(run: RunOfObject, kind: OwnedKind): readonly AnyObject[] {
+function existing(run: ObjectRunState, kind: OwnedKind): readonly AnyObject[] {
   return kind.informer.store.byIndex(OWNER_INDEX, run.object.metadata.uid);
 }
 
@@ -106,19 +106,19 @@ function isThere(kind: OwnedKind, { metadata }: AnyObject): boolean {
 }
 
 /** Deletes the object that was looked at, and no other of its name; one that others changed is looked at again. */
-async function deleteChild(run: RunOfObject, kind: OwnedKind, seen: AnyObject): Promise<void> {
-  const { parts, memory, managers } = run.environment;
+async function deleteChild(run: ObjectRunState, kind: OwnedKind, seen: AnyObject): Promise<void> {
+  const { core, memory, managers } = run.environment;
   let object: AnyObject | undefined = seen;
   for (let attempt = 1; object !== undefined; attempt++) {
     const { uid, resourceVersion } = object.metadata;
     try {
       const preconditions = { uid, resourceVersion };
-      await parts.writer.delete(kind.resource, object.metadata, run, { propagation: "Background", preconditions });
+      await core.writer.delete(kind.resource, object.metadata, run, { propagation: "Background", preconditions });
       break;
     } catch (error) {
       if (isNotFound(error)) break;
       if (!isConflict(error) || attempt === ATTEMPTS) throw error;
-      object = await parts.reader.findLive(kind.resource, seen.metadata);
+      object = await core.reader.findLive(kind.resource, seen.metadata);
       const isOurs = object !== undefined && ownerUid(object) === run.object.metadata.uid;
       if (!isOurs || !isMadeBy(object!, managers) || object!.metadata.deletionTimestamp !== undefined) return;
     }
@@ -127,13 +127,13 @@ async function deleteChild(run: RunOfObject, kind: OwnedKind, seen: AnyObject): 
 }
 
 /** From now on the object is nobody's; what it holds stays as it is. */
-async function releaseChild(run: RunOfObject, { kind, object: seen }: Surplus): Promise<void> {
-  const { parts, memory, controller, managers } = run.environment;
+async function releaseChild(run: ObjectRunState, { kind, object: seen }: Surplus): Promise<void> {
+  const { core, memory, controller, managers } = run.environment;
   let object: AnyObject | undefined = seen;
   if (managers.some((manager) => childUpdates(seen, manager) !== undefined)) {
     // Who adopts it later applies, and could remove nothing that stays held by an update.
     const move = { from: managers, to: controller, asApplied: true };
-    object = await handOver(parts, run, { resource: kind.resource, object: seen, move });
+    object = await handOver(core, run, { resource: kind.resource, object: seen, move });
     if (object === undefined || object.metadata.uid !== seen.metadata.uid) return;
   }
   const { metadata } = object;
@@ -152,7 +152,7 @@ async function releaseChild(run: RunOfObject, { kind, object: seen }: Surplus): 
   remove("annotations", APPLIED_ANNOTATION);
   remove("annotations", OWNER_ANNOTATION);
   remove("labels", OWNER_UID_LABEL);
-  await parts.writer.patch(kind.resource, metadata, guardedPatch(object, operations), run);
+  await core.writer.patch(kind.resource, metadata, guardedPatch(object, operations), run);
   memory.forget(childId(kind.resource, keyString(metadata)));
 }
 

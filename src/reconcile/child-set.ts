@@ -7,15 +7,15 @@ import { checkSet, type DesiredSet, objectsOf } from "./desired-object.ts";
 import { AlreadyOwned, NotOwned, WaitingForChildren } from "./errors.ts";
 import { isReady } from "./readiness.ts";
 import { dryRunOf } from "./dry-run.ts";
-import type { RunOfObject } from "./run.ts";
+import type { ObjectRunState } from "./run.ts";
 
 export class ChildSet {
-  readonly #run: RunOfObject;
+  readonly #run: ObjectRunState;
   #synced = false;
   /** Of a sync that came to its end. */
   #children: readonly PlannedChild[] | undefined;
 
-  constructor(run: RunOfObject) {
+  constructor(run: ObjectRunState) {
     this.#run = run;
   }
 
@@ -99,7 +99,11 @@ interface Waves {
 }
 
 /** Applies what is not waiting for others; false when something was. */
-async function applyInOrder(run: RunOfObject, names: readonly string[], { children, after }: Waves): Promise<boolean> {
+async function applyInOrder(
+  run: ObjectRunState,
+  names: readonly string[],
+  { children, after }: Waves,
+): Promise<boolean> {
   const open = new Set(names);
   const byName = Map.groupBy(children, ({ name }) => name);
   const isMissing = (name: string): boolean =>
@@ -121,7 +125,7 @@ async function applyInOrder(run: RunOfObject, names: readonly string[], { childr
 }
 
 /** All at once; no request for what is as it should be. */
-function applyAll(run: RunOfObject, children: readonly PlannedChild[]): Promise<void> | undefined {
+function applyAll(run: ObjectRunState, children: readonly PlannedChild[]): Promise<void> | undefined {
   const due = children.filter((child) => child.skipped === undefined && isDue(run, child));
   if (due.length === 0) return undefined;
   return due.length === 1 ? applyOne(run, due[0]!) : applySeveral(run, due);
@@ -133,12 +137,12 @@ function skip(child: PlannedChild, error: unknown): void {
   child.skipped = error;
 }
 
-function applyOne(run: RunOfObject, child: PlannedChild): Promise<void> {
+function applyOne(run: ObjectRunState, child: PlannedChild): Promise<void> {
   const applied = applyChild(run, child);
   return child.skippable ? applied.catch((error: unknown) => skip(child, error)) : applied;
 }
 
-async function applySeveral(run: RunOfObject, children: readonly PlannedChild[]): Promise<void> {
+async function applySeveral(run: ObjectRunState, children: readonly PlannedChild[]): Promise<void> {
   const results = await Promise.allSettled(children.map((child) => applyOne(run, child)));
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;

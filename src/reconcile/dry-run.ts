@@ -1,15 +1,15 @@
 /** A run whose writes the server checks and does not store. */
 import { AppliedMemory } from "../client/applied-memory.ts";
-import type { RunOfObject } from "./run.ts";
+import type { ObjectRunState } from "./run.ts";
 
 /** The same run: what it learns of the cluster by dry writes is not remembered. */
-export function dryRunOf(run: RunOfObject): RunOfObject {
-  const { environment, gate, origin, cause, deleting, log } = run;
+export function dryRunOf(run: ObjectRunState): ObjectRunState {
+  const { environment, gate, origin, item, deleting, log } = run;
   return {
     environment: { ...environment, memory: new AppliedMemory() },
     gate,
     origin,
-    cause,
+    item,
     deleting,
     log,
     dryRun: true,

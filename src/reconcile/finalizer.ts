@@ -7,7 +7,7 @@ import { guardedPatch } from "../client/write-body.ts";
 import type { JsonPatchOperation } from "../client/client.ts";
 import { isApiError, isNotFound } from "../kube/errors/api-error.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
-import type { RunOfObject } from "./run.ts";
+import type { ObjectRunState } from "./run.ts";
 
 const ATTEMPTS = 5;
 
@@ -25,7 +25,7 @@ export function hasFinalizer(object: AnyObject, names: readonly string[]): boole
 }
 
 /** Adds the finalizer; false when the object is gone or being deleted, where none may be added. */
-export function addFinalizer(run: RunOfObject, name: string): Promise<boolean> {
+export function addFinalizer(run: ObjectRunState, name: string): Promise<boolean> {
   return change(run, (object) => {
     if (object.metadata.deletionTimestamp !== undefined) return "refused";
     const finalizers = object.metadata.finalizers ?? [];
@@ -40,7 +40,7 @@ export function addFinalizer(run: RunOfObject, name: string): Promise<boolean> {
 }
 
 /** Removes the finalizers, the controller's own and those of its earlier names. */
-export function removeFinalizers(run: RunOfObject, names: readonly string[]): Promise<boolean> {
+export function removeFinalizers(run: ObjectRunState, names: readonly string[]): Promise<boolean> {
   return change(run, (object) => {
     const operations: JsonPatchOperation[] = [];
     (object.metadata.finalizers ?? []).forEach((finalizer, index) => {
@@ -54,23 +54,23 @@ export function removeFinalizers(run: RunOfObject, names: readonly string[]): Pr
 
 /** Patches until the patch fits the object as it is; false when it is gone or the change is refused. */
 async function change(
-  run: RunOfObject,
+  run: ObjectRunState,
   plan: (object: AnyObject) => readonly JsonPatchOperation[] | "refused",
 ): Promise<boolean> {
-  const { parts, resource } = run.environment;
+  const { core, resource } = run.environment;
   let object: AnyObject | undefined = run.latest();
   for (let attempt = 1; object !== undefined && object.metadata.uid === run.object.metadata.uid; attempt++) {
     const operations = plan(object);
     if (operations === "refused") return false;
     if (operations.length === 0) return true;
     try {
-      run.object = await parts.writer.patch(resource, object.metadata, guardedPatch(object, operations), run);
+      run.object = await core.writer.patch(resource, object.metadata, guardedPatch(object, operations), run);
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;
       // A failed test is 422: the object is not the one that was read.
       if (!isApiError(error) || error.code !== 422 || attempt === ATTEMPTS) throw error;
-      object = await parts.reader.findLive(resource, run.object.metadata);
+      object = await core.reader.findLive(resource, run.object.metadata);
     }
   }
   return false;

@@ -1,7 +1,7 @@
 /** One run of one key: what `reconcile` of a key controller gets as its context, and an object's run builds on. */
 import type { Client } from "../client/client.ts";
 import { KubeClient } from "../client/kube-client.ts";
-import type { RunScope } from "../client/scope.ts";
+import type { RequestContext } from "../client/client-scope.ts";
 import type { WriteGate } from "../client/write-gate.ts";
 import { sleep } from "../platform/clock.ts";
 import { parseDuration } from "../resource/duration.ts";
@@ -10,12 +10,12 @@ import { type Key, parseKey } from "../resource/meta.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
 import type { Cause, Logger, RunContext } from "./context.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
-import { handOriginOf, originOf, type RunCause, type RunEnvironment } from "./run.ts";
+import { handOriginOf, originOf, type RunItem, type ControllerEnvironment } from "./run.ts";
 
 /** The part of a run that needs no object; it is its own gate: closed when the run is over or cancelled. */
-export class KeyRun implements RunContext, RunScope {
-  readonly environment: RunEnvironment;
-  readonly cause: RunCause;
+export class KeyRun implements RunContext, RequestContext {
+  readonly environment: ControllerEnvironment;
+  readonly item: RunItem;
   #closed: string | undefined;
   /** Behind the author's signal. */
   #abort: AbortController | undefined;
@@ -27,9 +27,9 @@ export class KeyRun implements RunContext, RunScope {
   #secrets: KeptSecrets | undefined;
   #origin: string | undefined;
 
-  constructor(environment: RunEnvironment, cause: RunCause) {
+  constructor(environment: ControllerEnvironment, item: RunItem) {
     this.environment = environment;
-    this.cause = cause;
+    this.item = item;
   }
 
   get gate(): WriteGate {
@@ -41,19 +41,19 @@ export class KeyRun implements RunContext, RunScope {
   }
 
   get origin(): string {
-    return (this.#origin ??= originOf(this.environment.controller, this.cause.key));
+    return (this.#origin ??= originOf(this.environment.controller, this.item.key));
   }
 
   get key(): Key {
-    return parseKey(this.cause.key);
+    return parseKey(this.item.key);
   }
 
   get attempt(): number {
-    return this.cause.attempt;
+    return this.item.attempt;
   }
 
   get causes(): readonly Cause[] {
-    return this.cause.causes;
+    return this.item.causes;
   }
 
   get signal(): AbortSignal {
@@ -87,12 +87,12 @@ export class KeyRun implements RunContext, RunScope {
   }
 
   get client(): Client {
-    return (this.#client ??= new KubeClient(this.environment.parts, new ByHand(this)));
+    return (this.#client ??= new KubeClient(this.environment.core, new AuthorContext(this)));
   }
 
   get log(): Logger {
     const { log, controller } = this.environment;
-    return (this.#log ??= log.with({ controller, key: this.cause.key }, (text) => this.clean(text)));
+    return (this.#log ??= log.with({ controller, key: this.item.key }, (text) => this.clean(text)));
   }
 
   keep(resource: Resource, object: unknown): void {
@@ -132,7 +132,7 @@ function isAbortOf(signal: AbortSignal, error: unknown): boolean {
 }
 
 /** The same run for the author's client, whose writes count as news where those of the runtime do not. */
-class ByHand implements RunScope {
+class AuthorContext implements RequestContext {
   readonly #run: KeyRun;
   #origin: string | undefined;
 
@@ -153,6 +153,6 @@ class ByHand implements RunScope {
   }
 
   get origin(): string {
-    return (this.#origin ??= handOriginOf(this.#run.environment.controller, this.#run.cause.key));
+    return (this.#origin ??= handOriginOf(this.#run.environment.controller, this.#run.item.key));
   }
 }

@@ -10,18 +10,18 @@ import { ChildSet } from "./child-set.ts";
 import type { Children, SkippedChild } from "./children.ts";
 import type { ObjectContext, RunEvents } from "./context.ts";
 import { KeyRun } from "./key-run.ts";
-import type { ObjectEnvironment, RunCause, RunOfObject } from "./run.ts";
+import type { ObjectControllerEnvironment, RunItem, ObjectRunState } from "./run.ts";
 import { saysSkipped, tellSkipped } from "./skipped-children.ts";
 import type { StatusWriter } from "./status.ts";
 import { ObjectStatus } from "./status-writer.ts";
 
 /** A run with an object: status, children and events belong to it. */
-export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, RunOfObject {
-  declare readonly environment: ObjectEnvironment;
+export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, ObjectRunState {
+  declare readonly environment: ObjectControllerEnvironment;
   object: AnyObject;
   readonly deleting: boolean;
   /** The object left what the controller watches, and still carries its finalizer. */
-  readonly departed: boolean;
+  readonly leftSelector: boolean;
   /** The run lets the object go. */
   finalizing = false;
   #children: ChildSet | undefined;
@@ -29,11 +29,15 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ru
   #events: RunEvents | undefined;
   #toldSkipped = false;
 
-  constructor(environment: ObjectEnvironment, cause: RunCause, about: { object: AnyObject; departed?: boolean }) {
-    const { object, departed = false } = about;
-    super(environment, cause);
+  constructor(
+    environment: ObjectControllerEnvironment,
+    item: RunItem,
+    about: { object: AnyObject; leftSelector?: boolean },
+  ) {
+    const { object, leftSelector = false } = about;
+    super(environment, item);
     this.object = object;
-    this.departed = departed;
+    this.leftSelector = leftSelector;
     this.deleting = object.metadata.deletionTimestamp !== undefined;
   }
 
@@ -75,14 +79,14 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ru
   }
 
   latest(): AnyObject {
-    const latest = this.environment.latest(this.cause.key);
+    const latest = this.environment.latest(this.item.key);
     return latest !== undefined && latest.metadata.uid === this.object.metadata.uid ? latest : this.object;
   }
 
   /** Writes what was set of the status and not yet written, with what is to be said of children that were left out. */
-  settle(): Promise<void> | undefined {
+  flush(): Promise<void> | undefined {
     const children = this.#children;
-    if (children !== undefined && this.#hasNews(children)) return this.#settleWith(children.skipped);
+    if (children !== undefined && this.#hasNews(children)) return this.#flushWithSkipped(children.skipped);
     return this.#status?.flush();
   }
 
@@ -90,11 +94,11 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ru
     if (this.#toldSkipped || !children.hasSynced) return false;
     this.#toldSkipped = true;
     const isAny = children.skipped.length > 0;
-    this.environment.skippedChildren(this.cause.key, isAny);
+    this.environment.skippedChildren(this.item.key, isAny);
     return isAny || saysSkipped(this);
   }
 
-  async #settleWith(skipped: readonly SkippedChild[]): Promise<void> {
+  async #flushWithSkipped(skipped: readonly SkippedChild[]): Promise<void> {
     await tellSkipped(this, skipped);
     await this.#status?.flush();
   }

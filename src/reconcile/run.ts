@@ -1,9 +1,11 @@
 /** What the runs of a controller share, and what the parts of a run (children, status, finalizer) know of it. */
-import type { ClientParts } from "../client/kube-client.ts";
-import type { RunScope } from "../client/scope.ts";
+import type { ClientCore } from "../client/kube-client.ts";
+import type { RequestContext } from "../client/client-scope.ts";
 import type { WriteGate } from "../client/write-gate.ts";
 import type { ControllerEvents } from "../events/recorder.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { RestMapper } from "../kube/api/mapper.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import type { Cause, Logger } from "./context.ts";
@@ -12,9 +14,11 @@ import type { StatusContention } from "./status-contention.ts";
 import type { KnownStatusShape } from "./status-shape.ts";
 
 /** What all runs of a controller share. */
-export interface RunEnvironment {
+export interface ControllerEnvironment {
   readonly controller: string;
-  readonly parts: ClientParts;
+  readonly core: ClientCore;
+  readonly transport: Transport;
+  readonly mapper: RestMapper;
   readonly clock: Clock;
   readonly log: {
     with(fields: object, clean?: (text: string) => string): Logger;
@@ -26,7 +30,7 @@ export interface RunEnvironment {
 }
 
 /** What the runs of an object controller share besides. */
-export interface ObjectEnvironment extends RunEnvironment {
+export interface ObjectControllerEnvironment extends ControllerEnvironment {
   readonly resource: Resource;
   readonly statusShape: Pick<KnownStatusShape, "get" | "forget">;
   readonly contention: StatusContention;
@@ -43,16 +47,16 @@ export interface ObjectEnvironment extends RunEnvironment {
 }
 
 /** What one item of the queue brings. */
-export interface RunCause {
+export interface RunItem {
   readonly key: string;
   readonly attempt: number;
   readonly causes: readonly Cause[];
 }
 
 /** A run of an object, as its parts see it. */
-export interface RunOfObject extends RunScope {
-  readonly environment: ObjectEnvironment;
-  readonly cause: RunCause;
+export interface ObjectRunState extends RequestContext {
+  readonly environment: ObjectControllerEnvironment;
+  readonly item: RunItem;
   /** The object as this run sees it; own writes replace it. */
   object: AnyObject;
   readonly deleting: boolean;

@@ -2,11 +2,11 @@
 import type { Condition } from "../resource/meta.ts";
 import type { SkippedChild } from "./children.ts";
 import type { RunEvents } from "./context.ts";
-import type { RunOfObject } from "./run.ts";
+import type { ObjectRunState } from "./run.ts";
 import type { ObjectStatus } from "./status-writer.ts";
 
 /** A run, as far as children that were left out concern it. */
-interface Telling extends Pick<RunOfObject, "environment" | "latest"> {
+interface Telling extends Pick<ObjectRunState, "environment" | "latest"> {
   readonly events: RunEvents;
   readonly objectStatus: Pick<ObjectStatus, "condition">;
 }

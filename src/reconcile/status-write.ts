@@ -9,7 +9,7 @@ import { isConflict, isTestFailed } from "../kube/errors/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
 import { isCustomKind } from "./custom-kind.ts";
-import type { RunOfObject } from "./run.ts";
+import type { ObjectRunState } from "./run.ts";
 
 const ATTEMPTS = 5;
 /** From this attempt on a write names the UID alone, because others change the object too often to name a version. */
@@ -30,14 +30,14 @@ interface StatusState {
  * object and starting over; an object of another UID is left alone.
  */
 export async function writeStatus(
-  run: RunOfObject,
+  run: ObjectRunState,
   desiredOf: (object: AnyObject, fields: FieldsV1 | undefined) => Fields,
 ): Promise<void> {
   const { environment } = run;
-  const { resource, parts, contention } = environment;
+  const { resource, core, contention } = environment;
   const { uid } = run.object.metadata;
-  const read = (): Promise<AnyObject | undefined> => parts.reader.findLive(resource, run.object.metadata);
-  let object: AnyObject | undefined = environment.latest(run.cause.key) ?? run.object;
+  const read = (): Promise<AnyObject | undefined> => core.reader.findLive(resource, run.object.metadata);
+  let object: AnyObject | undefined = environment.latest(run.item.key) ?? run.object;
   /** The object with the entries of all managers: what the caches have holds only our own. */
   let whole: AnyObject | undefined;
   let isPruned = false;
@@ -79,17 +79,17 @@ function isOvertaken(error: unknown): boolean {
 }
 
 /** Whether an earlier name of the controller holds anything of the status. */
-function isHeldByFormer({ environment: { controller, managers } }: RunOfObject, object: AnyObject): boolean {
+function isHeldByFormer({ environment: { controller, managers } }: ObjectRunState, object: AnyObject): boolean {
   if (managers.length === 1) return false;
   return managers.some((manager) => manager !== controller && heldFields(object, manager, "status") !== undefined);
 }
 
 /** From now on it is all held by the controller's name. */
-function takeOver(run: RunOfObject, object: AnyObject): Promise<AnyObject | undefined> {
-  const { controller, managers, resource, parts } = run.environment;
+function takeOver(run: ObjectRunState, object: AnyObject): Promise<AnyObject | undefined> {
+  const { controller, managers, resource, core } = run.environment;
   const from = managers.filter((manager) => manager !== controller);
   const move = { from, to: controller, subresource: "status", asApplied: false };
-  return handOver(parts, run, { resource, object, move });
+  return handOver(core, run, { resource, object, move });
 }
 
 interface StatusPlan {
@@ -100,7 +100,7 @@ interface StatusPlan {
 }
 
 function stateOf(
-  run: RunOfObject,
+  run: ObjectRunState,
   object: AnyObject,
   desiredOf: (object: AnyObject, fields: FieldsV1 | undefined) => Fields,
 ): StatusState {
@@ -111,7 +111,7 @@ function stateOf(
 }
 
 /** @returns `undefined` when nothing is to be written. */
-function planOf(run: RunOfObject, object: AnyObject, state: StatusState): StatusPlan | undefined {
+function planOf(run: ObjectRunState, object: AnyObject, state: StatusState): StatusPlan | undefined {
   const { memory, resource } = run.environment;
   if (memory.isApplied(idOf(run), object, state)) return undefined;
   if (!isCustomKind(resource)) return { changes: undefined, isLess: false };
@@ -129,19 +129,19 @@ interface StatusChange extends StatusState, StatusPlan {
   readonly isCrowded: boolean;
 }
 
-function write(run: RunOfObject, object: AnyObject, change: StatusChange): Promise<AnyObject> {
-  const { resource, parts, controller } = run.environment;
+function write(run: ObjectRunState, object: AnyObject, change: StatusChange): Promise<AnyObject> {
+  const { resource, core, controller } = run.environment;
   const { desired, live, fields, changes, isLess, isCrowded } = change;
-  const options = { subresource: "status", key: run.cause.key };
+  const options = { subresource: "status", key: run.item.key };
   if (changes === undefined && !isLess) {
     const { apiVersion, kind } = resource;
     const { name, namespace, resourceVersion } = object.metadata;
     const body = { apiVersion, kind, metadata: { name, namespace, resourceVersion }, status: desired };
-    return parts.writer.apply(resource, body, run, { ...options, force: true });
+    return core.writer.apply(resource, body, run, { ...options, force: true });
   }
   if (isCrowded && changes !== undefined && !isLess) {
     const operations = guardedOperations("/status", (object as { readonly status?: Fields }).status, changes.patch);
-    return parts.writer.patch(resource, object.metadata, guardedPatch(object, operations), run, {
+    return core.writer.patch(resource, object.metadata, guardedPatch(object, operations), run, {
       ...options,
       isStrict: true,
     });
@@ -151,7 +151,7 @@ function write(run: RunOfObject, object: AnyObject, change: StatusChange): Promi
     const others = othersOf(object, controller);
     status = withoutUnwanted({ live: status, desired, fields: fields!, others });
   }
-  return parts.writer.update(resource, { ...object, status } as AnyObject, run, { ...options, isStrict: true });
+  return core.writer.update(resource, { ...object, status } as AnyObject, run, { ...options, isStrict: true });
 }
 
 /** What others than the manager hold of the status. */
@@ -165,14 +165,14 @@ function othersOf(object: AnyObject, manager: string): readonly FieldsV1[] {
 }
 
 /** Values that the server writes otherwise would look different for ever. */
-function remember(run: RunOfObject, answer: AnyObject, desired: Fields): void {
+function remember(run: ObjectRunState, answer: AnyObject, desired: Fields): void {
   const { memory } = run.environment;
   const state = stateOf(run, answer, () => desired);
   if (planOf(run, answer, state) !== undefined) memory.remember(idOf(run), answer, state);
 }
 
-function idOf(run: RunOfObject): string {
-  return `status:${run.cause.key}`;
+function idOf(run: ObjectRunState): string {
+  return `status:${run.item.key}`;
 }
 
 function statusOf(object: AnyObject): Fields {

@@ -4,7 +4,7 @@ import type { AnyObject, Shape } from "../resource/handle.ts";
 import type { Condition, FieldsV1 } from "../resource/meta.ts";
 import { extract } from "../client/managed-fields.ts";
 import type { StatusWriter } from "./status.ts";
-import type { RunOfObject } from "./run.ts";
+import type { ObjectRunState } from "./run.ts";
 import { dryRunOf } from "./dry-run.ts";
 import type { StatusShape } from "./status-shape.ts";
 import { type Fields, writeStatus } from "./status-write.ts";
@@ -18,13 +18,13 @@ interface WantedCondition {
 }
 
 export class ObjectStatus implements StatusWriter<Shape> {
-  readonly #run: RunOfObject;
+  readonly #run: ObjectRunState;
   readonly #fields: Fields = {};
   /** By type. */
   #conditions: Map<string, WantedCondition> | undefined;
   #dirty = false;
 
-  constructor(run: RunOfObject) {
+  constructor(run: ObjectRunState) {
     this.#run = run;
   }
 
@@ -73,8 +73,8 @@ export class ObjectStatus implements StatusWriter<Shape> {
   async #isGone(error: unknown): Promise<boolean> {
     if (!isNotFound(error)) return false;
     const { environment, object } = this.#run;
-    const { resource, parts } = environment;
-    const now = await parts.reader.findLive(resource, object.metadata);
+    const { resource, core } = environment;
+    const now = await core.reader.findLive(resource, object.metadata);
     if (now === undefined || now.metadata.uid !== object.metadata.uid) return true;
     throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
   }

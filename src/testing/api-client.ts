@@ -1,7 +1,7 @@
 /** A client without a controller: every read goes to the server. */
 import { InformerRegistry } from "../cache/informer-registry.ts";
 import type { Client } from "../client/client.ts";
-import { clientParts, KubeClient } from "../client/kube-client.ts";
+import { clientCore, KubeClient } from "../client/kube-client.ts";
 import { Permissions } from "../client/permissions.ts";
 import { openGate } from "../client/write-gate.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
@@ -18,7 +18,7 @@ export interface ApiClient {
 export function apiClient(cluster: ClusterConfig, { manager, log }: { manager: string; log: Log }): ApiClient {
   const transport = createTransport(cluster, { userAgent: manager });
   const mapper = new RestMapper(transport);
-  const parts = clientParts({
+  const core = clientCore({
     transport,
     mapper,
     informers: new InformerRegistry({ transport, mapper, log }),
@@ -27,11 +27,11 @@ export function apiClient(cluster: ClusterConfig, { manager, log }: { manager: s
     permissions: new Permissions(),
     onUndeclared: undefined,
   });
-  const client = new KubeClient(parts, { gate: openGate, requestSignal: undefined, origin: manager });
+  const client = new KubeClient(core, { gate: openGate, requestSignal: undefined, origin: manager });
   return {
     client,
     close: async () => {
-      parts.reader[Symbol.dispose]();
+      core.reader[Symbol.dispose]();
       await transport.close();
     },
   };

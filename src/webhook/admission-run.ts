@@ -1,6 +1,6 @@
 /** One call of an author's `default` or `validate`: its context, and the end of all that it may still do. */
 import type { Client } from "../client/client.ts";
-import type { RunScope } from "../client/scope.ts";
+import type { RequestContext } from "../client/client-scope.ts";
 import type { WriteGate } from "../client/write-gate.ts";
 import type { Log } from "../observe/log.ts";
 import type { Logger } from "../reconcile/context.ts";
@@ -16,7 +16,7 @@ export interface AdmissionScope {
   readonly name: string;
   readonly webhook: AnyWebhook;
   /** The client of one call. */
-  readonly clientOf: (call: RunScope) => Client;
+  readonly clientOf: (call: RequestContext) => Client;
   readonly log: Pick<Log, "with">;
 }
 
@@ -27,7 +27,7 @@ export interface Collected {
   readonly annotations: Map<string, unknown>;
 }
 
-export class AdmissionRun implements AdmissionContext<AnyObject>, RunScope {
+export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext {
   readonly request: AdmissionRequest;
   readonly #scope: AdmissionScope;
   readonly #collected: Collected;

@@ -1,7 +1,7 @@
 /** The client of a webhook: it reads what the webhook declares from the shared informers, and everything else from the server. */
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { InformerLease } from "../cache/informer-registry.ts";
-import { clientParts, KubeClient } from "../client/kube-client.ts";
+import { clientCore, KubeClient } from "../client/kube-client.ts";
 import type { Permissions } from "../client/permissions.ts";
 import { type Declarations, declarationsOf } from "../controller/declarations.ts";
 import type { KeyController } from "../controller/definition.ts";
@@ -47,7 +47,7 @@ export function webhookScope(webhook: AnyWebhook, module: string, runtime: Webho
     const id = groupKind(watch.resource);
     declared.set(id, [...(declared.get(id) ?? []), lease.informer]);
   }
-  const parts = clientParts({
+  const core = clientCore({
     transport,
     mapper,
     informers,
@@ -57,13 +57,13 @@ export function webhookScope(webhook: AnyWebhook, module: string, runtime: Webho
     onUndeclared: warnUndeclared ? warnOnce(log, { module, controller: name }) : undefined,
   });
   return {
-    scope: { name, webhook, clientOf: (call) => new KubeClient(parts, call), log: log.with({ module }) },
+    scope: { name, webhook, clientOf: (call) => new KubeClient(core, call), log: log.with({ module }) },
     get notReady() {
       const late = leases.find(({ hasSynced }) => !hasSynced);
       return late === undefined ? undefined : `its cache of ${late.informer.resource.kind} has not synced`;
     },
     [Symbol.dispose]: () => {
-      parts.reader[Symbol.dispose]();
+      core.reader[Symbol.dispose]();
       for (const lease of leases) lease.release();
     },
   };

@@ -16,7 +16,7 @@ import type { KindWatch } from "./watch.ts";
 /** Between two attempts, when the server refuses. */
 const AGAIN_MS = 30_000;
 
-export interface LeftBehindOptions {
+export interface MissedFinalizationsOptions {
   readonly runtime: Pick<Runtime, "transport" | "mapper" | "clock" | "log" | "namespaces">;
   readonly watch: KindWatch;
   readonly finalizers: readonly string[];
@@ -27,7 +27,7 @@ export interface LeftBehindOptions {
 }
 
 /** Looks once through the metadata of all objects of the kind; without effect where the watch has no selector. */
-export async function findLeftBehind(options: LeftBehindOptions): Promise<void> {
+export async function findMissedFinalizations(options: MissedFinalizationsOptions): Promise<void> {
   const { runtime, watch, finalizers, signal } = options;
   const { labels, fields, namespaces } = watch.options;
   if (finalizers.length === 0) return;
@@ -45,7 +45,7 @@ export async function findLeftBehind(options: LeftBehindOptions): Promise<void> 
   }
 }
 
-async function look({ runtime, watch, finalizers, shows, signal, found }: LeftBehindOptions): Promise<void> {
+async function look({ runtime, watch, finalizers, shows, signal, found }: MissedFinalizationsOptions): Promise<void> {
   const { transport, mapper } = runtime;
   const { resource, options } = watch;
   const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));

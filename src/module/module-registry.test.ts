@@ -16,7 +16,7 @@ import { defineController, defineKeyController, definePlugin } from "./define.ts
 import type { LoadedModule } from "./loaded-module.ts";
 import { definitionsOf } from "./module-definitions.ts";
 import type { Registry } from "./plugin.ts";
-import { ModuleRegistry } from "./registry.ts";
+import { ModuleRegistry } from "./module-registry.ts";
 
 type State = RunningController["state"];
 

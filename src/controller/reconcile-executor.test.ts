@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ConfigMap } from "../resource/builtin/core.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
-import { ControllerRuns, type ControllerRunsOptions } from "./controller-runs.ts";
+import { ReconcileExecutor, type ReconcileExecutorOptions } from "./reconcile-executor.ts";
 import { declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
 
@@ -11,16 +11,16 @@ test("a key that waits for its namespace to be listed keeps its causes and its p
   const queue = new WorkQueue({ name: "test", clock });
   const controller: AnyController = { for: ConfigMap, reconcile: async () => {} };
   let listed = false;
-  const runs = new ControllerRuns(controller, {
+  const executor = new ReconcileExecutor(controller, {
     declarations: declarationsOf(controller),
-    environment: { parts: { scope: {} } },
+    environment: {},
     kinds: { hasListed: () => listed, owned: [], primary: undefined },
     invoke: (call: () => unknown) => call(),
     add: (key: string, options: object) => queue.add(key, options),
-  } as unknown as ControllerRunsOptions);
+  } as unknown as ReconcileExecutorOptions);
   const causes = ["for", "watches"].map((source) => ({ source, type: "create", kind: "ConfigMap" }));
   for (const cause of causes) queue.add("ns/a", { cause, priority: 7 });
-  expect(runs.begin(queue.take()!)).toBeUndefined();
+  expect(executor.begin(queue.take()!)).toBeUndefined();
   queue.done("ns/a");
   listed = true;
   clock.advance(100);

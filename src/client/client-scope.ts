@@ -23,7 +23,7 @@ export interface ClientScope {
 }
 
 /** One run: what it writes counts as its own, and its end closes its gate. */
-export interface RunScope {
+export interface RequestContext {
   readonly gate: WriteGate;
   /** Cancels requests of the run; `undefined` while nobody would, which spares each request its listener. */
   readonly requestSignal: AbortSignal | undefined;

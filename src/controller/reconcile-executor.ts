@@ -7,15 +7,20 @@ import type { Result } from "../reconcile/context.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
 import { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
-import { handOriginOf, type ObjectEnvironment, originOf, type RunEnvironment } from "../reconcile/run.ts";
+import {
+  handOriginOf,
+  type ObjectControllerEnvironment,
+  originOf,
+  type ControllerEnvironment,
+} from "../reconcile/run.ts";
 import { StatusContention } from "../reconcile/status-contention.ts";
 import { KnownStatusShape } from "../reconcile/status-shape.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Declarations, isObjectController } from "./declarations.ts";
 import type { AnyController, KeyController } from "./definition.ts";
-import { Departed } from "./departed.ts";
-import type { EventSink } from "./event-mapping.ts";
-import { findLeftBehind } from "./left-behind.ts";
+import { PendingFinalizations } from "./pending-finalizations.ts";
+import type { EventMappingHost } from "./event-mapping.ts";
+import { findMissedFinalizations } from "./missed-finalizations.ts";
 import { isMember, type Invoke, reconcileObject, type ObjectReconciler } from "./object-reconciler.ts";
 import type { Runtime } from "./runtime.ts";
 import type { WatchedKinds } from "./watched-kinds.ts";
@@ -27,9 +32,9 @@ const SKIPPED_FIRST_MS = 1_000;
 const SKIPPED_MOST_MS = 300_000;
 const SKIPPED = Object.freeze({ source: "skipped children", type: "generic" });
 
-export interface ControllerRunsOptions {
+export interface ReconcileExecutorOptions {
   readonly declarations: Declarations;
-  readonly environment: RunEnvironment;
+  readonly environment: ControllerEnvironment;
   readonly kinds: WatchedKinds;
   readonly memory: AppliedMemory;
   /** Whether a module of this process exports the kind. */
@@ -38,32 +43,32 @@ export interface ControllerRunsOptions {
   readonly add: (key: string, options: AddOptions) => void;
 }
 
-export class ControllerRuns {
-  readonly departed: Departed = new Departed();
+export class ReconcileExecutor {
+  readonly pendingFinalizations: PendingFinalizations = new PendingFinalizations();
   readonly #controller: AnyController;
-  readonly #options: ControllerRunsOptions;
+  readonly #options: ReconcileExecutorOptions;
   /** Of keys whose runs left children out. */
   readonly #skipped: RateLimiter = exponential(SKIPPED_FIRST_MS, SKIPPED_MOST_MS);
   /** `undefined` for a key controller. */
   readonly #reconciler: ObjectReconciler | undefined;
 
-  constructor(controller: AnyController, options: ControllerRunsOptions) {
+  constructor(controller: AnyController, options: ReconcileExecutorOptions) {
     this.#controller = controller;
     this.#options = options;
     const { declarations, environment, kinds, memory, invoke } = options;
     const resource = declarations.for?.resource as Resource; // there is none for a key controller, and no run needs it
-    const objects: ObjectEnvironment = {
+    const objects: ObjectControllerEnvironment = {
       ...environment,
       resource,
       statusShape: new KnownStatusShape({
         resource,
-        transport: environment.parts.scope.transport,
+        transport: environment.transport,
         isDefined: () => options.isDefined(resource),
       }),
       managers: [declarations.name, ...declarations.formerly],
       owned: kinds.owned,
       childrenCondition: resource === undefined ? "" : `${finalizerName(resource, declarations.name)}-children`,
-      skippedChildren: (key, isAny) => this.#lookAgain(key, isAny),
+      skippedChildren: (key, isAny) => this.#requeueSkipped(key, isAny),
       contention: new StatusContention((object) => kinds.primary?.isListed(object) !== false),
       latest: (key) => kinds.primary?.store.get(key),
       memory,
@@ -87,44 +92,44 @@ export class ControllerRuns {
     const objects = this.#reconciler.environment;
     const object = objects.latest(key);
     if (object !== undefined) {
-      this.departed.cameBack(key);
+      this.pendingFinalizations.remove(key);
       return new ObjectRun(objects, item, { object });
     }
-    const departed = this.departed.get(key);
-    return departed && new ObjectRun(objects, item, { object: departed, departed: true });
+    const unselected = this.pendingFinalizations.get(key);
+    return unselected && new ObjectRun(objects, item, { object: unselected, leftSelector: true });
   }
 
-  carry(run: KeyRun): Promise<void | Result> {
+  execute(run: KeyRun): Promise<void | Result> {
     if (run instanceof ObjectRun) {
-      return run.departed ? this.#carryDeparted(run) : reconcileObject(this.#reconciler!, run);
+      return run.leftSelector ? this.#finalizeUnselected(run) : reconcileObject(this.#reconciler!, run);
     }
-    return this.#carryKey(run);
+    return this.#executeForKey(run);
   }
 
-  continued({ cause }: KeyRun): void {
+  markOwnWritesObserved({ item }: KeyRun): void {
     const { declarations, kinds } = this.#options;
-    const origins = [originOf(declarations.name, cause.key), handOriginOf(declarations.name, cause.key)];
+    const origins = [originOf(declarations.name, item.key), handOriginOf(declarations.name, item.key)];
     for (const { informer } of kinds.leases) informer.markObserved(origins);
   }
 
-  async #carryKey(run: KeyRun): Promise<void | Result> {
+  async #executeForKey(run: KeyRun): Promise<void | Result> {
     return this.#options.invoke(() => (this.#controller as KeyController).reconcile(run.key, run));
   }
 
-  async #carryDeparted(run: ObjectRun): Promise<void | Result> {
+  async #finalizeUnselected(run: ObjectRun): Promise<void | Result> {
     const { object } = run; // as it was when it left
     const result = await reconcileObject(this.#reconciler!, run);
-    if (result?.requeueAfter === undefined) this.departed.finalized(run.cause.key, object);
+    if (result?.requeueAfter === undefined) this.pendingFinalizations.complete(run.item.key, object);
     return result;
   }
 
-  #lookAgain(key: string, isAny: boolean): void {
+  #requeueSkipped(key: string, isAny: boolean): void {
     if (isAny) this.#options.add(key, { after: this.#skipped.delay(key), cause: SKIPPED });
     else this.#skipped.forget(key);
   }
 
   /** The keys of all objects that belong to the controller, none while they are not known; its name, where it has no objects. */
-  *allKeys(call: EventSink["call"]): Generator<string> {
+  *allKeys(call: EventMappingHost["call"]): Generator<string> {
     const { listedPrimary } = this.#options.kinds;
     const reconciler = this.#reconciler;
     if (reconciler === undefined) yield this.#options.declarations.name;
@@ -136,16 +141,16 @@ export class ControllerRuns {
   }
 
   /** Queues what left the selector of `for` while nobody watched. */
-  async findLeftBehind(runtime: Runtime, signal: AbortSignal): Promise<void> {
+  async findMissedFinalizations(runtime: Runtime, signal: AbortSignal): Promise<void> {
     const { declarations, kinds, add } = this.#options;
     if (declarations.for === undefined) return;
     const shows = (key: string): boolean => kinds.primary?.store.has(key) === true;
     const found = (key: string, object: AnyObject): void => {
       if (shows(key)) return;
-      this.departed.left(key, object);
+      this.pendingFinalizations.add(key, object);
       add(key, { cause: { source: "for", type: "delete", kind: object.kind, key: object.metadata } });
     };
     const { for: watch, finalizers } = declarations;
-    await findLeftBehind({ runtime, watch, finalizers, shows, signal, found });
+    await findMissedFinalizations({ runtime, watch, finalizers, shows, signal, found });
   }
 }

@@ -12,7 +12,7 @@ import type { WebhookHost } from "../webhook/webhook-host.ts";
 import { type ModuleStatus, statusOf } from "./module-status.ts";
 import { PostponedModules } from "./postponed.ts";
 
-export interface RegistryOptions {
+export interface ModuleRegistryOptions {
   /** Modules list themselves here, and plugins add their checks. */
   readonly health: Health;
   /** A module that is broken, waiting or unavailable fails `/readyz` instead of being listed only. @default false */
@@ -61,7 +61,7 @@ export class ModuleRegistry {
   /** Changes happen one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(runtime: Runtime, options: RegistryOptions) {
+  constructor(runtime: Runtime, options: ModuleRegistryOptions) {
     const { grace, health, leaderships, strict = false, start = startController } = options;
     this.#leaderships = leaderships;
     this.#webhooks = options.webhooks;
