@@ -15,9 +15,12 @@ import { type Command, command } from "./command.ts";
 import { findTests } from "./find-tests.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { type Rule, rulesOf } from "../module/rbac-rules.ts";
+import { checkConversions, shownVersions } from "./check-conversions.ts";
 import { checkCluster } from "./dead-finalizers.ts";
 import { contextOption, controllersOption, kubeconfigOption, namespaceOption } from "./shared-options.ts";
 import { UserError } from "./usage-error.ts";
+import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
+import { webhookAddress, webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
 
 export const checkCommand: Command = command({
   options: [
@@ -32,10 +35,18 @@ export const checkCommand: Command = command({
     kubeconfigOption,
     contextOption,
     { ...namespaceOption, describe: "With --cluster: the namespaces that `run` is given; all when left out" },
+    webhookHostOption,
+    webhookServiceOption,
   ],
-  async run({ controllers, types, cluster, kubeconfig, context, namespace }, host) {
-    const { modules, problems, files } = await loadModules(controllers, host, { mayBeNone: cluster });
-    for (const module of modules) host.out(describeModule(module));
+  async run(values, host) {
+    const { controllers, types, cluster, kubeconfig, context, namespace } = values;
+    const isServed = webhookAddress(values, CONVERSION_PATH) !== undefined;
+    const { modules, problems: broken, files } = await loadModules(controllers, host, { mayBeNone: cluster });
+    const problems = [...broken];
+    for (const module of modules) {
+      host.out(describeModule(module));
+      problems.push(...(await checkConversions(module, { isServed })));
+    }
     const asset = types ? await host.embedded.sdk() : undefined;
     if (types && asset === undefined) host.err("Types are not checked: this binnacle was built without them\n");
     const checked = [...files, ...controllers.flatMap(findTests)];
@@ -67,7 +78,10 @@ function describeModule({ file, definitions }: LoadedModule): string {
   };
   const permitted = (permissions: Permissions): void =>
     shownPermissions(permissions).forEach((line, index) => row(index === 0 ? "permissions" : "", [line]));
-  for (const resource of definitions.resources) lines.push(`  resource ${resource.kind} (${resource.apiVersion})`);
+  for (const resource of definitions.resources) {
+    lines.push(`  resource ${resource.kind} (${resource.apiVersion})`);
+    row("versions", shownVersions(resource));
+  }
   for (const plugin of definitions.plugins) {
     lines.push(`  plugin ${plugin.name}`);
     permitted(permissionsOfPlugin(plugin));

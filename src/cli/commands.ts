@@ -38,6 +38,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./manifests.ts")).manifestsCommand,
   },
   {
+    name: "migrate",
+    usage: "[kind]",
+    describe: "Rewrite the stored objects of a kind in the version that it is stored in now",
+    load: async () => (await import("./migrate.ts")).migrateCommand,
+  },
+  {
     name: "apiserver",
     describe: "Serve the Kubernetes API, in memory or from a folder",
     load: async () => (await import("./apiserver.ts")).apiserverCommand,

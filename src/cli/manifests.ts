@@ -13,6 +13,9 @@ import { installRules } from "../module/rbac-rules.ts";
 import { controllersOption, namespaceOption } from "./shared-options.ts";
 import { commentedYaml } from "./rule-comments.ts";
 import { UsageError, UserError } from "./usage-error.ts";
+import { conversionNeeded, needsConversion, withConversion } from "../resource/crd-conversion.ts";
+import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
+import { webhookAddress, webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
 
 export const manifestsCommand: Command = command({
   options: [
@@ -61,6 +64,8 @@ export const manifestsCommand: Command = command({
       choices: ["false", "true", "process", "module"],
       describe: "deploy and rbac: elect one leader for all modules, or with `module` one for each; false for none",
     },
+    webhookHostOption,
+    webhookServiceOption,
   ],
   async run(values, host) {
     if (values.what === undefined)
@@ -94,7 +99,18 @@ export const manifestsCommand: Command = command({
     const installs = values["install-crds"];
     const more = installs ? installRules(resources) : [];
     const rbac = rbacManifests(permissions, { account, namespaces, more, leases });
-    const crds = resources.map((resource) => crdOf(resource));
+    const conversion = webhookAddress(values, CONVERSION_PATH);
+    const printsCrds = values.what === "crds" || (values.what === "deploy" && !installs);
+    const unconverted = printsCrds && conversion === undefined ? resources.find(needsConversion) : undefined;
+    if (unconverted !== undefined) {
+      throw new UserError(
+        `Cannot print the CustomResourceDefinition of ${unconverted.kind}: ${conversionNeeded(unconverted)}`,
+      );
+    }
+    const crds = resources.map((resource) => {
+      const crd = crdOf(resource);
+      return conversion === undefined ? crd : withConversion(crd, conversion);
+    });
     const files =
       holder === image ? undefined : configMapFiles(controllers, Object.keys(await host.embedded.offered()));
     const documents =

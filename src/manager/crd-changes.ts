@@ -57,7 +57,9 @@ export function losses(stored: StoredCrd, wanted: Crd): Losses {
     const next = wanted.spec.versions.find(({ name }) => name === version.name);
     if (next === undefined) {
       if (storedVersions.includes(version.name))
-        outright.push(`version ${version.name}, in which objects may be stored, would go`);
+        outright.push(
+          `version ${version.name}, in which objects may be stored, would go: \`binnacle migrate ${stored.metadata.name}\` rewrites them`,
+        );
       else if (version.served) withObjects.push(`version ${version.name} would go while there are objects`);
       continue;
     }

@@ -5,6 +5,12 @@ import { isNotFound, isUnreachable } from "../kube/errors/api-error.ts";
 import type { Log } from "../observe/log.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { type Crd, crdOf } from "../resource/crd.ts";
+import {
+  conversionNeeded,
+  needsConversion,
+  type WebhookClientConfig,
+  withConversion,
+} from "../resource/crd-conversion.ts";
 import type { Resource } from "../resource/handle.ts";
 import { losses, type StoredCrd } from "./crd-changes.ts";
 
@@ -24,6 +30,8 @@ export interface InstallOptions {
   readonly signal: AbortSignal;
   /** Shared by all who install on one server. */
   readonly gate: ListSemaphore;
+  /** Where the conversion webhook is, as soon as it answers. @default nowhere: kinds with several versions are refused */
+  readonly conversion?: ((signal: AbortSignal) => Promise<WebhookClientConfig>) | undefined;
 }
 
 export function installGate(): ListSemaphore {
@@ -42,7 +50,19 @@ class CrdRefused extends Error {
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
  */
 export async function installCrds(resources: readonly Resource[], options: InstallOptions): Promise<void> {
-  await Promise.all(resources.map((resource) => installWhenReachable(crdOf(resource), options)));
+  const crds = await Promise.all(resources.map((resource) => wantedCrd(resource, options)));
+  await Promise.all(crds.map((crd) => installWhenReachable(crd, options)));
+}
+
+async function wantedCrd(resource: Resource, { conversion, signal }: InstallOptions): Promise<Crd> {
+  const crd = crdOf(resource);
+  if (!needsConversion(resource)) return crd;
+  if (conversion === undefined) {
+    throw new CrdRefused(
+      `Cannot install the CustomResourceDefinition ${crd.metadata.name}: ${conversionNeeded(resource)}`,
+    );
+  }
+  return withConversion(crd, await conversion(signal));
 }
 
 /** A server that is away says nothing about the module: it is waited for, and every step can be taken again. */

@@ -11,7 +11,7 @@ export type Crd = Desired<ShapeOfCrd>;
 /**
  * The CustomResourceDefinition of a resource: equal definitions give equal text, whatever the order of their fields.
  *
- * With several versions it says nothing about conversion: who serves the webhook adds it.
+ * With several versions it says nothing about conversion: `withConversion` adds where the webhook is.
  *
  * @throws TypeError when the handle is not one of `defineResource`.
  */

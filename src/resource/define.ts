@@ -68,6 +68,13 @@ export interface Conversions<Spec extends z.ZodType, Status, HubSpec extends z.Z
   readonly toHub?: (old: VersionObject<Spec, Status>) => ConvertedObject<HubSpec, HubStatus>;
   /** From the hub to this version; on every version but the hub. */
   readonly fromHub?: (hub: VersionObject<HubSpec, HubStatus>) => ConvertedObject<Spec, Status>;
+  /**
+   * Fields of either version that do not survive the way to the other one and back, such as `spec.zone`, with all that is in
+   * them. `binnacle check` refuses every other loss.
+   *
+   * @default none
+   */
+  readonly loses?: readonly string[];
 }
 
 /** A kind with several versions. */
@@ -223,7 +230,9 @@ function manyVersions({ versions: given = {}, hub = "", storage = "" }: AnyResou
   }
   const versions = Object.entries(given).map(([name, options]) => {
     checkVersion(name);
-    checkKeys(options, [...versionKeys, "toHub", "fromHub"], `versions.${name}`);
+    checkKeys(options, [...versionKeys, "toHub", "fromHub", "loses"], `versions.${name}`);
+    if (name === hub && options.loses !== undefined)
+      throw new TypeError(`'versions.${name}.loses' must not stand on the hub, but on the version that loses fields`);
     for (const conversion of ["toHub", "fromHub"] as const) {
       const is = typeof options[conversion];
       if (name === hub ? is !== "undefined" : is !== "function") {

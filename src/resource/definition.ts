@@ -42,6 +42,8 @@ export interface VersionDefinition {
   /** Present on every version but the hub, when there is more than one. */
   readonly toHub?: Conversion | undefined;
   readonly fromHub?: Conversion | undefined;
+  /** Paths of fields whose loss in a conversion to this version and back is intended. */
+  readonly loses: readonly string[];
 }
 
 /** The definition behind a handle of `defineResource`. */

@@ -23,8 +23,12 @@ function textsOf(resource: Resource): SensitiveTexts | undefined {
   const builtIn = BUILT_IN[`${resource.kind}.${resource.group}`];
   if (builtIn !== undefined) return orPatch(builtIn);
   const version = definitionOf(resource)?.versions.find(({ name }) => name === resource.version);
-  if (version === undefined || !isMarked(version.schema)) return undefined;
-  return orPatch((object) => markedTexts(version.schema, object));
+  return version && sensitiveTextsOf(version.schema);
+}
+
+/** Those that a schema marks; `undefined` when it marks none. */
+export function sensitiveTextsOf(schema: StructuralSchema): SensitiveTexts | undefined {
+  return isMarked(schema) ? orPatch((object) => markedTexts(schema, object)) : undefined;
 }
 
 /** Service accounts are asked for tokens, by a subresource whose answer is a TokenRequest. */

@@ -28,6 +28,7 @@ export interface VersionOptions<Spec extends z.ZodType, Status extends z.ZodType
 export interface AnyVersionOptions extends VersionOptions<z.ZodType, z.ZodType> {
   readonly toHub?: Conversion;
   readonly fromHub?: Conversion;
+  readonly loses?: readonly string[];
 }
 
 /** @throws TypeError that names an option that does not exist, and the ones that do. */
@@ -44,7 +45,7 @@ export function checkKeys(options: object, known: readonly string[], where = "")
 /** A checked version; `prefix` is where its options stand, for errors. */
 export function versionDefinition(name: string, options: AnyVersionOptions, prefix: string): VersionDefinition {
   const schema = rootSchema(options, prefix);
-  const { columns = [], scale, selectableFields = [], toHub, fromHub } = options;
+  const { columns = [], scale, selectableFields = [], toHub, fromHub, loses = [] } = options;
   for (const column of columns) checkColumn(column, `${prefix}columns`);
   if (scale !== undefined) {
     checkKeys(scale, ["specReplicas", "statusReplicas", "selector"], `${prefix}scale`);
@@ -53,6 +54,7 @@ export function versionDefinition(name: string, options: AnyVersionOptions, pref
     if (scale.selector !== undefined) checkPath(scale.selector, ".s", schema, `${prefix}scale.selector`);
   }
   for (const path of selectableFields) checkPath(path, ".s", schema, `${prefix}selectableFields`);
+  checkLosses(loses, `${prefix}loses`);
   return Object.freeze({
     name,
     schema,
@@ -63,7 +65,17 @@ export function versionDefinition(name: string, options: AnyVersionOptions, pref
     selectableFields: [...selectableFields],
     ...(toHub === undefined ? {} : { toHub }),
     ...(fromHub === undefined ? {} : { fromHub }),
+    loses: [...loses],
   });
+}
+
+/** The fields may be of this version or of the hub, so that they are not looked for in the schema. */
+function checkLosses(paths: unknown, where: string): void {
+  if (!Array.isArray(paths)) throw new TypeError(`'${where}' must be a list of paths such as "spec.replicas"`);
+  for (const path of paths) {
+    if (typeof path === "string" && /^(spec|status)(\.[^.]+)*$/.test(path)) continue;
+    throw new TypeError(`'${where}' must be paths such as "spec.replicas": current value is ${JSON.stringify(path)}`);
+  }
 }
 
 function rootSchema(options: AnyVersionOptions, prefix: string): StructuralSchema {

@@ -28,12 +28,16 @@ export { admit } from "./admit.ts";
 export { eventually } from "./eventually.ts";
 export { childrenOf, conditionOf, matchers } from "./matchers.ts";
 export { FakeClock } from "./fake-clock.ts";
+export { conversionLosses, convert } from "./conversions/convert.ts";
 
 export type { StartClusterOptions, TestCluster } from "./start-cluster.ts";
 export type { Admission, AdmitOptions, AdmittedInput } from "./admit.ts";
 export type { LogLine, RunModuleOptions, RunningModule } from "./run-module.ts";
 export type { EventuallyOptions } from "./eventually.ts";
 export type { ExpectedCondition } from "./matchers.ts";
+export type { ConvertedTo, UntypedVersion, VersionedObject } from "./conversions/convert.ts";
+export type { ConversionLoss, ConversionLossesOptions } from "./conversions/conversion-losses.ts";
+export type { LossReason } from "./conversions/round-trip.ts";
 export type { ActiveFault, FaultOptions, Faults, RefuseOptions } from "./faults.ts";
 export type { RequestTarget, RequestVerb } from "./request-target.ts";
 export type { ContainerScript, ContainerStart, PodBehaviour } from "../embedded/cluster/pods/pod-behaviour.ts";

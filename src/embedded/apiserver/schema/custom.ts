@@ -29,7 +29,7 @@ const bare: Schema = {
 const text: Schema = { ...bare, type: "string" };
 
 /** The schema of a custom resource with apiVersion, kind and metadata, as those of every object are. */
-export function customSchema(openAPIV3Schema: Fields, row: KindRow): Schema {
+export function customSchema(openAPIV3Schema: Fields, row: Pick<KindRow, "kind">): Schema {
   const schema = schemaOf(openAPIV3Schema);
   return { ...withObjectFields(schema), type: schema.type || "object", embedded: row.kind !== "" };
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { assets, type ControlPlane, startControlPlane } from "../../../../scripts/controlplane/controlplane.ts";
 import { causeReason, errorBody, type FieldError } from "../field-error.ts";
-import type { Fields, KindRow, KubeObject } from "../hooks.ts";
+import type { Fields, KubeObject } from "../hooks.ts";
 import type { Status } from "../status.ts";
 import { builtInRows, builtInSchema } from "../tables/tables.ts";
 import { customSchema } from "./custom.ts";
@@ -171,7 +171,7 @@ describe.skipIf(!bin)("schemas against a real kube-apiserver", () => {
     const path = "/apis/ex.io/v1/namespaces/default/things";
     const probe = { apiVersion: "ex.io/v1", kind: "Thing", metadata: { name: "probe" }, spec: { i: 0 } };
     while ((await send("POST", `${path}?dryRun=All`, probe)).code !== 422) await Bun.sleep(50);
-    const schema = customSchema(openAPIV3Schema, { kind: "Thing" } as KindRow);
+    const schema = customSchema(openAPIV3Schema, { kind: "Thing" });
     for (const spec of specs) {
       const thing: Fields = { apiVersion: "ex.io/v1", kind: "Thing", metadata: { name: "x" }, spec };
       const real = await send("POST", `${path}?dryRun=All&fieldValidation=Strict`, thing);

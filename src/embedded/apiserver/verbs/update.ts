@@ -208,9 +208,12 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   if (validation !== undefined) await validation;
   // It is shown by a dry run and never kept.
   if (!options.dryRun) delete next.metadata["selfLink"];
-  const isUnchanged = isSameBut(next, live) && !writtenAnew.has(stored);
-  const inStorage = isUnchanged ? stored.object : resource.toStorage(next);
+  const isSame = isSameBut(next, live) && !writtenAnew.has(stored);
+  // What is stored in another version, or from before its definition changed, is stored anew where that makes a difference.
+  const isStored = isSame && (live === stored.object || !row.custom);
+  const inStorage = isStored ? stored.object : resource.toStorage(isSame ? live : next);
   const written = inStorage instanceof Promise ? await inStorage : inStorage;
+  const isUnchanged = isSame && sameJson(written, stored.object);
   if (collection.get(stored.key) !== stored) {
     if (change.isRepeatable === true || collection.get(stored.key) === undefined) return undefined;
     throw conflict(row, target.name, { why: modified });

@@ -1,0 +1,47 @@
+/** What `binnacle check` has to say of kinds with several versions. */
+import type { LoadedModule } from "../module/loaded-module.ts";
+import { conversionNeeded, needsConversion } from "../resource/crd-conversion.ts";
+import { definitionOf } from "../resource/definition.ts";
+import type { Resource } from "../resource/handle.ts";
+
+/** Such as `v1 (hub, stored)` and `v1beta1 (not served)`; none for a kind with one version. */
+export function shownVersions(resource: Resource): readonly string[] {
+  const definition = definitionOf(resource);
+  if (definition === undefined || !needsConversion(resource)) return [];
+  const { hub, storage, versions } = definition;
+  return versions.map(({ name, served }) => {
+    const notes = [
+      ...(name === hub ? ["hub"] : []),
+      ...(name === storage ? ["stored"] : []),
+      ...(served ? [] : ["not served"]),
+    ];
+    return notes.length === 0 ? name : `${name} (${notes.join(", ")})`;
+  });
+}
+
+/** What is wrong with the conversions of a module's kinds, one message for each problem. */
+export async function checkConversions(
+  { file, definitions, invoke }: LoadedModule,
+  { isServed }: { /** The webhook has an address. */ readonly isServed: boolean },
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const resource of definitions.resources.filter(needsConversion)) {
+    if (!isServed) problems.push(`${file}: ${conversionNeeded(resource)}`);
+    const { findConversionLosses } = await import("../testing/conversions/conversion-losses.ts");
+    const { losses, unknown } = invoke(() => findConversionLosses(resource));
+    for (const version of unknown) {
+      problems.push(
+        `${file}: The conversions of ${resource.kind} cannot be checked: no object made by chance is valid in ${version}, because of ` +
+          "patterns or rules that hardly any value satisfies",
+      );
+    }
+    for (const { message } of losses) problems.push(`${file}: ${resource.kind} ${message}`);
+    if (losses.length > 0) {
+      problems.push(
+        `${file}: What another version has no field for is kept in an annotation, or given up with \`loses: ["spec.…"]\` on the ` +
+          `version of ${resource.kind} that loses it`,
+      );
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,134 @@
+/** `binnacle migrate` */
+import { isApiError, isUnreachable } from "../kube/errors/api-error.ts";
+import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
+import { createTransport } from "../kube/transport/transport.ts";
+import { isTerminal } from "../observe/terminal.ts";
+import { sleep } from "../platform/clock.ts";
+import { type Command, command, type Host } from "./command.ts";
+import { type CustomDefinition, findDefinition, MANAGER, storageVersion } from "./migration/custom-definition.ts";
+import { migrate, type MigrationResult } from "./migration/migration.ts";
+import { count, ProgressBar } from "./migration/progress-bar.ts";
+import { contextOption, kubeconfigOption } from "./shared-options.ts";
+import { whenSignalled } from "./signals.ts";
+import { UsageError, UserError } from "./usage-error.ts";
+
+const STANDARD_ERROR = 2;
+/** A definition that is younger may be unknown to some API servers, which still store in the version before. */
+const SETTLED_AFTER = 60_000;
+/** Milliseconds. */
+const SETTLING = 5_000;
+
+export const migrateCommand: Command = command({
+  options: [
+    {
+      name: "kind",
+      type: "string",
+      positional: true,
+      describe: "Kind, such as Guestbook or guestbooks.demo.example.com",
+    },
+    kubeconfigOption,
+    contextOption,
+    { name: "page-size", type: "number", default: 500, describe: "Objects that are listed at a time" },
+    { name: "concurrency", type: "number", default: 8, describe: "Objects that are rewritten at the same time" },
+    {
+      name: "dry-run",
+      type: "boolean",
+      default: false,
+      describe: "Ask the API server which objects it would refuse, and change nothing",
+    },
+  ],
+  async run({ kind, kubeconfig, context, "page-size": pageSize, concurrency, "dry-run": dryRun }, host) {
+    if (kind === undefined) throw new UsageError("Say which kind to migrate, such as `binnacle migrate Guestbook`");
+    const cluster = await loadKubeconfig({ kubeconfig, context, env: host.env });
+    const transport = createTransport(cluster, { userAgent: `binnacle/${host.embedded.version} migrate` });
+    const stopping = new AbortController();
+    void whenSignalled(() => stopping.abort(new UserError("Interrupted"))).catch(() => {});
+    try {
+      const definition = await findDefinition(transport, kind);
+      refuseLosses(definition);
+      if (isMigrated(definition)) {
+        host.out(
+          `All objects of ${definition.metadata.name} are stored in ${storageVersion(definition)}: nothing to do\n`,
+        );
+        return 0;
+      }
+      if (!dryRun) await settled(definition, { host, signal: stopping.signal });
+      const bar = new ProgressBar({ isTerminal: isTerminal(STANDARD_ERROR), write: host.err });
+      const result = await migrate({
+        transport,
+        definition,
+        pageSize,
+        concurrency,
+        dryRun,
+        signal: stopping.signal,
+        onProgress: ({ done, total }) => bar.show(done, total),
+      }).finally(() => bar.clear());
+      return tell(result, { definition, dryRun, host });
+    } catch (error) {
+      throw isApiError(error) || isUnreachable(error) ? new UserError(error.message, { cause: error }) : error;
+    } finally {
+      await transport.close();
+    }
+  },
+});
+
+function isMigrated(definition: CustomDefinition): boolean {
+  const stored = definition.status?.storedVersions ?? [];
+  return stored.length === 1 && stored[0] === storageVersion(definition);
+}
+
+/** Without a webhook the server changes `apiVersion` alone, and drops what the storage version does not know. */
+function refuseLosses({ metadata, spec }: CustomDefinition): void {
+  if (spec.versions.length < 2 || spec.conversion?.strategy === "Webhook") return;
+  const schemas = new Set(spec.versions.map(({ schema }) => JSON.stringify(schema?.openAPIV3Schema)));
+  if (schemas.size === 1) return;
+  throw new UserError(
+    `Cannot migrate ${metadata.name}: its versions differ, and no conversion webhook converts between them, so that fields would be ` +
+      "lost. Run the controllers that define the kind with --install-crds and a webhook address first",
+  );
+}
+
+/** A definition that was changed a moment ago may not have come to every API server yet. */
+async function settled(
+  definition: CustomDefinition,
+  { host, signal }: { readonly host: Host; readonly signal: AbortSignal },
+): Promise<void> {
+  const written = (definition.metadata.managedFields ?? [])
+    .filter(({ manager, subresource }) => manager !== MANAGER && subresource === undefined)
+    .map(({ time }) => Date.parse(time ?? ""))
+    .filter((time) => !Number.isNaN(time));
+  if (Math.abs(Date.now() - Math.max(...written, 0)) > SETTLED_AFTER) return;
+  host.err(`The definition was written a moment ago: waiting ${SETTLING / 1_000} s, until every API server knows it\n`);
+  await sleep(SETTLING, { signal });
+}
+
+function tell(
+  { done, failed, failures, interrupted, storedVersions }: MigrationResult,
+  {
+    definition,
+    dryRun,
+    host,
+  }: { readonly definition: CustomDefinition; readonly dryRun: boolean; readonly host: Host },
+): number {
+  const { name } = definition.metadata;
+  const storage = storageVersion(definition);
+  for (const { object, message } of failures) host.err(`error: ${object}: ${message}\n`);
+  if (failed > failures.length) host.err(`error: and ${count(failed - failures.length)} more\n`);
+  if (failed > 0) {
+    host.err(
+      `binnacle: Cannot migrate ${count(failed)} of ${count(done)} objects of ${name}: mend them, or what refuses them, and run this ` +
+        "again; it goes on at the first of them\n",
+    );
+    return 1;
+  }
+  if (interrupted) {
+    host.err(`binnacle: Interrupted after ${count(done)} objects of ${name}: run this again to go on from there\n`);
+    return 1;
+  }
+  host.out(
+    dryRun
+      ? `All ${count(done)} objects of ${name} can be stored in ${storage}\n`
+      : `All ${count(done)} objects of ${name} are stored in ${storage}; storedVersions is ${storedVersions.join(", ")}\n`,
+  );
+  return 0;
+}

@@ -1,0 +1,134 @@
+/** The CustomResourceDefinition of a kind on the cluster, as migrating its objects needs it. */
+import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
+import type { Transport } from "../../kube/transport/transport.ts";
+import { UserError } from "../usage-error.ts";
+
+/** The field manager of what a migration writes. */
+export const MANAGER = "binnacle-migrate";
+
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/** What the server answers, as far as it is looked at here. */
+export interface CustomDefinition {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation: number;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+    readonly managedFields?:
+      readonly { readonly manager?: string; readonly subresource?: string; readonly time?: string }[] | undefined;
+  };
+  readonly spec: {
+    readonly group: string;
+    readonly names: {
+      readonly kind: string;
+      readonly plural: string;
+      readonly singular?: string | undefined;
+      readonly shortNames?: readonly string[] | undefined;
+    };
+    readonly versions: readonly {
+      readonly name: string;
+      readonly served: boolean;
+      readonly storage: boolean;
+      readonly schema?: { readonly openAPIV3Schema?: unknown } | undefined;
+    }[];
+    readonly conversion?: { readonly strategy?: string | undefined } | undefined;
+  };
+  readonly status?: { readonly storedVersions?: readonly string[] | null | undefined } | undefined;
+}
+
+type Requests = Pick<Transport, "request">;
+
+/**
+ * Finds the definition of a kind by any of its names, with the group behind a dot or without it.
+ *
+ * @throws UserError when there is none, or more than one.
+ */
+export async function findDefinition(transport: Requests, name: string): Promise<CustomDefinition> {
+  const named = name.includes(".") ? await readDefinition(transport, name).catch(unlessMissing) : undefined;
+  if (named !== undefined) return named;
+  const { items } = await transport.request<{ items: readonly CustomDefinition[] }>({ method: "GET", path: CRDS });
+  const wanted = name.toLowerCase();
+  const found = items.filter((definition) => namesOf(definition).includes(wanted));
+  const [first] = found;
+  if (first === undefined) {
+    throw new UserError(
+      `Cannot find the kind '${name}': no CustomResourceDefinition of the cluster has this name; ` +
+        "`kubectl get customresourcedefinitions` lists them",
+    );
+  }
+  if (found.length > 1) {
+    const names = found.map(({ metadata }) => metadata.name).join(", ");
+    throw new UserError(`Cannot tell which kind '${name}' is: write one of ${names}`);
+  }
+  return first;
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+}
+
+function namesOf({ spec: { group, names } }: CustomDefinition): readonly string[] {
+  const { kind, plural, singular = "", shortNames = [] } = names;
+  const plain = [kind, plural, singular, ...shortNames].filter((name) => name !== "").map((name) => name.toLowerCase());
+  return [...plain, ...plain.map((name) => `${name}.${group}`)];
+}
+
+export function readDefinition(transport: Requests, name: string): Promise<CustomDefinition> {
+  return transport.request({ method: "GET", path: `${CRDS}/${name}` });
+}
+
+/** The version in which objects are stored that are written from now on. */
+export function storageVersion({ metadata, spec }: CustomDefinition): string {
+  const version = spec.versions.find(({ storage }) => storage);
+  if (version === undefined)
+    throw new UserError(`Cannot read the definition ${metadata.name}: none of its versions is stored`);
+  return version.name;
+}
+
+/** Where the objects are, in the version in which they are stored. */
+export function objectsPath(definition: CustomDefinition): string {
+  const { group, names } = definition.spec;
+  return `/apis/${group}/${storageVersion(definition)}/${names.plural}`;
+}
+
+/** Writes an annotation of the definition, or removes it, whatever else is written to it meanwhile. */
+export function annotate(
+  transport: Requests,
+  name: string,
+  annotations: Readonly<Record<string, string | null>>,
+): Promise<CustomDefinition> {
+  return transport.request({
+    method: "PATCH",
+    path: `${CRDS}/${name}`,
+    query: `fieldManager=${MANAGER}`,
+    contentType: "application/merge-patch+json",
+    body: { metadata: { annotations } },
+  });
+}
+
+/**
+ * Writes which versions objects are stored in.
+ *
+ * @returns false when the definition has changed since it was read.
+ */
+export async function setStoredVersions(
+  transport: Requests,
+  { metadata: { name, uid, resourceVersion } }: CustomDefinition,
+  storedVersions: readonly string[],
+): Promise<boolean> {
+  try {
+    await transport.request({
+      method: "PATCH",
+      path: `${CRDS}/${name}/status`,
+      query: `fieldManager=${MANAGER}`,
+      contentType: "application/merge-patch+json",
+      body: { metadata: { uid, resourceVersion }, status: { storedVersions } },
+    });
+    return true;
+  } catch (error) {
+    if (isConflict(error)) return false;
+    throw error;
+  }
+}

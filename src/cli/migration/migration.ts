@@ -1,0 +1,244 @@
+/**
+ * Rewrites the stored objects of a kind, so that all of them are stored in its storage version.
+ *
+ * Each object is patched with nothing but its own UID and resource version: the server encodes it anew, and writes it when that
+ * makes a difference. Whoever has written the object since it was listed has had it encoded anew already, so a conflict means
+ * that there is nothing left to do, and no write of anybody is ever undone.
+ */
+import { METADATA_LIST, readMetadataList } from "../../kube/api/metadata-list.ts";
+import type { ReceivedPage } from "../../kube/api/received-page.ts";
+import {
+  isApiError,
+  isConflict,
+  isForbidden,
+  isGone,
+  isInvalid,
+  isNotFound,
+  isUnreachable,
+} from "../../kube/errors/api-error.ts";
+import type { Transport } from "../../kube/transport/transport.ts";
+import { sleep } from "../../platform/clock.ts";
+import type { AnyObject } from "../../resource/handle.ts";
+import { keyString } from "../../resource/meta.ts";
+import { UserError } from "../usage-error.ts";
+import {
+  annotate,
+  type CustomDefinition,
+  MANAGER,
+  objectsPath,
+  readDefinition,
+  setStoredVersions,
+  storageVersion,
+} from "./custom-definition.ts";
+import { type Mark, MARK, markOf, textOfMark } from "./mark.ts";
+
+export interface MigrationOptions {
+  readonly transport: Pick<Transport, "request" | "reachability">;
+  readonly definition: CustomDefinition;
+  /** Objects of a page. */
+  readonly pageSize: number;
+  /** Objects that are rewritten at the same time. */
+  readonly concurrency: number;
+  /** Asks the server what would happen, and changes nothing. */
+  readonly dryRun: boolean;
+  /** Ends the migration after the page that is under way. */
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: Progress) => void;
+  /** Milliseconds between two tries of what a server cannot do for the moment. @default 500 */
+  readonly retryAfter?: number | undefined;
+}
+
+export interface Progress {
+  /** Objects that have been looked at, those of an earlier migration that was interrupted included. */
+  readonly done: number;
+  /** `undefined` as long as the server has not said how many follow. */
+  readonly total: number | undefined;
+  readonly failed: number;
+}
+
+export interface Failure {
+  /** `namespace/name` */
+  readonly object: string;
+  readonly message: string;
+}
+
+export interface MigrationResult extends Progress {
+  /** Of the beginning. */
+  readonly failures: readonly Failure[];
+  readonly interrupted: boolean;
+  /** What `status.storedVersions` says now. */
+  readonly storedVersions: readonly string[];
+}
+
+/** Failures that are told; the others are counted. */
+const TOLD = 10;
+/** More of them are no exceptions: something is wrong with the kind. */
+const MOST_FAILURES = 100;
+const TRIES = 6;
+const RETRY_MS = 500;
+
+/** @throws UserError when the definition changed so that the migration has to begin anew, ApiError. */
+export async function migrate(options: MigrationOptions): Promise<MigrationResult> {
+  return new Migration(options).run();
+}
+
+class Migration {
+  readonly #options: MigrationOptions;
+  readonly #storage: string;
+  readonly #path: string;
+  readonly #failures: Failure[] = [];
+  /** As it was when it was last looked at. */
+  #definition: CustomDefinition;
+  #done = 0;
+  #failed = 0;
+  #total: number | undefined;
+
+  constructor(options: MigrationOptions) {
+    this.#options = options;
+    this.#definition = options.definition;
+    this.#storage = storageVersion(options.definition);
+    this.#path = objectsPath(options.definition);
+  }
+
+  async run(): Promise<MigrationResult> {
+    const { signal, onProgress } = this.#options;
+    const mark = this.#options.dryRun ? undefined : markOf(this.#definition, this.#storage);
+    let token = mark?.continue;
+    this.#done = mark?.objects ?? 0;
+    do {
+      if (signal.aborted) return this.#result({ interrupted: true });
+      const page = await this.#list(token);
+      this.#total = this.#done + page.items.length + (page.remaining ?? (page.next === undefined ? 0 : NaN));
+      if (Number.isNaN(this.#total)) this.#total = undefined;
+      await this.#rewriteAll(page.items);
+      token = page.next;
+      onProgress(this.#progress);
+      if (this.#failed >= MOST_FAILURES) return this.#result({ interrupted: true });
+      if (token !== undefined) await this.#remember({ storage: this.#storage, continue: token, objects: this.#done });
+    } while (token !== undefined);
+    if (this.#failed === 0 && !this.#options.dryRun) await this.#finish();
+    return this.#result({ interrupted: false });
+  }
+
+  get #progress(): Progress {
+    return { done: this.#done, total: this.#total, failed: this.#failed };
+  }
+
+  #result({ interrupted }: { readonly interrupted: boolean }): MigrationResult {
+    const storedVersions = this.#definition.status?.storedVersions ?? [];
+    return { ...this.#progress, failures: this.#failures, interrupted, storedVersions };
+  }
+
+  /** The next page; where the token has expired, the server gives one with which the list goes on at the same object. */
+  async #list(token: string | undefined): Promise<ReceivedPage<AnyObject>> {
+    const { transport, pageSize } = this.#options;
+    const query = new URLSearchParams({ limit: String(pageSize), ...(token !== undefined && { continue: token }) });
+    const path = this.#path;
+    try {
+      const answer = await this.#tried(() =>
+        transport.request<Uint8Array>({
+          method: "GET",
+          path,
+          query,
+          accept: METADATA_LIST,
+          binary: true,
+          traffic: "list",
+        }),
+      );
+      const { kind } = this.#definition.spec.names;
+      return readMetadataList(answer, { path, kind, apiVersion: `${this.#definition.spec.group}/${this.#storage}` });
+    } catch (error) {
+      if (token === undefined || !isGone(error)) throw error;
+      const { metadata } = error.status as { readonly metadata?: { readonly continue?: string } };
+      if (!metadata?.continue) this.#done = 0;
+      return this.#list(metadata?.continue || undefined);
+    }
+  }
+
+  async #rewriteAll(objects: readonly AnyObject[]): Promise<void> {
+    const next = objects.values();
+    const work = async (): Promise<void> => {
+      for (const object of next) {
+        await this.#rewrite(object);
+        this.#done++;
+        if (this.#done % 25 === 0) this.#options.onProgress(this.#progress);
+      }
+    };
+    await Promise.all(Array.from({ length: this.#options.concurrency }, work));
+  }
+
+  async #rewrite({ metadata }: AnyObject): Promise<void> {
+    const { transport, dryRun } = this.#options;
+    const { name, namespace, uid, resourceVersion } = metadata;
+    const collection = this.#path.lastIndexOf("/");
+    const place = namespace ? `/namespaces/${namespace}` : "";
+    try {
+      await this.#tried(() =>
+        transport.request({
+          method: "PATCH",
+          path: `${this.#path.slice(0, collection)}${place}${this.#path.slice(collection)}/${name}`,
+          query: `fieldManager=${MANAGER}${dryRun ? "&dryRun=All" : ""}`,
+          contentType: "application/merge-patch+json",
+          accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
+          body: { metadata: { uid, resourceVersion } },
+        }),
+      );
+    } catch (error) {
+      if (isConflict(error) || isNotFound(error)) return;
+      if (!isApiError(error)) throw error;
+      this.#failed++;
+      if (this.#failures.length < TOLD) this.#failures.push({ object: keyString(metadata), message: error.message });
+    }
+  }
+
+  /** Again and again where a server, or a webhook of it, cannot answer for the moment. */
+  async #tried<T>(request: () => Promise<T>): Promise<T> {
+    const { transport, signal, retryAfter = RETRY_MS } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await request();
+      } catch (error) {
+        if (isUnreachable(error)) await transport.reachability.wait(signal);
+        else if (attempt >= TRIES || !isTransient(error)) throw error;
+        else await sleep(retryAfter * 2 ** (attempt - 1));
+      }
+    }
+  }
+
+  /** From here a migration goes on that is interrupted; what failed stays behind the mark, so that it is tried again. */
+  async #remember(mark: Mark): Promise<void> {
+    const { dryRun, transport } = this.#options;
+    if (dryRun || this.#failed > 0) return;
+    const text = textOfMark(mark, this.#definition);
+    this.#look(await this.#tried(() => annotate(transport, this.#definition.metadata.name, { [MARK]: text })));
+  }
+
+  /**
+   * Objects may have been stored in another version meanwhile when the storage version is another one, or was for a while: that
+   * takes two changes of the definition.
+   */
+  #look(definition: CustomDefinition): void {
+    const before = this.#definition;
+    const changes = definition.metadata.generation - before.metadata.generation;
+    const isSame = definition.metadata.uid === before.metadata.uid && storageVersion(definition) === this.#storage;
+    if (!isSame || changes > 1) {
+      throw new UserError(
+        `Cannot finish the migration to ${this.#storage}: the definition ${before.metadata.name} has changed meanwhile; run it again`,
+      );
+    }
+    this.#definition = definition;
+  }
+
+  async #finish(): Promise<void> {
+    const { transport, definition } = this.#options;
+    const { name } = definition.metadata;
+    do this.#look(await this.#tried(() => readDefinition(transport, name)));
+    while (!(await setStoredVersions(transport, this.#definition, [this.#storage])));
+    this.#definition = await annotate(transport, name, { [MARK]: null });
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  if (!isApiError(error)) return false;
+  return error.code >= 500 && !isForbidden(error) && !isInvalid(error);
+}

@@ -1,0 +1,41 @@
+/** The conversion webhook of a CustomResourceDefinition. */
+import type { ApiextensionsWebhookClientConfig } from "./builtin/apiextensions.ts";
+import type { Crd } from "./crd.ts";
+import { definitionOf } from "./definition.ts";
+import type { Resource } from "./handle.ts";
+
+/** How the API server reaches a webhook: `url`, or `service` for one in the cluster, and the authority of its certificate. */
+export type WebhookClientConfig = ApiextensionsWebhookClientConfig;
+
+/** What the endpoint reads; the API server takes the first version that it knows. */
+const REVIEW_VERSIONS: readonly string[] = ["v1", "v1beta1"];
+
+/**
+ * Whether the API server has to have the kind's objects converted.
+ *
+ * A version that is no longer served counts too: objects may still be stored in it.
+ */
+export function needsConversion(resource: Resource): boolean {
+  return (definitionOf(resource)?.versions.length ?? 0) > 1;
+}
+
+/**
+ * The definition of a kind with several versions, whose objects this webhook converts; a kind with one version stays as it is.
+ *
+ * Without a webhook the API server changes nothing but `apiVersion`, and what the other version does not know is lost.
+ */
+export function withConversion(crd: Crd, clientConfig: WebhookClientConfig): Crd {
+  if (crd.spec.versions.length < 2) return crd;
+  const webhook = { clientConfig, conversionReviewVersions: REVIEW_VERSIONS };
+  return { ...crd, spec: { ...crd.spec, conversion: { strategy: "Webhook", webhook } } };
+}
+
+/** Why the definition of a kind must not be written without the webhook, and what to do. */
+export function conversionNeeded(resource: Resource): string {
+  const names = definitionOf(resource)?.versions.map(({ name }) => name) ?? [];
+  return (
+    `${resource.kind} of ${resource.group} has the versions ${names.join(", ")}, and without the conversion webhook the API ` +
+    "server drops the fields that another version does not have. Say how it reaches the webhook: --webhook-service " +
+    "NAMESPACE/NAME in the cluster, or --webhook-host HOST outside it"
+  );
+}

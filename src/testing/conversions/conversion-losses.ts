@@ -1,0 +1,166 @@
+/** What the conversions of a kind lose, found by converting objects made by chance to another version and back. */
+import * as fc from "fast-check";
+import { definitionOf, type ResourceDefinition, type VersionDefinition } from "../../resource/definition.ts";
+import type { Resource } from "../../resource/handle.ts";
+import type { WireObject } from "../../webhook/conversion/convert-object.ts";
+import { valuesOf } from "./generated-values.ts";
+import { type Difference, type LossReason, RoundTrip } from "./round-trip.ts";
+
+/** A field that does not survive the way to another version and back. */
+export interface ConversionLoss {
+  /** The version of the object, before and after. */
+  readonly from: string;
+  /** The version that it was converted to in between. */
+  readonly through: string;
+  readonly reason: LossReason;
+  /** Without the positions of list elements: `spec.ports[].name`. */
+  readonly path: string;
+  /** A sentence, with the values of the smallest example that was found. */
+  readonly message: string;
+  /** That example. */
+  readonly object: object;
+}
+
+export interface ConversionLossesOptions {
+  /** Objects of each version. @default 200 */
+  readonly objects?: number | undefined;
+  /** Other numbers make other objects. @default 1 */
+  readonly seed?: number | undefined;
+}
+
+export interface ConversionFindings {
+  readonly losses: readonly ConversionLoss[];
+  /** Versions of which no valid objects were found, so that nothing is known about them. */
+  readonly unknown: readonly string[];
+}
+
+/** Of so many objects made by chance one at least should be valid. */
+const TRIES = 20;
+/** A conversion that loses everything need not be told in full. */
+const MOST_LOSSES = 20;
+
+/** Converts objects of each version to the hub and back, and objects of the hub to each other version and back. */
+export function findConversionLosses(resource: Resource, options: ConversionLossesOptions = {}): ConversionFindings {
+  const definition = definitionOf(resource);
+  if (definition === undefined || definition.versions.length < 2) return { losses: [], unknown: [] };
+  const hub = definition.versions.find(({ name }) => name === definition.hub)!;
+  const losses: ConversionLoss[] = [];
+  const unknown = new Set<string>();
+  for (const version of definition.versions) {
+    if (version === hub) continue;
+    for (const [from, through] of [
+      [version, hub],
+      [hub, version],
+    ] as const) {
+      const found = lossesOf(definition, { from, through }, options);
+      if (found === undefined) unknown.add(from.name);
+      else losses.push(...found);
+    }
+  }
+  return { losses, unknown: [...unknown] };
+}
+
+interface Way {
+  readonly from: VersionDefinition;
+  readonly through: VersionDefinition;
+}
+
+/** @returns undefined when no object was valid. */
+function lossesOf(
+  definition: ResourceDefinition,
+  { from, through }: Way,
+  { objects = 200, seed = 1 }: ConversionLossesOptions,
+): readonly ConversionLoss[] | undefined {
+  const trip = new RoundTrip(definition, from, through);
+  const generated = objectsOf(definition, from);
+  const valid: WireObject[] = [];
+  for (const object of fc.sample(generated, { numRuns: objects * TRIES, seed })) {
+    const admitted = trip.begin(object);
+    if (admitted !== undefined && valid.push(admitted) >= objects) break;
+  }
+  if (valid.length === 0) return undefined;
+  const found = new Map<string, WireObject>();
+  for (const object of valid) {
+    for (const difference of trip.differences(object))
+      if (!found.has(keyOf(difference))) found.set(keyOf(difference), object);
+    if (found.size >= MOST_LOSSES) break;
+  }
+  return [...found]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, object]) => smallest({ key, object }, { trip, generated, seed, runs: objects * TRIES }));
+}
+
+/** One loss for each field and reason. */
+function keyOf({ reason, path }: Difference): string {
+  return `${path} ${reason}`;
+}
+
+interface Search {
+  readonly trip: RoundTrip;
+  readonly generated: fc.Arbitrary<WireObject>;
+  readonly seed: number;
+  readonly runs: number;
+}
+
+/** The loss with the smallest object that shows it. */
+function smallest(
+  { key, object }: { readonly key: string; readonly object: WireObject },
+  { trip, generated, seed, runs }: Search,
+): ConversionLoss {
+  const look = (given: WireObject) => {
+    const admitted = trip.begin(given);
+    const difference = admitted && trip.differences(admitted).find((one) => keyOf(one) === key);
+    return difference && { object: admitted, difference };
+  };
+  const property = fc.property(generated, (given) => look(given) === undefined);
+  const { counterexample } = fc.check(property, { seed, numRuns: runs });
+  const example = look(counterexample?.[0] ?? object)!;
+  const { from, through } = trip;
+  const { reason, path } = example.difference;
+  return { from, through, reason, path, message: told(example.difference, trip), object: example.object };
+}
+
+function told({ reason, path, before, after, message }: Difference, { from, through }: RoundTrip): string {
+  const way = `${from} → ${through} → ${from}`;
+  switch (reason) {
+    case "failed":
+      return `${way} fails: ${message}`;
+    case "refused":
+      return `${way} makes an object that is not valid: ${message}`;
+    case "lost":
+      return `${way} loses ${path}${message === undefined ? `: ${json(before)}` : `: ${message}`}`;
+    case "added":
+      return `${way} adds ${path}: ${json(after)}`;
+    default:
+      return `${way} changes ${path}: ${json(before)} becomes ${json(after)}`;
+  }
+}
+
+function json(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+function objectsOf({ group, names, scope }: ResourceDefinition, version: VersionDefinition): fc.Arbitrary<WireObject> {
+  const { spec, status } = version.schema.properties!;
+  const texts = fc.dictionary(fc.constantFrom("team", "tier"), fc.constantFrom("a", "b"), { noNullPrototype: true });
+  const metadata = {
+    name: "generated",
+    ...(scope === "Namespaced" && { namespace: "default" }),
+    uid: "00000000-0000-4000-8000-000000000000",
+    resourceVersion: "1",
+    generation: 1,
+    creationTimestamp: "2025-01-01T00:00:00Z",
+  };
+  return fc
+    .record(
+      { labels: texts, annotations: texts, spec: valuesOf(spec!), status: valuesOf(status!) },
+      { requiredKeys: version.schema.required?.includes("spec") ? ["spec"] : [], noNullPrototype: true },
+    )
+    .map(({ labels, annotations, ...parts }) => ({
+      apiVersion: `${group}/${version.name}`,
+      kind: names.kind,
+      metadata: { ...metadata, ...(labels && { labels }), ...(annotations && { annotations }) },
+      ...parts,
+    }));
+}

@@ -1,0 +1,74 @@
+/** Conversions of a kind as tests call them. */
+import { definitionOf } from "../../resource/definition.ts";
+import { groupKind, type Resource, type Shape } from "../../resource/handle.ts";
+import { convertObject } from "../../webhook/conversion/convert-object.ts";
+import type { ConversionLoss, ConversionLossesOptions } from "./conversion-losses.ts";
+
+/** An object of one of a kind's versions, to be converted. Metadata that an API server would have added may be left out. */
+export interface VersionedObject {
+  readonly apiVersion: string;
+  readonly kind?: string | undefined;
+  readonly metadata: object;
+  readonly spec?: object | undefined;
+  readonly status?: object | undefined;
+}
+
+/** An object in a version of which only the hub's type is known. */
+export interface UntypedVersion {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly [field: string]: unknown };
+  readonly spec: { readonly [field: string]: unknown };
+  readonly status?: { readonly [field: string]: unknown };
+}
+
+/** What an object is after it was converted to a version: typed where that is the hub. */
+export type ConvertedTo<S extends Shape, Version extends string> = S["apiVersion"] extends `${string}/${Version}`
+  ? S["read"]
+  : UntypedVersion;
+
+/**
+ * Converts an object as the conversion webhook does, through the hub.
+ *
+ * @param to the name of a version, such as `v1beta1`; the object itself says which one it is in.
+ * @throws Error when the kind has no such version, and whatever the kind's `toHub` and `fromHub` throw.
+ * @example
+ * const old = convert(Backup, await cluster.client.get(Backup, key), "v1beta1");
+ * expect(old.spec).toEqual({ schedule: "0 3 * * *" });
+ */
+export function convert<S extends Shape, const Version extends string>(
+  resource: Resource<S>,
+  object: VersionedObject,
+  to: Version,
+): ConvertedTo<S, Version> {
+  const definition = definitionOf(resource);
+  if (definition === undefined) {
+    throw new TypeError(`Cannot convert objects of ${groupKind(resource)}: the kind is not of defineResource()`);
+  }
+  const { metadata, ...rest } = structuredClone(object);
+  const given = { ...rest, kind: object.kind ?? resource.kind, metadata: { ...metadata } };
+  return convertObject(definition, given, to) as unknown as ConvertedTo<S, Version>;
+}
+
+/**
+ * Looks for what the conversions of a kind lose: objects made by chance from its schemas are converted to another version and
+ * back. `binnacle check` does the same.
+ *
+ * @throws Error when no object could be made that is valid in one of the versions, so that nothing is known of it.
+ * @example
+ * expect(await conversionLosses(Backup)).toEqual([]);
+ */
+export async function conversionLosses(
+  resource: Resource,
+  options: ConversionLossesOptions = {},
+): Promise<readonly ConversionLoss[]> {
+  const { findConversionLosses } = await import("./conversion-losses.ts");
+  const { losses, unknown } = findConversionLosses(resource, options);
+  if (unknown.length > 0) {
+    throw new Error(
+      `Cannot look for losses of ${resource.kind}: no object made by chance is valid in ${unknown.join(" and ")}; ` +
+        "test the conversions with objects of your own",
+    );
+  }
+  return losses;
+}

@@ -1,0 +1,126 @@
+/** An object converted to another version and back: what is not as it was. */
+import { sameJson } from "../../resource/json.ts";
+import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
+import { convertObject, type WireObject } from "../../webhook/conversion/convert-object.ts";
+import { VersionSchema } from "./version-schema.ts";
+
+/**
+ * - `lost`: the field is not there any more, or what a conversion returned is in no schema;
+ * - `changed`: it has another value;
+ * - `added`: there was none;
+ * - `refused`: the other version's schema does not allow what the conversion made;
+ * - `failed`: the conversion threw.
+ */
+export type LossReason = "lost" | "changed" | "added" | "refused" | "failed";
+
+/** One field that does not survive, of one object. */
+export interface Difference {
+  readonly reason: LossReason;
+  /** Without the positions of list elements: `spec.ports[].name`. */
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+  /** What `refused` and `failed` have to say. */
+  readonly message?: string;
+}
+
+export class RoundTrip {
+  /** Versions: where it begins and ends, and what is between. */
+  readonly from: string;
+  readonly through: string;
+  readonly #definition: ResourceDefinition;
+  readonly #here: VersionSchema;
+  readonly #there: VersionSchema;
+  readonly #intended: readonly string[];
+
+  constructor(definition: ResourceDefinition, from: VersionDefinition, through: VersionDefinition) {
+    const { kind } = definition.names;
+    this.#definition = definition;
+    this.from = from.name;
+    this.through = through.name;
+    this.#here = new VersionSchema(kind, from.schema);
+    this.#there = new VersionSchema(kind, through.schema);
+    this.#intended = [...from.loses, ...through.loses];
+  }
+
+  /** The object with defaults; `undefined` when its version does not allow it. */
+  begin(object: WireObject): WireObject | undefined {
+    const admitted = this.#here.admit(object);
+    return admitted.errors.length > 0 ? undefined : frozen(admitted.object);
+  }
+
+  /** What is other than `begin` gave it, losses that are intended aside. */
+  differences(object: WireObject): readonly Difference[] {
+    return this.#all(object).filter(({ path }) => !this.#intended.some((one) => isWithin(path, one)));
+  }
+
+  #all(object: WireObject): readonly Difference[] {
+    let back: WireObject;
+    const found: Difference[] = [];
+    try {
+      const there = this.#there.admit(convertObject(this.#definition, object, this.through));
+      for (const path of there.pruned)
+        found.push({ reason: "lost", path: bare(path), message: `${this.through} has no such field` });
+      if (there.errors.length > 0) return [...found, ...there.errors.map(refused)];
+      const answer = this.#here.admit(convertObject(this.#definition, frozen(there.object), this.from));
+      for (const path of answer.pruned)
+        found.push({ reason: "lost", path: bare(path), message: `${this.from} has no such field` });
+      if (answer.errors.length > 0) return [...found, ...answer.errors.map(refused)];
+      back = answer.object;
+    } catch (error) {
+      return [
+        {
+          reason: "failed",
+          path: "",
+          message: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+        },
+      ];
+    }
+    found.push(...compare(object.spec, back.spec, "spec"));
+    // A status without fields says as much as none.
+    found.push(...compare(object.status ?? {}, back.status ?? {}, "status"));
+    for (const name of ["labels", "annotations"]) {
+      const [before, after] = [object, back].map(({ metadata }) => (metadata[name] ?? {}) as Fields);
+      // A conversion may keep in annotations what the other version has no field for.
+      found.push(...compare(before, { ...after }, `metadata.${name}`).filter(({ reason }) => reason !== "added"));
+    }
+    return found;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function compare(before: unknown, after: unknown, path: string): readonly Difference[] {
+  if (sameJson(before, after)) return [];
+  if (before === undefined) return [{ reason: "added", path, after }];
+  if (after === undefined) return [{ reason: "lost", path, before }];
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
+    return before.flatMap((item, index) => compare(item, after[index], `${path}[]`));
+  }
+  if (!isFields(before) || !isFields(after)) return [{ reason: "changed", path, before, after }];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) => compare(before[name], after[name], `${path}.${name}`));
+}
+
+/** `spec.size: Invalid value: …` */
+function refused(message: string): Difference {
+  return { reason: "refused", path: bare(/^[^:\s]+/.exec(message)?.[0] ?? ""), message };
+}
+
+function bare(path: string): string {
+  return path.replaceAll(/\[[^\]]*\]/g, "[]");
+}
+
+function isWithin(path: string, outer: string): boolean {
+  return path === outer || path.startsWith(`${outer}.`) || path.startsWith(`${outer}[`);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A conversion that changes what it is given fails. */
+function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(frozen);
+  return value;
+}

@@ -1,0 +1,160 @@
+/**
+ * ConversionReview: what the API server asks of a conversion webhook, and what it is answered.
+ *
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response
+ */
+import type { ResourceDefinition } from "../../resource/definition.ts";
+import { KeptSecrets } from "../../reconcile/kept-secrets.ts";
+import { sensitiveTextsOf } from "../../resource/sensitive.ts";
+import { ConversionError, convertObject, type WireObject } from "./convert-object.ts";
+
+const GROUP = "apiextensions.k8s.io";
+const VERSIONS: readonly string[] = [`${GROUP}/v1`, `${GROUP}/v1beta1`];
+
+/** A request that can be read. */
+export interface ConversionReview {
+  /** Of the review itself, which the answer repeats. */
+  readonly apiVersion: string;
+  readonly uid: string;
+  /** Such as `demo.example.com/v1`. */
+  readonly desiredAPIVersion: string;
+  readonly objects: readonly unknown[];
+}
+
+/** A request that is no ConversionReview; its message says what is wrong. */
+export class MalformedReview extends Error {
+  override readonly name = "MalformedReview" as const;
+}
+
+/** A kind whose objects can be converted. */
+export interface ConvertibleKind {
+  readonly definition: ResourceDefinition;
+  /** Calls the author's functions in the context of their module. */
+  readonly invoke: <T>(fn: () => T) => T;
+}
+
+/** The kind of a group and a name; `undefined` when no module defines it. */
+export type KindLookup = (group: string, kind: string) => ConvertibleKind | undefined;
+
+/** Why a review failed. */
+export interface ConversionFailure {
+  readonly error: unknown;
+  /** Such as `Guestbook default/first`. */
+  readonly object: string;
+  readonly from: string;
+  readonly to: string;
+  /** Takes the sensitive values of the object out of a text. */
+  readonly clean: (text: string) => string;
+}
+
+export interface ReviewedConversion {
+  /** The answer. */
+  readonly json: string;
+  /** Objects that are in the answer. */
+  readonly converted: number;
+  readonly failure: ConversionFailure | undefined;
+}
+
+/** @throws MalformedReview */
+export function readReview(review: unknown): ConversionReview {
+  if (!isFields(review)) throw new MalformedReview("the body is no object");
+  const { kind = "ConversionReview", apiVersion = VERSIONS[0], request } = review;
+  if (kind !== "ConversionReview") throw new MalformedReview(`kind is ${text(kind)}, expected "ConversionReview"`);
+  if (!VERSIONS.includes(apiVersion as string)) {
+    throw new MalformedReview(`apiVersion is ${text(apiVersion)}, expected "${VERSIONS.join('" or "')}"`);
+  }
+  if (!isFields(request)) throw new MalformedReview("there is no request");
+  const { uid = "", desiredAPIVersion, objects } = request;
+  if (typeof uid !== "string") throw new MalformedReview("request.uid is no text");
+  if (typeof desiredAPIVersion !== "string") throw new MalformedReview("request.desiredAPIVersion is no text");
+  if (!Array.isArray(objects ?? [])) throw new MalformedReview("request.objects is no list");
+  return { apiVersion: apiVersion as string, uid, desiredAPIVersion, objects: (objects ?? []) as readonly unknown[] };
+}
+
+/**
+ * Converts all objects of a review, or none: one that cannot be converted makes the whole answer a failure, as the API server
+ * expects it. Never throws.
+ */
+export function answerReview(review: ConversionReview, find: KindLookup): ReviewedConversion {
+  const { apiVersion, uid, desiredAPIVersion, objects } = review;
+  const [group, version] = splitVersion(desiredAPIVersion);
+  const converted: WireObject[] = [];
+  let current: unknown;
+  let known: { readonly name: string; readonly kind: ConvertibleKind } | undefined;
+  try {
+    for (current of objects) {
+      if (!isObject(current)) throw new ConversionError("an object needs apiVersion, kind and metadata");
+      const object = current;
+      if (splitVersion(object.apiVersion)[0] !== group) {
+        throw new ConversionError(`its apiVersion is ${object.apiVersion}, and an object cannot move to another group`);
+      }
+      if (known?.name !== object.kind) known = { name: object.kind, kind: kindNamed(object.kind, { group, find }) };
+      const { definition, invoke } = known.kind;
+      converted.push(invoke(() => convertObject(definition, object, version)));
+    }
+    const response = { uid, convertedObjects: converted, result: { status: "Success" } };
+    const json = JSON.stringify({ kind: "ConversionReview", apiVersion, response });
+    return { json, converted: converted.length, failure: undefined };
+  } catch (error) {
+    const clean = cleanerOf(current, known?.kind.definition);
+    const failure = { error, object: subjectOf(current), from: fromOf(current), to: version, clean };
+    const response = { uid, convertedObjects: [], result: { status: "Failure", message: clean(messageOf(failure)) } };
+    return { json: JSON.stringify({ kind: "ConversionReview", apiVersion, response }), converted: 0, failure };
+  }
+}
+
+/** The answer is written to the logs of API servers, and shown to whoever asks for a list. */
+function cleanerOf(object: unknown, definition: ResourceDefinition | undefined): (text: string) => string {
+  const schema = definition?.versions.find(({ name }) => name === fromOf(object))?.schema;
+  const texts = schema && sensitiveTextsOf(schema);
+  if (texts === undefined) return (text) => text;
+  const secrets = new KeptSecrets();
+  secrets.add(object, texts);
+  return (text) => secrets.clean(text);
+}
+
+function kindNamed(
+  name: string,
+  { group, find }: { readonly group: string; readonly find: KindLookup },
+): ConvertibleKind {
+  const kind = find(group, name);
+  if (kind === undefined) throw new ConversionError(`no module that runs here defines the kind ${name} of ${group}`);
+  return kind;
+}
+
+function splitVersion(apiVersion: string): readonly [group: string, version: string] {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? ["", apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
+}
+
+/** What an author's function threw is told in the words that controller-runtime has for it. */
+function messageOf({ error, object, from, to }: ConversionFailure): string {
+  const isOwn = error instanceof ConversionError;
+  const what = isOwn ? "Cannot convert" : "internal error occurred during conversion of";
+  return `${what} ${object} from ${from} to ${to}: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+function subjectOf(object: unknown): string {
+  if (!isObject(object)) return "an object";
+  const { name, namespace } = object.metadata as { readonly name?: unknown; readonly namespace?: unknown };
+  const key = [namespace, name].filter((part) => typeof part === "string" && part !== "").join("/");
+  return key === "" ? object.kind : `${object.kind} ${key}`;
+}
+
+function fromOf(object: unknown): string {
+  return isObject(object) ? splitVersion(object.apiVersion)[1] : "no version";
+}
+
+function isObject(value: unknown): value is WireObject {
+  if (!isFields(value)) return false;
+  const { apiVersion, kind, metadata } = value;
+  return typeof apiVersion === "string" && typeof kind === "string" && isFields(metadata);
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string {
+  return JSON.stringify(value) ?? "undefined";
+}

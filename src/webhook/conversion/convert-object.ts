@@ -1,0 +1,142 @@
+/** One object in another version of its kind: through the hub, which every version converts to and from. */
+import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
+import { sameJson } from "../../resource/json.ts";
+import { withDefaults } from "../../resource/schema/defaults.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** An object of a custom kind, as the API server sends it. */
+export interface WireObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Fields;
+  readonly spec?: unknown;
+  readonly status?: unknown;
+}
+
+/** A conversion cannot be made, or what an author's function returned is no object of its version. */
+export class ConversionError extends Error {
+  override readonly name = "ConversionError" as const;
+}
+
+/**
+ * Converts an object of a kind with several versions. The given object is not changed; the result may share parts of it.
+ *
+ * The result always has the fields that have a default in its version, because the types of the author's functions say so and
+ * the API server fills in no defaults after a conversion.
+ *
+ * @param to the name of a version, such as `v1`.
+ * @throws ConversionError, and whatever the author's functions throw.
+ */
+export function convertObject(definition: ResourceDefinition, object: WireObject, to: string): WireObject {
+  const { group, names, hub } = definition;
+  if (object.kind !== names.kind) throw new ConversionError(`the object is a ${object.kind}, and no ${names.kind}`);
+  const prefix = `${group}/`;
+  if (!object.apiVersion.startsWith(prefix)) {
+    throw new ConversionError(`the object's apiVersion is ${object.apiVersion}, and its group must be ${group}`);
+  }
+  const from = object.apiVersion.slice(prefix.length);
+  if (from === to) throw new ConversionError(`the object is in version ${to} already`);
+  const [source, target] = [versionNamed(definition, from), versionNamed(definition, to)];
+  const inHub = from === hub ? object : toHub(definition, source, object);
+  return to === hub ? inHub : fromHub(definition, target, inHub);
+}
+
+function versionNamed({ names, versions }: ResourceDefinition, name: string): VersionDefinition {
+  const found = versions.find((version) => version.name === name);
+  if (found !== undefined) return found;
+  const known = versions.map((version) => version.name).join(", ");
+  throw new ConversionError(`${names.kind} has no version ${name}: its versions are ${known}`);
+}
+
+function toHub(definition: ResourceDefinition, source: VersionDefinition, object: WireObject): WireObject {
+  const made = source.toHub!(object);
+  const target = versionNamed(definition, definition.hub);
+  return complete(made, { object, target, group: definition.group, by: `versions.${source.name}.toHub` });
+}
+
+function fromHub(definition: ResourceDefinition, target: VersionDefinition, object: WireObject): WireObject {
+  const made = target.fromHub!(object);
+  return complete(made, { object, target, group: definition.group, by: `versions.${target.name}.fromHub` });
+}
+
+interface Step {
+  /** What was converted. */
+  readonly object: WireObject;
+  readonly target: VersionDefinition;
+  readonly group: string;
+  /** The author's function, for messages. */
+  readonly by: string;
+}
+
+/** The fields of every object; those of a custom kind besides them are `spec` and `status`. */
+const FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "spec", "status"]);
+
+/** What a function of the author's returned, as a whole object. */
+function complete(made: unknown, step: Step): WireObject {
+  const { object, target, group, by } = step;
+  if (!isFields(made)) throw new ConversionError(`${by} returned ${shown(made)}: expected { spec, … }`);
+  for (const name in made) {
+    if (FIELDS.has(name)) continue;
+    throw new ConversionError(`${by} returned the field '${name}', which would be lost: an object has spec and status`);
+  }
+  for (const name of ["spec", "status"] as const) {
+    if (made[name] === undefined || isFields(made[name])) continue;
+    throw new ConversionError(`${by} returned ${shown(made[name])} as ${name}: expected an object`);
+  }
+  const converted: WireObject = {
+    apiVersion: `${group}/${target.name}`,
+    kind: object.kind,
+    metadata: metadataOf(made["metadata"], step),
+    ...(made["spec"] !== undefined && { spec: made["spec"] }),
+    ...statusOf(made["status"], object),
+  };
+  return withDefaults(target.schema, converted);
+}
+
+/** The generation that a status describes is kept by the runtime, so that authors know nothing of it. */
+function statusOf(made: unknown, { status }: WireObject): { readonly status?: unknown } {
+  const observed = isFields(status) ? status["observedGeneration"] : undefined;
+  if (observed === undefined) return made === undefined ? {} : { status: made };
+  return { status: { observedGeneration: observed, ...(made as Fields | undefined) } };
+}
+
+/** The metadata of the given object with the labels and annotations of the author: the API server refuses other changes. */
+function metadataOf(made: unknown, { object, by }: Step): Fields {
+  const { metadata } = object;
+  if (made === undefined || made === metadata) return metadata;
+  if (!isFields(made)) throw new ConversionError(`${by} returned ${shown(made)} as metadata: expected an object`);
+  for (const name in made) {
+    if (name === "labels" || name === "annotations" || sameJson(made[name], metadata[name])) continue;
+    throw new ConversionError(`${by} changed metadata.${name}: a conversion may change only labels and annotations`);
+  }
+  const changed: Record<string, unknown> = { ...metadata };
+  for (const name of ["labels", "annotations"] as const) {
+    const texts = made[name];
+    if (texts === undefined) continue;
+    if (!isFields(texts)) throw new ConversionError(`${by} returned ${shown(texts)} as metadata.${name}`);
+    const kept = Object.entries(texts).filter(([, text]) => text !== undefined);
+    for (const [key, text] of kept) {
+      if (typeof text === "string") continue;
+      throw new ConversionError(`${by} returned ${shown(text)} as metadata.${name}["${key}"]: expected a text`);
+    }
+    if (kept.length > 0) changed[name] = Object.fromEntries(kept);
+    else delete changed[name];
+  }
+  return changed;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isThenable(value);
+}
+
+function isThenable(value: object): boolean {
+  return "then" in value && typeof value.then === "function";
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === "object") return "a promise";
+  return `a ${typeof value}`;
+}
