@@ -60,7 +60,7 @@ test("losses: scope, and versions that are stored or served", () => {
   ]);
   const next = crdOf(defineResource({ ...base, version: "v2", spec: z.object({}) }));
   expect(losses(stored(crd(z.object({}))), next).outright).toEqual([
-    "version v1, in which objects may be stored, would go",
+    "version v1, in which objects may be stored, would go: `binnacle migrate widgets.a.b` rewrites them",
   ]);
   expect(losses(stored(crd(z.object({})), ["v2"]), next).withObjects).toEqual([
     "version v1 would go while there are objects",

@@ -158,6 +158,7 @@ export class Manager implements AsyncDisposable {
     this.#webhooks = new WebhookServing(options.webhooks, {
       runtime: this.#runtime,
       metrics: this.metrics.webhooks,
+      conversions: this.metrics.conversions,
       readyz: this.#health.readyz,
       clock: this.#connectionClock,
       freeze: development,
@@ -174,6 +175,8 @@ export class Manager implements AsyncDisposable {
     this.#installer = installer && createTransport(installer, timed);
     this.#start = new ModuleStart({
       modules: this.modules,
+      webhooks: this.#webhooks.host,
+      conversionClient: undefined,
       installer: options.installCrds === true ? (this.#installer ?? transport) : undefined,
       retries: options.retryInstalling !== false,
       access,

@@ -5,6 +5,8 @@ import type { LoadedModule } from "../module/loaded-module.ts";
 import type { ModuleRegistry } from "../module/module-registry.ts";
 import type { Log } from "../observe/log.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
+import type { WebhookClientConfig } from "../resource/crd-conversion.ts";
+import type { WebhookHost } from "../webhook/webhook-host.ts";
 import type { AccountAccess } from "./account-access.ts";
 import { installCrds, installGate } from "./install-crds.ts";
 
@@ -12,6 +14,10 @@ export interface ModuleStartOptions {
   readonly modules: ModuleRegistry;
   /** Installs CustomResourceDefinitions; `undefined` when nobody does. */
   readonly installer: Transport | undefined;
+  /** Converts objects of modules that are about to start. */
+  readonly webhooks: Pick<WebhookHost, "convertFor">;
+  /** How the API server reaches the conversion webhook, which begins to listen for a module; `undefined` when it does not. */
+  readonly conversionClient: ConversionClient | undefined;
   /** Tries again where the server refuses them, instead of throwing. */
   readonly retries: boolean;
   /** Grants what modules declare; `undefined` when they may do it anyway. */
@@ -24,6 +30,9 @@ export interface ModuleStartOptions {
   /** The process stops. */
   readonly signal: AbortSignal;
 }
+
+/** @throws the signal's reason. */
+type ConversionClient = (to: { readonly module: string; readonly signal: AbortSignal }) => Promise<WebhookClientConfig>;
 
 /** Milliseconds between two tries to install what the server refuses: at first, and at most; with jitter. */
 const FIRST_RETRY = 1_000;
@@ -47,8 +56,9 @@ export class ModuleStart {
   async begin(module: LoadedModule, start: () => Promise<void>): Promise<void> {
     const { modules, signal: stopping } = this.#options;
     stopping.throwIfAborted();
+    using _converting = this.#convert(module);
     const refused = await this.#install(module, stopping);
-    if (refused === undefined) return this.#permitted(module, start);
+    if (refused === undefined) return await this.#permitted(module, start);
     const signal = modules.postpone(module, refused);
     this.#beginLater(module, { start, signal }).catch((error: unknown) => {
       if (signal.aborted) return;
@@ -67,6 +77,11 @@ export class ModuleStart {
     await this.#options.access?.close();
   }
 
+  /** From the change of its definitions on, the API server asks for conversions of the new version of a module. */
+  #convert({ definitions, invoke }: LoadedModule): Disposable {
+    return this.#options.webhooks.convertFor({ resources: definitions.resources, invoke });
+  }
+
   #permitted(module: LoadedModule, start: () => Promise<void>): Promise<void> {
     return this.#options.access?.run(module, start) ?? start();
   }
@@ -79,8 +94,9 @@ export class ModuleStart {
     const { clock, modules } = this.#options;
     for (let pause = FIRST_RETRY; ; pause = Math.min(2 * pause, LAST_RETRY)) {
       await sleep(pause * (0.5 + Math.random() / 2), { clock, signal });
+      using _converting = this.#convert(module);
       const refused = await this.#install(module, signal);
-      if (refused === undefined) return this.#permitted(module, start);
+      if (refused === undefined) return await this.#permitted(module, start);
       modules.postpone(module, refused);
     }
   }
@@ -92,10 +108,13 @@ export class ModuleStart {
    * @throws what time does not mend.
    */
   async #install(module: LoadedModule, signal: AbortSignal): Promise<string | undefined> {
-    const { installer: transport, retries, log, connectionClock: clock } = this.#options;
+    const { installer: transport, retries, log, connectionClock: clock, conversionClient } = this.#options;
     if (transport === undefined) return undefined;
+    const conversion =
+      conversionClient && ((gone: AbortSignal) => conversionClient({ module: module.name, signal: gone }));
+    const options = { transport, clock, log, signal, gate: this.#installing, conversion };
     try {
-      await installCrds(module.definitions.resources, { transport, clock, log, signal, gate: this.#installing });
+      await installCrds(module.definitions.resources, options);
       return undefined;
     } catch (error) {
       if (!retries || !isApiError(error) || error.code === INVALID) throw error;

@@ -4,12 +4,13 @@
  * Processes whose modules have no webhooks take no port and need no certificate.
  */
 import type { Runtime } from "../controller/runtime.ts";
+import type { ConversionFamilies } from "../observe/conversion-metrics.ts";
 import type { WebhookFamilies } from "../observe/webhook-metrics.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import type { CertificateSource } from "../server/certificate-source.ts";
 import type { HealthChecks, Told } from "../server/health-checks.ts";
 import { TlsListener } from "../server/tls-listener.ts";
-import { MOST_BODY_BYTES } from "../webhook/review-body.ts";
+import { MOST_CONVERSION_BYTES } from "../webhook/conversion/conversion-endpoint.ts";
 import { WebhookHost } from "../webhook/webhook-host.ts";
 import { webhookScope } from "../webhook/webhook-scope.ts";
 
@@ -29,6 +30,7 @@ export interface WebhookServingOptions {
 export interface WebhookSurroundings {
   readonly runtime: Runtime;
   readonly metrics: WebhookFamilies;
+  readonly conversions: ConversionFamilies;
   readonly readyz: HealthChecks;
   /** What the deadlines of requests are timed with. */
   readonly clock: Clock;
@@ -48,12 +50,13 @@ export class WebhookServing {
 
   /** @param options `undefined`: webhooks are not served. */
   constructor(options: WebhookServingOptions | undefined, surroundings: WebhookSurroundings) {
-    const { runtime, metrics, clock, freeze, onError } = surroundings;
+    const { runtime, metrics, conversions, clock, freeze, onError } = surroundings;
     this.#options = options;
     this.#surroundings = surroundings;
     this.host = new WebhookHost({
       log: runtime.log,
       metrics,
+      conversions,
       clock,
       freeze,
       onError,
@@ -91,7 +94,7 @@ export class WebhookServing {
       address,
       certificates,
       log: runtime.log,
-      largestBody: MOST_BODY_BYTES + ROOM,
+      largestBody: MOST_CONVERSION_BYTES + ROOM,
       fetch: (request, connection) => app.fetch(request, connection),
     });
     readyz.add("webhooks", () => this.#notReady());

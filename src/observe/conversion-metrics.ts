@@ -1,50 +1,34 @@
 /** The metrics of the conversion webhook; requests and their latency are counted with those of all webhooks. */
-import type { Readable } from "./exposition.ts";
-import { NumberFamily } from "./series.ts";
+import { type Series, NumberFamily } from "./series.ts";
 
-/** Whoever adds families, such as `Metrics`. */
-interface Families {
-  addFamily(family: Readable): Disposable;
-}
+export class ConversionFamilies {
+  readonly panics: NumberFamily = new NumberFamily(
+    { name: "controller_runtime_conversion_webhook_panics_total", help: "Total number of conversion webhook panics" },
+    "counter",
+  );
+  readonly reviews: NumberFamily = new NumberFamily(
+    { name: "binnacle_conversion_reviews_total", help: "Total number of answered ConversionReviews, by result" },
+    "counter",
+  );
+  readonly objects: NumberFamily = new NumberFamily(
+    { name: "binnacle_conversion_objects_total", help: "Total number of converted objects" },
+    "counter",
+  );
+  readonly families: readonly NumberFamily[] = [this.panics, this.reviews, this.objects];
+  readonly #panics: Series = this.panics.series({});
+  readonly #successes: Series = this.reviews.series({ result: "Success" });
+  readonly #failures: Series = this.reviews.series({ result: "Failure" });
+  readonly #objects: Series = this.objects.series({});
 
-export class ConversionMetrics implements Disposable {
-  readonly #added: readonly Disposable[];
-  readonly #panics;
-  readonly #success;
-  readonly #failure;
-
-  constructor(metrics: Families) {
-    const panics = new NumberFamily(
-      { name: "controller_runtime_conversion_webhook_panics_total", help: "Total number of conversion webhook panics" },
-      "counter",
-    );
-    const reviews = new NumberFamily(
-      { name: "binnacle_conversion_reviews_total", help: "Total number of answered ConversionReviews, by result" },
-      "counter",
-    );
-    const objects = new NumberFamily(
-      { name: "binnacle_conversion_objects_total", help: "Total number of converted objects" },
-      "counter",
-    );
-    this.#panics = panics.series({});
-    this.#success = { reviews: reviews.series({ result: "Success" }), objects: objects.series({}) };
-    this.#failure = reviews.series({ result: "Failure" });
-    this.#added = [panics, reviews, objects].map((family) => metrics.addFamily(family));
-  }
-
-  /** All objects of a review. */
+  /** Counts a review whose objects were all converted. */
   converted(objects: number): void {
-    this.#success.reviews.value++;
-    this.#success.objects.value += objects;
+    this.#successes.value++;
+    this.#objects.value += objects;
   }
 
-  /** A review in which one object could not be converted. */
+  /** Counts a review that failed at one of its objects. */
   failed({ panicked }: { /** A function of the author's threw. */ readonly panicked: boolean }): void {
-    this.#failure.value++;
+    this.#failures.value++;
     if (panicked) this.#panics.value++;
-  }
-
-  [Symbol.dispose](): void {
-    for (const added of this.#added) added[Symbol.dispose]();
   }
 }

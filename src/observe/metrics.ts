@@ -6,6 +6,7 @@ import { QueueFamilies, type QueueMetrics } from "./queue-metrics.ts";
 import type { InformerReading, ModuleReading } from "./readings.ts";
 import { RequestFamily, type RequestMetrics } from "./request-metrics.ts";
 import { NumberFamily, ReadFamily, type Labels, type Series } from "./series.ts";
+import { ConversionFamilies } from "./conversion-metrics.ts";
 import { WebhookFamilies } from "./webhook-metrics.ts";
 import { exposition, type Exposition, type Readable } from "./exposition.ts";
 
@@ -18,6 +19,7 @@ export interface Metrics {
   queue(name: string): QueueMetrics;
   readonly requests: RequestMetrics;
   readonly webhooks: WebhookFamilies;
+  readonly conversions: ConversionFamilies;
   /** Kubernetes Events that were not sent. */
   eventDropped(reason: EventDropReason): void;
   /** Asked when metrics are read; replaces the one before. */
@@ -62,6 +64,7 @@ class ProcessMetrics implements Metrics {
   readonly #families = new Map<string, Readable>();
   readonly requests: RequestFamily;
   readonly webhooks: WebhookFamilies = new WebhookFamilies();
+  readonly conversions: ConversionFamilies = new ConversionFamilies();
   readonly #controllers = new ControllerFamilies();
   readonly #queues = new QueueFamilies();
   readonly #informers = new InformerFamilies();
@@ -87,6 +90,7 @@ class ProcessMetrics implements Metrics {
       this.requests,
       ...this.#informers.families,
       ...this.webhooks.families,
+      ...this.conversions.families,
       new ReadFamily({ name: "binnacle_module_info", help: "The loaded modules and their files" }, () =>
         [...this.#modules()].map(({ module, file }) => ({ labels: { module, file }, value: 1 })),
       ),

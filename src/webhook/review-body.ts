@@ -3,18 +3,23 @@ import type { Clock } from "../platform/clock.ts";
 import type { RequestProblem } from "./review-endpoint.ts";
 
 /** As controller-runtime: the largest object that etcd takes, twice, and some. */
-export const MOST_BODY_BYTES: number = 7 * 1024 * 1024;
+const MOST_BODY_BYTES = 7 * 1024 * 1024;
+
+interface Limits {
+  readonly clock: Clock;
+  readonly deadline: number;
+  /** @default 7 MiB */
+  readonly mostBytes?: number | undefined;
+}
 
 type Read = { readonly body: unknown } | { readonly problem: RequestProblem };
 
-export async function readReview(
-  request: Request,
-  within: { readonly clock: Clock; readonly deadline: number },
-): Promise<Read> {
+export async function readReview(request: Request, within: Limits): Promise<Read> {
   const { headers } = request;
+  const { mostBytes = MOST_BODY_BYTES } = within;
   const length = headers.get("content-length");
   if (request.body === null || length === "0") return problem(400, "request body is empty");
-  if (length !== null && Number(length) > MOST_BODY_BYTES) return tooLarge();
+  if (length !== null && Number(length) > mostBytes) return tooLarge(mostBytes);
   const type = headers.get("content-type") ?? "";
   if (mediaType(type) !== "application/json") {
     return problem(400, `contentType=${type}, expected application/json`);
@@ -31,7 +36,7 @@ export async function readReview(
 
 async function textOf(
   request: Request,
-  { clock, deadline }: { readonly clock: Clock; readonly deadline: number },
+  { clock, deadline, mostBytes = MOST_BODY_BYTES }: Limits,
 ): Promise<string | { readonly problem: RequestProblem }> {
   const late = Promise.withResolvers<{ readonly problem: RequestProblem }>();
   using _timer = clock.setTimeout(
@@ -39,7 +44,7 @@ async function textOf(
     deadline - clock.now(),
   );
   try {
-    const read = request.headers.has("content-length") ? request.text() : boundedText(request);
+    const read = request.headers.has("content-length") ? request.text() : boundedText(request, mostBytes);
     read.catch(() => {}); // when it ends after the deadline
     return await Promise.race([read, late.promise]);
   } catch (error) {
@@ -48,12 +53,15 @@ async function textOf(
 }
 
 /** The text of a body of unknown length. */
-async function boundedText(request: Request): Promise<string | { readonly problem: RequestProblem }> {
+async function boundedText(
+  request: Request,
+  mostBytes: number,
+): Promise<string | { readonly problem: RequestProblem }> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of request.body!) {
     bytes += piece.length;
-    if (bytes > MOST_BODY_BYTES) return tooLarge();
+    if (bytes > mostBytes) return tooLarge(mostBytes);
     pieces.push(piece);
   }
   return Buffer.concat(pieces, bytes).toString();
@@ -64,8 +72,8 @@ function mediaType(type: string): string {
   return (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase();
 }
 
-function tooLarge(): { readonly problem: RequestProblem } {
-  return problem(413, `request entity is too large; limit is ${MOST_BODY_BYTES} bytes`);
+function tooLarge(mostBytes: number): { readonly problem: RequestProblem } {
+  return problem(413, `request entity is too large; limit is ${mostBytes} bytes`);
 }
 
 function problem(code: number, message: string): { readonly problem: RequestProblem } {

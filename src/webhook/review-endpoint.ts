@@ -15,6 +15,8 @@ export interface ReviewAnswer {
   readonly status: number;
   /** What is sent as JSON, or a text. */
   readonly body: object | string;
+  /** The text is JSON already. @default false */
+  readonly isJson?: boolean | undefined;
 }
 
 /** A request from which no review could be read. */
@@ -26,6 +28,8 @@ export interface RequestProblem {
 
 export interface ReviewEndpoint {
   readonly path: string;
+  /** The largest body that is read. @default 7 MiB, as in controller-runtime */
+  readonly mostBytes?: number | undefined;
   /** Answers a review. It answers failures of an author's code too: a rejection becomes HTTP 500 and is a bug of ours. */
   review(body: unknown, call: ReviewCall): ReviewAnswer | Promise<ReviewAnswer>;
   /** The answer to a request from which no review could be read. */

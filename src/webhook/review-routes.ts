@@ -99,7 +99,7 @@ export class ReviewRoutes {
     endpoint: ReviewEndpoint,
     { request, deadline }: { readonly request: Request; readonly deadline: number },
   ): Promise<ReviewAnswer> {
-    const read = await readReview(request, { clock: this.#clock, deadline });
+    const read = await readReview(request, { clock: this.#clock, deadline, mostBytes: endpoint.mostBytes });
     if ("problem" in read) return endpoint.malformed(read.problem);
     try {
       return await endpoint.review(read.body, { deadline });
@@ -129,8 +129,8 @@ function millisecondsOf(given: string): number {
 const JSON_HEADERS = { "Content-Type": "application/json" };
 const TEXT_HEADERS = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
 
-function responseOf({ status, body }: ReviewAnswer): Response {
+function responseOf({ status, body, isJson = false }: ReviewAnswer): Response {
   return typeof body === "string"
-    ? new Response(body, { status, headers: TEXT_HEADERS })
+    ? new Response(body, { status, headers: isJson ? JSON_HEADERS : TEXT_HEADERS })
     : new Response(JSON.stringify(body), { status, headers: JSON_HEADERS });
 }

@@ -6,15 +6,20 @@
  * several versions).
  */
 import type { Log } from "../observe/log.ts";
+import type { ConversionFamilies } from "../observe/conversion-metrics.ts";
 import type { WebhookFamilies, WebhookResults } from "../observe/webhook-metrics.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
-import { definitionOf } from "../resource/definition.ts";
+import { needsConversion } from "../resource/crd-conversion.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
 import { AdmissionEndpoint } from "./admission-endpoint.ts";
 import { AdmissionMember } from "./admission-member.ts";
 import type { AdmissionScope } from "./admission-run.ts";
 import { type DeclaredWebhook, declaredByPath, declaredWebhooks, webhookName } from "./declared-webhook.ts";
 import type { AnyWebhook } from "./definition.ts";
+import { ConversionEndpoint } from "./conversion/conversion-endpoint.ts";
+import { ConvertedKinds } from "./conversion/converted-kinds.ts";
+import type { KindLookup } from "./conversion/conversion-review.ts";
+import type { ReviewEndpoint } from "./review-endpoint.ts";
 import { ReviewRoutes } from "./review-routes.ts";
 
 /** What a module brings to the webhook listener. */
@@ -31,7 +36,7 @@ export interface WebhookModule {
 export interface ServedWebhooks {
   /** Each path once. */
   readonly webhooks: readonly DeclaredWebhook[];
-  /** Kinds with several served versions: their definitions name `/convert`. */
+  /** Kinds with several versions: their definitions name `/convert`. */
   readonly converted: readonly Resource[];
 }
 
@@ -48,6 +53,7 @@ export interface ScopedWebhook extends Disposable {
 export interface WebhookHostOptions {
   readonly log: Log;
   readonly metrics: WebhookFamilies;
+  readonly conversions: ConversionFamilies;
   /** Makes the client and the caches of a definition. */
   readonly scopeOf: (webhook: AnyWebhook, module: WebhookModule) => ScopedWebhook;
   /** Called before a module with webhooks, or with kinds of several versions, is served. What it throws keeps it from starting. */
@@ -80,14 +86,18 @@ export class WebhookHost {
   /** By module name. */
   readonly #loaded = new Map<string, Loaded>();
   readonly #mounted = new Map<string, Disposable>();
+  readonly #conversion: ConversionEndpoint;
+  readonly #converted = new ConvertedKinds();
   readonly #listeners = new Set<() => void>();
   readonly #beforeLeaving = new Set<BeforeLeaving>();
 
   constructor(options: WebhookHostOptions) {
-    const { log, metrics } = options;
+    const { log, metrics, conversions } = options;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.routes = new ReviewRoutes({ log, metrics, clock: this.#clock });
+    const find: KindLookup = (group, kind) => this.#converted.find(group, kind);
+    this.#conversion = new ConversionEndpoint({ find, metrics: conversions, log });
   }
 
   /** What is served now, in the order of module names. */
@@ -98,6 +108,21 @@ export class WebhookHost {
   /** The loaded modules, in the order of their names. */
   modules(): readonly WebhookModule[] {
     return this.#inOrder().map(({ module }) => module);
+  }
+
+  /**
+   * Converts objects of a module's kinds before it is put in, until the returned value is disposed of: its definitions are
+   * changed first, and from then on the API server asks.
+   */
+  convertFor(module: Pick<WebhookModule, "resources" | "invoke">): Disposable {
+    const early = this.#converted.lend(module);
+    this.#route();
+    return {
+      [Symbol.dispose]: () => {
+        early[Symbol.dispose]();
+        this.#route();
+      },
+    };
   }
 
   /** Why a webhook would not answer as it should; `undefined` when all would. */
@@ -173,8 +198,14 @@ export class WebhookHost {
     return { webhook, scoped, results, members };
   }
 
-  /** Mounts what is there now, and takes away what is not there any more. */
+  /** Serves what is there now, and tells of it. */
   #mount(): void {
+    this.#route();
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Mounts what is there now, and takes away what is not there any more. */
+  #route(): void {
     const byPath = new Map<string, AdmissionMember[]>();
     for (const { served } of this.#inOrder()) {
       for (const { members } of served) {
@@ -185,15 +216,15 @@ export class WebhookHost {
         }
       }
     }
-    for (const [path, members] of byPath) {
-      this.#mounted.set(path, this.routes.mount(new AdmissionEndpoint(path, members)));
-    }
+    const endpoints: ReviewEndpoint[] = [...byPath].map(([path, members]) => new AdmissionEndpoint(path, members));
+    this.#converted.set(this.#inOrder().map(({ module }) => module));
+    if (!this.#converted.isEmpty) endpoints.push(this.#conversion);
+    for (const endpoint of endpoints) this.#mounted.set(endpoint.path, this.routes.mount(endpoint));
     for (const [path, mounted] of this.#mounted) {
-      if (byPath.has(path)) continue;
+      if (endpoints.some((endpoint) => endpoint.path === path)) continue;
       mounted[Symbol.dispose]();
       this.#mounted.delete(path);
     }
-    for (const listener of this.#listeners) listener();
   }
 
   async #announceLeaving(left: ServedWebhooks): Promise<void> {
@@ -230,7 +261,7 @@ export class WebhookHost {
 function servedBy(modules: readonly Pick<WebhookModule, "webhooks" | "resources">[]): ServedWebhooks {
   const converted = new Map<string, Resource>();
   for (const resource of modules.flatMap(({ resources }) => resources)) {
-    if (isConverted(resource)) converted.set(groupKind(resource), resource);
+    if (needsConversion(resource)) converted.set(groupKind(resource), resource);
   }
   return {
     webhooks: [...declaredByPath(modules.flatMap(({ webhooks }) => webhooks)).values()],
@@ -247,10 +278,6 @@ function isSame(one: WebhookModule, other: WebhookModule): boolean {
 
 function sameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((value, index) => value === other[index]);
-}
-
-function isConverted(resource: Resource): boolean {
-  return (definitionOf(resource)?.versions.filter(({ served }) => served).length ?? 0) > 1;
 }
 
 /** What is in the one and not in the other. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
-import { ConversionMetrics } from "../../observe/conversion-metrics.ts";
 import { createLog } from "../../observe/log.ts";
 import { createMetrics } from "../../observe/metrics.ts";
 import { defineResource, definitionOf } from "../../resource/define.ts";
@@ -92,11 +91,15 @@ function endpoint(...kinds: readonly Resource[]) {
       const kind = kinds.find((one) => one.group === wanted && one.kind === name);
       return kind && { definition: definitionOf(kind)!, invoke: <T>(fn: () => T): T => fn() };
     },
-    metrics: new ConversionMetrics(metrics),
+    metrics: metrics.conversions,
     log: createLog({ level: "info", format: "json", write: (line) => void lines.push(line) }),
   };
   const endpoint = new ConversionEndpoint(options);
-  return { lines, metrics, answer: (body: string) => endpoint.review(JSON.parse(body)) };
+  return {
+    lines,
+    metrics,
+    answer: (body: string) => endpoint.review(JSON.parse(body)) as { status: number; body: string },
+  };
 }
 
 function review(desired: string, objects: readonly unknown[], apiVersion = "apiextensions.k8s.io/v1"): string {

@@ -1,0 +1,53 @@
+/** Which module converts the objects of a kind. */
+import { needsConversion } from "../../resource/crd-conversion.ts";
+import { definitionOf } from "../../resource/definition.ts";
+import { groupKind, type Resource } from "../../resource/handle.ts";
+import type { ConvertibleKind } from "./conversion-review.ts";
+
+/** Modules as far as they convert. */
+export interface ConvertingModule {
+  readonly resources: readonly Resource[];
+  readonly invoke: <T>(call: () => T) => T;
+}
+
+/** Kinds of loaded modules, and of those that are about to be. Of several modules with one kind the first converts. */
+export class ConvertedKinds {
+  #loaded: ReadonlyMap<string, ConvertibleKind> = new Map();
+  readonly #early = new Set<ReadonlyMap<string, ConvertibleKind>>();
+
+  /** The modules that are loaded now. */
+  set(modules: readonly ConvertingModule[]): void {
+    this.#loaded = kindsOf(modules);
+  }
+
+  /** A module that is about to be loaded converts its kinds from now on, in place of whoever does. */
+  lend(module: ConvertingModule): Disposable {
+    const kinds = kindsOf([module]);
+    this.#early.add(kinds);
+    return { [Symbol.dispose]: () => void this.#early.delete(kinds) };
+  }
+
+  get isEmpty(): boolean {
+    return this.#loaded.size === 0 && [...this.#early].every(({ size }) => size === 0);
+  }
+
+  find(group: string, kind: string): ConvertibleKind | undefined {
+    const key = groupKind({ group, kind });
+    for (const kinds of this.#early) {
+      const found = kinds.get(key);
+      if (found !== undefined) return found;
+    }
+    return this.#loaded.get(key);
+  }
+}
+
+function kindsOf(modules: readonly ConvertingModule[]): ReadonlyMap<string, ConvertibleKind> {
+  const kinds = new Map<string, ConvertibleKind>();
+  for (const { resources, invoke } of modules) {
+    for (const resource of resources.filter(needsConversion)) {
+      if (kinds.has(groupKind(resource))) continue;
+      kinds.set(groupKind(resource), { definition: definitionOf(resource)!, invoke });
+    }
+  }
+  return kinds;
+}
