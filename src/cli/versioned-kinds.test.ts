@@ -51,7 +51,9 @@ const needed =
 
 test("check shows the versions of a kind, and passes conversions that lose nothing", async () => {
   const { status, out, err } = await run("check --no-types --controllers DIR/good --webhook-service shop/hook");
-  expect(out).toContain("  resource Widget (demo.example.com/v1)\n    versions    v1 (hub, stored), v1beta1 (not served)\n");
+  expect(out).toContain(
+    "  resource Widget (demo.example.com/v1)\n    versions    v1 (hub, stored), v1beta1 (not served)\n",
+  );
   expect([status, err]).toEqual([0, ""]);
 });
 
@@ -81,7 +83,10 @@ test("manifests crds names the webhook", async () => {
   const webhook = { conversionReviewVersions: ["v1", "v1beta1"] };
   expect(await conversionOf("--webhook-service shop/hook")).toEqual({
     strategy: "Webhook",
-    webhook: { ...webhook, clientConfig: { service: { namespace: "shop", name: "hook", port: 443, path: "/convert" } } },
+    webhook: {
+      ...webhook,
+      clientConfig: { service: { namespace: "shop", name: "hook", port: 443, path: "/convert" } },
+    },
   });
   expect(await conversionOf("--webhook-host 10.0.0.7:9443")).toEqual({
     strategy: "Webhook",
