@@ -1,76 +1,12 @@
 import { expect, test } from "bun:test";
-import { type LoopbackServer, type Reply, sendJson, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { defaultDurations } from "../../scripts/integration/election-world.ts";
+import { LEASE_PATH as path, LEASES_PATH as collection, LeaseServer } from "../../scripts/integration/lease-server.ts";
 import type { ElectionDurations } from "./durations.ts";
 import { Elector, type ElectorOptions } from "./elector.ts";
-import type { Lease, LeaseSpec } from "./lease.ts";
+import type { LeaseSpec } from "./lease.ts";
 import { KubeLeaseLock } from "./lease-lock.ts";
-
-const collection = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
-const path = `${collection}/lock`;
-
-/** A server with one Lease, which refuses stale writes; `conflicts` makes it refuse that many more. */
-class LeaseServer {
-  readonly server: LoopbackServer;
-  lease: Lease | undefined;
-  conflicts = 0;
-  /** Requests wait while it is set. */
-  hold: Promise<void> | undefined;
-  #version = 0;
-  readonly #watches = new Set<Reply>();
-
-  private constructor(server: LoopbackServer) {
-    this.server = server;
-  }
-
-  static async start(spec?: LeaseSpec): Promise<LeaseServer> {
-    const server = await startLoopback(() => {});
-    const leases = new LeaseServer(server);
-    if (spec !== undefined) leases.put(spec);
-    server.handler = async (request, reply) => {
-      const isWatch = request.query.get("watch") === "true";
-      if (!isWatch) await leases.hold;
-      if (request.method === "GET" && isWatch) {
-        expect(request.path).toBe(collection);
-        expect(request.query.get("fieldSelector")).toBe("metadata.name=lock");
-        leases.#watches.add(reply);
-        reply.writeHead(200, { "content-type": "application/json" });
-        reply.flushHeaders?.();
-      } else if (request.method === "GET") {
-        if (leases.lease === undefined) sendStatus(reply, 404, { reason: "NotFound" });
-        else sendJson(reply, leases.lease);
-      } else {
-        const body = JSON.parse(request.body) as Lease;
-        const isStale = body.metadata.resourceVersion !== leases.lease?.metadata.resourceVersion;
-        if (isStale || leases.conflicts-- > 0) sendStatus(reply, 409, { reason: "Conflict" });
-        else sendJson(reply, leases.put(body.spec!));
-      }
-    };
-    return leases;
-  }
-
-  put(spec: LeaseSpec): Lease {
-    const resourceVersion = String(++this.#version);
-    const metadata = { name: "lock", namespace: "default", uid: "1", resourceVersion };
-    this.lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata, spec };
-    for (const watch of this.#watches) watch.write(`${JSON.stringify({ type: "MODIFIED", object: this.lease })}\n`);
-    return this.lease;
-  }
-
-  get watches(): number {
-    return this.#watches.size;
-  }
-
-  /** What was asked since the last call, watches aside. */
-  asked(): string[] {
-    return this.server.requests
-      .splice(0)
-      .filter(({ query }) => query.get("watch") === null)
-      .map(({ method, path }) => `${method} ${path}`);
-  }
-}
 
 async function setUp(options: { readonly spec?: LeaseSpec; readonly more?: Partial<ElectorOptions> } = {}) {
   const leases = await LeaseServer.start(options.spec);
@@ -149,6 +85,8 @@ test("LE-04 Elector takes a Lease that did not change for its duration by the lo
   const { elector, leases, clock, told } = world;
   elector.start();
   await until(() => leases.watches === 1);
+  const watched = leases.server.requests.find(({ query }) => query.get("watch") === "true")!;
+  expect([watched.path, watched.query.get("fieldSelector")]).toEqual([collection, "metadata.name=lock"]);
   expect(leases.asked()).toEqual([`GET ${path}`]);
   clock.advance(2_999);
   await Bun.sleep(20);

@@ -100,9 +100,9 @@ export class Elector implements Leadership {
     return this.#view.holder;
   }
 
-  /** Milliseconds since the last renewal beyond the lease duration while this candidate believes to lead; 0 otherwise. */
+  /** Milliseconds since the Lease ran out without this candidate, who leads by it, noticing; 0 otherwise. */
   get overdue(): number {
-    if (this.#term === undefined) return 0;
+    if (this.#term === undefined || this.#term.hasEnded) return 0;
     const { leaseDuration, renewDeadline } = this.#options;
     return Math.max(0, renewDeadline - this.#term.remaining - leaseDuration);
   }

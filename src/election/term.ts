@@ -56,6 +56,11 @@ export class Term {
     return this.#ended;
   }
 
+  /** Whether its end has been noticed; compares no clocks. */
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
   /** Milliseconds for which the term lasts unless it is renewed; 0 or less when it is over. */
   get remaining(): number {
     const { steady, wall } = this.#clocks;

@@ -1,0 +1,111 @@
+import { expect, test } from "bun:test";
+import { defaultDurations } from "../../scripts/integration/election-world.ts";
+import { LeaseServer } from "../../scripts/integration/lease-server.ts";
+import { sendJson } from "../../scripts/loopback-server.ts";
+import type { LeaseSpec } from "../election/lease.ts";
+import { createLog } from "../observe/log.ts";
+import { systemClock } from "../platform/clock.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { Manager } from "./manager.ts";
+
+const held = (identity: string): LeaseSpec => ({
+  holderIdentity: identity,
+  leaseDurationSeconds: 15,
+  leaseTransitions: 0,
+});
+
+/** A process without modules that seeks the Lease. */
+async function setUp(spec?: LeaseSpec) {
+  const cleanup = new AsyncDisposableStack();
+  const leases = cleanup.use(
+    await LeaseServer.start(spec, ({ body }, reply) => sendJson(reply, JSON.parse(body || "{}"))),
+  );
+  const clock = new FakeClock();
+  const lines: { readonly level: string; readonly msg: string }[] = [];
+  const manager = new Manager({
+    cluster: leases.server.config,
+    log: createLog({ level: "info", format: "json", write: (line) => void lines.push(JSON.parse(line)) }),
+    healthAddress: "127.0.0.1:0",
+    metricsAddress: "127.0.0.1:0",
+    clock,
+    connectionClock: systemClock,
+    election: {
+      ...defaultDurations,
+      mode: "process",
+      id: "lock",
+      namespace: "default",
+      release: true,
+      identity: "us",
+    },
+  });
+  cleanup.defer(() => manager.stop());
+  await manager.start();
+  manager.loaded();
+  const get = async (path: string): Promise<readonly [number, string]> => {
+    const response = await fetch(`http://${manager.address("health-probe")}${path}`);
+    return [response.status, await response.text()];
+  };
+  const metrics = async (): Promise<string> => (await fetch(`http://${manager.address("metrics")}/metrics`)).text();
+  return { leases, clock, manager, lines, get, metrics, [Symbol.asyncDispose]: () => cleanup.disposeAsync() };
+}
+
+async function until(holds: () => boolean, what = holds.toString()): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`did not come true within 5 s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+test("LE-10 Elections fail /healthz when a leader did not notice for long that its Lease ran out", async () => {
+  await using world = await setUp();
+  const { leases, manager, clock, get } = world;
+  await until(() => manager.isLeader);
+  await until(() => leases.server.requests.some(({ path }) => path.endsWith("/events")));
+  expect(await get("/healthz/leaderElection")).toEqual([200, "ok"]);
+  // Time has passed, and no timer has run: nobody compared the clocks, the metrics neither.
+  const now = clock.now.bind(clock);
+  clock.now = () => now() + 35_000;
+  expect(await get("/healthz/leaderElection")).toEqual([200, "ok"]);
+  clock.now = () => now() + 35_001;
+  expect(await get("/healthz/leaderElection")).toEqual([
+    500,
+    "internal server error: failed election to renew leadership on lease lock\n",
+  ]);
+  const [status, text] = await get("/healthz?verbose");
+  expect([status, text]).toEqual([500, expect.stringContaining("[-]leaderElection failed: reason withheld")]);
+});
+
+test("LE-10 Elections are well while another replica leads, and when the lead was lost long ago", async () => {
+  await using world = await setUp();
+  const { leases, manager, clock, get, metrics } = world;
+  await until(() => manager.isLeader && clock.timers >= 2);
+  expect(await metrics()).toContain('leader_election_master_status{name="lock"} 1');
+  leases.put(held("thief"));
+  await clock.advanceInTurns(5_500);
+  await until(() => !manager.isLeader && leases.watches === 1);
+  for (let second = 0; second < 120; second++) {
+    if (second % 10 === 0) leases.put(held("thief"));
+    await Bun.sleep(1);
+    await clock.advanceInTurns(1_000);
+  }
+  expect(manager.isLeader).toBe(false);
+  expect(await get("/healthz/leaderElection")).toEqual([200, "ok"]);
+  expect((await get("/readyz?verbose"))[1]).toContain("leaderElection/lock following thief");
+  const text = await metrics();
+  expect(text).toContain('leader_election_master_status{name="lock"} 0');
+  expect(text).toContain('leader_election_slowpath_total{name="lock"} 1');
+});
+
+test("Elections log who holds the Lease once for each change", async () => {
+  await using world = await setUp(held("first"));
+  const { leases, clock, manager, lines } = world;
+  await until(() => leases.watches === 1);
+  for (const holder of ["first", "first", "second", "second", ""]) {
+    leases.put(held(holder));
+    await Bun.sleep(10);
+  }
+  await until(() => (clock.advance(0), clock.advance(200), manager.isLeader));
+  const told = lines.map(({ msg }) => msg).filter((msg) => /lead/.test(msg));
+  expect(told).toEqual(["Another replica leads", "Another replica leads", "Nobody leads", "This replica leads"]);
+});
