@@ -1,9 +1,10 @@
 import { afterEach, expect, test } from "bun:test";
 import { InformerRegistry } from "../cache/informer-registry.ts";
-import { alwaysLeader } from "../client/leadership.ts";
+import { alwaysLeader, type Leadership } from "../client/leadership.ts";
 import { createEventRecorder } from "../events/recorder.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
-import { createTransport } from "../kube/transport/transport.ts";
+import type { Reachability } from "../kube/transport/reachability.ts";
+import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
 import type { RunContext } from "../reconcile/context.ts";
@@ -41,6 +42,8 @@ async function setUp(
     enqueue?: Enqueue;
     more?: Partial<KeyController>;
     onList?: ScriptedServer["onList"];
+    leadership?: Leadership;
+    reachability?: Reachability;
   } = {},
 ) {
   const { objects = ["a"], enqueue = (object) => [object] } = options;
@@ -63,15 +66,16 @@ async function setUp(
   const informers = new InformerRegistry({ transport, mapper, log, clock });
   cleanup.defer(() => informers.stop());
   const events = createEventRecorder({ transport, gate: alwaysLeader, clock, log, metrics, instance: "test" });
+  const { leadership = alwaysLeader, reachability = transport.reachability } = options;
   const runtime = {
-    transport,
+    transport: Object.create(transport, { reachability: { value: reachability } }) as Transport,
     mapper,
     informers,
     events,
     finalizers: new FinalizerClaims({ clock, log }),
     definedKinds: new DefinedKinds(),
     turns: new RunTurns(),
-    leadership: alwaysLeader,
+    leadership,
     clock,
     log,
     metrics,
@@ -531,4 +535,56 @@ test("caches that do not sync in time mark their controller, which goes on by it
   await clock.advanceInTurns(30_000);
   expect(controller.state).toEqual({ kind: "unavailable", message: "not listed within 30 s: ConfigMap" });
   expect(lines.map(({ msg }) => msg)).toContain("Caches have not synced in time");
+});
+
+test("a process that led before it was stopped begins no run when it wakes", async () => {
+  let refused: string | undefined;
+  const leadership: Leadership = {
+    get refused() {
+      return refused;
+    },
+    isLeader: true,
+    onChange: () => ({ [Symbol.dispose]() {} }),
+  };
+  const ran: string[] = [];
+  const { queue, idle, change } = await setUp(async ({ name }) => void ran.push(name), { leadership });
+  await idle();
+  // No timer has run, and so nobody has been told.
+  refused = "leadership was lost";
+  await change("b");
+  await until(() => queue.depth === 1);
+  await Bun.sleep(20);
+  expect([ran, queue.depth]).toEqual([["a"], 1]);
+});
+
+test("no run begins while a controller stops, also when its server comes back then", async () => {
+  let tell = (_reachable: boolean): void => {};
+  const reachability: Reachability = {
+    reachable: true,
+    wait: async () => {},
+    onChange: (listener) => {
+      tell = listener;
+      return { [Symbol.dispose]() {} };
+    },
+  };
+  const ran: string[] = [];
+  const end = Promise.withResolvers<void>();
+  const reconcile: Reconcile = async ({ name }) => {
+    ran.push(name);
+    if (name === "slow") await end.promise;
+  };
+  const { controller, clock, queue, idle, change } = await setUp(reconcile, { reachability });
+  await idle();
+  await change("slow");
+  await until(() => ran.includes("slow"));
+  const stopped = controller.stop({ grace: 1_000 });
+  await change("late");
+  await until(() => queue.depth === 1);
+  tell(true);
+  await Bun.sleep(20);
+  expect(ran).toEqual(["a", "slow"]);
+  end.resolve();
+  await clock.advanceInTurns(0);
+  await stopped;
+  expect(ran).toEqual(["a", "slow"]);
 });

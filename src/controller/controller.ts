@@ -51,7 +51,11 @@ export interface RunningController {
   readonly stuck: readonly { readonly key: string; readonly since: number }[];
   readonly queue: WorkQueue;
   onChange(listener: () => void): Disposable;
-  /** No new runs; those under way have `grace` milliseconds, then their signals fire and their writes are refused. */
+  /** No source brings keys any more and no run begins; those under way are told by their signals, and go on. */
+  quiesce(): void;
+  /** Resolves when no run is under way. */
+  drained(): Promise<void>;
+  /** Quiesces; runs under way have `grace` milliseconds to end, then their writes are refused. */
   stop(options: { readonly grace: number }): Promise<void>;
 }
 
@@ -166,6 +170,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
       executor: this.#executor,
       onEnded: runtime.tellFailures === false ? () => undefined : (run, outcome) => this.#reports.ended(run, outcome),
       turns: runtime.turns,
+      mayWrite: () => this.#gate.refused === undefined,
       onParked: (run, reason) => {
         if (run instanceof ObjectRun) run.events.warning("ReconcileParked", reason);
       },
@@ -207,12 +212,21 @@ class ControllerEngine implements RunningController, EventMappingHost {
     return (this.#stopped ??= this.#stop(options.grace));
   }
 
-  async #stop(grace: number): Promise<void> {
-    const { clock, log } = this.#runtime;
+  quiesce(): void {
+    if (this.#stopping.signal.aborted) return;
     this.#workers.open = false;
     this.#stopping.abort(new Error(`controller '${this.name}' is stopping`));
     this.#changed();
     this.#workers.leave(`controller '${this.name}' is stopping`);
+  }
+
+  drained(): Promise<void> {
+    return this.#workers.drained();
+  }
+
+  async #stop(grace: number): Promise<void> {
+    const { clock, log } = this.#runtime;
+    this.quiesce();
     const drained = this.#workers.drained();
     await within(grace, { work: drained, clock });
     this.#gate.close(`controller '${this.name}' has stopped`);
@@ -353,7 +367,8 @@ class ControllerEngine implements RunningController, EventMappingHost {
 
   #openWorkers(): void {
     const { leadership, transport } = this.#runtime;
-    this.#workers.open = this.#working && leadership.isLeader && transport.reachability.reachable;
+    this.#workers.open =
+      this.#working && !this.#stopping.signal.aborted && leadership.isLeader && transport.reachability.reachable;
   }
 
   /** Marks this controller alone; its caches go on trying. */

@@ -34,6 +34,8 @@ export interface WorkersOptions {
   readonly limit: RunLimit | undefined;
   readonly executor: RunExecutor;
   readonly turns: Turns;
+  /** Asked before each run: a process that was stopped and woke finds out here that it leads no more. */
+  readonly mayWrite: () => boolean;
   /** Told how a run ended while it can still write. */
   onEnded(run: KeyRun, outcome: Outcome): Promise<void> | undefined;
   /** Told once when a key is parked. */
@@ -79,8 +81,8 @@ export class Workers implements RunStarter {
   }
 
   startRun(): boolean {
-    if (!this.#isFree) return false;
-    const { queue, executor } = this.#options;
+    const { queue, executor, mayWrite } = this.#options;
+    if (!this.#isFree || !mayWrite()) return false;
     const item = queue.take();
     if (item === undefined) return false;
     const run = executor.begin(item);
