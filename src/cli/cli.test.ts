@@ -225,6 +225,7 @@ describe("manifests", () => {
           resourceNames: ["binnacle"],
           verbs: ["get", "watch", "update"],
         },
+        { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
       ],
     });
     const rules = (role!["rules"] as Rule[]).map(
@@ -277,7 +278,7 @@ describe("manifests", () => {
         ({ metadata, rules }) =>
           `${metadata.namespace}: ${(rules as Rule[]).flatMap(({ resources }) => resources).join()}`,
       ),
-    ).toEqual(["default: pods,pods/status,events", "binnacle-system: leases,leases"]);
+    ).toEqual(["default: pods,pods/status,events", "binnacle-system: leases,leases,events"]);
   });
 
   test("deploy from a ConfigMap holds the modules' files, and the kinds they define", async () => {

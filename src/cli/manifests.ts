@@ -90,12 +90,13 @@ export const manifestsCommand: Command = command({
         `--replicas is ${replicas} with --leader-elect=false: they would reconcile the same objects; leave one of the two out`,
       );
     }
-    const leases =
+    const names =
       elects === undefined
         ? []
         : elects === "process"
           ? [account.name]
           : modules.map((module) => leaseName(account.name, module.name));
+    const leases = { namespace: account.namespace, names };
     const installs = values["install-crds"];
     const more = installs ? installRules(resources) : [];
     const rbac = rbacManifests(permissions, { account, namespaces, more, leases });

@@ -13,19 +13,28 @@ export interface RbacOptions {
   readonly namespaces: readonly string[];
   /** Granted in all of the cluster, beside what the permissions need. @default none */
   readonly more?: readonly Rule[] | undefined;
-  /** The Leases beside the process that its replicas elect a leader by. @default none */
-  readonly leases?: readonly string[] | undefined;
+  /** The Leases that its replicas elect a leader by. @default none */
+  readonly leases?: Leases | undefined;
+}
+
+export interface Leases {
+  readonly namespace: string;
+  readonly names: readonly string[];
 }
 
 const RBAC = "rbac.authorization.k8s.io";
 
-/** A Lease is read, watched and renewed by its name; what is to be created has no name that a rule could tell. */
+/**
+ * A Lease is read, watched and renewed by its name; what is to be created has no name that a rule could tell. An Event
+ * beside it says who leads.
+ */
 function leaseRules(names: readonly string[]): readonly Rule[] {
   if (names.length === 0) return [];
   const leases = { apiGroup: "coordination.k8s.io", resources: ["leases"] };
   return [
     { ...leases, verbs: ["create"] },
     { ...leases, resourceNames: names, verbs: ["get", "watch", "update"] },
+    { apiGroup: "events.k8s.io", resources: ["events"], verbs: ["create", "patch"] },
   ];
 }
 
@@ -39,18 +48,18 @@ function leaseRules(names: readonly string[]): readonly Rule[] {
  */
 export function rbacManifests(
   permissions: readonly Permissions[],
-  { account, namespaces, more = [], leases = [] }: RbacOptions,
+  { account, namespaces, more = [], leases = { namespace: account.namespace, names: [] } }: RbacOptions,
 ): readonly object[] {
   const everywhere = namespaces.length === 0;
   const shared = rulesOf(permissions, { scope: "Namespaced" });
   const own = permissions.flatMap((one) =>
     [...one].flatMap(({ namespaces: list }) => (list === "all" ? [] : (list ?? []))),
   );
-  const roles = [...new Set([...namespaces, ...own, account.namespace])].map((namespace) => {
+  const roles = [...new Set([...namespaces, ...own, leases.namespace])].map((namespace) => {
     const rules = [
       ...(namespaces.includes(namespace) ? shared : []),
       ...rulesOf(permissions, { namespace }),
-      ...(namespace === account.namespace ? leaseRules(leases) : []),
+      ...(namespace === leases.namespace ? leaseRules(leases.names) : []),
     ];
     return grant(rules, { account, namespace });
   });
