@@ -52,6 +52,7 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     concurrency: values.concurrency,
     requestRate,
     grace: values["grace-period"],
+    shutdownDelay: values["shutdown-delay-duration"],
     strict: values.strict,
     access: options.access,
     installer: options.access?.administrator,

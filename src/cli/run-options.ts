@@ -39,6 +39,12 @@ const options = [
   { name: "watch", type: "boolean", default: false, describe: "Reload modules when their files change" },
   { name: "grace-period", type: "duration", default: "30s", describe: "Time for runs under way to finish at the end" },
   {
+    name: "shutdown-delay-duration",
+    type: "duration",
+    default: "0s",
+    describe: "Time at the end in which everything goes on and /readyz fails, so that no more requests are sent here",
+  },
+  {
     name: "concurrency",
     type: "number",
     describe: "Runs in parallel for controllers that do not say; 4 when left out",
@@ -77,6 +83,8 @@ export interface RunValues extends ElectionValues {
   readonly watch: boolean;
   /** Milliseconds. */
   readonly "grace-period": number;
+  /** Milliseconds. */
+  readonly "shutdown-delay-duration": number;
   readonly concurrency: number | undefined;
   readonly "kube-api-qps": number | undefined;
   readonly "kube-api-burst": number | undefined;

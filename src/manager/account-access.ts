@@ -5,13 +5,15 @@ import { isAlreadyExists, isNotFound } from "../kube/errors/api-error.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
-import { namespaceManifest, rbacManifests, type ServiceAccount } from "../module/rbac-manifests.ts";
+import { type Leases, namespaceManifest, rbacManifests, type ServiceAccount } from "../module/rbac-manifests.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 
 export interface AccessOptions {
   readonly account: ServiceAccount;
   /** Writes the roles. */
   readonly administrator: ClusterConfig;
+  /** What the account elects a leader by. @default none */
+  readonly leases?: Leases | undefined;
   /** Makes the account and its namespace too, so that people can look at them and ask for tokens. @default false */
   readonly makes?: boolean | undefined;
 }
@@ -40,6 +42,7 @@ const ASK_EVERY = 10;
 
 export class AccountAccess {
   readonly #account: ServiceAccount;
+  readonly #leases: Leases | undefined;
   /** What is to be made before the first role. */
   #unmade: readonly (readonly [collection: string, manifest: object])[];
   readonly #transport: Transport;
@@ -53,8 +56,9 @@ export class AccountAccess {
   /** Changes happen one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor({ account, administrator, makes = false }: AccessOptions, around: Around) {
+  constructor({ account, administrator, leases, makes = false }: AccessOptions, around: Around) {
     this.#account = account;
+    this.#leases = leases;
     this.#unmade = makes ? accountManifests(account) : [];
     this.#around = around;
     this.#transport = createTransport(administrator, { clock: around.clock, userAgent: "binnacle" });
@@ -119,7 +123,8 @@ export class AccountAccess {
       this.#unmade = [];
       const { namespaces } = this.#around;
       const permissions = [...this.#declared.values()].flat();
-      const wanted = rbacManifests(permissions, { account: this.#account, namespaces }) as readonly Manifest[];
+      const options = { account: this.#account, namespaces, leases: this.#leases };
+      const wanted = rbacManifests(permissions, options) as readonly Manifest[];
       const paths = new Set(wanted.map(pathOf));
       for (const path of [...this.#granted.keys(), ...this.#waiting.keys()]) {
         if (!paths.has(path)) await this.#revoke(path);

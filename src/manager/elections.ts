@@ -86,6 +86,16 @@ export class Elections implements Leaderships, AsyncDisposable {
     this.#cleanup.use(healthz.add("leaderElection", () => this.#unhealthy()));
   }
 
+  /** Whether this process leads all that it takes part in. */
+  get isLeader(): boolean {
+    return this.#all(({ elector }) => elector.isLeader);
+  }
+
+  /** Whether each Lease is known to be held, by this process or another one. */
+  get leaderIsKnown(): boolean {
+    return this.#all(({ elector }) => elector.isLeader || (elector.holder !== "" && elector.holder !== this.#identity));
+  }
+
   of(module: string): Leadership {
     if (!this.#loaded) this.#cold.add(module);
     return this.#election(this.#leaseOf(module)).elector;
@@ -123,6 +133,11 @@ export class Elections implements Leaderships, AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
+  }
+
+  #all(holds: (election: Election) => boolean): boolean {
+    const elections = [...this.#elections.values()];
+    return elections.length > 0 && elections.every(holds);
   }
 
   #leaseOf(module: string): string {

@@ -84,7 +84,10 @@ test("Manager answers probes while the server is out of reach, says so, and stop
   const stops = lines.map((line) => /Stopping (\w+)/.exec(line)?.[1]).filter((step) => step !== undefined);
   expect(stops).toEqual([
     "readiness",
+    "delay",
     "webhooks",
+    "sources",
+    "runs",
     "modules",
     "events",
     "election",
@@ -95,7 +98,7 @@ test("Manager answers probes while the server is out of reach, says so, and stop
   ]);
 });
 
-test("Manager names the flag of a port in use", async () => {
+test("MGR-11 Manager names the flag of a port in use", async () => {
   using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const { manager } = setUp();
   await using _stopped = manager;

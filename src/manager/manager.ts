@@ -19,7 +19,7 @@ import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Log } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
 import { hostBound } from "../platform/as-host.ts";
-import { type Clock, monotonic, systemClock } from "../platform/clock.ts";
+import { type Clock, monotonic, sleep, systemClock } from "../platform/clock.ts";
 import { healthApp } from "../server/health-app.ts";
 import { HealthChecks } from "../server/health-checks.ts";
 import { type Listeners, startListeners } from "../server/listeners.ts";
@@ -48,6 +48,8 @@ export interface ManagerOptions {
   readonly requestRate?: RateLimit | undefined;
   /** Milliseconds that runs get to finish at the end. @default 30_000 */
   readonly grace?: number | undefined;
+  /** Milliseconds at the end during which everything goes on, and `/readyz` says that it will not for long. @default 0 */
+  readonly shutdownDelay?: number | undefined;
   /** A module that is broken, waiting or unavailable fails `/readyz`. @default false */
   readonly strict?: boolean | undefined;
   /** Lets the modules do exactly what they declare, when `cluster` is reached as this account. @default none: whatever it may */
@@ -238,6 +240,16 @@ export class Manager implements AsyncDisposable {
     return name === "webhook" ? this.#webhooks.address : this.#listeners?.address(name);
   }
 
+  /** Whether everything that takes a leader works here: always, when there is no election. */
+  get isLeader(): boolean {
+    return this.#elections?.isLeader ?? true;
+  }
+
+  /** Whether this process leads or knows who does; `true` when there is no election. */
+  get leaderIsKnown(): boolean {
+    return this.#elections?.leaderIsKnown ?? true;
+  }
+
   /** The stop has begun: what fails now fails for that. */
   get stopping(): boolean {
     return this.#stopping.signal.aborted;
@@ -279,7 +291,7 @@ export class Manager implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    const { log } = this.#options;
+    const { log, shutdownDelay = 0 } = this.#options;
     const steps: readonly { readonly what: string; readonly why: string; readonly run: () => unknown }[] = [
       {
         what: "readiness",
@@ -287,13 +299,28 @@ export class Manager implements AsyncDisposable {
         run: () => this.#stopping.abort(new Error("The process is stopping")),
       },
       {
+        what: "delay",
+        why: "whoever sends requests to webhooks and routes has time to hear of it; everything works on, and controllers lead",
+        run: () => (shutdownDelay > 0 ? sleep(shutdownDelay, { clock: this.#runtime.clock }) : undefined),
+      },
+      {
         what: "webhooks",
         why: "the API server asks whom it knows for a moment longer; handlers answer while their modules and caches work",
         run: () => this.#webhooks.stop({ grace: this.#options.grace ?? DEFAULT_GRACE }),
       },
       {
+        what: "sources",
+        why: "nothing begins that would have to be waited for; keys that are queued are left to whoever comes next, who has them too",
+        run: () => this.modules.quiesce(),
+      },
+      {
+        what: "runs",
+        why: "those under way come to their ends within the grace period, while caches, client and events still work",
+        run: () => this.modules.drain(),
+      },
+      {
         what: "modules",
-        why: "runs under way finish while caches, client and events still work",
+        why: "runs that are left are cut off, and what they may have used of plugins is needed no more",
         run: () => this.modules.stop(),
       },
       {
@@ -341,8 +368,8 @@ export class Manager implements AsyncDisposable {
     const { healthz, readyz } = this.#health;
     return new Elections(election, {
       transport: this.#transport,
-      clock: outsideModules(monotonic(this.#options.connectionClock ?? this.#options.clock)),
-      wall: this.#connectionClock,
+      clock: outsideModules(monotonic(this.#options.clock)),
+      wall: this.#runtime.clock,
       log,
       metrics: this.metrics,
       events: this.#runtime.events,

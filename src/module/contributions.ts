@@ -76,9 +76,13 @@ export class Contributions {
     return collectDefinitions(this.#added);
   }
 
-  /** Starts the runnables; one that fails is started again. */
-  start(): void {
-    this.#runnables.start(this.#leaving.signal);
+  /**
+   * Starts the runnables; one that fails is started again.
+   *
+   * @param warm what those of the leader wait for: the caches of the module's controllers.
+   */
+  start(warm: Promise<void>): void {
+    this.#runnables.start(this.#leaving.signal, warm);
   }
 
   /** Why a runnable is not well; `undefined` while all are. */

@@ -15,17 +15,23 @@ import { FakeClock } from "../testing/fake-clock.ts";
 import { defineController, defineKeyController, definePlugin } from "./define.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import { definitionsOf } from "./module-definitions.ts";
+import type { Definition } from "./definition.ts";
 import type { Registry } from "./plugin.ts";
 import { ModuleRegistry } from "./module-registry.ts";
 
 type State = RunningController["state"];
 
 /** A registry whose controllers only say what was done to them. */
-function setUp({ clock = systemClock, ...options }: { strict?: boolean; clock?: Clock } = {}) {
+function setUp({
+  clock = systemClock,
+  drained = Promise.resolve(),
+  ...options
+}: { strict?: boolean; clock?: Clock; drained?: Promise<void>; grace?: number } = {}) {
   const events: string[] = [];
   const states = new Map<string, { state: State; hasSynced: boolean; changed: () => void }>();
   const metrics = createMetrics();
-  const log = createLog({ level: "debug", format: "json", write: () => {} });
+  const lines: string[] = [];
+  const log = createLog({ level: "debug", format: "json", write: (line) => void lines.push(line) });
   const health = { healthz: new HealthChecks(), livez: new HealthChecks(), readyz: new HealthChecks() };
   const runtime = {
     log,
@@ -59,6 +65,8 @@ function setUp({ clock = systemClock, ...options }: { strict?: boolean; clock?: 
           entry.changed = listener;
           return { [Symbol.dispose]() {} };
         },
+        quiesce: () => void events.push(`quiesce ${module} ${name}`),
+        drained: () => drained,
         stop: async ({ grace }) => {
           await Bun.sleep(1);
           events.push(`stop ${module} ${name} ${grace}`);
@@ -74,7 +82,7 @@ function setUp({ clock = systemClock, ...options }: { strict?: boolean; clock?: 
     dispose: () => void events.push(`dispose ${name}`),
   });
   const notes = () => Object.fromEntries(health.readyz.notes().map(([name, note]) => [name, textOf(note())]));
-  return { registry, module, events, states, health, metrics, notes };
+  return { registry, module, events, states, health, metrics, notes, lines };
 }
 
 const textOf = (told: ReturnType<HealthNote>) => (typeof told === "string" ? told : told?.text);
@@ -151,7 +159,7 @@ test("ModuleRegistry with strict fails readiness where it would only list", asyn
 });
 
 test("what a plugin registers leaves with its module", async () => {
-  const { registry, module, events, health, metrics } = setUp();
+  const { registry, module, events, states, health, metrics } = setUp();
   let ran = false;
   const plugin = definePlugin({
     name: "web",
@@ -171,6 +179,10 @@ test("what a plugin registers leaves with its module", async () => {
     },
   });
   await registry.add(module("web.ts", plugin));
+  const controller = states.get("configmap")!;
+  controller.hasSynced = true;
+  controller.changed();
+  await Bun.sleep(0);
   expect(ran).toBe(true);
   expect(events).toEqual(["start web.ts configmap"]);
   expect(await (await registry.answer("web", new Request("http://x/hello")))!.text()).toBe("hello");
@@ -300,6 +312,69 @@ test("ModuleRegistry starts nothing once it stops, neither what was added before
   for (const added of [early, late, replaced]) await expect(added).rejects.toThrow("stopping");
   await stopped;
   expect([events, registry.controllers, notes()]).toEqual([[], [], {}]);
+});
+
+/** A plugin with one runnable, which runs until `end` resolves. */
+const busy = (name: string, end: Promise<void>): Definition =>
+  definePlugin({ name, setup: ({ run }) => run(() => end, { leaderOnly: false }) });
+
+test("ModuleRegistry ends in phases, and all of them share one grace period", async () => {
+  const clock = new FakeClock();
+  const never = new Promise<void>(() => {});
+  const { registry, module, events, lines } = setUp({ clock, grace: 1_000, drained: never });
+  await registry.add(module("a.ts", keyed("one"), busy("shop", never)));
+  registry.quiesce();
+  expect(events.slice(1)).toEqual(["quiesce a.ts one"]);
+  const draining = registry.drain();
+  clock.advance(1_000);
+  await draining;
+  const stopped = registry.stop();
+  // Runnables get a last moment, although runs have taken all of the period.
+  await clock.advanceInTurns(99);
+  expect(events.at(-1)).not.toBe("dispose a.ts");
+  while (events.at(-1) !== "dispose a.ts") await clock.advanceInTurns(1);
+  await stopped;
+  expect(events.slice(2)).toEqual(["stop a.ts one 0", "dispose a.ts"]);
+  expect(lines.filter((line) => line.includes("Runnables did not end within the grace period"))).toHaveLength(1);
+});
+
+test("MGR-08 ModuleRegistry waits for nothing when the grace period is 0", async () => {
+  const never = new Promise<void>(() => {});
+  const { registry, module } = setUp({ grace: 0, drained: never });
+  await registry.add(module("a.ts", keyed("one"), busy("shop", never)));
+  const began = performance.now();
+  registry.quiesce();
+  await registry.drain();
+  await registry.stop();
+  expect(performance.now() - began).toBeLessThan(1_000);
+});
+
+test("MGR-07 ModuleRegistry says what did not end, also when another runnable failed", async () => {
+  const { registry, module, lines } = setUp({ grace: 1 });
+  const failing = definePlugin({
+    name: "failing",
+    setup: ({ run }) => run(() => Promise.reject(new Error("no stock")), { leaderOnly: false }),
+  });
+  await registry.add(module("a.ts", busy("shop", new Promise(() => {})), failing));
+  await Bun.sleep(1);
+  await registry.stop();
+  expect(lines.filter((line) => line.includes("no stock"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("Runnables did not end within the grace period"))).toHaveLength(1);
+});
+
+test("MGR-10 ModuleRegistry says nothing of a runnable that fails because it was to end", async () => {
+  const { registry, module, lines } = setUp();
+  const plugin = definePlugin({
+    name: "shop",
+    setup: ({ run }) =>
+      run(({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))), {
+        leaderOnly: false,
+      }),
+  });
+  await registry.add(module("a.ts", plugin));
+  await Bun.sleep(1);
+  await registry.stop();
+  expect(lines.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
 });
 
 test("a plugin's counters, gauges and histograms have labels, and leave with its module", async () => {

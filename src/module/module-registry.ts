@@ -5,6 +5,7 @@ import type { Runtime } from "../controller/runtime.ts";
 import type { Leaderships } from "./leaderships.ts";
 import { checkConflicts } from "./conflicts.ts";
 import { Contributions, type Health } from "./contributions.ts";
+import { GracePeriod } from "./grace-period.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import type { ModuleDefinitions } from "./module-definitions.ts";
 import { pluginClient } from "./plugin-client.ts";
@@ -27,6 +28,9 @@ export interface ModuleRegistryOptions {
   readonly start?: typeof startController | undefined;
 }
 
+/** Milliseconds that runnables get in any case to heed their signal. */
+const LAST_MOMENT = 100;
+
 /** A module that runs. */
 interface Running {
   readonly module: LoadedModule;
@@ -34,6 +38,8 @@ interface Running {
   readonly contributions: Contributions;
   readonly controllers: RunningController[];
   readonly listeners: Disposable[];
+  /** Resolves when the caches of its controllers have synced, or cannot. */
+  readonly warm: PromiseWithResolvers<void>;
   errors: number;
 }
 
@@ -58,6 +64,8 @@ export class ModuleRegistry {
   readonly #broken = new Map<string, Broken>();
   readonly #postponed = new PostponedModules();
   readonly #stopping = new AbortController();
+  /** Of the end, once that has begun. */
+  #ending: GracePeriod | undefined;
   /** Changes happen one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -164,11 +172,24 @@ export class ModuleRegistry {
     this.#runtime.log.error(`A module failed: ${what}`, { module: name, error });
   }
 
-  /** Removes every module, all at the same time. */
-  stop(): Promise<void> {
+  /** Nothing begins any more: no module, no run, and nothing of a source. The grace period begins. */
+  quiesce(): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = this.#newGrace();
     this.#stopping.abort(new Error("The process is stopping")); // a plugin that is being set up is not waited for
     this.#postponed.dropAll();
     this.#runtime.finalizers.stop();
+    for (const controller of this.controllers) controller.quiesce();
+  }
+
+  /** After {@link quiesce}: resolves when no run is under way, or when the grace period is over. */
+  async drain(): Promise<void> {
+    await this.#ending?.within(() => Promise.all(this.controllers.map((controller) => controller.drained())));
+  }
+
+  /** Removes every module, all at the same time, within what is left of the grace period. */
+  stop(): Promise<void> {
+    this.quiesce();
     return this.#inTurn(async () => {
       await Promise.all([...this.#running.values()].map((running) => this.#end(running)));
     });
@@ -234,6 +255,7 @@ export class ModuleRegistry {
         pluginClient(plugin, { ...this.#runtime, leadership: this.#leadershipOf(module) }, { module: name, ...about }),
       onError: (error, what) => this.reportError(name, error, what),
     });
+    const warm = Promise.withResolvers<void>();
     try {
       await contributions.setup(module.definitions.plugins, {
         signal: this.#stopping.signal,
@@ -243,11 +265,19 @@ export class ModuleRegistry {
       const definitions = merged(module.definitions, contributions.added());
       checkConflicts([...this.#claims(), { file: module.file, definitions }]);
       const defined = this.#runtime.definedKinds.claim(definitions.resources);
-      const running: Running = { module, definitions, contributions, controllers: [], listeners: [defined], errors: 0 };
+      const running: Running = {
+        module,
+        definitions,
+        contributions,
+        controllers: [],
+        listeners: [defined],
+        warm,
+        errors: 0,
+      };
       this.#running.set(name, running);
       await this.#serve(module, definitions);
       for (const controller of definitions.controllers) this.#startOne(running, controller);
-      contributions.start();
+      contributions.start(warm.promise);
       this.#warmth(running);
       this.#list(name);
       this.#broken.delete(name);
@@ -256,7 +286,7 @@ export class ModuleRegistry {
       const running = this.#running.get(name);
       if (running === undefined) {
         await contributions.leave();
-        await this.#withinGrace((signal) => this.#webhooks?.remove(name, { signal }));
+        await this.#newGrace().within((signal) => this.#webhooks?.remove(name, { signal }));
       } else await this.#end(running, { keepGraph: true });
       await this.#leaderships?.leave(name);
       throw error;
@@ -316,26 +346,33 @@ export class ModuleRegistry {
   }
 
   /** A controller that cannot sync does not keep the others from work. */
-  #warmth({ module, controllers, definitions }: Running): void {
-    if (this.#leaderships === undefined || controllers.length < definitions.controllers.length) return;
+  #warmth({ module, controllers, definitions, warm }: Running): void {
+    if (controllers.length < definitions.controllers.length) return;
     const isWarm = ({ hasSynced, state }: RunningController): boolean =>
       hasSynced || state.kind === "waiting" || state.kind === "unavailable";
-    if (controllers.every(isWarm)) this.#leaderships.warm(module.name);
+    if (!controllers.every(isWarm)) return;
+    warm.resolve();
+    this.#leaderships?.warm(module.name);
   }
 
   /** Puts in a module's webhooks, or those of its new version in place of the old one's. */
   async #serve({ name, invoke }: LoadedModule, { webhooks, resources }: ModuleDefinitions): Promise<void> {
-    await this.#withinGrace((signal) => this.#webhooks?.put({ name, webhooks, resources, invoke }, { signal }));
+    await this.#newGrace().within((signal) => this.#webhooks?.put({ name, webhooks, resources, invoke }, { signal }));
   }
 
   async #end(running: Running, { keepGraph = false, keepWebhooks = false } = {}): Promise<void> {
     const { module, controllers, contributions, listeners } = running;
+    const grace = this.#ending ?? this.#newGrace();
     // First of all the registrations go, then the handlers: nobody is to ask in vain.
-    if (!keepWebhooks) await this.#withinGrace((signal) => this.#webhooks?.remove(module.name, { signal }));
+    if (!keepWebhooks) await grace.within((signal) => this.#webhooks?.remove(module.name, { signal }));
     // No new runs, and runs under way finish first: they may use what the module's plugins offer.
-    await Promise.all(controllers.map((controller) => controller.stop({ grace: this.#grace })));
+    await Promise.all(controllers.map((controller) => controller.stop({ grace: grace.left })));
     for (const listener of listeners) listener[Symbol.dispose]();
-    await this.#withinGrace(() => contributions.leave());
+    // A runnable that heeds its signal ends now, also after runs that have taken all of the grace period.
+    if (!(await grace.within(() => contributions.leave(), Math.min(this.#grace, LAST_MOMENT)))) {
+      const about = { module: module.name, grace: this.#grace / 1_000 };
+      this.#runtime.log.warn("Runnables did not end within the grace period; they can write nothing any more", about);
+    }
     contributions.cutOff();
     this.#running.delete(module.name);
     // Last: nothing of the module is called any more.
@@ -343,15 +380,8 @@ export class ModuleRegistry {
     this.#runtime.log.info("Module stopped", { module: module.name });
   }
 
-  /** Waits for work for no longer than the grace period; then its signal fires. */
-  async #withinGrace(work: (signal: AbortSignal) => Promise<void> | undefined): Promise<void> {
-    const over = new AbortController();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    using _timer = this.#runtime.clock.setTimeout(() => {
-      over.abort(new Error("the grace period is over"));
-      resolve();
-    }, this.#grace);
-    await Promise.race([work(over.signal), promise]);
+  #newGrace(): GracePeriod {
+    return new GracePeriod(this.#grace, this.#runtime.clock);
   }
 
   #inTurn<T>(change: () => Promise<T>): Promise<T> {

@@ -81,7 +81,7 @@ export interface Registry {
   /** Part of `/readyz`, as `<plugin name>/<name>`. */
   readyCheck(name: string, check: Check): void;
   /**
-   * Started after the module's controllers. One that fails is logged and counted, shows its module as unavailable, and is
+   * Started after the module's controllers, and one for the leader alone when their caches have synced. One that fails is logged and counted, shows its module as unavailable, and is
    * started again after 1 s, then twice as long with each failure in a row, 5 minutes at the most; it stops nothing else.
    * With an election it runs on the leader, and its signal fires when the lead is lost; it runs again in the next term
    * unless it had ended by itself.

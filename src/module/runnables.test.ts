@@ -55,7 +55,7 @@ test("Runnables run on the leader alone, end when the lead is lost, and run agai
   const { leadership, runnables, told, untilAborted } = setUp();
   runnables.add(SHOP, untilAborted("sweeper"), { leaderOnly: true });
   const leaving = new AbortController();
-  runnables.start(leaving.signal);
+  runnables.start(leaving.signal, Promise.resolve());
   await turn();
   expect(told).toEqual([]);
   leadership.give(true);
@@ -76,18 +76,46 @@ test("Runnables run on every replica when they say so", async () => {
   const { runnables, told, untilAborted } = setUp();
   runnables.add(SHOP, untilAborted("cache"), { leaderOnly: false });
   const leaving = new AbortController();
-  runnables.start(leaving.signal);
+  runnables.start(leaving.signal, Promise.resolve());
   await turn();
   expect(told).toEqual(["cache runs"]);
   leaving.abort();
   await runnables.ended();
 });
 
+test("MGR-01 Runnables of the leader wait for the caches of their module, and others do not", async () => {
+  const { leadership, runnables, told, untilAborted } = setUp();
+  runnables.add("shop", untilAborted("sweeper"));
+  runnables.add("shop", untilAborted("listener"), { leaderOnly: false });
+  const leaving = new AbortController();
+  const warm = Promise.withResolvers<void>();
+  runnables.start(leaving.signal, warm.promise);
+  leadership.give(true);
+  await turn();
+  expect(told).toEqual(["listener runs"]);
+  warm.resolve();
+  await turn();
+  expect(told).toEqual(["listener runs", "sweeper runs"]);
+  leaving.abort();
+  await runnables.ended();
+});
+
+test("Runnables whose caches never sync end with the module", async () => {
+  const { leadership, runnables, told, untilAborted } = setUp();
+  runnables.add("shop", untilAborted("sweeper"));
+  const leaving = new AbortController();
+  runnables.start(leaving.signal, new Promise(() => {}));
+  leadership.give(true);
+  leaving.abort();
+  await runnables.ended();
+  expect(told).toEqual([]);
+});
+
 test("Runnables that never led end with the module", async () => {
   const { leadership, runnables, told, untilAborted } = setUp();
   runnables.add(SHOP, untilAborted("sweeper"), { leaderOnly: true });
   const leaving = new AbortController();
-  runnables.start(leaving.signal);
+  runnables.start(leaving.signal, Promise.resolve());
   leaving.abort();
   await runnables.ended();
   expect([told, leadership.listeners]).toEqual([[], 0]);
@@ -98,7 +126,7 @@ test("Runnables that have done what they had to do are not run again in another 
   let runs = 0;
   runnables.add(SHOP, async () => void runs++, { leaderOnly: true });
   const leaving = new AbortController();
-  runnables.start(leaving.signal);
+  runnables.start(leaving.signal, Promise.resolve());
   for (const isLeader of [true, false, true]) {
     leadership.give(isLeader);
     await turn();

@@ -1,5 +1,6 @@
 /** The runnables of one module's plugins: started together, ended together, and started again when they fail. */
 import type { Leadership } from "../client/leadership.ts";
+import { abortable } from "../platform/abortable.ts";
 import type { Log } from "../observe/log.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { exponential } from "../queue/rate-limiter.ts";
@@ -52,8 +53,9 @@ export class Runnables {
     return this.#entries.find(({ failure }) => failure !== undefined)?.failure;
   }
 
-  start(signal: AbortSignal): void {
-    this.#running = this.#entries.map((entry) => this.#keepRunning(entry, signal));
+  /** @param warm what those of the leader wait for, besides the lead. */
+  start(signal: AbortSignal, warm: Promise<void>): void {
+    this.#running = this.#entries.map((entry) => this.#keepRunning(entry, { signal, warm }));
   }
 
   async ended(): Promise<void> {
@@ -61,10 +63,11 @@ export class Runnables {
   }
 
   /** Never rejects: what a runnable throws is told, and stays here. */
-  async #keepRunning(entry: Entry, signal: AbortSignal): Promise<void> {
+  async #keepRunning(entry: Entry, { signal, warm }: { signal: AbortSignal; warm: Promise<void> }): Promise<void> {
     const { clock, log, invoke, onError } = this.#options;
     const { plugin, secrets, runnable, leaderOnly } = entry;
     const pauses = exponential(FIRST, MOST);
+    if (leaderOnly) await abortable(warm, signal).catch(() => {});
     while (!signal.aborted) {
       using term = leaderOnly ? await this.#term(signal) : { signal, [Symbol.dispose]: () => {} };
       if (signal.aborted) return;
