@@ -6,7 +6,9 @@ import { abortable } from "../platform/abortable.ts";
 import { sleep } from "../platform/clock.ts";
 import type { ActiveFault, FaultOptions, Faults, RefuseOptions } from "./faults.ts";
 import { type Effect, FaultRule, type RuleOptions, selects } from "./fault-rule.ts";
+import { Lease } from "../resource/builtin/index.ts";
 import { connectionLost, OpenWatch } from "./open-watch.ts";
+import type { RunningModule } from "./run-module.ts";
 import { type RequestTarget, targetOf, type RequestVerb } from "./request-target.ts";
 
 type Carry = (request: Request) => Promise<Response>;
@@ -38,7 +40,7 @@ export class FaultLayer implements Faults {
   readonly #rules = new Set<FaultRule>();
   readonly #watches = new Set<OpenWatch>();
   /** Requests under way, each with what cuts its connection. */
-  readonly #requests = new Set<(error: Error) => void>();
+  readonly #requests = new Set<{ readonly target: RequestTarget; readonly cut: (error: Error) => void }>();
 
   constructor(options: FaultLayerOptions) {
     this.#options = options;
@@ -47,22 +49,27 @@ export class FaultLayer implements Faults {
   /**
    * Answers as the server does, or as a fault has it.
    *
-   * @param carry carries the request out. @default as the options say
+   * @param from who sends it, and what carries it out. @default nobody in particular, as the options say
    */
-  async answer(request: Request, carry: Carry = this.#options.answer): Promise<Response> {
-    const target = targetOf(request);
+  async answer(
+    request: Request,
+    from: { carry?: Carry | undefined; module?: RunningModule | undefined } = {},
+  ): Promise<Response> {
+    const { carry = this.#options.answer, module } = from;
+    const target = { ...targetOf(request), module };
     if (this.#struck("unreachable", target)) throw connectionLost("ECONNREFUSED");
     const { promise: cut, reject } = Promise.withResolvers<never>();
     cut.catch(() => {});
-    this.#requests.add(reject);
+    const underWay = { target, cut: reject };
+    this.#requests.add(underWay);
     try {
       return await Promise.race([this.#carry(request, target, carry), cut]);
     } finally {
-      this.#requests.delete(reject);
+      this.#requests.delete(underWay);
     }
   }
 
-  cutWatches(options: Pick<FaultOptions, "kind" | "on"> = {}): void {
+  cutWatches(options: Pick<FaultOptions, "module" | "kind" | "on"> = {}): void {
     for (const watch of this.#watches) if (selects(options, watch.target)) watch.cut();
   }
 
@@ -70,11 +77,15 @@ export class FaultLayer implements Faults {
     return this.#add({ times: 1, verbs: WRITES, ...options, effect: { kind: "lose" } });
   }
 
-  disconnect(): ActiveFault {
-    const rule = this.#add({ everything: true, effect: { kind: "unreachable" } });
-    for (const watch of this.#watches) watch.cut();
-    for (const cut of this.#requests) cut(connectionLost());
+  disconnect({ module }: Pick<FaultOptions, "module"> = {}): ActiveFault {
+    const rule = this.#add({ module, everything: true, effect: { kind: "unreachable" } });
+    for (const watch of this.#watches) if (rule.concerns(watch.target)) watch.cut();
+    for (const { target, cut } of this.#requests) if (rule.concerns(target)) cut(connectionLost());
     return rule;
+  }
+
+  takeLease(module: RunningModule): ActiveFault {
+    return this.stall({ module, kind: Lease });
   }
 
   stall(options: FaultOptions = {}): ActiveFault {
@@ -98,11 +109,12 @@ export class FaultLayer implements Faults {
     return this.#add({ times: 1, ...own, effect: { kind: "refuse", answer } });
   }
 
-  expireWatches(options: Pick<FaultOptions, "kind" | "on"> = {}): void {
+  expireWatches(options: Pick<FaultOptions, "module" | "kind" | "on"> = {}): void {
     for (const watch of this.#watches) {
-      const { path } = watch.target;
+      const { path, module } = watch.target;
       if (!selects(options, watch.target)) continue;
-      this.refuse(410, { verbs: ["watch"], on: (target) => target.path === path, message: "too old resource version" });
+      const on = (target: RequestTarget): boolean => target.path === path;
+      this.refuse(410, { module, verbs: ["watch"], on, message: "too old resource version" });
       watch.cut();
     }
   }

@@ -46,7 +46,8 @@ export class FaultRule implements ActiveFault {
 
   /** Whether it is about requests like this one. */
   concerns(target: RequestTarget): boolean {
-    return this.#options.everything === true || selects(this.#options, target);
+    const { everything, module } = this.#options;
+    return everything === true ? isFrom(module, target) : selects(this.#options, target);
   }
 
   [Symbol.dispose](): void {
@@ -56,10 +57,15 @@ export class FaultRule implements ActiveFault {
 }
 
 /** Whether the options' kind, verbs and function choose a request. */
-export function selects({ kind, verbs, on }: FaultOptions, target: RequestTarget): boolean {
-  if (target.verb === "other") return false;
+export function selects({ module, kind, verbs, on }: FaultOptions, target: RequestTarget): boolean {
+  if (target.verb === "other" || !isFrom(module, target)) return false;
   if (kind === undefined ? target.plural === "events" : !isOf(target, kind)) return false;
   return verbs?.includes(target.verb) !== false && on?.(target) !== false;
+}
+
+/** Whether the module sent it; `undefined` stands for all of them. */
+function isFrom(module: FaultOptions["module"], target: RequestTarget): boolean {
+  return module === undefined || target.module === module;
 }
 
 function isOf({ group, plural }: RequestTarget, kind: NonNullable<FaultOptions["kind"]>): boolean {

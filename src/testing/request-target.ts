@@ -1,5 +1,7 @@
 /** What a request asks for, read from its path. */
 
+import type { RunningModule } from "./run-module.ts";
+
 export type RequestVerb =
   "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "other";
 
@@ -16,6 +18,8 @@ export interface RequestTarget {
   readonly name: string | undefined;
   /** Such as `status`. */
   readonly subresource: string | undefined;
+  /** Who sent it; `undefined` when it is no module's. */
+  readonly module?: RunningModule | undefined;
 }
 
 const RESOURCE =

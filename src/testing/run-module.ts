@@ -25,6 +25,14 @@ export interface RunModuleOptions {
    * @default `$BINNACLE_TEST_AS_ADMIN`, which `binnacle test --as-admin` sets, else false
    */
   readonly asAdmin?: boolean | undefined;
+  /**
+   * The Lease by which it shares its work with the modules of this cluster that name it too: one of them leads and works, the
+   * others are ready to take over. Durations are a fifth of those of `binnacle run`: who leads writes for 2 s after its last
+   * renewal, and others take the Lease after 3 s, by the module's clock.
+   *
+   * @default none: it always works
+   */
+  readonly leaderElection?: string | undefined;
   /** The least of what is shown on standard error; everything is in `log`. @default "warn" */
   readonly show?: LogLevel | "none" | undefined;
 }
@@ -39,6 +47,8 @@ export interface LogLine {
 export interface RunningModule extends AsyncDisposable {
   /** From `info` up, the SDK's own lines included. */
   readonly log: readonly LogLine[];
+  /** Whether it works: always, unless it shares a Lease with others. */
+  readonly isLeader: boolean;
   /** Waits until no object has been queued or running for so many milliseconds. @default 50 */
   idle(quiet?: number): Promise<void>;
   /** Lets runs under way finish, and ends. */
@@ -47,6 +57,9 @@ export interface RunningModule extends AsyncDisposable {
 
 /** Milliseconds that runs get at the end of a test. */
 const GRACE_MS = 2_000;
+/** Where modules under test keep their Leases: a namespace that every cluster has. */
+const LEASE_NAMESPACE = "default";
+const DURATIONS = { leaseDuration: 3_000, renewDeadline: 2_000, retryPeriod: 400 };
 /** For the first lists. */
 const SYNCED_WITHIN_MS = 15_000;
 /** For a kind that was installed a moment ago. */
@@ -55,7 +68,7 @@ const APPEARS_WITHIN_MS = 3_000;
 const RANK: Readonly<Record<string, number>> = { debug: 0, info: 1, warn: 2, error: 3, none: 4 };
 
 /**
- * Starts the definitions' controllers and waits until they have synced. The CustomResourceDefinitions that it applies
+ * Starts the definitions' controllers and waits until they have synced and, with `leaderElection`, somebody leads. The CustomResourceDefinitions that it applies
  * first are those that `run --install-crds` and `dev` would apply: of the kinds that modules export, and not of those that
  * a controller only names. A test that defines a controller itself has the kinds that this one names.
  *
@@ -71,13 +84,33 @@ export async function runModule(
   options: RunModuleOptions = {},
 ): Promise<RunningModule> {
   const definitions = givenDefinitions(module);
-  const { show = "warn", asAdmin = isSet(process.env["BINNACLE_TEST_AS_ADMIN"]) } = options;
-  const own = asAdmin ? undefined : await cluster.account();
+  const { show = "warn", asAdmin = isSet(process.env["BINNACLE_TEST_AS_ADMIN"]), leaderElection } = options;
   const log: LogLine[] = [];
+  const stop = async (): Promise<void> => {
+    registration[Symbol.dispose]();
+    await manager.stop();
+  };
+  const running: RunningModule = {
+    log,
+    get isLeader() {
+      return manager.isLeader;
+    },
+    idle: (quiet) => idle(manager, quiet),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+  const own = asAdmin ? undefined : await cluster.account(running);
   const shown = createLog({ level: show === "none" ? "error" : show, format: "pretty", write: writeToStandardError });
   const manager = new Manager({
-    cluster: own?.config ?? cluster.config,
-    access: own?.access,
+    cluster: own?.config ?? cluster.configOf(running),
+    access: own && {
+      ...own.access,
+      leases: leaderElection === undefined ? undefined : { namespace: LEASE_NAMESPACE, names: [leaderElection] },
+    },
+    election:
+      leaderElection === undefined
+        ? undefined
+        : { ...DURATIONS, mode: "process", id: leaderElection, namespace: LEASE_NAMESPACE, release: true },
     installer: cluster.config,
     log: createLog({
       level: "info",
@@ -102,10 +135,6 @@ export async function runModule(
     grace: GRACE_MS,
   });
   const registration = cluster.beforeStop(() => manager.stop());
-  const stop = async (): Promise<void> => {
-    registration[Symbol.dispose]();
-    await manager.stop();
-  };
   try {
     await manager.add({ name: "test", file: "test", definitions, invoke: (fn) => fn(), dispose: () => {} });
     manager.loaded();
@@ -114,14 +143,15 @@ export async function runModule(
     await stop();
     throw error;
   }
-  return { log, idle: (quiet) => idle(manager, quiet), stop, [Symbol.asyncDispose]: stop };
+  return running;
 }
 
 function isSet(value: string | undefined): boolean {
   return value !== undefined && !["", "0", "false"].includes(value);
 }
 
-async function synced({ modules }: Manager, definitions: ModuleDefinitions): Promise<void> {
+async function synced(manager: Manager, definitions: ModuleDefinitions): Promise<void> {
+  const { modules } = manager;
   const began = performance.now();
   while (!modules.controllers.every(({ hasSynced }) => hasSynced)) {
     const passed = performance.now() - began;
@@ -130,6 +160,12 @@ async function synced({ modules }: Manager, definitions: ModuleDefinitions): Pro
       const waiting = modules.controllers.filter(({ hasSynced }) => !hasSynced);
       const told = waiting.map(({ name, state }) => `${name} is ${JSON.stringify(state)}`).join(", ");
       throw new Error(`Cannot run the module: not synced within ${SYNCED_WITHIN_MS / 1_000} s: ${told}`);
+    }
+    await sleep(1);
+  }
+  while (!manager.leaderIsKnown) {
+    if (performance.now() - began > SYNCED_WITHIN_MS) {
+      throw new Error(`Cannot run the module: nobody has the Lease within ${SYNCED_WITHIN_MS / 1_000} s`);
     }
     await sleep(1);
   }

@@ -16,6 +16,7 @@ import { FaultLayer } from "./fault-layer.ts";
 import type { Faults } from "./faults.ts";
 import { Journal } from "./journal.ts";
 import { follow, unfollow } from "./recent-past.ts";
+import type { RunningModule } from "./run-module.ts";
 import type { Server } from "./server.ts";
 
 export interface StartClusterOptions {
@@ -71,7 +72,7 @@ export interface ModuleAccount {
 export class TestCluster implements AsyncDisposable {
   readonly server: "embedded" | "real";
   readonly faults: Faults;
-  /** How an administrator's modules reach it: through the faults. */
+  /** How an administrator reaches it through the faults. */
   readonly config: ClusterConfig;
   /** What modules measure time with. @default the machine's clock */
   readonly clock: Clock | undefined;
@@ -101,7 +102,7 @@ export class TestCluster implements AsyncDisposable {
     });
     this.faults = layer;
     this.#layer = layer;
-    this.config = answered(config, (request) => layer.answer(request));
+    this.config = this.configOf(undefined);
     const log = createLog({ level: "error", format: "pretty" });
     this.#api = apiClient(config, { manager: "test", log });
     this.#client = errorsAtCaller(this.#api.client);
@@ -125,15 +126,20 @@ export class TestCluster implements AsyncDisposable {
    *
    * @internal
    */
-  async account(): Promise<ModuleAccount> {
+  async account(module: RunningModule): Promise<ModuleAccount> {
     this.#accounts += 1;
     const name = this.#accounts === 1 ? "binnacle" : `binnacle-${this.#accounts}`;
     const account = { namespace: "binnacle-system", name };
     const reached = await this.#server.as(account);
     return {
-      config: answered(reached, (request) => this.#layer.answer(request, reached.answer)),
+      config: answered(reached, (request) => this.#layer.answer(request, { carry: reached.answer, module })),
       access: { account, administrator: this.#server.backstage },
     };
+  }
+
+  /** An administrator's way, through the faults that strike the module. @internal */
+  configOf(module: RunningModule | undefined): ClusterConfig {
+    return answered(this.#server.config, (request) => this.#layer.answer(request, { module }));
   }
 
   /** Calls this when it stops, before its server does. @internal */
