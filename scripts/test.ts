@@ -18,7 +18,8 @@ const isCi = /^(1|true)$/i.test(process.env.CI ?? "");
 const tested = ["src", "scripts", "controllers"].filter((folder) => existsSync(join(root, folder)));
 
 /** Acceptance tests that measure time: each has the machine to itself. */
-const timed = "faults,generated-children,hostile-bodies,hostile-http2,many-kinds,outage,refusals,scale,soak";
+const timed =
+  "faults,generated-children,high-availability,hostile-bodies,hostile-http2,many-kinds,outage,refusals,scale,soak";
 
 /** In the order in which a mistake is cheapest to find; the binary comes before the tests that run it. */
 const steps: Readonly<Record<string, () => Promise<Counts>>> = {

@@ -1,0 +1,68 @@
+/** Strikes replicas, their ways to the API server, and the server. */
+import type { ControlPlane } from "../controlplane/controlplane.ts";
+import type { Replica } from "./replica.ts";
+
+export interface Struck {
+  readonly plane: ControlPlane;
+  readonly replica: Replica;
+  /** Numbers from 0 up to 1. */
+  readonly random: () => number;
+}
+
+/** Makes it, and resolves when it is over. */
+export type Strike = (struck: Struck) => Promise<void>;
+
+const seconds = (from: number, to: number, random: () => number): number => 1_000 * (from + random() * (to - from));
+
+export const strikes: Readonly<Record<string, Strike>> = {
+  SIGTERM: async ({ replica }) => {
+    await replica.terminate();
+    await replica.begin();
+  },
+  "kill -9": async ({ replica }) => {
+    await replica.crash();
+    await Bun.sleep(1_000);
+    await replica.begin();
+  },
+  SIGSTOP: ({ replica, random }) => replica.stopFor(seconds(3, 30, random)),
+  cut: async ({ replica }) => replica.proxy.cut(),
+  "half-open": async ({ replica }) => replica.proxy.halfOpen(),
+  stall: async ({ replica, random }) => {
+    replica.proxy.inject({ stalled: true });
+    await Bun.sleep(seconds(3, 25, random));
+    replica.proxy.inject();
+    replica.proxy.cut(); // what was swallowed is missing in the middle of what follows
+  },
+  "late answers": async ({ replica, random }) => {
+    replica.proxy.inject({ delay: seconds(3, 12, random) });
+    await Bun.sleep(30_000);
+    replica.proxy.inject();
+  },
+  refused: async ({ replica, random }) => {
+    await replica.proxy.refuse();
+    await Bun.sleep(seconds(2, 20, random));
+    await replica.proxy.listen();
+  },
+  "server restart": ({ plane }) => plane.restart("kube-apiserver"),
+};
+
+/** Those that may befall a process that does not lead: nobody has to take over then. */
+export const STANDBY: readonly string[] = ["SIGSTOP", "cut", "stall", "kill -9"];
+
+/** All of them in a random order, and again; `first` begin. */
+export function* deck(random: () => number, first: readonly string[]): Generator<string> {
+  yield* first;
+  for (;;) {
+    const cards = Object.keys(strikes);
+    while (cards.length > 0) yield cards.splice(Math.floor(random() * cards.length), 1)[0]!;
+  }
+}
+
+/** Numbers from 0 up to 1, the same for the same seed. @see https://en.wikipedia.org/wiki/Linear_congruential_generator */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

@@ -1,0 +1,178 @@
+/**
+ * Two replicas of an operator that elect a leader, under load and under faults, judged by the API server's audit log, the
+ * history of their Lease in etcd, and what the operator's module recorded.
+ *
+ *     bun scripts/ha/ha.ts [--seconds 600] [--seed N] [--definition FILE] [-- COMMAND [ARGUMENT…]]
+ *
+ * Without a command it is `dist/binnacle` with `scripts/ha/operator`. Another operator finds `KUBECONFIG`, `PORT` (it answers
+ * `GET /readyz` there), `LEADER_ELECT=1`, `LEADER_ELECTION_ID` and `LEADER_ELECTION_NAMESPACE` in its environment. It makes for
+ * each object of the definition's kind a ConfigMap `w-<name>` with `data.size` and `data.payload` as in its spec.
+ */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { until } from "../acceptance/binary.ts";
+import { AuditLog, isOk, isWrite } from "./audit-log.ts";
+import { deck, randomFrom, STANDBY, strikes } from "./chaos.ts";
+import { type Fault, judge, type Verdict } from "./judge.ts";
+import { grantEverything, startJudgedPlane } from "./judged-plane.ts";
+import { leaseHistory } from "./lease-history.ts";
+import { kindOf, Load } from "./load.ts";
+import { binnacle, Replica, type ReplicaOptions } from "./replica.ts";
+import { table } from "./report.ts";
+
+export interface HaOptions {
+  /** For how long faults are made. */
+  readonly seconds: number;
+  readonly seed: number;
+  /** Of Lease requests at rest, before the first fault. @default 0 */
+  readonly rest?: number;
+  /** Which faults come first; the others follow in a random order. @default those that everybody meets: SIGTERM, kill -9 */
+  readonly first?: readonly string[];
+  /** No others follow. @default false */
+  readonly only?: boolean;
+  /** The CustomResourceDefinition, as YAML. @default widgets.yaml */
+  readonly definition?: string;
+  /** @default the compiled binary with the module in `operator/` */
+  readonly command?: ReplicaOptions["command"];
+  /** Changes a second. @default 20 */
+  readonly rate?: number;
+  /** Told what is being done. @default nobody */
+  readonly onProgress?: (text: string) => void;
+}
+
+export interface HaReport extends Verdict {
+  /** Processes that ended without being told to. */
+  readonly exits: number;
+  /** Requests for the Lease a second at rest, of both replicas together; `undefined` when that was not measured. */
+  readonly leaseRequests: number | undefined;
+  /** What the operator had not done a minute after the last fault; `undefined` when that was nothing. */
+  readonly unsettled: string | undefined;
+}
+
+const LEASE = { namespace: "default", name: "ha-operator" };
+/** Milliseconds after a fault within which all has to be well again. */
+const WELL_WITHIN = 120_000;
+
+export async function highAvailability(options: HaOptions): Promise<HaReport> {
+  const {
+    seconds,
+    seed,
+    rest = 0,
+    first = ["SIGTERM", "kill -9"],
+    only = false,
+    rate = 20,
+    onProgress = () => {},
+  } = options;
+  const definition = options.definition ?? (await readFile(join(import.meta.dirname, "widgets.yaml"), "utf8"));
+  await using cleanup = new AsyncDisposableStack();
+  const dir = await mkdtemp(join(tmpdir(), "binnacle-ha-"));
+  cleanup.defer(() => rm(dir, { recursive: true, force: true }));
+  const plane = cleanup.use(await startJudgedPlane(dir));
+  await grantEverything(plane, definition);
+  const audit = new AuditLog(join(dir, "audit.log"));
+  const load = new Load(plane, { kind: kindOf(definition), objects: 100 });
+  await load.fill();
+
+  const command = options.command ?? binnacle(join(import.meta.dirname, "operator"));
+  const start = async (name: string): Promise<Replica> =>
+    cleanup.use(await Replica.start({ plane, dir, name, lease: LEASE, command }));
+  const replicas = [await start("a"), await start("b")] as const;
+  const random = randomFrom(seed);
+
+  /** The replica whose process holds the Lease. */
+  const leader = async (): Promise<Replica | undefined> => {
+    await audit.read();
+    const last = audit.requests.findLast((one) => one.resource === "leases" && isWrite(one) && isOk(one));
+    return last?.holder ? replicas.find(({ user }) => user === last.user) : undefined;
+  };
+  const isWell = async (): Promise<boolean> => {
+    const ready = await Promise.all(replicas.map((replica) => replica.isReady()));
+    const user = (await leader())?.user;
+    const since = Date.now() - 2_000;
+    return (
+      ready.every(Boolean) &&
+      user !== undefined &&
+      audit.requests.some(
+        (one) => one.user === user && one.answered > since && isWrite(one) && one.resource !== "leases",
+      )
+    );
+  };
+  const well = (what: string) => until(isWell, { within: WELL_WITHIN, every: 200, what: `all is well after ${what}` });
+
+  load.start(rate);
+  await well("the start");
+  const leaseRequests = rest > 0 ? await requestsAtRest(audit, rest) : undefined;
+
+  const faults: Fault[] = [];
+  const end = performance.now() + seconds * 1_000;
+  for (const kind of only ? first : deck(random, first)) {
+    if (performance.now() > end) break;
+    const leading = (await leader())!;
+    const strikesStandby = STANDBY.includes(kind) && faults.length >= first.length && random() < 0.2;
+    const replica = strikesStandby ? replicas.find((one) => one !== leading)! : leading;
+    const isOfReplica = kind !== "server restart";
+    faults.push({
+      kind,
+      user: isOfReplica ? replica.user : undefined,
+      leader: isOfReplica && !strikesStandby,
+      at: Date.now(),
+    });
+    onProgress(`${kind} of ${isOfReplica ? replica.user : "kube-apiserver"}`);
+    await strikes[kind]!({ plane, replica, random });
+    await well(kind);
+    await Bun.sleep(500 + random() * 2_000);
+  }
+  const over = Date.now();
+  await load.stop();
+  let unsettled: string | undefined = "";
+  await until(async () => (unsettled = await load.unsettled()) === undefined, {
+    within: 60_000,
+    every: 500,
+    what: "everything is settled",
+  }).catch(() => {});
+  for (const replica of replicas) await replica.terminate();
+  await audit.read();
+  const runs = (await Promise.all(replicas.map((replica) => replica.runs()))).flat();
+  const verdict = judge({
+    requests: audit.requests,
+    lease: await leaseHistory(plane, LEASE),
+    runs,
+    faults,
+    until: over,
+  });
+  const exits = replicas[0].exits + replicas[1].exits;
+  return { ...verdict, exits, leaseRequests, unsettled };
+}
+
+/** @returns requests for Leases a second. */
+async function requestsAtRest(audit: AuditLog, seconds: number): Promise<number> {
+  await audit.read();
+  const before = audit.requests.length;
+  await Bun.sleep(seconds * 1_000);
+  await audit.read();
+  return audit.requests.slice(before).filter(({ resource }) => resource === "leases").length / seconds;
+}
+
+if (import.meta.main) {
+  const { values, positionals } = parseArgs({
+    args: process.argv.slice(2),
+    options: {
+      seconds: { type: "string", default: "600" },
+      seed: { type: "string", default: String(Date.now() % 1e6) },
+      definition: { type: "string" },
+    },
+    allowPositionals: true,
+  });
+  console.log(`seed ${values.seed}`);
+  const report = await highAvailability({
+    seconds: Number(values.seconds),
+    seed: Number(values.seed),
+    rest: 30,
+    ...(values.definition !== undefined && { definition: await readFile(values.definition, "utf8") }),
+    ...(positionals.length > 0 && { command: () => positionals }),
+    onProgress: (text) => console.log(`${new Date().toISOString()} ${text}`),
+  });
+  console.log(table(report));
+}

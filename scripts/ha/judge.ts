@@ -1,0 +1,196 @@
+/** Judges what replicas did by the server's own history of their Lease, and by their own records. */
+import { isOk, isWrite, type LoggedRequest } from "./audit-log.ts";
+import type { StoredLease } from "./lease-history.ts";
+import type { RunRecord } from "./records.ts";
+
+/** What was done to the replicas, or to what is between them and the server. */
+export interface Fault {
+  readonly kind: string;
+  /** The user of the process that it befell; `undefined` when it was none of them. */
+  readonly user: string | undefined;
+  /** Whether that process led. */
+  readonly leader: boolean;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export interface Evidence {
+  readonly requests: readonly LoggedRequest[];
+  /** Every version of the Lease, in order. */
+  readonly lease: readonly StoredLease[];
+  readonly runs: readonly RunRecord[];
+  readonly faults: readonly Fault[];
+  /** When the last fault was over and all was well again. */
+  readonly until: number;
+}
+
+/** Why a write was one too many. */
+export type Offence = "another held the Lease" | "the Lease had been released" | "the Lease had run out";
+
+export interface Violation {
+  readonly offence: Offence;
+  readonly request: LoggedRequest;
+  /** Milliseconds for which the writer had not held the Lease any more. */
+  readonly late: number;
+}
+
+export interface TwoRuns {
+  readonly key: string;
+  readonly first: RunRecord;
+  readonly second: RunRecord;
+}
+
+export interface Takeover {
+  readonly fault: Fault;
+  /** Milliseconds until another process wrote an object; `undefined` when none did before the next fault. */
+  readonly ms: number | undefined;
+  /** The longest time without a write of anybody, in milliseconds, before the next fault. */
+  readonly silence: number;
+}
+
+export interface Verdict {
+  /** Writes that were judged: those that the server carried out, Leases aside. */
+  readonly writes: number;
+  readonly violations: readonly Violation[];
+  readonly runs: number;
+  readonly cut: number;
+  readonly twoRuns: readonly TwoRuns[];
+  readonly takeovers: readonly Takeover[];
+}
+
+/** A version of the Lease, with the times between which it was written and its holder's process. */
+interface Version {
+  readonly revision: number;
+  readonly user: string | undefined;
+  readonly isFree: boolean;
+  readonly from: number;
+  readonly until: number;
+  /** When it runs out at the latest. */
+  readonly expires: number;
+}
+
+export function judge({ requests, lease, runs, faults, until }: Evidence): Verdict {
+  const versions = versionsOf(lease, requests);
+  const writes = requests
+    .filter((request) => isWrite(request) && isOk(request) && request.resource !== "leases")
+    .sort((a, b) => a.answered - b.answered);
+  const seen = new Set<number>();
+  const violations: Violation[] = [];
+  for (const request of writes) {
+    const { revision } = request;
+    // A write that changed nothing is answered with a revision of earlier.
+    const isNew = revision !== undefined && !seen.has(revision);
+    if (revision !== undefined) seen.add(revision);
+    const violation = isNew ? byRevision(request, versions) : byTime(request, versions);
+    if (violation !== undefined) violations.push(violation);
+  }
+  return {
+    writes: writes.length,
+    violations,
+    runs: runs.length,
+    cut: runs.filter(({ isCut }) => isCut).length,
+    twoRuns: twoAtOnce(runs),
+    takeovers: takeoversOf(faults, { writes, until }),
+  };
+}
+
+function versionsOf(lease: readonly StoredLease[], requests: readonly LoggedRequest[]): readonly Version[] {
+  const logged = new Map<number, LoggedRequest>();
+  const users = new Map<string, string>();
+  for (const request of requests) {
+    if (request.resource !== "leases" || !isWrite(request) || !isOk(request)) continue;
+    if (request.revision !== undefined) logged.set(request.revision, request);
+    if (request.holder) users.set(request.holder, request.user);
+  }
+  return lease.map(({ revision, holder, duration, renewed }) => {
+    const { received, answered } = logged.get(revision) ?? { received: renewed, answered: renewed };
+    return {
+      revision,
+      user: users.get(holder),
+      isFree: holder === "",
+      from: received,
+      until: answered,
+      expires: answered + duration,
+    };
+  });
+}
+
+/** The order in which etcd wrote decides, and no clock but that of the server, for how long a renewal lasts. */
+function byRevision(request: LoggedRequest, versions: readonly Version[]): Violation | undefined {
+  const index = versions.findLastIndex(({ revision }) => revision < request.revision!);
+  return offence(request, { versions, index });
+}
+
+/** Where there is no order, whoever held the Lease at some moment between question and answer might write. */
+function byTime(request: LoggedRequest, versions: readonly Version[]): Violation | undefined {
+  const last = versions.findLastIndex(({ from }) => from <= request.answered);
+  const first = Math.max(
+    0,
+    versions.findLastIndex(({ until }) => until <= request.received),
+  );
+  for (let index = first; index <= last; index++) {
+    if (offence(request, { versions, index }) === undefined) return undefined;
+  }
+  return offence(request, { versions, index: first });
+}
+
+function offence(
+  request: LoggedRequest,
+  { versions, index }: { readonly versions: readonly Version[]; readonly index: number },
+): Violation | undefined {
+  const version = versions[index];
+  const found = (offence: Offence, since: number): Violation => ({
+    offence,
+    request,
+    late: Math.max(0, request.received - since),
+  });
+  if (version === undefined) return found("the Lease had been released", request.received);
+  if (version.user === request.user && !version.isFree) {
+    return request.received > version.expires ? found("the Lease had run out", version.expires) : undefined;
+  }
+  const since = versions[lastOf(request.user, versions, index) + 1]?.until ?? version.until;
+  return found(version.isFree ? "the Lease had been released" : "another held the Lease", since);
+}
+
+/** The last version before `index` that the process held. */
+function lastOf(user: string, versions: readonly Version[], index: number): number {
+  return versions.slice(0, index).findLastIndex((version) => version.user === user);
+}
+
+function twoAtOnce(runs: readonly RunRecord[]): readonly TwoRuns[] {
+  const byKey = Map.groupBy(runs, ({ key }) => key);
+  const found: TwoRuns[] = [];
+  for (const [key, ofKey] of byKey) {
+    const ordered = ofKey.toSorted((a, b) => a.from - b.from);
+    let first = ordered[0]!;
+    for (const second of ordered.slice(1)) {
+      if (second.from < first.until) found.push({ key, first, second });
+      if (second.until > first.until) first = second;
+    }
+  }
+  return found;
+}
+
+function takeoversOf(
+  faults: readonly Fault[],
+  { writes, until }: { readonly writes: readonly LoggedRequest[]; readonly until: number },
+): readonly Takeover[] {
+  const work = writes.filter(({ resource }) => resource !== "events");
+  return faults.map((fault, index) => {
+    const end = faults[index + 1]?.at ?? until;
+    const after = work.filter(({ answered }) => answered >= fault.at && answered < end);
+    const next = after.find(({ user }) => user !== fault.user);
+    let silence = 0;
+    let last = fault.at;
+    for (const { answered } of after) {
+      silence = Math.max(silence, answered - last);
+      last = answered;
+    }
+    silence = Math.max(silence, end - last);
+    return {
+      fault,
+      ms: fault.user === undefined || next === undefined ? undefined : next.answered - fault.at,
+      silence,
+    };
+  });
+}

@@ -1,0 +1,50 @@
+/** What a judgement says, as a table. */
+import type { HaReport } from "./ha.ts";
+import type { Offence, Takeover } from "./judge.ts";
+
+const OFFENCES: readonly Offence[] = ["another held the Lease", "the Lease had been released", "the Lease had run out"];
+
+export function table(report: HaReport): string {
+  const { violations, takeovers, leaseRequests } = report;
+  const offences = OFFENCES.map((offence) => {
+    const found = violations.filter((violation) => violation.offence === offence);
+    const late = Math.max(...found.map((violation) => violation.late));
+    const value = found.length === 0 ? "0" : `${found.length}, up to ${seconds(late)} too late`;
+    return [`… while ${offence}`, value] as const;
+  });
+  const rows: readonly (readonly [string, string])[] = [
+    ["writes judged", String(report.writes)],
+    ...offences,
+    ["runs recorded, cut off", report.runs === 0 ? "none" : `${report.runs}, ${report.cut}`],
+    ["two runs of one key at once", report.runs === 0 ? "not known" : String(report.twoRuns.length)],
+    ["processes that ended by themselves", String(report.exits)],
+    ["Lease requests a second at rest", leaseRequests === undefined ? "not measured" : leaseRequests.toFixed(2)],
+    ["left undone at the end", report.unsettled ?? "nothing"],
+  ];
+  return [
+    "| judged | |",
+    "| --- | --- |",
+    ...rows.map(([what, value]) => `| ${what} | ${value} |`),
+    "",
+    "| fault | of | times | another wrote after: p50 | at most | nobody wrote for: p50 | at most |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+    ...[...Map.groupBy(takeovers, kindOf)].map(([kind, all]) => faultRow(kind, all)),
+  ].join("\n");
+}
+
+function kindOf({ fault: { kind, user, leader } }: Takeover): string {
+  return `${kind} | ${user === undefined ? "server" : leader ? "leader" : "standby"}`;
+}
+
+function faultRow(kind: string, takeovers: readonly Takeover[]): string {
+  const isOfLeader = kind.endsWith("leader");
+  const taken = takeovers.flatMap(({ ms }) => (ms === undefined || !isOfLeader ? [] : [ms])).sort((a, b) => a - b);
+  const silences = takeovers.map(({ silence }) => silence).sort((a, b) => a - b);
+  const both = (values: readonly number[]): string =>
+    values.length === 0 ? "– | –" : `${seconds(values[values.length >> 1]!)} | ${seconds(values.at(-1)!)}`;
+  return `| ${kind} | ${takeovers.length} | ${both(taken)} | ${both(silences)} |`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(2)} s`;
+}
