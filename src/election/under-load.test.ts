@@ -5,7 +5,7 @@ import { LeaseServer } from "../../scripts/integration/lease-server.ts";
 import { type Handler, sendJson } from "../../scripts/loopback-server.ts";
 import { watch } from "../kube/api/watch.ts";
 import { createTransport } from "../kube/transport/transport.ts";
-import { evenly, sleep } from "../platform/clock.ts";
+import { monotonic, sleep } from "../platform/clock.ts";
 import { Elector } from "./elector.ts";
 import { KubeLeaseLock } from "./lease-lock.ts";
 
@@ -67,7 +67,7 @@ async function leader(write: Handler) {
       watch: (from, onChange) => lock.watch(from, onChange),
     },
     identity: "us",
-    clock: evenly(),
+    clock: monotonic(),
     observer: { lost: (reason) => lost.push(reason) },
   });
   cleanup.defer(() => elector.stop());

@@ -2,14 +2,19 @@
 import { within } from "../controller/within.ts";
 import { type Clock, monotonic } from "../platform/clock.ts";
 
+/** Milliseconds that work has also after what came before it has taken all of the period. */
+const LAST_MOMENT = 100;
+
 /** Begins when it is made; what ends one step after another shares it. */
 export class GracePeriod {
   readonly #clock: Clock;
   readonly #endsAt: number;
+  readonly #atLeast: number;
 
   constructor(ms: number, clock: Clock) {
     this.#clock = monotonic(clock);
     this.#endsAt = this.#clock.now() + ms;
+    this.#atLeast = Math.min(ms, LAST_MOMENT);
   }
 
   /** Whole milliseconds. */
@@ -18,15 +23,15 @@ export class GracePeriod {
   }
 
   /**
-   * Waits for work as long as the period lasts; then its signal fires.
+   * Waits for work as long as the period lasts; then its signal fires. Work that begins when the period is over has a moment
+   * to heed what it is told.
    *
-   * @param atLeast milliseconds that the work has in any case. @default 0
    * @returns whether it ended.
    */
-  async within(work: (signal: AbortSignal) => Promise<unknown> | undefined, atLeast = 0): Promise<boolean> {
+  async within(work: (signal: AbortSignal) => Promise<unknown> | undefined): Promise<boolean> {
     const over = new AbortController();
     const ending = Promise.resolve(work(over.signal)).then(() => {});
-    const hasEnded = await within(Math.max(this.left, atLeast), { work: ending, clock: this.#clock });
+    const hasEnded = await within(Math.max(this.left, this.#atLeast), { work: ending, clock: this.#clock });
     if (!hasEnded) over.abort(new Error("the grace period is over"));
     return hasEnded;
   }

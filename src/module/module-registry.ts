@@ -28,9 +28,6 @@ export interface ModuleRegistryOptions {
   readonly start?: typeof startController | undefined;
 }
 
-/** Milliseconds that runnables get in any case to heed their signal. */
-const LAST_MOMENT = 100;
-
 /** A module that runs. */
 interface Running {
   readonly module: LoadedModule;
@@ -368,8 +365,7 @@ export class ModuleRegistry {
     // No new runs, and runs under way finish first: they may use what the module's plugins offer.
     await Promise.all(controllers.map((controller) => controller.stop({ grace: grace.left })));
     for (const listener of listeners) listener[Symbol.dispose]();
-    // A runnable that heeds its signal ends now, also after runs that have taken all of the grace period.
-    if (!(await grace.within(() => contributions.leave(), Math.min(this.#grace, LAST_MOMENT)))) {
+    if (!(await grace.within(() => contributions.leave()))) {
       const about = { module: module.name, grace: this.#grace / 1_000 };
       this.#runtime.log.warn("Runnables did not end within the grace period; they can write nothing any more", about);
     }

@@ -37,7 +37,7 @@ async function holder({ client }: TestCluster): Promise<string | undefined> {
 
 test("one of two replicas works, and the other goes on when the Lease is taken from it", async () => {
   await using cluster = await startCluster({ pods: false });
-  await using first = await runModule(noteOf("first"), cluster, { leaderElection: "notes" });
+  await using first = await runModule(noteOf("first"), cluster, { leaderElection: "notes", show: "none" });
   await using second = await runModule(noteOf("second"), cluster, { leaderElection: "notes" });
   expect([first.isLeader, second.isLeader]).toEqual([true, false]);
   expect(await workedBy(cluster, "a")).toBe("first");
@@ -57,7 +57,7 @@ test("one of two replicas works, and the other goes on when the Lease is taken f
 test("replicas elect a leader by the clock of their test", async () => {
   const clock = new FakeClock();
   await using cluster = await startCluster({ pods: false, clock });
-  await using first = await runModule(noteOf("first"), cluster, { leaderElection: "notes" });
+  await using first = await runModule(noteOf("first"), cluster, { leaderElection: "notes", show: "none" });
   await using second = await runModule(noteOf("second"), cluster, { leaderElection: "notes" });
   using _ = cluster.faults.takeLease(first);
   expect(first.isLeader).toBe(true);
