@@ -85,8 +85,8 @@ test("Runnables run on every replica when they say so", async () => {
 
 test("MGR-01 Runnables of the leader wait for the caches of their module, and others do not", async () => {
   const { leadership, runnables, told, untilAborted } = setUp();
-  runnables.add("shop", untilAborted("sweeper"));
-  runnables.add("shop", untilAborted("listener"), { leaderOnly: false });
+  runnables.add(SHOP, untilAborted("sweeper"));
+  runnables.add(SHOP, untilAborted("listener"), { leaderOnly: false });
   const leaving = new AbortController();
   const warm = Promise.withResolvers<void>();
   runnables.start(leaving.signal, warm.promise);
@@ -102,7 +102,7 @@ test("MGR-01 Runnables of the leader wait for the caches of their module, and ot
 
 test("Runnables whose caches never sync end with the module", async () => {
   const { leadership, runnables, told, untilAborted } = setUp();
-  runnables.add("shop", untilAborted("sweeper"));
+  runnables.add(SHOP, untilAborted("sweeper"));
   const leaving = new AbortController();
   runnables.start(leaving.signal, new Promise(() => {}));
   leadership.give(true);
