@@ -21,11 +21,11 @@ const durations = {
 /** A leader with 300 open watches, on a server that answers writes as it is told. */
 async function leader(write: Handler) {
   const cleanup = new AsyncDisposableStack();
-  let watches = 0;
+  const watched = new Set<unknown>();
   const leases = cleanup.use(
     await LeaseServer.start(undefined, (request, reply) => {
       if (request.method !== "GET") return write(request, reply);
-      watches++;
+      watched.add(reply);
       reply.writeHead(200, { "content-type": "application/json" });
       reply.flushHeaders?.();
     }),
@@ -47,7 +47,7 @@ async function leader(write: Handler) {
     stop.abort();
     await Promise.all(open);
   });
-  while (watches < 300) await sleep(5);
+  while (watched.size < 300) await sleep(5);
 
   const lock = new KubeLeaseLock(transport, { namespace: "default", name: "lock" });
   const renewals: number[] = [];

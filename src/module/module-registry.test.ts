@@ -316,7 +316,7 @@ test("ModuleRegistry starts nothing once it stops, neither what was added before
 
 /** A plugin with one runnable, which runs until `end` resolves. */
 const busy = (name: string, end: Promise<void>): Definition =>
-  definePlugin({ name, setup: ({ run }) => run(() => end, { leaderOnly: false }) });
+  definePlugin({ name, setup: (registry) => registry.run(() => end, { leaderOnly: false }) });
 
 test("ModuleRegistry ends in phases, and all of them share one grace period", async () => {
   const clock = new FakeClock();
@@ -353,7 +353,7 @@ test("MGR-07 ModuleRegistry says what did not end, also when another runnable fa
   const { registry, module, lines } = setUp({ grace: 1 });
   const failing = definePlugin({
     name: "failing",
-    setup: ({ run }) => run(() => Promise.reject(new Error("no stock")), { leaderOnly: false }),
+    setup: (registry) => registry.run(() => Promise.reject(new Error("no stock")), { leaderOnly: false }),
   });
   await registry.add(module("a.ts", busy("shop", new Promise(() => {})), failing));
   await Bun.sleep(1);
@@ -366,10 +366,13 @@ test("MGR-10 ModuleRegistry says nothing of a runnable that fails because it was
   const { registry, module, lines } = setUp();
   const plugin = definePlugin({
     name: "shop",
-    setup: ({ run }) =>
-      run(({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))), {
-        leaderOnly: false,
-      }),
+    setup: (registry) =>
+      registry.run(
+        ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+        {
+          leaderOnly: false,
+        },
+      ),
   });
   await registry.add(module("a.ts", plugin));
   await Bun.sleep(1);

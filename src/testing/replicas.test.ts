@@ -110,8 +110,8 @@ function sweeper(options: { readonly told: string[]; readonly ending?: () => Pro
   const { told, ending = async () => {} } = options;
   return definePlugin({
     name: "sweeper",
-    setup({ run }) {
-      run(async ({ signal }) => {
+    setup(registry) {
+      registry.run(async ({ signal }) => {
         told.push("begins");
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
         await ending();
