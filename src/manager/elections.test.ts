@@ -60,7 +60,7 @@ async function until(holds: () => boolean, what = holds.toString()): Promise<voi
 test("LE-10 Elections fail /healthz when a leader did not notice for long that its Lease ran out", async () => {
   await using world = await setUp();
   const { leases, manager, clock, get } = world;
-  await until(() => manager.isLeader);
+  await until(() => manager.elections!.isLeader);
   await until(() => leases.server.requests.some(({ path }) => path.endsWith("/events")));
   expect(await get("/healthz/leaderElection")).toEqual([200, "ok"]);
   // Time has passed, and no timer has run: nobody compared the clocks, the metrics neither.
@@ -79,17 +79,17 @@ test("LE-10 Elections fail /healthz when a leader did not notice for long that i
 test("LE-10 Elections are well while another replica leads, and when the lead was lost long ago", async () => {
   await using world = await setUp();
   const { leases, manager, clock, get, metrics } = world;
-  await until(() => manager.isLeader && clock.timers >= 2);
+  await until(() => manager.elections!.isLeader && clock.timers >= 2);
   expect(await metrics()).toContain('leader_election_master_status{name="lock"} 1');
   leases.put(held("thief"));
   await clock.advanceInTurns(5_500);
-  await until(() => !manager.isLeader && leases.watches === 1);
+  await until(() => !manager.elections!.isLeader && leases.watches === 1);
   for (let second = 0; second < 120; second++) {
     if (second % 10 === 0) leases.put(held("thief"));
     await Bun.sleep(1);
     await clock.advanceInTurns(1_000);
   }
-  expect(manager.isLeader).toBe(false);
+  expect(manager.elections!.isLeader).toBe(false);
   expect(await get("/healthz/leaderElection")).toEqual([200, "ok"]);
   expect((await get("/readyz?verbose"))[1]).toContain("leaderElection/lock following thief");
   const text = await metrics();
@@ -105,7 +105,7 @@ test("Elections log who holds the Lease once for each change", async () => {
     leases.put(held(holder));
     await Bun.sleep(10);
   }
-  await until(() => (clock.advance(0), clock.advance(200), manager.isLeader));
+  await until(() => (clock.advance(0), clock.advance(200), manager.elections!.isLeader));
   const told = lines.map(({ msg }) => msg).filter((msg) => /lead/.test(msg));
   expect(told).toEqual(["Another replica leads", "Another replica leads", "Nobody leads", "This replica leads"]);
 });

@@ -240,14 +240,9 @@ export class Manager implements AsyncDisposable {
     return name === "webhook" ? this.#webhooks.address : this.#listeners?.address(name);
   }
 
-  /** Whether everything that takes a leader works here: always, when there is no election. */
-  get isLeader(): boolean {
-    return this.#elections?.isLeader ?? true;
-  }
-
-  /** Whether this process leads or knows who does; `true` when there is no election. */
-  get leaderIsKnown(): boolean {
-    return this.#elections?.leaderIsKnown ?? true;
+  /** The elections that this process takes part in; `undefined` when it always works. */
+  get elections(): Pick<Elections, "isLeader" | "leaderIsKnown"> | undefined {
+    return this.#elections;
   }
 
   /** The stop has begun: what fails now fails for that. */

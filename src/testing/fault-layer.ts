@@ -8,7 +8,7 @@ import type { ActiveFault, FaultOptions, Faults, RefuseOptions } from "./faults.
 import { type Effect, FaultRule, type RuleOptions, selects } from "./fault-rule.ts";
 import { Lease } from "../resource/builtin/index.ts";
 import { connectionLost, OpenWatch } from "./open-watch.ts";
-import type { RunningModule } from "./run-module.ts";
+import type { RunningModule } from "./running-module.ts";
 import { type RequestTarget, targetOf, type RequestVerb } from "./request-target.ts";
 
 type Carry = (request: Request) => Promise<Response>;

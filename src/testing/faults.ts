@@ -1,6 +1,6 @@
 /** What a test can make go wrong between modules and their API server. */
 import type { Resource } from "../resource/handle.ts";
-import type { RunningModule } from "./run-module.ts";
+import type { RunningModule } from "./running-module.ts";
 import type { RequestTarget, RequestVerb } from "./request-target.ts";
 
 /** Which requests a fault strikes. */

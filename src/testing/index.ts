@@ -32,7 +32,8 @@ export { conversionLosses, convert } from "./conversions/convert.ts";
 
 export type { StartClusterOptions, TestCluster } from "./start-cluster.ts";
 export type { Admission, AdmitOptions, AdmittedInput } from "./admit.ts";
-export type { LogLine, RunModuleOptions, RunningModule } from "./run-module.ts";
+export type { RunModuleOptions } from "./run-module.ts";
+export type { LogLine, RunningModule } from "./running-module.ts";
 export type { EventuallyOptions } from "./eventually.ts";
 export type { ExpectedCondition } from "./matchers.ts";
 export type { ConvertedTo, UntypedVersion, VersionedObject } from "./conversions/convert.ts";

@@ -1,6 +1,6 @@
 /** What a request asks for, read from its path. */
 
-import type { RunningModule } from "./run-module.ts";
+import type { RunningModule } from "./running-module.ts";
 
 export type RequestVerb =
   "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "other";

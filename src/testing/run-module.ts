@@ -9,6 +9,7 @@ import { writeToStandardError } from "../observe/standard-error.ts";
 import { type Clock, sleep, systemClock } from "../platform/clock.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
 import { givenDefinitions, ownKinds } from "./given-definitions.ts";
+import type { LogLine, RunningModule } from "./running-module.ts";
 import type { TestCluster } from "./start-cluster.ts";
 
 export interface RunModuleOptions {
@@ -35,24 +36,6 @@ export interface RunModuleOptions {
   readonly leaderElection?: string | undefined;
   /** The least of what is shown on standard error; everything is in `log`. @default "warn" */
   readonly show?: LogLevel | "none" | undefined;
-}
-
-/** One line of a module's log. */
-export interface LogLine {
-  readonly level: LogLevel;
-  readonly msg: string;
-  readonly [field: string]: unknown;
-}
-
-export interface RunningModule extends AsyncDisposable {
-  /** From `info` up, the SDK's own lines included. */
-  readonly log: readonly LogLine[];
-  /** Whether it works: always, unless it shares a Lease with others. */
-  readonly isLeader: boolean;
-  /** Waits until no object has been queued or running for so many milliseconds. @default 50 */
-  idle(quiet?: number): Promise<void>;
-  /** Lets runs under way finish, and ends. */
-  stop(): Promise<void>;
 }
 
 /** Milliseconds that runs get at the end of a test. */
@@ -93,7 +76,7 @@ export async function runModule(
   const running: RunningModule = {
     log,
     get isLeader() {
-      return manager.isLeader;
+      return manager.elections?.isLeader ?? true;
     },
     idle: (quiet) => idle(manager, quiet),
     stop,
@@ -163,7 +146,7 @@ async function synced(manager: Manager, definitions: ModuleDefinitions): Promise
     }
     await sleep(1);
   }
-  while (!manager.leaderIsKnown) {
+  while (manager.elections?.leaderIsKnown === false) {
     if (performance.now() - began > SYNCED_WITHIN_MS) {
       throw new Error(`Cannot run the module: nobody has the Lease within ${SYNCED_WITHIN_MS / 1_000} s`);
     }

@@ -16,7 +16,7 @@ import { FaultLayer } from "./fault-layer.ts";
 import type { Faults } from "./faults.ts";
 import { Journal } from "./journal.ts";
 import { follow, unfollow } from "./recent-past.ts";
-import type { RunningModule } from "./run-module.ts";
+import type { RunningModule } from "./running-module.ts";
 import type { Server } from "./server.ts";
 
 export interface StartClusterOptions {
