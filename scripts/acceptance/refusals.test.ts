@@ -50,7 +50,7 @@ describe.skipIf(!available)("refusals of the API server", () => {
     );
   }
 
-  const lists = () => lab.proxy.exchanges.filter(({ method, path }) => method === "GET" && path === BOXES_ALL).length;
+  const lists = () => lab.proxy.seen.filter(({ method, path }) => method === "GET" && path === BOXES_ALL).length;
 
   /** Sets a fault, changes every object, and looks at what went out until the fault is over, and after it. */
   async function burst(

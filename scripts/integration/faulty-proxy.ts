@@ -12,7 +12,7 @@ import {
 } from "../loopback-server.ts";
 
 /** A request that was answered, watches not included. */
-export interface Exchange {
+export interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -28,7 +28,7 @@ export type Fault =
   | { readonly kind: "close" };
 
 export class FaultyProxy implements AsyncDisposable {
-  readonly exchanges: Exchange[] = [];
+  readonly seen: SeenRequest[] = [];
   /** Milliseconds by which watches are behind. */
   delay = 0;
   /** The watches that are behind. */
@@ -63,13 +63,13 @@ export class FaultyProxy implements AsyncDisposable {
 
   /** Writes of objects other than Events, as `METHOD path`. */
   get writes(): readonly string[] {
-    return this.exchanges
+    return this.seen
       .filter(({ method, path }) => method !== "GET" && !path.includes("/events"))
       .map(({ method, path }) => `${method} ${path}`);
   }
 
   count(method: string, code?: number): number {
-    return this.exchanges.filter((one) => one.method === method && (code === undefined || one.code === code)).length;
+    return this.seen.filter((one) => one.method === method && (code === undefined || one.code === code)).length;
   }
 
   /** Cuts every connection; with `expire` the versions of watches are too old afterwards, until the next cut. */
@@ -142,7 +142,7 @@ export class FaultyProxy implements AsyncDisposable {
     const response = await this.#send(request);
     const answer = await response.bytes();
     const { method, path, query, body } = request;
-    this.exchanges.push({ method, path, query, body, code: response.status });
+    this.seen.push({ method, path, query, body, code: response.status });
     reply.writeHead(response.status, { "content-type": response.headers.get("content-type") ?? "application/json" });
     reply.end(answer);
   }

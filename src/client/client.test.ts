@@ -221,9 +221,9 @@ describe.each(servers)("client on the %s server", (server) => {
         void (draft.data = { a: value });
       expect(await client.createOrUpdate(ConfigMap, at("upsert"), set("1"))).toBe("created");
       expect(await client.createOrUpdate(ConfigMap, at("upsert"), set("2"))).toBe("updated");
-      const before = lab.proxy.exchanges.length;
+      const before = lab.proxy.seen.length;
       expect(await client.createOrUpdate(ConfigMap, at("upsert"), set("2"))).toBe("unchanged");
-      expect(lab.proxy.exchanges).toHaveLength(before);
+      expect(lab.proxy.seen).toHaveLength(before);
       const rename = client.createOrUpdate(ConfigMap, at("upsert"), (draft) => void (draft.metadata.name = "other"));
       expect(rename).rejects.toThrow("must not change its name or namespace");
       await rename.catch(() => {});
@@ -277,9 +277,9 @@ describe.each(servers)("client on the %s server", (server) => {
     await run("unchanged", async ({ client }) => {
       const wanted = { metadata: { ...at("unchanged"), labels: { x: "y" } }, data: { a: "1" } };
       await client.apply(ConfigMap, wanted);
-      const before = lab.proxy.exchanges.length;
+      const before = lab.proxy.seen.length;
       expect((await client.apply(ConfigMap, wanted)).data).toEqual({ a: "1" });
-      expect(lab.proxy.exchanges).toHaveLength(before);
+      expect(lab.proxy.seen).toHaveLength(before);
       expect((await client.apply(ConfigMap, { ...wanted, data: { a: "2" } })).data).toEqual({ a: "2" });
       expect((await client.apply(ConfigMap, { ...wanted, data: {} })).data).toBeUndefined();
     });
@@ -440,7 +440,7 @@ describe.each(servers)("client on the %s server", (server) => {
     await run("dry", async ({ client }) => {
       const dry = client.with({ dryRun: true });
       await client.create(ConfigMap, { metadata: at("dry"), data: { a: "1" } });
-      const before = lab.proxy.exchanges.length;
+      const before = lab.proxy.seen.length;
       await dry.create(ConfigMap, { metadata: at("dry-2") });
       await dry.apply(ConfigMap, { metadata: at("dry"), data: { b: "2" } });
       await dry.patch(ConfigMap, at("dry"), { type: "merge", body: { data: { a: "2" } } });
@@ -448,7 +448,7 @@ describe.each(servers)("client on the %s server", (server) => {
       await dry.subresource("scale").set(Deployment, at("scaled"), 9);
       await dry.delete(ConfigMap, at("dry"));
       await dry.deleteAll(ConfigMap, { namespace: "default" });
-      const sent = lab.proxy.exchanges.slice(before);
+      const sent = lab.proxy.seen.slice(before);
       expect(sent).toHaveLength(7);
       expect(sent.every(({ query }) => query.get("dryRun") === "All")).toBe(true);
       expect((await client.live.get(ConfigMap, at("dry"))).data).toEqual({ a: "1" });

@@ -29,7 +29,7 @@ export interface ElectionOptions extends ElectionDurations {
 }
 
 /** What the elections of a process need of it. */
-export interface ElectionParts {
+export interface ElectionDependencies {
   readonly transport: Pick<Transport, "request" | "stream" | "endRefused">;
   /** What timers go by, and the steady side of a term. */
   readonly clock: Clock;
@@ -52,7 +52,7 @@ const HEALTH_TOLERANCE = 20_000;
 
 export class Elections implements Leaderships, AsyncDisposable {
   readonly #options: ElectionOptions;
-  readonly #parts: ElectionParts;
+  readonly #dependencies: ElectionDependencies;
   readonly #identity: string;
   /** By the name of the Lease. */
   readonly #elections = new Map<string, Election>();
@@ -62,9 +62,9 @@ export class Elections implements Leaderships, AsyncDisposable {
   readonly #slowPaths = new Map<string, number>();
   readonly #cleanup = new DisposableStack();
 
-  constructor(options: ElectionOptions, parts: ElectionParts) {
+  constructor(options: ElectionOptions, parts: ElectionDependencies) {
     this.#options = options;
-    this.#parts = parts;
+    this.#dependencies = parts;
     this.#identity = options.identity ?? `${hostname()}_${randomUUID()}`;
     const { metrics, healthz } = parts;
     this.#cleanup.use(
@@ -153,8 +153,8 @@ export class Elections implements Leaderships, AsyncDisposable {
 
   #begin(name: string): Election {
     const { namespace } = this.#options;
-    const { transport, clock, wall, readyz } = this.#parts;
-    const log = this.#parts.log.with({ lease: `${namespace}/${name}` });
+    const { transport, clock, wall, readyz } = this.#dependencies;
+    const log = this.#dependencies.log.with({ lease: `${namespace}/${name}` });
     this.#slowPaths.set(name, 0);
     const elector = new Elector({
       ...this.#options,
@@ -171,7 +171,7 @@ export class Elections implements Leaderships, AsyncDisposable {
         acquired: (lease) => {
           log.info("This replica leads", { identity: this.#identity, transitions: lease.spec?.leaseTransitions });
           const message = `${this.#identity} became leader`;
-          const events = this.#parts.events.for("leader-election", elector);
+          const events = this.#dependencies.events.for("leader-election", elector);
           events.record(lease as unknown as AnyObject, { type: "Normal", reason: "LeaderElection", message });
         },
         lost: (reason) =>

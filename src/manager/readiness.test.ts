@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import { notReady, type ReadinessParts } from "./readiness.ts";
+import { notReady, type ReadinessInput } from "./readiness.ts";
 
-type Controller = ReadinessParts["controllers"][number];
+type Controller = ReadinessInput["controllers"][number];
 
 const controller = (state: Controller["state"], hasSynced = false): Controller => ({ name: "x", state, hasSynced });
 const answered = { answers: new Map([["GET 403", 1]]) };
 const silent = { answers: new Map([["GET <error>", 3]]) };
-const parts: ReadinessParts = { loaded: true, stopping: false, controllers: [], stats: answered, noneRuns: undefined };
+const parts: ReadinessInput = { loaded: true, stopping: false, controllers: [], stats: answered, noneRuns: undefined };
 
-const cases: readonly [string, Partial<ReadinessParts>, string | undefined][] = [
+const cases: readonly [string, Partial<ReadinessInput>, string | undefined][] = [
   ["no controllers", {}, undefined],
   ["not loaded", { loaded: false }, "modules are being loaded"],
   ["no module runs", { noneRuns: "no module runs: a.ts is broken" }, "no module runs: a.ts is broken"],

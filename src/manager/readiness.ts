@@ -3,7 +3,7 @@ import type { RunningController } from "../controller/controller.ts";
 import type { TransportStats } from "../kube/transport/transport-stats.ts";
 import type { Told } from "../server/health-checks.ts";
 
-export interface ReadinessParts {
+export interface ReadinessInput {
   /** Every module found at start was loaded and started, or is known to be broken. */
   readonly loaded: boolean;
   readonly stopping: boolean;
@@ -19,7 +19,7 @@ export interface ReadinessParts {
  * Every loaded controller must have synced once. One that waits for a kind, or is refused one, does not hold the
  * others back, once the server has answered at all; a module that is broken does not either, while another one runs.
  */
-export function notReady({ loaded, stopping, controllers, stats, noneRuns }: ReadinessParts): Told | undefined {
+export function notReady({ loaded, stopping, controllers, stats, noneRuns }: ReadinessInput): Told | undefined {
   if (stopping) return { cause: "stopping", text: "stopping" };
   if (!loaded) return { cause: "modules are being loaded", text: "modules are being loaded" };
   if (noneRuns !== undefined) return { cause: "no module runs", text: noneRuns };

@@ -35,7 +35,7 @@ describe.each(servers)("how children are written (%s server)", (server) => {
     lab.box(name, async (_, { children }) => void (await children.sync({ map: mapFor(name, data) })));
   /** What was sent about the child since, as `METHOD type`. */
   const sent = (path: string, from: number): string[] =>
-    lab.proxy.exchanges
+    lab.proxy.seen
       .slice(from)
       .filter((one) => one.path === path || (one.method === "POST" && path.startsWith(`${one.path}/`)))
       .map(({ method, query }) => (query.has("force") ? "APPLY" : method));
@@ -46,21 +46,21 @@ describe.each(servers)("how children are written (%s server)", (server) => {
 
   test("creates by POST, changes by a merge patch, and applies only to remove", async () => {
     const path = `${MAPS}/cheap`;
-    let from = lab.proxy.exchanges.length;
+    let from = lab.proxy.seen.length;
     await makeMap("cheap", { a: "1", b: "1" });
     expect(sent(path, from)).toEqual(["POST"]);
-    from = lab.proxy.exchanges.length;
+    from = lab.proxy.seen.length;
     await syncMap("cheap", { a: "2", b: "1", c: "1" });
     expect(sent(path, from)).toEqual(["PATCH"]);
     expect(await managers(path)).toEqual(["box Update"]);
     await lab.cluster.send("PATCH", `${path}?fieldManager=theirs`, { body: { data: { x: "y" } }, type: MERGE });
     await lab.operator.idle();
-    from = lab.proxy.exchanges.length;
+    from = lab.proxy.seen.length;
     await syncMap("cheap", { a: "2" });
     expect(sent(path, from)).toEqual(["GET", "PATCH", "APPLY"]);
     expect((await lab.cluster.exists(path)).data).toEqual({ a: "2", x: "y" });
     expect(await managers(path)).toEqual(["box Apply", "theirs Update"]);
-    from = lab.proxy.exchanges.length;
+    from = lab.proxy.seen.length;
     await syncMap("cheap", { b: "3" });
     expect(sent(path, from)).toEqual(["APPLY"]);
     expect((await lab.cluster.exists(path)).data).toEqual({ b: "3", x: "y" });
@@ -76,7 +76,7 @@ describe.each(servers)("how children are written (%s server)", (server) => {
     await lab.cluster.send("PATCH", `${path}?fieldManager=theirs`, { body: sidecar, type });
     await lab.cluster.send("PATCH", `${path}?fieldManager=theirs`, { body: { spec: { replicas: 3 } }, type: MERGE });
     await lab.operator.idle();
-    const from = lab.proxy.exchanges.length;
+    const from = lab.proxy.seen.length;
     await lab.turn("listed", async (_, { children }) => {
       await children.sync({ web: deploymentFor("listed", "a:2") });
     });
@@ -95,14 +95,14 @@ describe.each(servers)("how children are written (%s server)", (server) => {
       });
     });
     const before = (await lab.cluster.exists(path)).metadata.resourceVersion;
-    let from = lab.proxy.exchanges.length;
+    let from = lab.proxy.seen.length;
     await lab.restart();
     expect([...sent(path, from), ...sent(`${MAPS}/again`, from)]).toEqual([]);
     expect((await lab.cluster.exists(path)).metadata.resourceVersion).toBe(before);
     behaviours.set("again", async (_, { children }) => {
       await children.sync({ web: deploymentFor("again", "a:1", { team: "x" }), map: mapFor("again", {}) });
     });
-    from = lab.proxy.exchanges.length;
+    from = lab.proxy.seen.length;
     await lab.restart();
     expect((await lab.cluster.exists(path)).metadata.labels).toEqual({ team: "x" });
     expect((await lab.cluster.exists(`${MAPS}/again`)).data).toBeUndefined();
@@ -172,7 +172,7 @@ describe.each(servers)("how children are written (%s server)", (server) => {
     });
     const { status: before } = await lab.get("dry");
     const map = await lab.cluster.exists(`${MAPS}/dry`);
-    const from = lab.proxy.exchanges.length;
+    const from = lab.proxy.seen.length;
     await lab.turn("dry", async (box, { children, status, client }) => {
       const dry = { dryRun: true } as const;
       const set = { map: mapFor("dry", { a: "2" }), more: mapFor("dry-more", { a: "1" }) };
@@ -190,7 +190,7 @@ describe.each(servers)("how children are written (%s server)", (server) => {
       await children.sync({ map: mapFor("dry", { a: "1" }), other: mapFor("dry-other", {}) });
     });
     expect(behaviours.failure("dry")).toBe("");
-    const writes = lab.proxy.exchanges.slice(from).filter(({ method }) => method !== "GET");
+    const writes = lab.proxy.seen.slice(from).filter(({ method }) => method !== "GET");
     const real = writes.filter(
       ({ query, body }) => query.get("dryRun") !== "All" && !body.includes('"dryRun":["All"]'),
     );

@@ -238,7 +238,7 @@ describe.skipIf(!available)("children.sync", () => {
       }),
     );
     await cluster.gone(`${MAPS}/careful-b`);
-    const deletion = proxy.exchanges.find(({ method, path }) => method === "DELETE" && path.endsWith("/careful-b"));
+    const deletion = proxy.seen.find(({ method, path }) => method === "DELETE" && path.endsWith("/careful-b"));
     expect(JSON.parse(deletion!.body)).toMatchObject({
       preconditions: { uid: expect.any(String), resourceVersion: expect.any(String) },
     });
@@ -381,11 +381,11 @@ describe.skipIf(!available)("children.sync", () => {
     await box("front", async (_, { children }) => {
       await children.sync({ a: mapFor("front") });
     });
-    const created = proxy.exchanges.filter(({ path, code }) => path.endsWith("/front") && code === 201).length;
+    const created = proxy.seen.filter(({ path, code }) => path.endsWith("/front") && code === 201).length;
     await cluster.send("DELETE", `${BOXES}/front`, { body: { propagationPolicy: "Foreground" } });
     await cluster.gone(`${BOXES}/front`, 30_000);
     await cluster.gone(`${MAPS}/front`);
-    expect(proxy.exchanges.filter(({ path, code }) => path.endsWith("/front") && code === 201)).toHaveLength(created);
+    expect(proxy.seen.filter(({ path, code }) => path.endsWith("/front") && code === 201)).toHaveLength(created);
   }, 60_000);
 
   test("refuses an object that the cache does not show yet, and changes nothing of it", async () => {

@@ -59,7 +59,7 @@ describe.skipIf(!available)("a converged set of children of every built-in kind"
     await next;
   };
   const refused = (): string => {
-    const codes = new Map(proxy.exchanges.map(({ path, code }) => [path, code]));
+    const codes = new Map(proxy.seen.map(({ path, code }) => [path, code]));
     return [...codes]
       .filter(([, code]) => code >= 400)
       .map(([path, code]) => `${path} ${code}`)
@@ -67,7 +67,7 @@ describe.skipIf(!available)("a converged set of children of every built-in kind"
   };
   /** The paths of the children: each is created once, and says its name. */
   const created = (): readonly string[] =>
-    proxy.exchanges
+    proxy.seen
       .filter(({ method, code, path }) => method === "POST" && code === 201 && !path.includes("everythings"))
       .map(({ path, body }) => `${path}/${(JSON.parse(body) as { metadata: { name: string } }).metadata.name}`);
   /** The children as they are, and their versions. */
@@ -107,7 +107,7 @@ describe.skipIf(!available)("a converged set of children of every built-in kind"
     await runs();
     expect(created()).toHaveLength(typicalObjects.length);
     const paths = new Set(created());
-    expect(proxy.exchanges.filter(({ method, path }) => method === "GET" && paths.has(path))).toEqual([]); // none is read
+    expect(proxy.seen.filter(({ method, path }) => method === "GET" && paths.has(path))).toEqual([]); // none is read
     await turn(1);
     const writes = proxy.writes.length;
     await turn(2);

@@ -93,7 +93,7 @@ describe.each(servers)("finalizers on the %s server", (server) => {
       "lab.binnacle.dev/second-finalized False FinalizeFailed",
     ]);
     expect(JSON.stringify(held.status)).toContain("no answer at");
-    const written = lab.proxy.exchanges.filter(({ path, code }) => path === `${BOXES}/loud/status` && code === 200);
+    const written = lab.proxy.seen.filter(({ path, code }) => path === `${BOXES}/loud/status` && code === 200);
     expect(written.length).toBeLessThan(12);
     await lab.cluster.exists(
       "/apis/events.k8s.io/v1/namespaces/default/events?fieldSelector=reason=FinalizeFailed",
@@ -217,7 +217,7 @@ describe.each(servers)("finalizers on the %s server", (server) => {
     await lab.cluster.gone(path);
     stop.abort();
     await changing;
-    const refused = lab.proxy.exchanges.filter(({ code, path }) => code === 409 && !path.endsWith("/status"));
+    const refused = lab.proxy.seen.filter(({ code, path }) => code === 409 && !path.endsWith("/status"));
     expect(refused).toHaveLength(0);
     expect(lab.operator.lines("error").filter(({ key }) => key === "default/busy")).toEqual([]);
   });

@@ -148,7 +148,7 @@ describe.each(servers)("finalizers of a later object of the name (%s server)", (
 
   test("are neither added nor removed by the run of the one before", async () => {
     const path = `${BOXES}/finalizer`;
-    const before = lab.proxy.exchanges.length;
+    const before = lab.proxy.seen.length;
     lab.proxy.delayed = /boxes/;
     behaviours.set("finalizer", async () => {});
     // The first patch finds another object under the name: it fails, and so does everything after it.
@@ -173,7 +173,7 @@ describe.each(servers)("finalizers of a later object of the name (%s server)", (
       },
     });
     await Bun.sleep(400);
-    const patches = lab.proxy.exchanges.slice(before).filter((one) => one.method === "PATCH" && one.path === path);
+    const patches = lab.proxy.seen.slice(before).filter((one) => one.method === "PATCH" && one.path === path);
     expect(patches.length).toBeGreaterThan(0);
     expect(patches.every(({ code }) => code >= 400)).toBe(true);
     expect((await lab.cluster.exists(path)).metadata.resourceVersion).toBe(made.metadata.resourceVersion);

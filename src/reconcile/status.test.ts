@@ -17,7 +17,7 @@ describe.each(servers)("status on the %s server", (server) => {
     lab.cluster.send("PATCH", `${BOXES}/${name}/status?fieldManager=theirs`, { body: { status }, type: STATUS });
   /** The writes of the controller to the status since, as `METHOD code`. */
   const written = (name: string, from: number): readonly string[] =>
-    lab.proxy.exchanges
+    lab.proxy.seen
       .slice(from)
       .filter(({ method, path, query }) => {
         return method !== "GET" && path === `${BOXES}/${name}/status` && query.get("fieldManager") === "box";
@@ -167,7 +167,7 @@ describe.each(servers)("status on the %s server", (server) => {
 
   test("keeps what others wrote to the object while the run saw an older one, without an error", async () => {
     await lab.box("meanwhile", async () => {});
-    const from = lab.proxy.exchanges.length;
+    const from = lab.proxy.seen.length;
     await lab.turn("meanwhile", async (box, { status }) => {
       lab.proxy.delay = 1_000; // the run sees nothing of what follows
       await lab.cluster.patch(`${BOXES}/meanwhile`, { metadata: { labels: { theirs: "yes" } } });
@@ -196,7 +196,7 @@ describe.each(servers)("status on the %s server", (server) => {
   }
 
   test("of a new object is not refused where its creator has changed it since", async () => {
-    const from = lab.proxy.exchanges.length;
+    const from = lab.proxy.seen.length;
     await lab.box("fresh", async (_, { status }) => {
       behaviours.set("fresh", async () => {});
       await relabelled("fresh", async () => {
@@ -213,7 +213,7 @@ describe.each(servers)("status on the %s server", (server) => {
     await lab.box("late", async (_, { status }) => status.set({ note: "a" }));
     const sent: string[][] = [];
     for (const note of ["b", "c"]) {
-      const from = lab.proxy.exchanges.length;
+      const from = lab.proxy.seen.length;
       await lab.turn("late", async (_, { status }) => {
         behaviours.set("late", async () => {});
         await relabelled("late", async () => {

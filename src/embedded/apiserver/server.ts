@@ -9,12 +9,12 @@ import { discover } from "./discovery/discovery.ts";
 import { about, health } from "./discovery/health.ts";
 import { openApi } from "./discovery/openapi.ts";
 import type { Attributes, KubeObject, UserInfo } from "./hooks.ts";
-import type { Parts } from "./parts.ts";
+import type { Machinery } from "./machinery.ts";
 import { followAggregation } from "./registry/aggregation.ts";
 import { followConditions } from "./registry/conditions.ts";
 import { followDefinitions } from "./registry/definitions.ts";
 import { equivalentsOf } from "./registry/equivalents.ts";
-import { Registry } from "./registry/registry.ts";
+import { KindRegistry } from "./registry/kind-registry.ts";
 import { apiVersionOf, type Resource } from "./registry/resource.ts";
 import { accepted, type Served } from "./request/accept.ts";
 import { answerStatus } from "./request/answer.ts";
@@ -26,9 +26,9 @@ import { expireEvents } from "./storage/event-expiry.ts";
 import { SqliteJournal } from "./storage/sqlite-journal.ts";
 import { Storage } from "./storage/storage.ts";
 import { dispatch } from "./verbs/dispatch.ts";
-import { type Kernel, timestamp } from "./verbs/exchange.ts";
+import { type Kernel, timestamp } from "./verbs/api-call.ts";
 import { setOwnStatus } from "./verbs/own-status.ts";
-import { wiredParts } from "./wired-parts.ts";
+import { wiredMachinery } from "./wired-machinery.ts";
 
 export interface ApiServerOptions {
   /** A folder that keeps the objects over a restart. @default none: they end with the process */
@@ -75,7 +75,7 @@ export const administrator: UserInfo = {
 
 /** Starts a server; nothing listens. */
 export function createApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
-  return Promise.resolve(new EmbeddedServer(options, wiredParts));
+  return Promise.resolve(new EmbeddedServer(options, wiredMachinery));
 }
 
 class EmbeddedServer implements ApiServer {
@@ -86,32 +86,32 @@ class EmbeddedServer implements ApiServer {
   readonly #stopFollowing: () => void;
   readonly #stopExpiring: () => void;
 
-  constructor(options: ApiServerOptions, parts: Parts) {
+  constructor(options: ApiServerOptions, machinery: Machinery) {
     const now = options.now ?? Date.now;
     const journal = options.data === undefined ? undefined : new SqliteJournal(options.data);
     const storage = new Storage({ journal, history: options.history, now });
     this.#address = options.address ?? "127.0.0.1:6443";
     const { aggregatesRoles: aggregates = false } = options;
     bootstrap({ storage, now: timestamp(now()), port: Number(this.#address.split(":").at(-1)), aggregates });
-    const registry = new Registry({ parts, storage });
+    const registry = new KindRegistry({ machinery, storage });
     const reader = registry.reader();
     const authorizer = new RbacAuthorizer(storage);
     this.#impersonation = new Impersonation(authorizer);
     this.#kernel = {
-      parts,
+      machinery,
       storage,
       registry,
       reader,
       authorizer,
-      admission: parts.createAdmission({
+      admission: machinery.createAdmission({
         reader,
-        setStatus: (resource, change) => setOwnStatus({ storage, registry, parts, now }, resource, change),
+        setStatus: (resource, change) => setOwnStatus({ storage, registry, machinery, now }, resource, change),
         kindOf: ({ apiVersion, kind }) =>
           registry.rows().find((row) => row.kind === kind && apiVersionOf(row) === apiVersion),
-        equivalents: (row) => equivalentsOf(row, { registry, parts, reader }),
+        equivalents: (row) => equivalentsOf(row, { registry, machinery, reader }),
         merge: (row, object, over) => {
           const schema = registry.get(row.group, row.version, row.plural)?.schema;
-          return schema === undefined ? object : parts.patches.lay(schema, object, over);
+          return schema === undefined ? object : machinery.patches.lay(schema, object, over);
         },
       }),
       tokens: new TokenAuthority({ secret: options.tokenSecret, users: options.users, reader, now }),
@@ -119,7 +119,7 @@ class EmbeddedServer implements ApiServer {
       stopping: this.#stopping.signal,
     };
     this.#stopExpiring = expireEvents(storage, now);
-    const around = { storage, registry, parts, now: () => timestamp(now()) };
+    const around = { storage, registry, machinery, now: () => timestamp(now()) };
     const stops = [followDefinitions(around), followConditions(around)];
     if (aggregates) stops.push(followAggregation(around));
     this.#stopFollowing = () => stops.forEach((stop) => stop());
@@ -170,13 +170,13 @@ class EmbeddedServer implements ApiServer {
   async #answer(request: Request, connection: Connection): Promise<Response> {
     const url = new URL(request.url);
     const path = url.pathname;
-    const { registry, storage, parts } = this.#kernel;
+    const { registry, storage, machinery } = this.#kernel;
     const user = this.#authorized(request, url, connection);
     const target = parseTarget(path);
     const resource = target && registry.get(target.group, target.version, target.plural);
     if (target === undefined || resource === undefined) {
       const open =
-        health(url, storage.problem) ?? openApi(request, path, { registry, storage, schemas: parts.schemas });
+        health(url, storage.problem) ?? openApi(request, path, { registry, storage, schemas: machinery.schemas });
       if (open !== undefined) return open; // whatever the method
       const found =
         discover(request, path, { registry, address: this.#address }) ?? about(request, path, () => this.#paths());
@@ -187,7 +187,7 @@ class EmbeddedServer implements ApiServer {
     checkName(target.name);
     if (target.rest !== "" && target.subresource !== "proxy") throw noResource();
     const warnings: string[] = [];
-    const exchange = {
+    const call = {
       kernel: this.#kernel,
       request,
       query: url.searchParams,
@@ -202,7 +202,7 @@ class EmbeddedServer implements ApiServer {
       ),
       warnings,
     };
-    return dispatch(exchange).catch((error: unknown) => {
+    return dispatch(call).catch((error: unknown) => {
       // What is refused for its media type never came as far as a warning.
       if (error instanceof StatusError)
         return answerStatus(request, error.status, error.status.code === 415 ? {} : { warnings });
@@ -262,7 +262,7 @@ function noResource(): StatusError {
   return new StatusError(404, "NotFound", { message: "the server could not find the requested resource", details: {} });
 }
 
-function unknown(request: Request, path: string, registry: Registry): Response {
+function unknown(request: Request, path: string, registry: KindRegistry): Response {
   const [, root, group] = path.split("/");
   // Paths of groups that definitions make are nobody's until there is such a kind.
   const isKnown =

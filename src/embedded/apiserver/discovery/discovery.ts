@@ -1,14 +1,14 @@
 /** Discovery: which kinds there are, in the legacy and in the aggregated form. */
 import { createHash } from "node:crypto";
 import type { Fields, KindRow } from "../hooks.ts";
-import type { Registry } from "../registry/registry.ts";
+import type { KindRegistry } from "../registry/kind-registry.ts";
 import { apiVersionOf } from "../registry/resource.ts";
 import { answerObject } from "../request/answer.ts";
 import { accepted, type Accepted, type Form, type Served } from "../request/accept.ts";
 import { methodNotAllowed } from "../status.ts";
 
 export interface DiscoveryOptions {
-  readonly registry: Registry;
+  readonly registry: KindRegistry;
   /** `host:port`, as clients reach the server. */
   readonly address: string;
 }

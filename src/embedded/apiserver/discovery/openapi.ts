@@ -1,15 +1,15 @@
 /** OpenAPI: the documents of the built-in kinds as they are, and one made for each group and version of custom kinds. */
 import { createHash } from "node:crypto";
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
-import type { Schemas } from "../parts.ts";
+import type { Schemas } from "../machinery.ts";
 import { specOf } from "../registry/custom-rows.ts";
-import { definitionsName, type Registry } from "../registry/registry.ts";
+import { definitionsName, type KindRegistry } from "../registry/kind-registry.ts";
 import { answerJson, answerObject } from "../request/answer.ts";
 import { asVersion2, type Definitions, withDefinitions, withDefinitionsProtobuf } from "./openapi-v2.ts";
 import type { Storage } from "../storage/storage.ts";
 
 interface Around {
-  readonly registry: Registry;
+  readonly registry: KindRegistry;
   readonly storage: Storage;
   readonly schemas: Schemas;
 }

@@ -2,14 +2,14 @@
 import { sameJson } from "../../../resource/json.ts";
 import { labelSelector } from "../../../resource/selector.ts";
 import type { Fields, KubeObject, PolicyRule } from "../hooks.ts";
-import type { Parts } from "../parts.ts";
+import type { Machinery } from "../machinery.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Registry } from "./registry.ts";
+import type { KindRegistry } from "./kind-registry.ts";
 
 interface Around {
   readonly storage: Storage;
-  readonly registry: Registry;
-  readonly parts: Parts;
+  readonly registry: KindRegistry;
+  readonly machinery: Machinery;
   /** RFC 3339 in whole seconds. */
   readonly now: () => string;
 }
@@ -54,7 +54,7 @@ export function followAggregation(around: Around): () => void {
 function fill(
   role: KubeObject,
   rules: readonly PolicyRule[] | undefined,
-  { storage, registry, parts, now }: Around,
+  { storage, registry, machinery, now }: Around,
 ): void {
   if (rules === undefined || sameJson(rules, role["rules"] ?? []) || role.metadata.deletionTimestamp !== undefined)
     return;
@@ -62,7 +62,7 @@ function fill(
   if (schema === undefined) return;
   const { name = "" } = role.metadata;
   const applied = { apiVersion, kind: "ClusterRole", metadata: { name }, rules } as KubeObject & Fields;
-  const next = parts.patches.apply({
+  const next = machinery.patches.apply({
     schema,
     live: role,
     applied,

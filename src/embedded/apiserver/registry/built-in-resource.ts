@@ -1,6 +1,6 @@
 /** What answers for one version of a built-in kind. */
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
-import type { Parts } from "../parts.ts";
+import type { Machinery } from "../machinery.ts";
 import { Stored } from "../storage/stored.ts";
 import type { Storage } from "../storage/storage.ts";
 import { conversionOf, storageGroup } from "./conversions.ts";
@@ -13,7 +13,10 @@ const deprecations: Readonly<Record<string, string>> = {
   "v1/endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 };
 
-export function builtInResource(row: KindRow, { parts, storage }: { parts: Parts; storage: Storage }): Resource {
+export function builtInResource(
+  row: KindRow,
+  { machinery, storage }: { machinery: Machinery; storage: Storage },
+): Resource {
   const conversion = conversionOf(row);
   const readsLess = row.group === "" && row.kind === "Service";
   const shown = conversion
@@ -32,12 +35,12 @@ export function builtInResource(row: KindRow, { parts, storage }: { parts: Parts
     collection: storage.collection(`${storageGroup(row)}/${row.plural}`),
     // Unpacked when the first request for the kind comes: most kinds are never asked for.
     get schema() {
-      if (!isResolved) schema = parts.schemas.builtIn(row);
+      if (!isResolved) schema = machinery.schemas.builtIn(row);
       isResolved = true;
       return schema;
     },
-    behaviour: withLifecycle(row, parts.behaviourOf(row)),
-    printer: parts.printerOf(row),
+    behaviour: withLifecycle(row, machinery.behaviourOf(row)),
+    printer: machinery.printerOf(row),
     traits: traitsOf(row),
     hasStatus: row.subresources.some(({ name }) => name === "status"),
     selectablePaths: [],
@@ -47,7 +50,7 @@ export function builtInResource(row: KindRow, { parts, storage }: { parts: Parts
     get emptyStatus() {
       if (row.custom || this.schema === undefined || !this.hasStatus) return undefined;
       const bare = { kind: row.kind, apiVersion, metadata: {} };
-      status ??= { value: parts.schemas.decode(this.schema, bare, "json").object["status"] };
+      status ??= { value: machinery.schemas.decode(this.schema, bare, "json").object["status"] };
       return status.value;
     },
     readsLess,

@@ -1,13 +1,13 @@
 /** Conditions that kube-apiserver itself keeps in the status of flow schemas and of API services. */
 import type { Fields, KubeObject } from "../hooks.ts";
-import type { Parts } from "../parts.ts";
+import type { Machinery } from "../machinery.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Registry } from "./registry.ts";
+import type { KindRegistry } from "./kind-registry.ts";
 
 interface Around {
   readonly storage: Storage;
-  readonly registry: Registry;
-  readonly parts: Parts;
+  readonly registry: KindRegistry;
+  readonly machinery: Machinery;
   /** RFC 3339 in whole seconds. */
   readonly now: () => string;
 }
@@ -70,7 +70,7 @@ function keep(kept: Kept, object: KubeObject, around: Around): void {
   const status = (object["status"] ?? {}) as { conditions?: Wanted[] };
   const found = status.conditions?.find(({ type }) => type === wanted.type);
   if (found && ["status", "reason", "message"].every((name) => found[name] === wanted[name])) return;
-  const { storage, registry, parts, now } = around;
+  const { storage, registry, machinery, now } = around;
   const row = registry.get(kept.group, "v1", kept.plural);
   if (row?.schema === undefined) return;
   const isSame = found !== undefined && found.status === wanted.status && kept.operation === "Update";
@@ -88,11 +88,11 @@ function keep(kept: Kept, object: KubeObject, around: Around): void {
   let next: KubeObject;
   if (kept.operation === "Apply") {
     const applied = { apiVersion, kind: kept.kind, metadata: { name }, status: { conditions: [condition] } };
-    next = parts.patches.apply({ ...common, live: object, applied, force: true });
+    next = machinery.patches.apply({ ...common, live: object, applied, force: true });
   } else {
     const others = (status.conditions ?? []).filter(({ type }) => type !== wanted.type);
     const changed = { ...object, status: { ...status, conditions: [...others, condition] } };
-    next = parts.patches.updateManagedFields({ ...common, live: object, next: changed, operation: "Update" });
+    next = machinery.patches.updateManagedFields({ ...common, live: object, next: changed, operation: "Update" });
   }
   const collection = storage.collection(`${kept.group}/${kept.plural}`);
   storage.put(collection, name, { ...next, metadata: { ...next.metadata } });

@@ -1,6 +1,6 @@
 /** What answers for one version of a custom kind. */
 import type { KubeObject, Reader } from "../hooks.ts";
-import type { Parts, SchemaHandle } from "../parts.ts";
+import type { Machinery, SchemaHandle } from "../machinery.ts";
 import { Stored } from "../storage/stored.ts";
 import type { Storage } from "../storage/storage.ts";
 import { compareVersionNames, customRow, type DefinitionVersion, scalePaths, specOf } from "./custom-rows.ts";
@@ -8,7 +8,7 @@ import { apiVersionOf, type Resource } from "./resource.ts";
 import { traitsOf } from "./traits.ts";
 
 interface Around {
-  readonly parts: Parts;
+  readonly machinery: Machinery;
   readonly storage: Storage;
   readonly reader: Reader;
   readonly retired: AbortSignal;
@@ -19,11 +19,11 @@ const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true 
 export function customResource(
   definition: KubeObject,
   version: DefinitionVersion,
-  { parts, storage, reader, retired }: Around,
+  { machinery, storage, reader, retired }: Around,
 ): Resource {
   const row = customRow(definition, version);
   const { versions } = specOf(definition);
-  const schema = parts.schemas.custom(version.schema?.openAPIV3Schema ?? anything, row);
+  const schema = machinery.schemas.custom(version.schema?.openAPIV3Schema ?? anything, row);
   const apiVersion = apiVersionOf(row);
   const storageVersion = apiVersionOf({ group: row.group, version: row.storageVersion });
   const newer = versions
@@ -41,14 +41,14 @@ export function customResource(
   const schemaOf = (stored: string): SchemaHandle | undefined =>
     written.getOrInsertComputed(stored, () => {
       const found = versions.find(({ name }) => stored === apiVersionOf({ group: row.group, version: name }));
-      return found && parts.schemas.custom(found.schema?.openAPIV3Schema ?? anything, row);
+      return found && machinery.schemas.custom(found.schema?.openAPIV3Schema ?? anything, row);
     });
 
   /** What the version that is stored does not know is not stored; then nobody knows any more who owns what. */
   const asStored = (object: KubeObject): KubeObject => {
     const known = schemaOf(storageVersion);
     if (known === undefined) return object;
-    const { object: pruned, unknown } = parts.schemas.decode(known, object, "json");
+    const { object: pruned, unknown } = machinery.schemas.decode(known, object, "json");
     if (unknown.length > 0) delete pruned.metadata.managedFields;
     return pruned;
   };
@@ -61,8 +61,8 @@ export function customResource(
       for (const [index, one] of others.entries()) {
         const read = objects[index];
         if (read === undefined) continue;
-        const { object } = parts.schemas.decode(schema, read, "json");
-        if (one.object.apiVersion === apiVersion) parts.schemas.applyDefaults(schema, object);
+        const { object } = machinery.schemas.decode(schema, read, "json");
+        if (one.object.apiVersion === apiVersion) machinery.schemas.applyDefaults(schema, object);
         views.set(one, new Stored(one.key, one.version, { object }));
       }
     };
@@ -74,9 +74,9 @@ export function customResource(
     // Defaults are those of the version that is stored, before anything is converted.
     for (const object of objects) {
       const written = object.apiVersion === apiVersion ? undefined : schemaOf(object.apiVersion);
-      if (written !== undefined) parts.schemas.applyDefaults(written, object);
+      if (written !== undefined) machinery.schemas.applyDefaults(written, object);
     }
-    return parts.convert(definition, objects, { apiVersion, reader }).then((converted) => {
+    return machinery.convert(definition, objects, { apiVersion, reader }).then((converted) => {
       keep(converted);
       return finish();
     });
@@ -88,8 +88,8 @@ export function customResource(
     apiVersion,
     collection: storage.collection(`${row.group}/${row.plural}`),
     schema,
-    behaviour: parts.behaviourOf(row),
-    printer: parts.customPrinter(version.additionalPrinterColumns ?? []),
+    behaviour: machinery.behaviourOf(row),
+    printer: machinery.customPrinter(version.additionalPrinterColumns ?? []),
     traits: traitsOf(row),
     hasStatus: version.subresources?.status !== undefined,
     selectablePaths: version.selectableFields?.map(({ jsonPath }) => jsonPath) ?? [],
@@ -102,7 +102,7 @@ export function customResource(
     toStorage(object) {
       if (apiVersion === storageVersion) return object;
       if (versions.length === 1) return { ...object, apiVersion: storageVersion };
-      return parts
+      return machinery
         .convert(definition, [object], { apiVersion: storageVersion, reader })
         .then(([converted]) => asStored(structuredClone(converted ?? object)));
     },

@@ -1,15 +1,15 @@
 /** What becomes of a CustomResourceDefinition after it is stored: names accepted, served, and cleaned up after. */
 import { sameJson } from "../../../resource/json.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
-import type { Parts } from "../parts.ts";
+import type { Machinery } from "../machinery.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type DefinitionNames, specOf } from "./custom-rows.ts";
-import { definitionsName, isEstablished, type Registry } from "./registry.ts";
+import { definitionsName, isEstablished, type KindRegistry } from "./kind-registry.ts";
 
 interface Around {
   readonly storage: Storage;
-  readonly registry: Registry;
-  readonly parts: Parts;
+  readonly registry: KindRegistry;
+  readonly machinery: Machinery;
   /** RFC 3339 in whole seconds. */
   readonly now: () => string;
 }
@@ -130,12 +130,12 @@ function remove(definition: KubeObject, around: Around): void {
   else storage.put(definitions, name, next);
 }
 
-function write(definition: KubeObject, next: KubeObject, { storage, registry, parts, now }: Around): void {
+function write(definition: KubeObject, next: KubeObject, { storage, registry, machinery, now }: Around): void {
   const row = registry.get("apiextensions.k8s.io", "v1", "customresourcedefinitions");
   const tracked =
     row?.schema === undefined
       ? next
-      : parts.patches.updateManagedFields({
+      : machinery.patches.updateManagedFields({
           schema: row.schema,
           live: definition,
           next,

@@ -1,14 +1,14 @@
 /** The other versions, and groups, in which the objects of a kind are served: what a rule of admission may name instead. */
 import type { Equivalent, KindRow, KubeObject, Reader } from "../hooks.ts";
-import type { Parts } from "../parts.ts";
+import type { Machinery } from "../machinery.ts";
 import { conversionOf, storageGroup } from "./conversions.ts";
 import { customRow, specOf } from "./custom-rows.ts";
-import type { Registry } from "./registry.ts";
+import type { KindRegistry } from "./kind-registry.ts";
 import { apiVersionOf } from "./resource.ts";
 
 interface Around {
-  readonly registry: Registry;
-  readonly parts: Parts;
+  readonly registry: KindRegistry;
+  readonly machinery: Machinery;
   readonly reader: Reader;
 }
 
@@ -48,7 +48,7 @@ function builtInEquivalents(row: KindRow, { registry }: Around): readonly Equiva
 }
 
 /** Versions that are not served count as well, as in the real server. */
-function customEquivalents(row: KindRow, { registry, parts, reader }: Around): readonly Equivalent[] {
+function customEquivalents(row: KindRow, { registry, machinery, reader }: Around): readonly Equivalent[] {
   const name = `${row.plural}.${row.group}`;
   const definition = reader.get({ group: "apiextensions.k8s.io", plural: "customresourcedefinitions" }, { name });
   if (definition === undefined) return [];
@@ -57,7 +57,7 @@ function customEquivalents(row: KindRow, { registry, parts, reader }: Around): r
   const into = (apiVersion: string) => (object: KubeObject) => {
     if (object.kind !== row.kind) return object;
     if (strategy !== "Webhook") return { ...object, apiVersion };
-    return parts.convert(definition, [object], { apiVersion, reader }).then(([one = object]) => one);
+    return machinery.convert(definition, [object], { apiVersion, reader }).then(([one = object]) => one);
   };
   return versions
     .filter((version) => version.name !== row.version)
@@ -71,7 +71,7 @@ function customEquivalents(row: KindRow, { registry, parts, reader }: Around): r
           const schema = registry.get(other.group, other.version, other.plural)?.schema;
           if (schema === undefined || object.kind !== row.kind) return revert(object);
           const whole = structuredClone(object);
-          parts.schemas.applyDefaults(schema, whole);
+          machinery.schemas.applyDefaults(schema, whole);
           return revert(whole);
         },
       };

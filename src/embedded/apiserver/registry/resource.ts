@@ -1,6 +1,6 @@
 /** One served version of one kind, with everything that answers for it. */
 import type { KindBehaviour, KindRow, KubeObject, Printer } from "../hooks.ts";
-import type { SchemaHandle } from "../parts.ts";
+import type { SchemaHandle } from "../machinery.ts";
 import type { Collection } from "../storage/collection.ts";
 import type { Stored } from "../storage/stored.ts";
 import type { Traits } from "./traits.ts";

@@ -1,6 +1,6 @@
 /** Bodies of requests: JSON, YAML or protobuf, as an object of the kind that the path takes. */
 import type { Fields, KubeObject } from "../hooks.ts";
-import type { Schemas, SchemaHandle } from "../parts.ts";
+import type { Schemas, SchemaHandle } from "../machinery.ts";
 import { internalType } from "../registry/internal-type.ts";
 import { badRequest, StatusError } from "../status.ts";
 import { jsonProblem } from "./json-problem.ts";

@@ -1,7 +1,7 @@
 /** Reviews of what a user may do, answered by the server's own authorizer. */
 import type { Attributes, Fields, KubeObject, PolicyRule, UserInfo } from "../hooks.ts";
 import { missingRoles } from "../authorization/authorizer.ts";
-import type { Exchange } from "../verbs/exchange.ts";
+import type { ApiCall } from "../verbs/api-call.ts";
 import { fieldSelectorProblem, labelSelectorProblem, type Selector } from "./review-selectors.ts";
 
 interface ResourceQuestion {
@@ -24,7 +24,7 @@ interface ReviewSpec {
 }
 
 /** `SelfSubjectAccessReview`, `SubjectAccessReview` and `LocalSubjectAccessReview`. */
-export function accessReview({ kernel, resource, user }: Exchange, review: KubeObject): Fields {
+export function accessReview({ kernel, resource, user }: ApiCall, review: KubeObject): Fields {
   const spec = (review["spec"] ?? {}) as ReviewSpec;
   const isSelf = resource.row.kind === "SelfSubjectAccessReview";
   const about: UserInfo = isSelf ? user : { username: spec.user ?? "", groups: spec.groups ?? [] };
@@ -49,7 +49,7 @@ function question({ resourceAttributes, nonResourceAttributes }: ReviewSpec, use
 }
 
 /** `SelfSubjectRulesReview`. */
-export function rulesReview({ kernel, user }: Exchange, review: KubeObject): Fields {
+export function rulesReview({ kernel, user }: ApiCall, review: KubeObject): Fields {
   const { namespace = "" } = (review["spec"] ?? {}) as { readonly namespace?: string };
   const { rules, missing } = kernel.authorizer.rulesFor(user, namespace);
   return {

@@ -2,7 +2,7 @@
 import type { Fields, KubeObject } from "../hooks.ts";
 import { conflict, notFound, StatusError } from "../status.ts";
 import { ordered } from "../verbs/create.ts";
-import { type Exchange, timestamp } from "../verbs/exchange.ts";
+import { type ApiCall, timestamp } from "../verbs/api-call.ts";
 
 const pods = { group: "", plural: "pods" };
 
@@ -35,7 +35,7 @@ export interface BindOptions {
 
 /** Puts a pod on a node. @throws StatusError */
 export async function bind(
-  { kernel, target }: Exchange,
+  { kernel, target }: ApiCall,
   binding: KubeObject,
   { name, isSubresource, dryRun }: BindOptions,
 ): Promise<Fields> {

@@ -3,7 +3,7 @@ import type { Fields, KubeObject } from "../hooks.ts";
 import { attributesOf } from "../authorization/attributes.ts";
 import { badRequest, forbidden, notFound, StatusError } from "../status.ts";
 import { each, inner } from "../validation/fill.ts";
-import { type Exchange, writeContext } from "../verbs/exchange.ts";
+import { type ApiCall, writeContext } from "../verbs/api-call.ts";
 
 const names: ReadonlySet<string> = new Set(["log", "exec", "attach", "portforward", "proxy"]);
 
@@ -13,22 +13,22 @@ export function isConnection(subresource: string): boolean {
 }
 
 /** @throws StatusError for everything but the empty log of a pod that has no node yet */
-export async function connect(exchange: Exchange, kind: string): Promise<Response> {
-  const { target } = exchange;
-  if (upgrades.has(target.subresource)) mayCreate(exchange);
+export async function connect(call: ApiCall, kind: string): Promise<Response> {
+  const { target } = call;
+  if (upgrades.has(target.subresource)) mayCreate(call);
   // A log is read, everything else is a connection that somebody may refuse.
-  if (target.subresource !== "log") await admit(exchange, kind);
-  if (target.subresource === "proxy") throw proxyProblem(exchange);
+  if (target.subresource !== "log") await admit(call, kind);
+  if (target.subresource === "proxy") throw proxyProblem(call);
   const { namespace, name, subresource } = target;
-  const pod = exchange.kernel.reader.get(pods, { namespace, name });
+  const pod = call.kernel.reader.get(pods, { namespace, name });
   if (pod === undefined) throw notFound(pods, name);
   const spec = inner(pod, "spec");
-  const container = subresource === "portforward" ? "" : containerOf(exchange, pod, spec);
+  const container = subresource === "portforward" ? "" : containerOf(call, pod, spec);
   const node = String(spec["nodeName"] ?? "");
   if (node === "" && subresource === "log")
     return new Response(null, { status: 204, headers: { "cache-control": "no-cache, private" } });
   if (node === "") throw badRequest(`pod ${name} does not have a host assigned`);
-  const host = kubeletOf(exchange, node);
+  const host = kubeletOf(call, node);
   const refused = `dial tcp ${host}: connect: connection refused`;
   if (subresource !== "log") throw plain(`error dialing backend: ${refused}`);
   throw plain(`Get "https://${host}/containerLogs/${namespace}/${name}/${container}": ${refused}`);
@@ -39,17 +39,17 @@ const pods = { group: "", plural: "pods" };
 const upgrades: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);
 
 /** Whoever upgrades a GET does what a POST does, and must be allowed that too. */
-function mayCreate({ kernel, request, user }: Exchange): void {
+function mayCreate({ kernel, request, user }: ApiCall): void {
   const asked = attributesOf(request.method, new URL(request.url), user);
   if (asked.verb === "create") return;
   const { allowed, reason } = kernel.authorizer.authorize({ ...asked, verb: "create" });
   if (!allowed) throw forbidden(pods, asked.name, { why: reason });
 }
 
-async function admit(exchange: Exchange, kind: string): Promise<void> {
-  const { kernel, target } = exchange;
-  const context = writeContext(exchange, "CONNECT", { name: target.name, dryRun: false });
-  const object = { kind, apiVersion: "v1", ...connectOptions(exchange) } as unknown as KubeObject;
+async function admit(call: ApiCall, kind: string): Promise<void> {
+  const { kernel, target } = call;
+  const context = writeContext(call, "CONNECT", { name: target.name, dryRun: false });
+  const object = { kind, apiVersion: "v1", ...connectOptions(call) } as unknown as KubeObject;
   const attributes = {
     context: { ...context, row: { ...context.row, kind } },
     object,
@@ -61,7 +61,7 @@ async function admit(exchange: Exchange, kind: string): Promise<void> {
 }
 
 /** What the query asks of a connection; switches that are off are left out. */
-function connectOptions({ query, target }: Exchange): Fields {
+function connectOptions({ query, target }: ApiCall): Fields {
   if (target.subresource === "proxy") return { path: `/${target.rest}` };
   if (target.subresource === "portforward") {
     const ports = query.getAll("ports").flatMap((text) => text.split(",").map(Number));
@@ -81,7 +81,7 @@ function plain(message: string): StatusError {
   return new StatusError(500, "", { message });
 }
 
-function containerOf({ query, target: { name } }: Exchange, pod: KubeObject, spec: Fields): string {
+function containerOf({ query, target: { name } }: ApiCall, pod: KubeObject, spec: Fields): string {
   const lists = ["initContainers", "containers", "ephemeralContainers"];
   const all = lists.flatMap((list) => each(spec, list)).map((container) => String(container["name"]));
   const wanted = query.get("container") ?? "";
@@ -99,7 +99,7 @@ function containerOf({ query, target: { name } }: Exchange, pod: KubeObject, spe
 /** Kubelets are asked at the first of these. */
 const addressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];
 
-function kubeletOf({ kernel }: Exchange, name: string): string {
+function kubeletOf({ kernel }: ApiCall, name: string): string {
   const nodes = { group: "", plural: "nodes" };
   const node = kernel.reader.get(nodes, { name });
   if (node === undefined) throw notFound(nodes, name);
@@ -113,14 +113,14 @@ function kubeletOf({ kernel }: Exchange, name: string): string {
   return `${found.address}:${Number(inner(inner(status, "daemonEndpoints"), "kubeletEndpoint")["Port"] ?? 10250)}`;
 }
 
-function proxyProblem(exchange: Exchange): StatusError {
-  const { target } = exchange;
+function proxyProblem(call: ApiCall): StatusError {
+  const { target } = call;
   const kind = target.plural.slice(0, -1);
   const found = /^(?:(https?):)?([^:]+?)(?::([^:]*))?$/.exec(target.name);
   if (found === null) throw badRequest(`invalid ${kind} request ${JSON.stringify(target.name)}`);
   const [, , name = "", port = ""] = found;
-  if (kind === "node") throw unreachable(kubeletOf(exchange, name));
-  return kind === "pod" ? podProblem(exchange, name, port) : serviceProblem(exchange, name, port);
+  if (kind === "node") throw unreachable(kubeletOf(call, name));
+  return kind === "pod" ? podProblem(call, name, port) : serviceProblem(call, name, port);
 }
 
 function unreachable(host: string): StatusError {
@@ -128,7 +128,7 @@ function unreachable(host: string): StatusError {
   return new StatusError(503, "ServiceUnavailable", { message });
 }
 
-function podProblem({ kernel, target }: Exchange, name: string, port: string): StatusError {
+function podProblem({ kernel, target }: ApiCall, name: string, port: string): StatusError {
   const pod = kernel.reader.get(pods, { namespace: target.namespace, name });
   if (pod === undefined) return notFound(pods, name);
   const [first] = each(inner(pod, "status"), "podIPs");
@@ -138,7 +138,7 @@ function podProblem({ kernel, target }: Exchange, name: string, port: string): S
   return unreachable(`${String(first["ip"])}:${chosen}`);
 }
 
-function serviceProblem({ kernel, target }: Exchange, name: string, port: string): StatusError {
+function serviceProblem({ kernel, target }: ApiCall, name: string, port: string): StatusError {
   const { namespace } = target;
   const services = { group: "", plural: "services" };
   let portName = port;

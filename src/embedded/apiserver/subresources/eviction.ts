@@ -4,7 +4,7 @@ import { badRequest, conflict, forbidden, invalid, notFound, StatusError } from 
 import { ordered } from "../verbs/create.ts";
 import { deleteObject } from "../verbs/delete.ts";
 import { checkDeleteOptions, type DeleteOptions } from "../verbs/delete-options.ts";
-import { type Exchange, timestamp } from "../verbs/exchange.ts";
+import { type ApiCall, timestamp } from "../verbs/api-call.ts";
 import { parseLabels } from "../request/label-selector.ts";
 
 const pods = { group: "", plural: "pods" };
@@ -25,8 +25,8 @@ interface Asked {
   readonly admit: (eviction: KubeObject) => Promise<void>;
 }
 
-export async function evict(exchange: Exchange, eviction: KubeObject, { dryRun, admit }: Asked): Promise<Fields> {
-  const { kernel, target } = exchange;
+export async function evict(call: ApiCall, eviction: KubeObject, { dryRun, admit }: Asked): Promise<Fields> {
+  const { kernel, target } = call;
   if (eviction.metadata.name !== target.name) throw badRequest("name in URL does not match name in Eviction object");
   const { deleteOptions = {} } = eviction as KubeObject & { deleteOptions?: EvictionOptions };
   if (deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential === true) throw cannotIgnore(target.name);
@@ -36,21 +36,21 @@ export async function evict(exchange: Exchange, eviction: KubeObject, { dryRun, 
   );
   const pod = kernel.reader.get(pods, target);
   if (pod === undefined) throw notFound(pods, target.name);
-  const budget = isOver(pod) ? undefined : budgetOf(exchange, pod);
-  if (budget !== undefined && mayGoUnready(budget, pod)) await removeUnready(exchange, { budget, pod, options });
+  const budget = isOver(pod) ? undefined : budgetOf(call, pod);
+  if (budget !== undefined && mayGoUnready(budget, pod)) await removeUnready(call, { budget, pod, options });
   else {
     if (budget !== undefined) checkAllowed(budget);
-    if (budget !== undefined && options.dryRun.length === 0) count(exchange, budget);
-    await remove(exchange, options);
+    if (budget !== undefined && options.dryRun.length === 0) count(call, budget);
+    await remove(call, options);
   }
   return success;
 }
 
-async function remove(exchange: Exchange, options: EvictionOptions): Promise<void> {
+async function remove(call: ApiCall, options: EvictionOptions): Promise<void> {
   const isTried = (options.dryRun ?? []).length > 0;
-  const following = isTried ? options : withCondition(exchange, options);
+  const following = isTried ? options : withCondition(call, options);
   checkDeleteOptions(following);
-  await deleteObject(exchange, { name: exchange.target.name, options: following, isAdmitted: true });
+  await deleteObject(call, { name: call.target.name, options: following, isAdmitted: true });
 }
 
 interface Unready {
@@ -60,11 +60,11 @@ interface Unready {
 }
 
 /** Only while it is as it was seen: it may have become ready. */
-async function removeUnready(exchange: Exchange, { budget, pod, options }: Unready): Promise<void> {
+async function removeUnready(call: ApiCall, { budget, pod, options }: Unready): Promise<void> {
   const { resourceVersion = "" } = pod.metadata;
   const seen = { ...options, preconditions: { ...options.preconditions, resourceVersion } };
   try {
-    await remove(exchange, seen);
+    await remove(call, seen);
   } catch (error) {
     const isConflict = error instanceof StatusError && error.status.code === 409;
     if (isConflict && options.preconditions?.resourceVersion === undefined) throw notObserved(budget);
@@ -90,7 +90,7 @@ function combined(body: readonly string[], query: readonly string[]): string[] {
 }
 
 /** Tells in the pod's status why it goes, and asks for the deletion of just that version where one was asked for. */
-function withCondition({ kernel, target }: Exchange, options: DeleteOptions): DeleteOptions {
+function withCondition({ kernel, target }: ApiCall, options: DeleteOptions): DeleteOptions {
   const collection = kernel.storage.collection("/pods");
   const key = `${target.namespace}/${target.name}`;
   const pod = collection.get(key)?.object;
@@ -177,7 +177,7 @@ interface Expression {
 }
 
 /** @throws StatusError when there are several. */
-function budgetOf({ kernel, target }: Exchange, pod: KubeObject): Budget | undefined {
+function budgetOf({ kernel, target }: ApiCall, pod: KubeObject): Budget | undefined {
   const name = { group: "policy", plural: "poddisruptionbudgets" };
   const all = kernel.reader.list(name, target.namespace) as Budget[];
   const [budget, ...others] = all.filter((one) => matches(one, pod));
@@ -230,7 +230,7 @@ function tooMany(message: string, seconds?: number): StatusError {
 }
 
 /** One disruption less is allowed, and this pod is the reason. */
-function count({ kernel, target }: Exchange, budget: Budget): void {
+function count({ kernel, target }: ApiCall, budget: Budget): void {
   const { metadata, status = {} } = budget;
   const now = timestamp(kernel.now());
   const disruptionsAllowed = (status.disruptionsAllowed ?? 0) - 1;
@@ -241,9 +241,9 @@ function count({ kernel, target }: Exchange, budget: Budget): void {
   const key = `${target.namespace}/${metadata.name ?? ""}`;
   const changed = { ...budget, metadata: { ...metadata }, status: counted };
   const kind = { group: "policy", version: "v1", kind: "PodDisruptionBudget" };
-  const schema = kernel.parts.schemas.builtIn(kind);
+  const schema = kernel.machinery.schemas.builtIn(kind);
   if (schema === undefined) throw new Error("budgets have a schema");
-  const tracked = kernel.parts.patches.updateManagedFields({
+  const tracked = kernel.machinery.patches.updateManagedFields({
     schema,
     live: budget,
     next: changed,

@@ -2,9 +2,9 @@
 import type { Fields, KubeObject, UserInfo } from "../hooks.ts";
 import { accessReview, rulesReview } from "./access-reviews.ts";
 import { checkReview } from "./review-rules.ts";
-import { timestamp, type Exchange } from "../verbs/exchange.ts";
+import { timestamp, type ApiCall } from "../verbs/api-call.ts";
 
-type Review = (exchange: Exchange, review: KubeObject) => Fields;
+type Review = (call: ApiCall, review: KubeObject) => Fields;
 
 const reviews: Readonly<Record<string, Review>> = {
   "authentication.k8s.io/tokenreviews": ({ kernel }, review) => {
@@ -26,14 +26,14 @@ const reviews: Readonly<Record<string, Review>> = {
 };
 
 /** Answers a review; `undefined` when the kind is none. */
-export function reviewOf({ resource: { row } }: Exchange): Review | undefined {
+export function reviewOf({ resource: { row } }: ApiCall): Review | undefined {
   const name = `${row.group}/${row.plural}`;
   const review = Object.hasOwn(reviews, name) ? reviews[name] : undefined;
   return (
     review &&
-    ((exchange, object) => {
+    ((call, object) => {
       checkReview(row.kind, object);
-      return { ...object, ...review(exchange, object) };
+      return { ...object, ...review(call, object) };
     })
   );
 }

@@ -8,25 +8,25 @@ import { writeOptions } from "../request/query.ts";
 import { badRequest, conflict, internalError, invalid, notFound } from "../status.ts";
 import { applied } from "../verbs/apply.ts";
 import { ensureNamespace } from "../verbs/create.ts";
-import type { Exchange } from "../verbs/exchange.ts";
+import type { ApiCall } from "../verbs/api-call.ts";
 import { patched } from "../verbs/patch.ts";
 import { applyType, readPatch } from "../verbs/patch-body.ts";
 import { type Change, changeObject, checkName, type Lens } from "../verbs/update.ts";
 import { replicasPath, scaleOf, scaleRow, withReplicas } from "./scale-object.ts";
 
-export async function getScale(exchange: Exchange): Promise<Response> {
-  const { resource, request, warnings } = exchange;
-  const { scale, isSaid } = scaleOf(resource, await liveObject(exchange));
+export async function getScale(call: ApiCall): Promise<Response> {
+  const { resource, request, warnings } = call;
+  const { scale, isSaid } = scaleOf(resource, await liveObject(call));
   if (!isSaid && resource.scale !== undefined)
     throw internalError(`the spec replicas field ${JSON.stringify(resource.scale.specReplicas)} does not exist`);
   return answerObject(request, scale, { warnings });
 }
 
-export async function putScale(exchange: Exchange): Promise<Response> {
-  const { kernel, request, query, warnings, target } = exchange;
-  const body = await readBody(request, { protobuf: kernel.parts.protobuf(scaleRow), kind: scaleRow.kind });
+export async function putScale(call: ApiCall): Promise<Response> {
+  const { kernel, request, query, warnings, target } = call;
+  const body = await readBody(request, { protobuf: kernel.machinery.protobuf(scaleRow), kind: scaleRow.kind });
   const options = writeOptions(query, "UpdateOptions");
-  const { schemas } = kernel.parts;
+  const { schemas } = kernel.machinery;
   const scale = decodeObject(body, {
     row: scaleRow,
     schema: schemas.builtIn(scaleRow),
@@ -35,16 +35,16 @@ export async function putScale(exchange: Exchange): Promise<Response> {
     warn: (message) => void warnings.push(message),
   });
   checkName(scale, target.name);
-  ensureNamespace(exchange, scale);
-  return change(exchange, { produce: () => structuredClone(scale), options, optionsKind: "UpdateOptions" });
+  ensureNamespace(call, scale);
+  return change(call, { produce: () => structuredClone(scale), options, optionsKind: "UpdateOptions" });
 }
 
-export async function patchScale(exchange: Exchange): Promise<Response> {
-  const body = await readPatch(exchange);
+export async function patchScale(call: ApiCall): Promise<Response> {
+  const body = await readPatch(call);
   const isApply = body.type === applyType;
-  const form = { row: scaleRow, schema: exchange.kernel.parts.schemas.builtIn(scaleRow), apiVersion: "autoscaling/v1" };
-  return change(exchange, {
-    produce: isApply ? applied(exchange, body, form) : patched(exchange, body, form),
+  const form = { row: scaleRow, schema: call.kernel.machinery.schemas.builtIn(scaleRow), apiVersion: "autoscaling/v1" };
+  return change(call, {
+    produce: isApply ? applied(call, body, form) : patched(call, body, form),
     options: body.options,
     optionsKind: "PatchOptions",
     isTracked: isApply,
@@ -52,9 +52,9 @@ export async function patchScale(exchange: Exchange): Promise<Response> {
   });
 }
 
-async function change(exchange: Exchange, made: Change): Promise<Response> {
-  const { resource, request, warnings } = exchange;
-  const { stored } = await changeObject(exchange, { ...made, createsAbsent: false, lens: lensOf(exchange) });
+async function change(call: ApiCall, made: Change): Promise<Response> {
+  const { resource, request, warnings } = call;
+  const { stored } = await changeObject(call, { ...made, createsAbsent: false, lens: lensOf(call) });
   return answerObject(request, scaleOf(resource, stored.object).scale, { warnings });
 }
 
@@ -62,9 +62,9 @@ async function change(exchange: Exchange, made: Change): Promise<Response> {
 const unsaid = -(2 ** 31);
 
 /** Shows an object as its scale, and makes of a scale the object again. */
-function lensOf(exchange: Exchange): Lens {
-  const { kernel, resource } = exchange;
-  const { patches, schemas } = kernel.parts;
+function lensOf(call: ApiCall): Lens {
+  const { kernel, resource } = call;
+  const { patches, schemas } = kernel.machinery;
   const paths = (apiVersion: string): string[] | null | undefined => {
     if (!resource.row.custom) return apiVersion === resource.apiVersion ? replicasPath(resource) : undefined;
     const [group = "", version = ""] = apiVersion.split("/");
@@ -84,7 +84,7 @@ function lensOf(exchange: Exchange): Lens {
     },
     after(scale, live) {
       const { replicas = 0 } = (scale["spec"] ?? {}) as { replicas?: number };
-      checkScale(exchange, scale, { live, replicas });
+      checkScale(call, scale, { live, replicas });
       const object = withReplicas(resource, live, replicas);
       const managedFields = patches.scaledEntries(live.metadata.managedFields, scale.metadata.managedFields, {
         paths,
@@ -99,7 +99,7 @@ function lensOf(exchange: Exchange): Lens {
 }
 
 function checkScale(
-  { kernel, resource, target }: Exchange,
+  { kernel, resource, target }: ApiCall,
   scale: KubeObject,
   { live, replicas }: { readonly live: KubeObject; readonly replicas: number },
 ): void {
@@ -107,7 +107,7 @@ function checkScale(
     if (replicas !== unsaid) return;
     throw badRequest(`the spec replicas field ${JSON.stringify(resource.scale.specReplicas)} cannot be empty`);
   }
-  const errors: FieldError[] = [...kernel.parts.validateMetadata(scale)];
+  const errors: FieldError[] = [...kernel.machinery.validateMetadata(scale)];
   if (replicas < 0) {
     const detail = "must be greater than or equal to 0";
     errors.push({ type: "Invalid", field: "spec.replicas", badValue: replicas, detail });
@@ -120,7 +120,7 @@ function checkScale(
   throw conflict({ group, plural: `${plural}/scale` }, target.name, { why });
 }
 
-async function liveObject({ kernel, resource, target }: Exchange): Promise<KubeObject> {
+async function liveObject({ kernel, resource, target }: ApiCall): Promise<KubeObject> {
   await kernel.storage.committed();
   const stored = resource.collection.get(keyOf(resource, target.namespace, target.name));
   if (stored === undefined) throw notFound(resource.row, target.name);

@@ -4,7 +4,7 @@ import type { Fields, KubeObject, ResourceName } from "../hooks.ts";
 import { issuer } from "../authentication/tokens.ts";
 import type { FieldError } from "../field-error.ts";
 import { badRequest, conflict, invalid, notFound } from "../status.ts";
-import { type Exchange, timestamp } from "../verbs/exchange.ts";
+import { type ApiCall, timestamp } from "../verbs/api-call.ts";
 
 const kind = { group: "authentication.k8s.io", kind: "TokenRequest" };
 
@@ -40,11 +40,11 @@ export function completeTokenRequest(request: KubeObject): KubeObject {
 }
 
 export async function requestToken(
-  exchange: Exchange,
+  call: ApiCall,
   request: KubeObject,
   admit: (complete: KubeObject) => Promise<void>,
 ): Promise<Fields> {
-  const { kernel, target } = exchange;
+  const { kernel, target } = call;
   const { name, namespace, uid } = request.metadata;
   if (name && name !== target.name) throw mismatch(target.name, { what: "name", given: name });
   if (namespace && namespace !== target.namespace) throw mismatch(target.name, { what: "namespace", given: namespace });
@@ -63,7 +63,7 @@ export async function requestToken(
   const creationTimestamp = timestamp(kernel.now());
   const metadata = { ...request.metadata, name: target.name, namespace: inside, uid: accountUid, creationTimestamp };
   await admit(completeTokenRequest({ ...request, metadata, spec: { ...spec, audiences } }));
-  const bound = boundClaims(exchange, spec.boundObjectRef ?? undefined);
+  const bound = boundClaims(call, spec.boundObjectRef ?? undefined);
   const now = Math.floor(kernel.now() / 1000);
   const isExtended = "pod" in bound && seconds === extended.asked && audiences.every((audience) => audience === issuer);
   const token = kernel.tokens.issue({
@@ -119,7 +119,7 @@ function checkLife(seconds: number): void {
 type Bound = Readonly<Record<string, { readonly name: string; readonly uid?: string }>>;
 
 /** With what a token ends before its time. @throws StatusError */
-function boundClaims({ kernel, target }: Exchange, reference: Reference | undefined): Bound {
+function boundClaims({ kernel, target }: ApiCall, reference: Reference | undefined): Bound {
   if (reference === undefined) return {};
   const { apiVersion = "", kind: bound = "", name = "", uid = "" } = reference;
   const [group, version] = groupAndVersion(apiVersion);

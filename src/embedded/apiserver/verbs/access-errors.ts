@@ -5,7 +5,7 @@ import { attributesOf } from "../authorization/attributes.ts";
 import type { FieldError } from "../field-error.ts";
 import type { KubeObject, WriteContext } from "../hooks.ts";
 import { apiVersionOf } from "../registry/resource.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ApiCall } from "./api-call.ts";
 
 interface Written {
   readonly next: KubeObject;
@@ -16,7 +16,7 @@ interface Written {
 
 /** The errors that validation found, with those of access in their place. */
 export function withAccessErrors(
-  { kernel, resource: { row }, target, request, user }: Exchange,
+  { kernel, resource: { row }, target, request, user }: ApiCall,
   errors: readonly FieldError[],
   { next, old, context }: Written,
 ): readonly FieldError[] {

@@ -6,7 +6,7 @@ import { duplicateFields } from "../request/strict-json.ts";
 import { YamlError } from "../yaml/cursor.ts";
 import { type DecodedYaml, decodeYaml } from "../yaml/decode-yaml.ts";
 import { ensureNamespace } from "./create.ts";
-import { type Exchange, managerOf, timestamp } from "./exchange.ts";
+import { type ApiCall, managerOf, timestamp } from "./api-call.ts";
 import { acrossVersions } from "./other-versions.ts";
 import type { PatchBody, PatchForm } from "./patch-body.ts";
 import { resetFields, resetNew } from "./reset.ts";
@@ -14,19 +14,19 @@ import { type Change, checkName } from "./update.ts";
 
 /** What server-side apply makes of an object, its managed fields included. */
 export function applied(
-  exchange: Exchange,
+  call: ApiCall,
   body: PatchBody,
-  { row, schema, apiVersion }: PatchForm = exchange.resource,
+  { row, schema, apiVersion }: PatchForm = call.resource,
 ): Change["produce"] {
-  const { kernel, resource, target, request } = exchange;
-  const { schemas, patches } = kernel.parts;
+  const { kernel, resource, target, request } = call;
+  const { schemas, patches } = kernel.machinery;
   return (live) => {
     if (schema === undefined) throw new Error(`${row.kind} has no schema to apply it by`);
     const given = readApplied(body);
     // What it leaves empty is seen by the rules, and dropped when it is stored.
-    if (/\[\s*\]|\{\s*\}/.test(body.text)) exchange.hasEmpty = true;
+    if (/\[\s*\]|\{\s*\}/.test(body.text)) call.hasEmpty = true;
     const now = timestamp(kernel.now());
-    const result = acrossVersions(exchange, live, (convert) =>
+    const result = acrossVersions(call, live, (convert) =>
       patches.apply({
         schema,
         live,
@@ -37,18 +37,18 @@ export function applied(
         apiVersion,
         kind: row.kind,
         now,
-        resetFields: resetFields(exchange),
+        resetFields: resetFields(call),
         convert,
       }),
     );
     const finished = (merged: KubeObject): KubeObject => {
-      checkRepeated(exchange, body, given.repeated());
+      checkRepeated(call, body, given.repeated());
       const object = structuredClone(merged);
       if (live === undefined && object.metadata.uid) {
         const why = `uid mismatch: the provided object specified uid ${object.metadata.uid}, and no existing object was found`;
         throw conflict(resource.row, target.name, { why });
       }
-      ensureNamespace(exchange, object);
+      ensureNamespace(call, object);
       checkName(object, target.name);
       object.apiVersion = apiVersion;
       if (live !== undefined) {
@@ -113,7 +113,7 @@ function asJson(text: string): unknown {
 }
 
 /** @throws StatusError 400 when it is to be strict. */
-function checkRepeated({ warnings }: Exchange, { options }: PatchBody, repeated: string | undefined): void {
+function checkRepeated({ warnings }: ApiCall, { options }: PatchBody, repeated: string | undefined): void {
   if (repeated === undefined || options.fieldValidation === "Ignore") return;
   if (options.fieldValidation === "Strict") throw badRequest(`error strict decoding YAML: ${repeated}`);
   warnings.push(...strictWarnings(repeated).filter((each) => !warnings.includes(each)));

@@ -10,27 +10,27 @@ import { type WriteOptions, writeOptions } from "../request/query.ts";
 import { alreadyExists, badRequest, invalid, notFound, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import { withAccessErrors } from "./access-errors.ts";
-import { type Exchange, managerOf, writeContext } from "./exchange.ts";
+import { type ApiCall, managerOf, writeContext } from "./api-call.ts";
 import { formOf } from "./forms.ts";
 import { firstGeneration } from "./generation.ts";
 import { checkOwners } from "./owners.ts";
 import { resetFields, resetNew } from "./reset.ts";
 import { decodedAgain } from "./mutated.ts";
 
-export async function create(exchange: Exchange): Promise<Response> {
-  const { kernel, resource, query, request, accept, warnings } = exchange;
-  const form = formOf(exchange);
-  const body = await readBody(request, { protobuf: kernel.parts.protobuf(resource.row), kind: resource.row.kind });
+export async function create(call: ApiCall): Promise<Response> {
+  const { kernel, resource, query, request, accept, warnings } = call;
+  const form = formOf(call);
+  const body = await readBody(request, { protobuf: kernel.machinery.protobuf(resource.row), kind: resource.row.kind });
   const options = writeOptions(query, "CreateOptions");
   const object = decodeObject(body, {
     row: resource.row,
     schema: resource.schema,
-    schemas: kernel.parts.schemas,
+    schemas: kernel.machinery.schemas,
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
-    noteEmpty: () => void (exchange.hasEmpty = true),
+    noteEmpty: () => void (call.hasEmpty = true),
   });
-  const stored = await createObject(exchange, object, { options, isTracked: false });
+  const stored = await createObject(call, object, { options, isTracked: false });
   return answerJson(request, form.one(stored), { status: 201, warnings, yaml: accept.yaml });
 }
 
@@ -54,23 +54,23 @@ const wiped = ["uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLi
  * @returns it as the resource shows it; nothing is stored on a dry run.
  */
 export async function createObject(
-  exchange: Exchange,
+  call: ApiCall,
   decoded: KubeObject,
   { options, isTracked, isUpdate = false }: CreateOptions,
 ): Promise<Stored> {
-  const { kernel, resource, target, request } = exchange;
-  const { parts, storage, admission } = kernel;
+  const { kernel, resource, target, request } = call;
+  const { machinery, storage, admission } = kernel;
   const { behaviour, schema, row } = resource;
   let object: KubeObject = { ...decoded, metadata: { ...decoded.metadata, creationTimestamp: null } };
   for (const field of isUpdate ? [] : wiped) delete object.metadata[field];
-  ensureNamespace(exchange, object);
-  checkOwners(exchange, object);
+  ensureNamespace(call, object);
+  checkOwners(call, object);
   object = resetNew(resource, object);
   const name = object.metadata.name ?? "";
-  const context = writeContext(exchange, "CREATE", { name, dryRun: options.dryRun });
+  const context = writeContext(call, "CREATE", { name, dryRun: options.dryRun });
   behaviour.default?.(object, context);
   if (!isTracked && schema !== undefined) {
-    object = parts.patches.updateManagedFields({
+    object = machinery.patches.updateManagedFields({
       schema,
       live: undefined,
       next: object,
@@ -79,12 +79,12 @@ export async function createObject(
       subresource: "",
       apiVersion: resource.apiVersion,
       now: context.now,
-      resetFields: resetFields(exchange),
-      hasEmpty: exchange.hasEmpty === true,
+      resetFields: resetFields(call),
+      hasEmpty: call.hasEmpty === true,
     });
   }
   if (resource.emptyStatus !== undefined) object["status"] ??= structuredClone(resource.emptyStatus);
-  checkNamespaceOpen(exchange, name || (object.metadata.generateName ?? ""));
+  checkNamespaceOpen(call, name || (object.metadata.generateName ?? ""));
   const attributes = {
     context,
     object: object as KubeObject | undefined,
@@ -95,10 +95,10 @@ export async function createObject(
   if (mutation !== undefined) await mutation;
   object = attributes.object ?? object;
   if (mutation !== undefined) {
-    if (schema !== undefined) object = decodedAgain(parts.schemas, schema, object);
+    if (schema !== undefined) object = decodedAgain(machinery.schemas, schema, object);
     behaviour.default?.(object, context);
   }
-  if (row.group === rbacGroup) guardRole(roleWrite(exchange, object, undefined));
+  if (row.group === rbacGroup) guardRole(roleWrite(call, object, undefined));
   const { metadata } = object;
   metadata.uid = randomUUID();
   metadata.creationTimestamp = context.now;
@@ -108,10 +108,10 @@ export async function createObject(
   // Kinds that do not count theirs keep what was sent.
   if (generation !== undefined) metadata.generation = generation;
   behaviour.prepareForCreate?.(object, context);
-  validateNew(exchange, object, context);
+  validateNew(call, object, context);
   for (const warning of behaviour.warnings?.(object, undefined, "") ?? []) context.warn(warning);
   attributes.object = object;
-  if (isUpdate) mayCreate(exchange);
+  if (isUpdate) mayCreate(call);
   const validation = admission.validate(attributes);
   if (validation !== undefined) await validation;
   if (!options.dryRun) delete metadata["selfLink"];
@@ -124,7 +124,7 @@ export async function createObject(
     key = keyOf(resource, target.namespace, metadata.name);
   }
   refuseTaken(resource, key, metadata.name ?? "");
-  if (exchange.hasEmpty === true && schema !== undefined) object = parts.schemas.stored(schema, object);
+  if (call.hasEmpty === true && schema !== undefined) object = machinery.schemas.stored(schema, object);
   const inStorage = await resource.toStorage(object);
   if (options.dryRun) {
     const made = new Stored(key, 0, { object: ordered(object) });
@@ -141,7 +141,7 @@ export async function createObject(
 }
 
 /** An update that makes an object takes what a create takes. @throws StatusError 403 */
-function mayCreate({ kernel, resource: { row }, target, user }: Exchange): void {
+function mayCreate({ kernel, resource: { row }, target, user }: ApiCall): void {
   const { namespace, name, subresource } = target;
   const about = { group: row.group, resource: row.plural, subresource, namespace, name };
   const asked = { user, verb: "create", isResource: true, path: "", ...about };
@@ -151,7 +151,7 @@ function mayCreate({ kernel, resource: { row }, target, user }: Exchange): void 
 
 /** What is known of a write to a role or a binding. */
 export function roleWrite(
-  { kernel, resource, target, user }: Exchange,
+  { kernel, resource, target, user }: ApiCall,
   next: KubeObject,
   old: KubeObject | undefined,
 ): RoleWrite {
@@ -187,7 +187,7 @@ export function optionsObject(kind: string, options: WriteOptions): Record<strin
 }
 
 /** @throws StatusError 400 when the object names another namespace than the path. */
-export function ensureNamespace({ resource, target }: Exchange, { metadata }: KubeObject): void {
+export function ensureNamespace({ resource, target }: ApiCall, { metadata }: KubeObject): void {
   const expected = resource.row.namespaced ? target.namespace : "";
   if (metadata.namespace === undefined || metadata.namespace === "" || expected === "") {
     if (expected === "") delete metadata.namespace;
@@ -199,7 +199,7 @@ export function ensureNamespace({ resource, target }: Exchange, { metadata }: Ku
 
 /** Nothing begins in a namespace that is not there or that ends. */
 export function checkNamespaceOpen(
-  { kernel, resource: { row }, target }: Exchange,
+  { kernel, resource: { row }, target }: ApiCall,
   name: string | undefined = target.name,
 ): void {
   if (!row.namespaced || row.kind === "LocalSubjectAccessReview") return;
@@ -227,16 +227,16 @@ export function checkNamespaceOpen(
   });
 }
 
-function validateNew(exchange: Exchange, object: KubeObject, context: WriteContext): void {
-  const { kernel, resource } = exchange;
+function validateNew(call: ApiCall, object: KubeObject, context: WriteContext): void {
+  const { kernel, resource } = call;
   const { behaviour, schema } = resource;
   const found = [
     ...(behaviour.validateCreate?.(object, context) ?? []),
     ...(schema === undefined
       ? []
-      : kernel.parts.schemas.validate(schema, object, { old: undefined, scale: resource.scale })),
+      : kernel.machinery.schemas.validate(schema, object, { old: undefined, scale: resource.scale })),
   ];
-  const errors = withAccessErrors(exchange, found, { next: object, old: undefined, context });
+  const errors = withAccessErrors(call, found, { next: object, old: undefined, context });
   if (errors.length > 0) {
     throw invalid(invalidKind(resource.row, object.kind), object.metadata.name ?? "", { errors });
   }

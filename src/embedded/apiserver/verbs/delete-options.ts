@@ -6,7 +6,7 @@ import { jsonProblem } from "../request/json-problem.ts";
 import { dryRunErrors } from "../request/query.ts";
 import { decodeYaml } from "../yaml/decode-yaml.ts";
 import { badRequest, invalid } from "../status.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ApiCall } from "./api-call.ts";
 
 export interface DeleteOptions {
   gracePeriodSeconds?: number;
@@ -22,7 +22,7 @@ const jobWarning =
 const policies = ["Foreground", "Background", "Orphan"];
 
 /** From the body, or from the query where there is none. */
-export async function deleteOptions({ request, query, kernel, resource, warnings }: Exchange): Promise<DeleteOptions> {
+export async function deleteOptions({ request, query, kernel, resource, warnings }: ApiCall): Promise<DeleteOptions> {
   const bytes = await bodyBytes(request);
   const options = bytes.length === 0 ? fromQuery(query) : fromBody(bytes, { type: mediaType(request), kernel });
   checkDeleteOptions(options);
@@ -65,10 +65,15 @@ function fromQuery(query: URLSearchParams): DeleteOptions {
 
 function fromBody(
   bytes: Uint8Array,
-  { type, kernel }: { readonly type: string; readonly kernel: Exchange["kernel"] },
+  { type, kernel }: { readonly type: string; readonly kernel: ApiCall["kernel"] },
 ): DeleteOptions {
   if (type === "application/vnd.kubernetes.protobuf") {
-    const decode = kernel.parts.protobuf({ group: "meta.k8s.io", version: "v1", kind: "DeleteOptions", custom: false });
+    const decode = kernel.machinery.protobuf({
+      group: "meta.k8s.io",
+      version: "v1",
+      kind: "DeleteOptions",
+      custom: false,
+    });
     if (decode !== undefined) return decode(bytes);
   }
   if (type !== "" && type !== "application/json" && type !== "application/yaml")

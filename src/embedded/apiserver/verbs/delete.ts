@@ -7,16 +7,16 @@ import { listOptions } from "../request/query.ts";
 import { conflict, forbidden, notFound } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import { type DeleteOptions, deleteOptions } from "./delete-options.ts";
-import { type Exchange, timestamp, writeContext } from "./exchange.ts";
+import { type ApiCall, timestamp, writeContext } from "./api-call.ts";
 import { invalidKind, ordered } from "./create.ts";
 import { formOf } from "./forms.ts";
 import { pageOf } from "./list.ts";
 
-export async function deleteOne(exchange: Exchange): Promise<Response> {
-  const { resource, target, request, warnings, accept } = exchange;
-  const form = formOf(exchange);
-  const options = await deleteOptions(exchange);
-  const { stored, isDeleted } = await deleteObject(exchange, { name: target.name, options });
+export async function deleteOne(call: ApiCall): Promise<Response> {
+  const { resource, target, request, warnings, accept } = call;
+  const form = formOf(call);
+  const options = await deleteOptions(call);
+  const { stored, isDeleted } = await deleteObject(call, { name: target.name, options });
   const view = resource.readsLess && !isDeleted ? stored : await viewOf(resource, stored, "");
   if (isDeleted && !resource.traits.returnsDeleted) {
     const { row } = resource;
@@ -33,15 +33,15 @@ export async function deleteOne(exchange: Exchange): Promise<Response> {
   return answerJson(request, form.one(view), { status, warnings, yaml: accept.yaml });
 }
 
-export async function deleteMany(exchange: Exchange): Promise<Response> {
-  const { query, target, request, warnings, accept } = exchange;
-  const form = formOf(exchange);
+export async function deleteMany(call: ApiCall): Promise<Response> {
+  const { query, target, request, warnings, accept } = call;
+  const form = formOf(call);
   const list = listOptions(query);
-  const options = await deleteOptions(exchange);
-  const { found, metadata } = await pageOf(exchange, list);
+  const options = await deleteOptions(call);
+  const { found, metadata } = await pageOf(call, list);
   for (const { object } of found) {
     const { name = "", namespace = "" } = object.metadata;
-    const one = { ...exchange, target: { ...target, name, namespace } };
+    const one = { ...call, target: { ...target, name, namespace } };
     await deleteObject(one, { name, options, isOneOfMany: true }).catch((error: unknown) => {
       // Gone already, which is all that was wanted.
       if ((error as { status?: { code?: number } }).status?.code !== 404) throw error;
@@ -69,10 +69,10 @@ interface Deletion {
 const immortal: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
 
 export async function deleteObject(
-  exchange: Exchange,
+  call: ApiCall,
   { name, options, isOneOfMany = false, isAdmitted = false }: Deletion,
 ): Promise<Deleted> {
-  const { kernel, resource, target } = exchange;
+  const { kernel, resource, target } = call;
   const { storage, admission } = kernel;
   const { collection, row } = resource;
   const key = keyOf(resource, target.namespace, name);
@@ -82,7 +82,7 @@ export async function deleteObject(
   if (row.group === "" && row.plural === "namespaces" && immortal.has(name))
     throw forbidden(row, name, { why: "this namespace may not be deleted" });
   const dryRun = (options.dryRun ?? []).length > 0;
-  const context = writeContext(exchange, "DELETE", { name: isOneOfMany ? "" : name, dryRun });
+  const context = writeContext(call, "DELETE", { name: isOneOfMany ? "" : name, dryRun });
   const view = isAdmitted ? found : viewOf(resource, found, "going");
   const attributes = {
     context,

@@ -15,18 +15,18 @@ import { reviewOf } from "../subresources/reviews.ts";
 import { completeTokenRequest, defaultTokenRequest, requestToken } from "../subresources/token.ts";
 import { checkNamespaceOpen, create, ensureNamespace, optionsObject } from "./create.ts";
 import { deleteMany, deleteOne } from "./delete.ts";
-import { type Exchange, managerOf, timestamp, writeContext } from "./exchange.ts";
+import { type ApiCall, managerOf, timestamp, writeContext } from "./api-call.ts";
 import { formOf } from "./forms.ts";
 import { get, list } from "./list.ts";
 import { patch } from "./patch.ts";
 import { update } from "./update.ts";
 
 /** Answers a request to a resource. @throws StatusError */
-export async function dispatch(exchange: Exchange): Promise<Response> {
-  const { target, resource, request, warnings } = exchange;
+export async function dispatch(call: ApiCall): Promise<Response> {
+  const { target, resource, request, warnings } = call;
   const verb = verbOf(request.method, target.name, resource.row.custom);
-  if (target.subresource !== "") return subresource(exchange, verb);
-  if (!hasPath(exchange)) throw unknownResource();
+  if (target.subresource !== "") return subresource(call, verb);
+  if (!hasPath(call)) throw unknownResource();
   if (verb === "get" && target.namespace === "" && resource.row.namespaced && !resource.row.custom)
     throw unknownResource();
   if (!resource.row.verbs.includes(verb) || (target.namespace === "" && resource.row.namespaced && !isAcross(verb)))
@@ -34,24 +34,24 @@ export async function dispatch(exchange: Exchange): Promise<Response> {
   if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
   switch (verb) {
     case "get":
-      return target.watchPath ? list(exchange) : get(exchange);
+      return target.watchPath ? list(call) : get(call);
     case "list":
-      return list(exchange);
+      return list(call);
     case "create":
-      return ephemeral(exchange) ?? create(exchange);
+      return ephemeral(call) ?? create(call);
     case "update":
-      return update(exchange);
+      return update(call);
     case "patch":
-      return patch(exchange);
+      return patch(call);
     case "delete":
-      return deleteOne(exchange);
+      return deleteOne(call);
     default:
-      return deleteMany(exchange);
+      return deleteMany(call);
   }
 }
 
 /** Whether anything answers at a path of this form. */
-function hasPath({ target, resource: { row } }: Exchange): boolean {
+function hasPath({ target, resource: { row } }: ApiCall): boolean {
   if (target.namespace !== "" && !row.namespaced) return false;
   if (target.namespace === "" && row.namespaced && !row.verbs.includes("list")) return false;
   if (target.name === "") return true;
@@ -85,46 +85,46 @@ function unknownResource(): StatusError {
   return new StatusError(404, "NotFound", { message: "the server could not find the requested resource", details: {} });
 }
 
-async function subresource(exchange: Exchange, verb: string): Promise<Response> {
-  const { target, resource, request } = exchange;
+async function subresource(call: ApiCall, verb: string): Promise<Response> {
+  const { target, resource, request } = call;
   if (target.namespace !== "" && !resource.row.namespaced) throw unknownResource();
   const found = resource.row.subresources.find(({ name }) => name === target.subresource);
   if (found === undefined) throw resource.row.custom ? notFound(resource.row, target.name) : unknownResource();
   const wanted = verb === "" && request.method === "POST" ? "create" : verb;
   if (!found.verbs.includes(wanted)) throw methodNotAllowed();
   if (target.subresource === "scale") {
-    if (wanted === "get") return getScale(exchange);
-    return wanted === "update" ? putScale(exchange) : patchScale(exchange);
+    if (wanted === "get") return getScale(call);
+    return wanted === "update" ? putScale(call) : patchScale(call);
   }
-  if (isConnection(target.subresource)) return connect(exchange, found.responseKind.kind);
-  if (wanted === "create") return action(exchange, found.responseKind);
-  if (wanted === "get") return get(exchange);
-  return wanted === "update" ? update(exchange) : patch(exchange);
+  if (isConnection(target.subresource)) return connect(call, found.responseKind.kind);
+  if (wanted === "create") return action(call, found.responseKind);
+  if (wanted === "get") return get(call);
+  return wanted === "update" ? update(call) : patch(call);
 }
 
 /** POST to a subresource. */
 async function action(
-  exchange: Exchange,
+  call: ApiCall,
   kind: { readonly group: string; readonly version: string; readonly kind: string },
 ): Promise<Response> {
-  const { target, request, warnings } = exchange;
+  const { target, request, warnings } = call;
   // None of these has a table.
   const { yaml } = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], "handler");
-  const { object: sent, dryRun } = await decoded(exchange, kind);
+  const { object: sent, dryRun } = await decoded(call, kind);
   const answered = { status: 201, warnings, yaml };
   const name = sent.metadata.name ?? "";
   if (target.subresource === "binding" && name !== "" && name !== target.name)
     throw new StatusError(400, "BadRequest", {
       message: `the name of the object (${name}) does not match the name on the URL (${target.name})`,
     });
-  ensureNamespace(exchange, sent);
-  checkNamespaceOpen(exchange);
-  const { admission } = exchange.kernel;
+  ensureNamespace(call, sent);
+  checkNamespaceOpen(call);
+  const { admission } = call.kernel;
   const attributes: AdmissionAttributes = {
-    context: writeContext(exchange, "CREATE", { name: target.name, dryRun }),
+    context: writeContext(call, "CREATE", { name: target.name, dryRun }),
     object: target.subresource === "token" ? completeTokenRequest(sent) : sent,
     oldObject: undefined,
-    options: optionsObject("CreateOptions", writeOptions(exchange.query, "CreateOptions")),
+    options: optionsObject("CreateOptions", writeOptions(call.query, "CreateOptions")),
   };
   await admission.mutate(attributes);
   const object = attributes.object ?? sent;
@@ -134,15 +134,15 @@ async function action(
   };
   switch (target.subresource) {
     case "token":
-      return answerObject(request, await requestToken(exchange, object, admit), answered);
+      return answerObject(request, await requestToken(call, object, admit), answered);
     case "eviction":
-      return answerObject(request, await evict(exchange, object, { dryRun: dryRun ? ["All"] : [], admit }), answered);
+      return answerObject(request, await evict(call, object, { dryRun: dryRun ? ["All"] : [], admit }), answered);
     case "binding":
       checkBinding(object);
       await admit(object);
       return answerObject(
         request,
-        await bind(exchange, object, { name: target.name, isSubresource: true, dryRun }),
+        await bind(call, object, { name: target.name, isSubresource: true, dryRun }),
         answered,
       );
     default:
@@ -151,38 +151,38 @@ async function action(
 }
 
 /** Kinds that are answered and not kept; `undefined` for all others. */
-function ephemeral(exchange: Exchange): Promise<Response> | undefined {
-  const { resource, request, warnings } = exchange;
+function ephemeral(call: ApiCall): Promise<Response> | undefined {
+  const { resource, request, warnings } = call;
   const { row } = resource;
-  const review = reviewOf(exchange);
+  const review = reviewOf(call);
   if (review === undefined && (row.group !== "" || row.plural !== "bindings")) return undefined;
   // None of these has a table.
   const accept = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], "handler");
   const answered = { status: 201, warnings, yaml: accept.yaml };
-  return decoded(exchange, row).then(async ({ object, dryRun }) => {
-    if (row.namespaced) ensureNamespace(exchange, object);
+  return decoded(call, row).then(async ({ object, dryRun }) => {
+    if (row.namespaced) ensureNamespace(call, object);
     if (review === undefined) {
       const name = object.metadata.name ?? "";
-      return answerObject(request, await bind(exchange, object, { name, isSubresource: false, dryRun }), answered);
+      return answerObject(request, await bind(call, object, { name, isSubresource: false, dryRun }), answered);
     }
-    const whole = new Stored("", 0, { object: review(exchange, object) as KubeObject });
-    return answerJson(request, formOf({ ...exchange, accept }).one(whole), answered);
+    const whole = new Stored("", 0, { object: review(call, object) as KubeObject });
+    return answerJson(request, formOf({ ...call, accept }).one(whole), answered);
   });
 }
 
 async function decoded(
-  { kernel, request, query, resource, target, warnings }: Exchange,
+  { kernel, request, query, resource, target, warnings }: ApiCall,
   kind: { readonly group: string; readonly version: string; readonly kind: string },
 ): Promise<{ object: KubeObject; dryRun: boolean }> {
-  const { parts } = kernel;
+  const { machinery } = kernel;
   const row = { group: kind.group, version: kind.version, kind: kind.kind, custom: false };
-  const schema = parts.schemas.builtIn(row);
-  const body = await readBody(request, { protobuf: parts.protobuf(row), kind: row.kind });
+  const schema = machinery.schemas.builtIn(row);
+  const body = await readBody(request, { protobuf: machinery.protobuf(row), kind: row.kind });
   const options = writeOptions(query, "CreateOptions");
   const object = decodeObject(body, {
     row,
     schema,
-    schemas: parts.schemas,
+    schemas: machinery.schemas,
     fieldValidation: options.fieldValidation,
     alsoFrom: row.kind === "Eviction" ? ["policy/v1beta1"] : [],
     warn: (message) => void warnings.push(message),
@@ -190,7 +190,7 @@ async function decoded(
   if (row.kind === "TokenRequest") defaultTokenRequest(object);
   if (schema === undefined) return { object, dryRun: options.dryRun };
   if (resource.row.namespaced && object.metadata.namespace === undefined) object.metadata.namespace = target.namespace;
-  const tracked = parts.patches.updateManagedFields({
+  const tracked = machinery.patches.updateManagedFields({
     schema,
     live: undefined,
     next: object,

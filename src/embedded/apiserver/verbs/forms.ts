@@ -5,7 +5,7 @@ import type { Resource } from "../registry/resource.ts";
 import type { Accepted } from "../request/accept.ts";
 import { badRequest, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ApiCall } from "./api-call.ts";
 
 /** Beside the rows of a table. */
 type IncludeObject = "Metadata" | "None" | "Object";
@@ -21,7 +21,7 @@ export interface Form {
 }
 
 /** @throws StatusError 400 when the table's options are wrong. */
-export function formOf({ accept, resource, query, kernel }: Exchange): Form {
+export function formOf({ accept, resource, query, kernel }: ApiCall): Form {
   if (accept.form === "PartialObjectMetadata") return metadataForm(accept, resource);
   if (accept.form !== "Table") return plainForm(resource);
   const include = (query.get("includeObject") || "Metadata") as IncludeObject;
@@ -162,12 +162,12 @@ interface Bookmark {
 }
 
 /** The object of a bookmark: nothing but its kind and a version, and the zeros of its type. */
-export function bookmark({ resource, kernel }: Exchange, { version, isEnd }: Bookmark): Stored {
+export function bookmark({ resource, kernel }: ApiCall, { version, isEnd }: Bookmark): Stored {
   const { row, apiVersion, schema } = resource;
   const annotations = isEnd ? { annotations: { [endOfInitial]: "true" } } : {};
   const metadata = { resourceVersion: String(version), ...annotations };
   const bare: KubeObject = { kind: row.kind, apiVersion, metadata };
-  const object = row.custom || schema === undefined ? bare : kernel.parts.schemas.stored(schema, bare);
+  const object = row.custom || schema === undefined ? bare : kernel.machinery.schemas.stored(schema, bare);
   if (row.group === "apps") zeros[row.kind]?.(object);
   return new Stored("", version, { object });
 }

@@ -9,16 +9,16 @@ import { badRequest, expired, notFound, StatusError } from "../status.ts";
 import type { Stored } from "../storage/stored.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type ContinueToken, continueToken, readContinueToken } from "./continue-token.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ApiCall } from "./api-call.ts";
 import { formOf } from "./forms.ts";
 import { watch } from "./watch.ts";
 
-export async function get(exchange: Exchange): Promise<Response> {
-  const { kernel, resource, target, query, request, accept, warnings } = exchange;
+export async function get(call: ApiCall): Promise<Response> {
+  const { kernel, resource, target, query, request, accept, warnings } = call;
   const asked = versionNumber(query.get("resourceVersion") ?? "");
   if (asked !== undefined) await reached(kernel.storage, asked);
   await kernel.storage.settled();
-  const form = formOf(exchange);
+  const form = formOf(call);
   const stored = resource.collection.get(keyOf(resource, target.namespace, target.name));
   if (stored === undefined) throw notFound(calledAs(resource), target.name);
   const view = await viewOf(resource, stored, target.subresource);
@@ -30,12 +30,12 @@ function calledAs({ row }: Resource): Resource["row"] {
   return row.group === "" && row.plural === "componentstatuses" ? { ...row, plural: "componentstatus" } : row;
 }
 
-export async function list(exchange: Exchange): Promise<Response> {
-  const { target, query, request, accept, warnings } = exchange;
+export async function list(call: ApiCall): Promise<Response> {
+  const { target, query, request, accept, warnings } = call;
   const options = listOptions(target.watchPath ? withWatch(query) : query);
-  if (options.watch) return watch(exchange, options);
-  const form = formOf(exchange);
-  const { found, metadata } = await pageOf(exchange, options);
+  if (options.watch) return watch(call, options);
+  const form = formOf(call);
+  const { found, metadata } = await pageOf(call, options);
   return answerJson(request, form.list(found, metadata), { warnings, yaml: accept.yaml });
 }
 
@@ -46,16 +46,16 @@ export interface Page {
 }
 
 /** @throws StatusError when the options are wrong or ask for a version that is not there. */
-export async function pageOf(exchange: Exchange, options: ListOptions): Promise<Page> {
-  const { kernel, resource } = exchange;
+export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page> {
+  const { kernel, resource } = call;
   const { test, name } = selection(resource, options);
   const asked = options.continue === "" ? versionNumber(options.resourceVersion) : undefined;
   if (asked !== undefined) await reached(kernel.storage, asked);
-  const prefix = prefixOf(exchange);
+  const prefix = prefixOf(call);
   const read = options.continue === "" ? undefined : readContinueToken(options.continue, prefix);
   if (read !== undefined) await reached(kernel.storage, read.version);
   await kernel.storage.settled();
-  const place = placeOf(exchange, { options, read, prefix });
+  const place = placeOf(call, { options, read, prefix });
   const inside = within(place.objects, prefix);
   const start = place.start === undefined ? 0 : indexAfter(inside, place.start);
   const views = await resource.view(start === 0 ? inside : inside.slice(start));
@@ -85,7 +85,7 @@ export async function pageOf(exchange: Exchange, options: ListOptions): Promise<
 }
 
 /** What every key of the list begins with. */
-function prefixOf({ resource: { row }, target: { namespace } }: Exchange): string {
+function prefixOf({ resource: { row }, target: { namespace } }: ApiCall): string {
   return row.namespaced && namespace !== "" ? `${namespace}/` : "";
 }
 
@@ -111,7 +111,7 @@ interface Asked {
   readonly prefix: string;
 }
 
-function placeOf({ kernel: { storage }, resource: { collection } }: Exchange, { options, read, prefix }: Asked): Place {
+function placeOf({ kernel: { storage }, resource: { collection } }: ApiCall, { options, read, prefix }: Asked): Place {
   const now = { objects: collection.all(), version: storage.version, start: undefined, isConsistent: true };
   if (read !== undefined) {
     const { version, start } = read;

@@ -1,6 +1,6 @@
 /** What admission made of an object, typed and with its defaults again. */
 import type { KubeObject } from "../hooks.ts";
-import type { SchemaHandle, Schemas } from "../parts.ts";
+import type { SchemaHandle, Schemas } from "../machinery.ts";
 import { StatusError } from "../status.ts";
 
 /** @throws StatusError 500 when it is no object of the kind any more */

@@ -1,7 +1,7 @@
 /** Custom objects in other versions of theirs, for who manages which fields there. */
 import type { Fields, KubeObject } from "../hooks.ts";
-import type { ConvertVersion } from "../parts.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ConvertVersion } from "../machinery.ts";
+import type { ApiCall } from "./api-call.ts";
 
 /** Thrown by a conversion that takes its time: it is made, and what needed it begins anew. */
 class Needed extends Error {
@@ -25,19 +25,19 @@ const mostConversions = 50;
  * @throws StatusError when the webhook fails
  */
 export function acrossVersions<T>(
-  exchange: Exchange,
+  call: ApiCall,
   live: KubeObject | undefined,
   run: (convert: ConvertVersion | undefined) => T,
 ): T | Promise<T> {
-  const { row, apiVersion } = exchange.resource;
+  const { row, apiVersion } = call.resource;
   const isMixed = live?.metadata.managedFields?.some((entry) => entry["apiVersion"] !== apiVersion) ?? false;
-  return row.custom && isMixed ? converting(exchange, run) : run(undefined);
+  return row.custom && isMixed ? converting(call, run) : run(undefined);
 }
 
-async function converting<T>(exchange: Exchange, run: (convert: ConvertVersion) => T): Promise<T> {
-  const { kernel, resource } = exchange;
+async function converting<T>(call: ApiCall, run: (convert: ConvertVersion) => T): Promise<T> {
+  const { kernel, resource } = call;
   const { group, plural } = resource.row;
-  const { reader, registry, parts } = kernel;
+  const { reader, registry, machinery } = kernel;
   const key = { name: `${plural}.${group}` };
   const definition = reader.get({ group: "apiextensions.k8s.io", plural: "customresourcedefinitions" }, key);
   const { strategy } = ((definition?.["spec"] as Fields | undefined)?.["conversion"] ?? {}) as { strategy?: string };
@@ -57,7 +57,7 @@ async function converting<T>(exchange: Exchange, run: (convert: ConvertVersion) 
     } catch (error) {
       if (!(error instanceof Needed) || definition === undefined) throw error;
       const { object, apiVersion } = error;
-      const [converted] = await parts.convert(definition, [structuredClone(object)], { apiVersion, reader });
+      const [converted] = await machinery.convert(definition, [structuredClone(object)], { apiVersion, reader });
       known.set(keyOf(object, apiVersion), converted ?? object);
     }
   }

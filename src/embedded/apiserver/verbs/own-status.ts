@@ -1,27 +1,27 @@
 /** The status of an object as the server itself writes it. */
 import type { Fields, KubeObject, ResourceName } from "../hooks.ts";
-import type { Parts } from "../parts.ts";
-import type { Registry } from "../registry/registry.ts";
+import type { Machinery } from "../machinery.ts";
+import type { KindRegistry } from "../registry/kind-registry.ts";
 import { apiVersionOf, keyOf } from "../registry/resource.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ordered } from "./create.ts";
-import { timestamp } from "./exchange.ts";
+import { timestamp } from "./api-call.ts";
 
 interface Around {
   readonly storage: Storage;
-  readonly registry: Registry;
-  readonly parts: Parts;
+  readonly registry: KindRegistry;
+  readonly machinery: Machinery;
   /** In milliseconds. */
   readonly now: () => number;
 }
 
 /** Stores the object with this status, by the manager `kube-apiserver`. */
 export function setOwnStatus(around: Around, resource: ResourceName, { object, status }: OwnStatus): void {
-  const { storage, registry, parts, now } = around;
+  const { storage, registry, machinery, now } = around;
   const version = object.apiVersion.split("/").at(-1) ?? "";
   const served = registry.get(resource.group, version, resource.plural);
   if (served?.schema === undefined) return;
-  const next = parts.patches.updateManagedFields({
+  const next = machinery.patches.updateManagedFields({
     schema: served.schema,
     live: object,
     next: { ...object, metadata: { ...object.metadata }, status },

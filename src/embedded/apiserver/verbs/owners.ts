@@ -1,9 +1,9 @@
 /** Owner references: each owner once. */
 import type { KubeObject } from "../hooks.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ApiCall } from "./api-call.ts";
 
 /** Drops repeated owners, with a warning. */
-export function checkOwners({ warnings }: Exchange, { metadata }: KubeObject): void {
+export function checkOwners({ warnings }: ApiCall, { metadata }: KubeObject): void {
   const owners = metadata.ownerReferences;
   if (!Array.isArray(owners) || owners.length < 2) return;
   const seen = new Set<string>();

@@ -1,9 +1,9 @@
 /** What a PATCH sends, and what of. */
-import type { SchemaHandle } from "../parts.ts";
+import type { SchemaHandle } from "../machinery.ts";
 import { bodyBytes, decodeText, unsupportedMediaType } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
 import { StatusError } from "../status.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ApiCall } from "./api-call.ts";
 import { checkNamed } from "./update.ts";
 
 export const applyType = "application/apply-patch+yaml";
@@ -23,7 +23,7 @@ export interface PatchBody {
 }
 
 /** @throws StatusError 400, 415 or 422. */
-export async function readPatch({ request, resource, query, target }: Exchange): Promise<PatchBody> {
+export async function readPatch({ request, resource, query, target }: ApiCall): Promise<PatchBody> {
   const header = request.headers.get("content-type") ?? "";
   // Routes look at what the header lists, and the handler at all of it up to its parameters.
   const listed = header.split(",").map((one) => (one.split(";")[0] ?? "").trim());

@@ -1,7 +1,7 @@
 /** PATCH in its four forms. */
 import { type FieldError, goJson } from "../field-error.ts";
 import type { KubeObject } from "../hooks.ts";
-import type { Patches, SchemaHandle, Schemas } from "../parts.ts";
+import type { Patches, SchemaHandle, Schemas } from "../machinery.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { answerJson } from "../request/answer.ts";
 import { typed, whyOther } from "../request/body.ts";
@@ -9,19 +9,19 @@ import { jsonProblem } from "../request/json-problem.ts";
 import { badRequest, invalid, StatusError } from "../status.ts";
 import { ensureNamespace } from "./create.ts";
 import { applied } from "./apply.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ApiCall } from "./api-call.ts";
 import { formOf } from "./forms.ts";
 import { applyType, type PatchBody, type PatchForm, readPatch } from "./patch-body.ts";
 import { patchedText } from "./patched-text.ts";
 import { changeObject, checkName } from "./update.ts";
 
-export async function patch(exchange: Exchange): Promise<Response> {
-  const { request, accept, warnings, target, kernel } = exchange;
-  const form = formOf(exchange);
-  const body = await readPatch(exchange);
+export async function patch(call: ApiCall): Promise<Response> {
+  const { request, accept, warnings, target, kernel } = call;
+  const form = formOf(call);
+  const body = await readPatch(call);
   const isApply = body.type === applyType;
-  const { stored, isNew } = await changeObject(exchange, {
-    produce: isApply ? applied(exchange, body) : patched(exchange, body),
+  const { stored, isNew } = await changeObject(call, {
+    produce: isApply ? applied(call, body) : patched(call, body),
     options: body.options,
     optionsKind: "PatchOptions",
     createsAbsent: isApply && target.subresource === "",
@@ -34,11 +34,11 @@ export async function patch(exchange: Exchange): Promise<Response> {
 
 /** What a JSON, merge or strategic merge patch makes of an object. */
 export function patched(
-  exchange: Exchange,
+  call: ApiCall,
   body: PatchBody,
-  { row, schema }: PatchForm = exchange.resource,
+  { row, schema }: PatchForm = call.resource,
 ): (live: KubeObject | undefined) => KubeObject {
-  const { target, warnings } = exchange;
+  const { target, warnings } = call;
   const said = new Set<string>();
   // The patch may be made anew for another version of the object: each warning once.
   const warn = (problem: string): void => {
@@ -47,8 +47,8 @@ export function patched(
   };
   return (live) => {
     if (live === undefined) throw new Error("a patch without an object to patch");
-    const object = patchObject(exchange, body, { live, row, schema, warn });
-    ensureNamespace(exchange, object);
+    const object = patchObject(call, body, { live, row, schema, warn });
+    ensureNamespace(call, object);
     checkName(object, target.name);
     return object;
   };
@@ -66,9 +66,9 @@ interface PatchOf {
  *
  * @throws StatusError 422 when the patch makes no object of the kind.
  */
-function patchObject(exchange: Exchange, body: PatchBody, of: PatchOf): KubeObject {
+function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
   const { live, row, schema, warn } = of;
-  const { schemas, patches } = exchange.kernel.parts;
+  const { schemas, patches } = call.kernel.machinery;
   const { fieldValidation } = body.options;
   const patch = parsedPatch(body);
   const value = structuredClone(patchValue(patches, { body, patch, schema, live }));
@@ -89,7 +89,7 @@ function patchObject(exchange: Exchange, body: PatchBody, of: PatchOf): KubeObje
     from: isStrategic ? ("value" as const) : ("json" as const),
   };
   const { object, error, strict, hasEmpty } = typed(value, source, { schema, schemas });
-  if (hasEmpty) exchange.hasEmpty = true;
+  if (hasEmpty) call.hasEmpty = true;
   const all = body.type === "application/json-patch+json" ? [...patches.strictErrors(patch), ...strict] : strict;
   const isRefused = fieldValidation === "Strict" && all.length > 0;
   const refused = error ?? (isRefused ? `strict decoding error: ${all.join(", ")}` : undefined);

@@ -11,11 +11,11 @@ export function resetNew(resource: Resource, object: KubeObject): KubeObject {
 }
 
 /** What a path does not write belongs to nobody for having been sent through it. */
-export function resetFields(exchange: {
+export function resetFields(call: {
   readonly resource: Resource;
   readonly target: { readonly subresource: string };
 }): readonly (readonly string[])[] {
-  return resetFieldsOf(exchange.resource.row, exchange.target.subresource);
+  return resetFieldsOf(call.resource.row, call.target.subresource);
 }
 
 /** An object after a write through a path: the parts that the path does not write come from `live`. */

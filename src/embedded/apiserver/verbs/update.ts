@@ -3,7 +3,7 @@ import { sameJson } from "../../../resource/json.ts";
 import { goQuoted } from "../field-error.ts";
 import type { KubeObject, WriteContext } from "../hooks.ts";
 import { guardRole, rbacGroup } from "../authorization/role-guard.ts";
-import type { SchemaHandle } from "../parts.ts";
+import type { SchemaHandle } from "../machinery.ts";
 import { keyOf, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
@@ -20,7 +20,7 @@ import {
   writtenAnew,
 } from "./create.ts";
 import { withAccessErrors } from "./access-errors.ts";
-import { type Exchange, managerOf, writeContext } from "./exchange.ts";
+import { type ApiCall, managerOf, writeContext } from "./api-call.ts";
 import { formOf } from "./forms.ts";
 import { nextGeneration } from "./generation.ts";
 import { acrossVersions } from "./other-versions.ts";
@@ -28,25 +28,25 @@ import { checkOwners } from "./owners.ts";
 import { resetChanged, resetFields } from "./reset.ts";
 import { decodedAgain } from "./mutated.ts";
 
-export async function update(exchange: Exchange): Promise<Response> {
-  const { kernel, resource, query, request, target, accept, warnings } = exchange;
+export async function update(call: ApiCall): Promise<Response> {
+  const { kernel, resource, query, request, target, accept, warnings } = call;
   checkNamed(target);
-  const form = formOf(exchange);
-  const body = await readBody(request, { protobuf: kernel.parts.protobuf(resource.row), kind: resource.row.kind });
+  const form = formOf(call);
+  const body = await readBody(request, { protobuf: kernel.machinery.protobuf(resource.row), kind: resource.row.kind });
   const options = writeOptions(query, "UpdateOptions");
   const object = decodeObject(body, {
     row: resource.row,
     schema: resource.schema,
-    schemas: kernel.parts.schemas,
+    schemas: kernel.machinery.schemas,
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
-    noteEmpty: () => void (exchange.hasEmpty = true),
+    noteEmpty: () => void (call.hasEmpty = true),
   });
   checkName(object, target.name);
-  ensureNamespace(exchange, object);
-  checkOwners(exchange, object);
+  ensureNamespace(call, object);
+  checkOwners(call, object);
   const change = { produce: () => structuredClone(object), options, optionsKind: "UpdateOptions" };
-  const { stored, isNew } = await changeObject(exchange, change);
+  const { stored, isNew } = await changeObject(call, change);
   return answerJson(request, form.one(stored), { status: isNew ? 201 : 200, warnings, yaml: accept.yaml });
 }
 
@@ -100,8 +100,8 @@ export interface Changed {
 const mostTries = 5;
 
 /** Changes an object, in the same steps whatever the verb. */
-export async function changeObject(exchange: Exchange, change: Change): Promise<Changed> {
-  const { resource, target } = exchange;
+export async function changeObject(call: ApiCall, change: Change): Promise<Changed> {
+  const { resource, target } = call;
   const { row, collection, traits } = resource;
   const key = keyOf(resource, target.namespace, target.name);
   for (let tries = 1; ; tries += 1) {
@@ -111,16 +111,16 @@ export async function changeObject(exchange: Exchange, change: Change): Promise<
         throw notFound(row, target.name);
       }
       const object = await change.produce(undefined);
-      if (object.metadata.uid) throw preconditionFailed(exchange, { given: object.metadata.uid, found: "" });
+      if (object.metadata.uid) throw preconditionFailed(call, { given: object.metadata.uid, found: "" });
       checkVersionText(object);
-      const made = await createObject(exchange, object, {
+      const made = await createObject(call, object, {
         options: change.options,
         isTracked: change.isTracked ?? false,
         isUpdate: true,
       });
       return { stored: made, isNew: true };
     }
-    const changed = await attempt(exchange, change, stored);
+    const changed = await attempt(call, change, stored);
     if (changed !== undefined) return { stored: changed, isNew: false };
     if (tries >= mostTries) throw conflict(row, target.name, { why: modified });
   }
@@ -129,9 +129,9 @@ export async function changeObject(exchange: Exchange, change: Change): Promise<
 const modified = "the object has been modified; please apply your changes to the latest version and try again";
 
 /** @returns `undefined` when another change came in between and this one is to be made anew. */
-async function attempt(exchange: Exchange, change: Change, stored: Stored): Promise<Stored | undefined> {
-  const { kernel, resource, target, request } = exchange;
-  const { parts, storage, admission } = kernel;
+async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<Stored | undefined> {
+  const { kernel, resource, target, request } = call;
+  const { machinery, storage, admission } = kernel;
   const { behaviour, row, collection } = resource;
   const { options } = change;
   const views = resource.readsLess ? [stored] : resource.view([stored]);
@@ -143,8 +143,8 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   const { uid } = next.metadata;
   // A patch was made from what is there: naming another uid is a change like any, and refused as one.
   if (uid && uid !== live.metadata.uid && change.optionsKind === "UpdateOptions")
-    throw preconditionFailed(exchange, { given: uid, found: live.metadata.uid ?? "" });
-  const context = writeContext(exchange, "UPDATE", { name: target.name, dryRun: options.dryRun });
+    throw preconditionFailed(call, { given: uid, found: live.metadata.uid ?? "" });
+  const context = writeContext(call, "UPDATE", { name: target.name, dryRun: options.dryRun });
   const complete = (): void => {
     if (lens !== undefined) return;
     next = resetChanged({ resource, subresource: target.subresource }, next, live);
@@ -154,8 +154,8 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   const schema = lens === undefined ? resource.schema : lens.schema;
   if (change.isTracked !== true && schema !== undefined) {
     const wanted = next;
-    const tracked = acrossVersions(exchange, before, (convert) =>
-      parts.patches.updateManagedFields({
+    const tracked = acrossVersions(call, before, (convert) =>
+      machinery.patches.updateManagedFields({
         schema,
         live: before,
         next: wanted,
@@ -164,8 +164,8 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
         subresource: target.subresource,
         apiVersion: lens?.apiVersion ?? resource.apiVersion,
         now: context.now,
-        resetFields: resetFields(exchange),
-        hasEmpty: exchange.hasEmpty === true,
+        resetFields: resetFields(call),
+        hasEmpty: call.hasEmpty === true,
         convert: lens === undefined ? convert : undefined,
       }),
     );
@@ -181,26 +181,26 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   if (mutation !== undefined) await mutation;
   next = attributes.object ?? next;
   if (mutation !== undefined) {
-    if (schema !== undefined) next = decodedAgain(parts.schemas, schema, next);
+    if (schema !== undefined) next = decodedAgain(machinery.schemas, schema, next);
     complete();
   }
   if (lens !== undefined) {
     next = resetChanged({ resource, subresource: target.subresource }, lens.after(next, live), live);
     behaviour.default?.(next, context);
   }
-  if (row.group === rbacGroup) guardRole(roleWrite(exchange, next, live));
-  checkVersion(exchange, next, live);
+  if (row.group === rbacGroup) guardRole(roleWrite(call, next, live));
+  checkVersion(call, next, live);
   next = withSystemFields(next, live);
   const isAsked = resource.traits.generation === "asked";
-  if (isAsked) setGeneration(exchange, next, live);
+  if (isAsked) setGeneration(call, next, live);
   behaviour.prepareForUpdate?.(next, live, context);
   const plain =
-    exchange.hasEmpty === true && resource.schema !== undefined ? parts.schemas.stored(resource.schema, next) : next;
+    call.hasEmpty === true && resource.schema !== undefined ? machinery.schemas.stored(resource.schema, next) : next;
   // Some kinds tell what is empty from what is absent.
-  if (!isAsked) setGeneration(exchange, toldApart.has(live.kind) ? next : plain, live);
+  if (!isAsked) setGeneration(call, toldApart.has(live.kind) ? next : plain, live);
   const { generation } = toldApart.has(live.kind) ? next.metadata : plain.metadata;
   if (generation !== undefined) next.metadata.generation = plain.metadata.generation = generation;
-  validateChanged(exchange, { next, live }, context);
+  validateChanged(call, { next, live }, context);
   for (const warning of behaviour.warnings?.(next, live, target.subresource) ?? []) context.warn(warning);
   next = plain;
   const validated = lens === undefined ? next : lens.show(next);
@@ -236,7 +236,7 @@ async function attempt(exchange: Exchange, change: Change, stored: Stored): Prom
   return await viewOf(resource, result, subresource);
 }
 
-function checkVersion({ resource, target }: Exchange, next: KubeObject, live: KubeObject): void {
+function checkVersion({ resource, target }: ApiCall, next: KubeObject, live: KubeObject): void {
   const { row, traits } = resource;
   const given = next.metadata.resourceVersion ?? "";
   if (given === "" || given === "0") {
@@ -271,30 +271,30 @@ function withSystemFields(next: KubeObject, live: KubeObject): KubeObject {
 
 const toldApart = new Set(["NetworkPolicy", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]);
 
-function setGeneration({ resource, target }: Exchange, next: KubeObject, live: KubeObject): void {
+function setGeneration({ resource, target }: ApiCall, next: KubeObject, live: KubeObject): void {
   if (target.subresource === "status") return;
   const generation = nextGeneration(resource, next, live);
   if (generation !== undefined) next.metadata.generation = generation;
 }
 
 function validateChanged(
-  exchange: Exchange,
+  call: ApiCall,
   { next, live }: { readonly next: KubeObject; readonly live: KubeObject },
   context: WriteContext,
 ): void {
-  const { kernel, resource } = exchange;
+  const { kernel, resource } = call;
   const { behaviour, schema, row } = resource;
   const found = [
     ...(behaviour.validateUpdate?.(next, live, context) ?? []),
     ...(schema === undefined
       ? []
-      : kernel.parts.schemas.validate(schema, next, {
+      : kernel.machinery.schemas.validate(schema, next, {
           old: live,
           only: context.subresource === "status" ? "status" : undefined,
           scale: resource.scale,
         })),
   ];
-  const errors = withAccessErrors(exchange, found, { next, old: live, context });
+  const errors = withAccessErrors(call, found, { next, old: live, context });
   if (errors.length > 0) throw invalid(invalidKind(row, next.kind), next.metadata.name ?? "", { errors });
 }
 
@@ -319,7 +319,7 @@ function isEmptied(next: KubeObject, live: KubeObject, kind: string): boolean {
 }
 
 function preconditionFailed(
-  { resource, target }: Exchange,
+  { resource, target }: ApiCall,
   { given, found }: { readonly given: string; readonly found: string },
 ): Error {
   const { row } = resource;
@@ -338,7 +338,7 @@ const prefixes: Readonly<Record<string, string>> = {
 };
 
 /** Under which the real server keeps a kind, as its errors say. */
-function storagePrefix({ custom, group, plural }: Exchange["resource"]["row"]): string {
+function storagePrefix({ custom, group, plural }: ApiCall["resource"]["row"]): string {
   if (custom || group === "apiextensions.k8s.io" || group === "apiregistration.k8s.io") return `${group}/${plural}`;
   return (Object.hasOwn(prefixes, plural) ? prefixes[plural] : undefined) ?? plural;
 }

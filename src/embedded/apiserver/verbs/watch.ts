@@ -4,7 +4,7 @@ import { versionNumber } from "../request/query.ts";
 import { selection } from "../request/selectors.ts";
 import { expired, StatusError } from "../status.ts";
 import { type EventType, Stored, type StoreEvent } from "../storage/stored.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ApiCall } from "./api-call.ts";
 import { bookmark, type Form, formOf } from "./forms.ts";
 import { WatchStream } from "./watch-stream.ts";
 
@@ -13,15 +13,15 @@ const bookmarkInterval = 60_000;
 /** Seconds before the end for the last of them. */
 const lastBookmark = 2;
 
-export async function watch(exchange: Exchange, options: ListOptions): Promise<Response> {
-  const { kernel, resource, target, request, warnings } = exchange;
+export async function watch(call: ApiCall, options: ListOptions): Promise<Response> {
+  const { kernel, resource, target, request, warnings } = call;
   const { storage } = kernel;
   const { collection } = resource;
   const { test } = selection(resource, options);
   await storage.settled();
   const asked = watchedFrom(options.resourceVersion);
-  const form = formOf(exchange);
-  checkStreamable(exchange);
+  const form = formOf(call);
+  checkStreamable(call);
   const namespace = resource.row.namespaced ? target.namespace : "";
   const prefix = namespace === "" ? "" : `${namespace}/`;
   const isInside = ({ key }: Stored): boolean => {
@@ -32,8 +32,8 @@ export async function watch(exchange: Exchange, options: ListOptions): Promise<R
   const stream = new WatchStream({
     signal: AbortSignal.any([request.signal, kernel.stopping]),
     seconds,
-    beginsAtOnce: exchange.connection.holdsHeaders === true,
-    isMute: exchange.accept.isListForm,
+    beginsAtOnce: call.connection.holdsHeaders === true,
+    isMute: call.accept.isListForm,
   });
   const answer = stream.response(warnings);
 
@@ -44,7 +44,7 @@ export async function watch(exchange: Exchange, options: ListOptions): Promise<R
     return answer;
   }
 
-  const watcher = new Watcher({ exchange, form, stream, test });
+  const watcher = new Watcher({ call, form, stream, test });
   let from = asked;
   const isFromAnywhere = options.resourceVersion === "" || asked === 0;
   // Who does not say where to begin is told the state first, as if it had been asked for.
@@ -60,7 +60,7 @@ export async function watch(exchange: Exchange, options: ListOptions): Promise<R
   // A conversion may have taken its time: what happened meanwhile is in the history.
   for (const event of collection.history.after(from)) if (isInside(event.stored)) watcher.take(event);
   const mark = (version: number, isEnd: boolean): string =>
-    line("BOOKMARK", form.event(bookmark(exchange, { version, isEnd })));
+    line("BOOKMARK", form.event(bookmark(call, { version, isEnd })));
   if (wantsState && options.allowWatchBookmarks) stream.write(mark(Math.max(from, storage.version), true));
   const stop = collection.listen((event) => {
     if (event.version > from && isInside(event.stored)) watcher.take(event);
@@ -79,7 +79,7 @@ export async function watch(exchange: Exchange, options: ListOptions): Promise<R
 }
 
 /** @throws StatusError 406 for what has no form for one event after the other */
-function checkStreamable({ accept }: Exchange): void {
+function checkStreamable({ accept }: ApiCall): void {
   if (!accept.yaml) return;
   const types = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
   throw new StatusError(406, "NotAcceptable", { message: `only the following media types are accepted: ${types}` });
@@ -100,7 +100,7 @@ function line(type: EventType | "BOOKMARK", object: string): string {
 }
 
 interface WatcherOptions {
-  readonly exchange: Exchange;
+  readonly call: ApiCall;
   readonly form: Form;
   readonly stream: WatchStream;
   readonly test: ((object: Stored["object"]) => boolean) | undefined;
@@ -125,7 +125,7 @@ class Watcher {
       this.#queue = this.#queue.then(() => this.#convert(event));
       return;
     }
-    const { resource } = this.#options.exchange;
+    const { resource } = this.#options.call;
     const views = resource.view([event.stored, ...(event.previous === undefined ? [] : [event.previous])]);
     if (views instanceof Promise) {
       const queue = this.#convert(event).finally(() => {
@@ -138,10 +138,10 @@ class Watcher {
   }
 
   async #convert(event: StoreEvent): Promise<void> {
-    const { exchange, stream } = this.#options;
+    const { call, stream } = this.#options;
     try {
       const previous = event.previous === undefined ? [] : [event.previous];
-      const views = await exchange.resource.view([event.stored, ...previous]);
+      const views = await call.resource.view([event.stored, ...previous]);
       this.#send(event, views[0] ?? event.stored, views[1]);
     } catch {
       // Without its converter the kind cannot be followed: the client lists again and is told why.

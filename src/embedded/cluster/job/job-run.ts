@@ -22,7 +22,7 @@ export type JobDraft = Draft<JobStatus> & {
   uncountedTerminatedPods: { succeeded: string[]; failed: string[] };
 };
 
-interface Parts extends JobTools {
+interface JobRunInput extends JobTools {
   readonly client: Client;
   readonly events: RunEvents;
   readonly job: Job;
@@ -61,7 +61,7 @@ export class JobRun {
   /** The first thing that went wrong with a pod; the status is written all the same. */
   problem: unknown;
 
-  constructor({ client, events, job, pods, now, failures }: Parts) {
+  constructor({ client, events, job, pods, now, failures }: JobRunInput) {
     this.client = client;
     this.events = events;
     this.now = now();

@@ -1,7 +1,7 @@
 /** One request to a resource, as the verbs pass it on. */
 import type { Admission, Authorizer, Operation, Reader, UserInfo, WriteContext } from "../hooks.ts";
-import type { Parts } from "../parts.ts";
-import type { Registry } from "../registry/registry.ts";
+import type { Machinery } from "../machinery.ts";
+import type { KindRegistry } from "../registry/kind-registry.ts";
 import type { Resource } from "../registry/resource.ts";
 import type { Accepted } from "../request/accept.ts";
 import type { Target } from "../request/target.ts";
@@ -11,9 +11,9 @@ import type { TokenAuthority } from "../authentication/tokens.ts";
 
 /** What the whole server shares. */
 export interface Kernel {
-  readonly parts: Parts;
+  readonly machinery: Machinery;
   readonly storage: Storage;
-  readonly registry: Registry;
+  readonly registry: KindRegistry;
   readonly admission: Admission;
   readonly reader: Reader;
   readonly authorizer: Authorizer;
@@ -24,7 +24,7 @@ export interface Kernel {
   readonly stopping: AbortSignal;
 }
 
-export interface Exchange {
+export interface ApiCall {
   readonly kernel: Kernel;
   readonly request: Request;
   readonly query: URLSearchParams;
@@ -45,7 +45,7 @@ export function timestamp(milliseconds: number): string {
 }
 
 export function writeContext(
-  { kernel, resource, target, user, warnings }: Exchange,
+  { kernel, resource, target, user, warnings }: ApiCall,
   operation: Operation,
   { name, dryRun }: { readonly name: string; readonly dryRun: boolean },
 ): WriteContext {

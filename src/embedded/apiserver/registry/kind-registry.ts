@@ -1,6 +1,6 @@
 /** Which kinds are served: the built-in ones and those of CustomResourceDefinitions, as these come and go. */
 import type { KindRow, KubeObject, Reader } from "../hooks.ts";
-import type { Parts } from "../parts.ts";
+import type { Machinery } from "../machinery.ts";
 import type { Storage } from "../storage/storage.ts";
 import { builtInResource } from "./built-in-resource.ts";
 import { customResource } from "./custom-resource.ts";
@@ -22,18 +22,18 @@ interface Served {
   readonly retire: AbortController;
 }
 
-export class Registry {
+export class KindRegistry {
   readonly #builtIn = new Map<string, KindRow>();
   readonly #resources = new Map<string, Resource>();
   /** By the name of the definition. */
   readonly #custom = new Map<string, Served>();
-  readonly #around: { readonly parts: Parts; readonly storage: Storage };
+  readonly #around: { readonly machinery: Machinery; readonly storage: Storage };
   /** Counts changes of what is served, for those who keep something made from it. */
   #generation = 0;
 
-  constructor(around: { readonly parts: Parts; readonly storage: Storage }) {
+  constructor(around: { readonly machinery: Machinery; readonly storage: Storage }) {
     this.#around = around;
-    for (const row of around.parts.schemas.rows()) this.#builtIn.set(pathOf(row), row);
+    for (const row of around.machinery.schemas.rows()) this.#builtIn.set(pathOf(row), row);
     const definitions = around.storage.collection(definitionsName);
     for (const { object } of definitions.all()) this.define(object);
   }

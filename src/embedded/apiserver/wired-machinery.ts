@@ -1,4 +1,4 @@
-/** The parts of the server, put together. */
+/** The machinery of the server, wired from the folders beside it. */
 import { createAdmission } from "./admission/admission.ts";
 import { convertObjects } from "./admission/conversion.ts";
 import type { KubeObject } from "./hooks.ts";
@@ -9,7 +9,7 @@ import { behaviourOf } from "./validation/behaviours.ts";
 import { Field } from "./validation/field.ts";
 import { dnsSubdomain } from "./validation/formats.ts";
 import { validateMetadata } from "./validation/metadata.ts";
-import type { ApplyRequest, Parts } from "./parts.ts";
+import type { ApplyRequest, Machinery } from "./machinery.ts";
 import { jsonPatch, jsonPatchStrictErrors } from "./patch/json-patch.ts";
 import { strategicMergePatch } from "./patch/strategic-merge-patch.ts";
 import { layOver } from "./patch/lay-over.ts";
@@ -34,7 +34,7 @@ import {
   openApiV3Paths,
 } from "./tables/tables.ts";
 
-export const wiredParts: Parts = {
+export const wiredMachinery: Machinery = {
   schemas: {
     rows: builtInRows,
     builtIn: builtInSchema,

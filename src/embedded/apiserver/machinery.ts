@@ -118,7 +118,7 @@ export interface Patches {
   ): Fields[] | undefined;
 }
 
-export interface Parts {
+export interface Machinery {
   readonly schemas: Schemas;
   readonly patches: Patches;
   /** Reads bodies of a built-in kind in protobuf; `undefined` where the kind has no such form. */
