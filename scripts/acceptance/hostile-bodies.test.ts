@@ -51,8 +51,11 @@ describe("an answer without an end is given up", () => {
   for (const protocol of PROTOCOLS) {
     test.each(asks)(
       `%s over ${protocol}`,
-      (ask, says) =>
-        victim.withstands("an endless answer", { protocol, ask, says, attack: endless(PIECE), growth: 120 }),
+      async (ask, says) => {
+        // Pages are asked for four times, of fewer items each: what is left of the attempts before may still be garbage.
+        const growth = ask === "pages" ? 200 : 120;
+        await victim.withstands("an endless answer", { protocol, ask, says, attack: endless(PIECE), growth });
+      },
       60_000,
     );
   }
@@ -241,7 +244,7 @@ describe("a proxy that answers CONNECT with what it should not", () => {
           );
           expect(outcome.said).toMatch(says);
           expect(outcome.said).not.toStartWith("answered");
-          expect(outcome.growth).toBeLessThan(64);
+          expect(outcome.growth).toBeLessThan(32);
           expect(outcome.livez).toBeLessThan(1_000);
         }
       } finally {

@@ -21,7 +21,7 @@ export interface Expected {
   /** What the victim says in the end. */
   readonly says: RegExp;
   readonly attack: Attack;
-  /** MiB that it may grow by. @default 96 */
+  /** MiB that it may grow by. @default 48 */
   readonly growth?: number;
   /** Milliseconds after which the victim gives up. @default 15_000 */
   readonly within?: number;
@@ -102,7 +102,7 @@ export class Victim implements AsyncDisposable {
 
   /** Has it ask a server that attacks, and checks all that is expected of it. */
   async withstands(name: string, expected: Expected): Promise<Outcome> {
-    const { protocol = "h2", ask, says, attack, growth = 96, within = 15_000, sent = 400 * MIB } = expected;
+    const { protocol = "h2", ask, says, attack, growth = 48, within = 15_000, sent = 400 * MIB } = expected;
     await using server = await startHostile(protocol, attack);
     const outcome = await this.ask({ ask, server: server.url, within });
     this.#note(`${name} (${ask}, ${protocol})`, outcome, server);

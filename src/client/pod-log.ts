@@ -1,6 +1,7 @@
 /** The log of a container as an async iterable of lines. */
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
-import { MOST_LOG_LINE_BYTES } from "../kube/limits.ts";
+import { MOST_LOG_LINE_BYTES, MOST_UNREAD_LOG_BYTES } from "../kube/limits.ts";
+import type { StreamFlow } from "../kube/transport/kube-request.ts";
 import { LineSplitter } from "../kube/encoding/line-splitter.ts";
 import { objectPath } from "../kube/api/mapper.ts";
 import { Pod } from "../resource/builtin/core.ts";
@@ -24,6 +25,9 @@ export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): A
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, options.signal, options.stop].filter((one) => one !== undefined));
   const lines: string[] = [];
+  /** Bytes of lines that nobody has read yet, those that are being handed over included. */
+  let unread = 0;
+  let flow: StreamFlow | undefined;
   let wake = Promise.withResolvers<void>();
   const splitter = new LineSplitter({
     what: `the log of pod ${pod.name}`,
@@ -39,8 +43,11 @@ export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): A
       accept: "*/*",
       headers: options.headers,
       signal,
+      onFlow: (given) => (flow = given),
       onChunk: (chunk) => {
         splitter.push(chunk);
+        unread += chunk.length;
+        if (unread > MOST_UNREAD_LOG_BYTES) flow?.pause();
         wake.resolve();
       },
     })
@@ -54,7 +61,10 @@ export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): A
     );
   try {
     while (true) {
+      const taken = unread;
       yield* lines.splice(0);
+      unread -= taken;
+      if (unread <= MOST_UNREAD_LOG_BYTES) flow?.resume();
       if (end !== undefined && lines.length === 0) {
         if (end.error !== undefined) throw end.error;
         return;

@@ -35,7 +35,10 @@ export const MOST_ANSWER_BYTES: number = 32 * MIB;
  * larger than those before, smaller pages are asked for.
  */
 export const MOST_PAGE_BYTES: number = 32 * MIB;
-/** A collection on one page, which is asked for when its pages took longer than the server keeps them. */
+/**
+ * A collection that is held as a whole before anything is done with it: on one page, which is asked for when its pages took
+ * longer than the server keeps them, or as a stream of whole objects. A larger stream is given up for pages.
+ */
 export const MOST_COLLECTION_BYTES: number = 64 * MIB;
 /** Items of such a collection whose metadata alone is listed; 150,000 pods are the most that Kubernetes is made for. */
 export const MOST_PAGE_ITEMS = 1_000_000;
@@ -60,7 +63,14 @@ export const MOST_MESSAGE_BYTES: number = 4 * MIB;
 export const MOST_MESSAGE_FRAMES = 1_000;
 /** The head of an answer over HTTP/1.1, as Node limits it too, and generously. */
 export const MOST_HEAD_BYTES: number = 64 * KIB;
+/**
+ * What has come of a container's log and nobody has read yet, beside what fits into the window of its stream, 16 MiB. The
+ * server waits until it is read.
+ */
+export const MOST_UNREAD_LOG_BYTES: number = MIB;
 /** A line of a container's log. The container runtime cuts at 16 KiB; what it cut is put together again. */
 export const MOST_LOG_LINE_BYTES: number = 16 * MIB;
+/** Different warnings that are logged in a minute, and remembered so that none is logged twice. A healthy server has a few. */
+export const MOST_WARNINGS = 100;
 /** Text of one warning of the server; kube-apiserver itself cuts at 256 characters. */
 export const MOST_WARNING_CHARACTERS = 1_024;

@@ -29,4 +29,7 @@ export interface ResponseHandlers {
 export interface OpenRequest {
   /** Ends the request; its handlers are not called again. */
   cancel(): void;
+  /** Makes the server wait with the rest of the body; what is on its way still arrives. */
+  pause(): void;
+  resume(): void;
 }

@@ -15,6 +15,7 @@ export function openHttp1(config: ClusterConfig, request: HttpRequest, handlers:
   const { server } = config;
   const sent = startRequest(config, request);
   let open = true;
+  let answer: IncomingMessage | undefined;
   const finish = (error?: UnreachableError): void => {
     if (!open) return;
     open = false;
@@ -25,6 +26,7 @@ export function openHttp1(config: ClusterConfig, request: HttpRequest, handlers:
   sent.on("error", (error) => finish(unreachable(server, error)));
   sent.on("response", (response: IncomingMessage) => {
     if (!open) return;
+    answer = response;
     handlers.onResponse(response.statusCode ?? 0, (name) => {
       const value = response.headers[name];
       return Array.isArray(value) ? value.join(", ") : value;
@@ -44,6 +46,8 @@ export function openHttp1(config: ClusterConfig, request: HttpRequest, handlers:
       open = false;
       sent.destroy();
     },
+    pause: () => answer?.pause(),
+    resume: () => answer?.resume(),
   };
 }
 

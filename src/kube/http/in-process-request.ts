@@ -2,26 +2,41 @@
 import type { ClusterConfig, HeaderValues } from "../config/cluster-config.ts";
 import { unreachable } from "../errors/connection-failure.ts";
 import type { HttpRequest, ResponseHandlers, OpenRequest } from "./http-request.ts";
+import { PauseGate } from "./pause-gate.ts";
 
 /** Starts a request. Every failure is reported to the handlers. */
 export function openInProcess(config: ClusterConfig, request: HttpRequest, handlers: ResponseHandlers): OpenRequest {
   const gone = new AbortController();
-  run(config, request, { handlers, signal: gone.signal }).catch((error: unknown) => {
+  const gate = new PauseGate();
+  run(config, request, { handlers, signal: gone.signal, gate }).catch((error: unknown) => {
     if (!gone.signal.aborted) handlers.onError(unreachable(config.server, error));
   });
-  return { cancel: () => gone.abort() };
+  return openWith(gone, gate);
 }
 
-async function run(
-  config: ClusterConfig,
-  request: HttpRequest,
-  { handlers, signal }: { handlers: ResponseHandlers; signal: AbortSignal },
-): Promise<void> {
-  await carry(await config.answer!(requestOf(config, { ...request, signal })), handlers, signal);
+/** A request whose response is read by {@link carry}. */
+export function openWith(gone: AbortController, gate: PauseGate): OpenRequest {
+  const cancel = (): void => {
+    gone.abort();
+    gate.resume(); // a paused loop has to see that the request is over
+  };
+  return { cancel, pause: () => gate.pause(), resume: () => gate.resume() };
+}
+
+/** How a response is read. */
+export interface Carrying {
+  readonly handlers: ResponseHandlers;
+  readonly signal: AbortSignal;
+  readonly gate: PauseGate;
+}
+
+async function run(config: ClusterConfig, request: HttpRequest, carrying: Carrying): Promise<void> {
+  const { signal } = carrying;
+  await carry(await config.answer!(requestOf(config, { ...request, signal })), carrying);
 }
 
 /** Passes a response to the handlers as it arrives. */
-export async function carry(response: Response, handlers: ResponseHandlers, signal: AbortSignal): Promise<void> {
+export async function carry(response: Response, { handlers, signal, gate }: Carrying): Promise<void> {
   const reader = response.body?.getReader();
   const leave = (): void => void reader?.cancel().catch(() => {});
   if (signal.aborted) return leave();
@@ -32,6 +47,9 @@ export async function carry(response: Response, handlers: ResponseHandlers, sign
     if (signal.aborted) return;
     if (done || value === undefined) break;
     handlers.onChunk(value);
+    if (gate.resumed === undefined) continue;
+    await gate.resumed;
+    if (signal.aborted) return;
   }
   handlers.onEnd();
 }

@@ -21,5 +21,8 @@ export function openLazyHttp1(config: ClusterConfig, request: HttpRequest, handl
       isOver = true;
       opened?.cancel();
     },
+    // Nothing arrives before the request is open.
+    pause: () => opened?.pause(),
+    resume: () => opened?.resume(),
   };
 }

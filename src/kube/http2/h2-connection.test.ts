@@ -79,7 +79,7 @@ function connect() {
         ...own,
       },
     );
-    stream.moveTo({ cancel: (cancelled) => connection.cancel(cancelled), release() {} });
+    stream.moveTo({ cancel: (cancelled) => connection.cancel(cancelled), release() {}, resume() {} });
     connection.send(stream);
     return stream;
   };

@@ -65,8 +65,6 @@ const WINDOW = 1 << 24;
 const CONNECTION_WINDOW = 1 << 30;
 const DEFAULT_WINDOW = 65_535;
 const FRAME_BYTES = 65_536;
-const OPAQUE = new Uint8Array(8);
-const NOTHING = new Uint8Array(0);
 
 export class H2Connection implements SecureSocketHandlers, FrameListener {
   /** SETTINGS_MAX_CONCURRENT_STREAMS of the server; `undefined` before its settings have arrived. */
@@ -145,8 +143,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   cancel(stream: H2Stream): void {
     if (!this.#streams.delete(stream.id)) return;
     this.#bodies.forget(stream);
-    this.#frames.numbered(RST_STREAM, stream.id, CANCEL);
-    this.#writeSoon();
+    this.#sendSoon(RST_STREAM, stream.id, CANCEL);
     this.#leaveWhenDone();
   }
 
@@ -154,7 +151,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   ping(): void {
     if (this.#closed) return;
     this.#flood.pinged();
-    this.#frames.frame(PING, 0, 0, OPAQUE);
+    this.#frames.frame(PING, 0, 0, new Uint8Array(8));
     this.#write();
   }
 
@@ -272,18 +269,19 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     const stream = this.#streamOf(id);
     this.#received += bytes;
     if (this.#received >= CONNECTION_WINDOW / 2) {
-      this.#frames.numbered(WINDOW_UPDATE, 0, this.#received);
+      this.#sendSoon(WINDOW_UPDATE, 0, this.#received);
       this.#received = 0;
-      this.#writeSoon();
     }
-    if (stream === undefined) return undefined;
-    stream.received += bytes;
-    if (stream.received >= WINDOW / 2) {
-      this.#frames.numbered(WINDOW_UPDATE, id, stream.received);
-      stream.received = 0;
-      this.#writeSoon();
-    }
+    if (stream !== undefined) stream.received += bytes;
+    if (stream?.isPaused === false) this.resume(stream);
     return stream;
+  }
+
+  /** Opens the window of a stream again when half of it is used up. */
+  resume(stream: H2Stream): void {
+    if (stream.received < WINDOW / 2 || !this.#streams.has(stream.id)) return;
+    this.#sendSoon(WINDOW_UPDATE, stream.id, stream.received);
+    stream.received = 0;
   }
 
   /** RFC 9113, section 6.10: nothing may come between the frames of one field block. */
@@ -318,7 +316,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
       else if (setting === INITIAL_WINDOW_SIZE) this.#bodies.setInitial(value);
       else if (setting === MAX_FRAME_SIZE) this.#bodies.setFrameBytes(value);
     }
-    this.#acknowledge(SETTINGS, NOTHING);
+    this.#acknowledge(SETTINGS, new Uint8Array(0));
     this.#options.onSettings();
   }
 
@@ -354,10 +352,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     if (stream === undefined) return;
     this.#streams.delete(id);
     // A complete response before the end of the request: the rest of the request is not needed (RFC 9113, section 8.1).
-    if (this.#bodies.forget(stream) && error === undefined) {
-      this.#frames.numbered(RST_STREAM, id, CANCEL);
-      this.#writeSoon();
-    }
+    if (this.#bodies.forget(stream) && error === undefined) this.#sendSoon(RST_STREAM, id, CANCEL);
     if (error === undefined) stream.end();
     else stream.fail(error);
     this.#leaveWhenDone();
@@ -379,6 +374,11 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     let target = this.#targets.get(method);
     if (target === undefined) this.#targets.set(method, (target = encodeTarget(method, this.#options.server.host)));
     return target;
+  }
+
+  #sendSoon(type: number, id: number, value: number): void {
+    this.#frames.numbered(type, id, value);
+    this.#writeSoon();
   }
 
   #writeSoon(): void {

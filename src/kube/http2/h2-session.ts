@@ -104,6 +104,10 @@ export class H2Session implements StreamOwner {
     if (!this.#closed) this.#options.onRoom();
   }
 
+  resume(stream: H2Stream): void {
+    this.#connection?.resume(stream);
+  }
+
   /** Takes no more streams, and closes after the last one. */
   leave(): void {
     this.#draining = true;

@@ -98,7 +98,7 @@ function client(
     elsewhere: ({ path: to }, handlers) => {
       told.push(`${to} elsewhere`);
       setImmediate(() => handlers.onEnd());
-      return { cancel() {} };
+      return { cancel() {}, pause() {}, resume() {} };
     },
     ...more,
   });

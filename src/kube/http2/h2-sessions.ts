@@ -83,6 +83,9 @@ export class H2Sessions implements StreamOwner {
     this.#waiting.delete(stream);
   }
 
+  /** Nothing has arrived for a stream that waits for a session. */
+  resume(): void {}
+
   /** Abandons the sessions, which may be dead: their streams continue, new ones get new connections. */
   renew(): void {
     for (const session of this.#sessions) session.leave();

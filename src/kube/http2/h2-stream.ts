@@ -11,6 +11,8 @@ export interface StreamOwner {
   cancel(stream: H2Stream): void;
   /** The stream has ended; called before its handlers. */
   release(stream: H2Stream): void;
+  /** The stream is no longer paused. */
+  resume(stream: H2Stream): void;
 }
 
 /** **Guarantees.** The handlers are told of at most one end, and of nothing after `cancel`. */
@@ -22,6 +24,8 @@ export class H2Stream implements Outgoing, OpenRequest {
   answered = false;
   /** Bytes received since the last WINDOW_UPDATE. */
   received = 0;
+  /** No WINDOW_UPDATE is sent, so that the server waits once the window is used up. */
+  isPaused = false;
   readonly request: HttpRequest;
   readonly handlers: ResponseHandlers;
   /** The encoded `:path`. */
@@ -29,6 +33,8 @@ export class H2Stream implements Outgoing, OpenRequest {
   readonly fields: Uint8Array;
   /** `undefined` once the stream has ended. */
   #owner: StreamOwner | undefined;
+  /** The request on a carrier for servers without HTTP/2. */
+  #elsewhere: OpenRequest | undefined;
 
   /**
    * @param prefix the path of the server's URL.
@@ -58,7 +64,20 @@ export class H2Stream implements Outgoing, OpenRequest {
   handOver(elsewhere: (request: HttpRequest, handlers: ResponseHandlers) => OpenRequest): void {
     if (!this.#leave()) return;
     const other = elsewhere(this.request, this.handlers);
-    this.#owner = { cancel: () => other.cancel(), release() {} };
+    if (this.isPaused) other.pause();
+    this.#elsewhere = other;
+    this.#owner = { cancel: () => other.cancel(), release() {}, resume: () => other.resume() };
+  }
+
+  pause(): void {
+    this.isPaused = true;
+    this.#elsewhere?.pause();
+  }
+
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.#owner?.resume(this);
   }
 
   cancel(): void {

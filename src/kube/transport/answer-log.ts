@@ -1,9 +1,11 @@
 /** What is told of answers: counts for metrics, and the server's warnings. */
+import type { Clock } from "../../platform/clock.ts";
 import { Warnings } from "./warnings.ts";
 
 export interface AnswerLogOptions {
   readonly onWarning?: ((text: string) => void) | undefined;
   readonly onRequest?: ((method: string, code: string) => void) | undefined;
+  readonly clock: Pick<Clock, "now">;
 }
 
 export class AnswerLog {
@@ -13,7 +15,7 @@ export class AnswerLog {
 
   constructor(options: AnswerLogOptions) {
     this.#onRequest = options.onRequest;
-    this.#warnings = options.onWarning && new Warnings(options.onWarning);
+    this.#warnings = options.onWarning && new Warnings(options.onWarning, options.clock);
   }
 
   /** By `<method> <code>`; the code is `<error>` where there was no answer. */

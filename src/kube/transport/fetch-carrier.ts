@@ -5,7 +5,8 @@ import { unreachable } from "../errors/connection-failure.ts";
 import type { OpenHttp1 } from "./http-carrier.ts";
 import type { HttpRequest, ResponseHandlers, OpenRequest } from "../http/http-request.ts";
 import { openLazyHttp1 } from "../http/lazy-http1.ts";
-import { carry, requestOf } from "../http/in-process-request.ts";
+import { carry, type Carrying, openWith, requestOf } from "../http/in-process-request.ts";
+import { PauseGate } from "../http/pause-gate.ts";
 
 export interface FetchRequest {
   readonly method: string;
@@ -58,10 +59,11 @@ export class FetchCarrier {
   /** Starts a request. Every failure is reported to the handlers. */
   #open(request: HttpRequest, handlers: ResponseHandlers): OpenRequest {
     const controller = new AbortController();
-    this.#carry(request, handlers, controller.signal).catch((error: unknown) => {
+    const gate = new PauseGate();
+    this.#carry(request, { handlers, signal: controller.signal, gate }).catch((error: unknown) => {
       if (!controller.signal.aborted) handlers.onError(unreachable(this.#config.server, error));
     });
-    return { cancel: () => controller.abort() };
+    return openWith(controller, gate);
   }
 
   /** Sends a request on a new connection of its own, which shows whether new connections work. */
@@ -85,8 +87,8 @@ export class FetchCarrier {
     this.#session.close();
   }
 
-  async #carry(request: HttpRequest, handlers: ResponseHandlers, signal: AbortSignal): Promise<void> {
-    await carry(await this.send({ ...request, signal }), handlers, signal);
+  async #carry(request: HttpRequest, carrying: Carrying): Promise<void> {
+    await carry(await this.send({ ...request, signal: carrying.signal }), carrying);
   }
 
   #reopen(): void {

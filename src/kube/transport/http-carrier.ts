@@ -103,6 +103,8 @@ export class HttpCarrier {
         leave();
         opened.cancel();
       },
+      pause: () => opened.pause(),
+      resume: () => opened.resume(),
     };
   }
 

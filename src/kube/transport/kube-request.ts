@@ -40,7 +40,15 @@ export interface KubeRequest {
   readonly traffic?: "request" | "list" | "lease" | undefined;
 }
 
+/** Lets a server wait whose answer comes faster than it is used. */
+export interface StreamFlow {
+  pause(): void;
+  resume(): void;
+}
+
 export interface StreamRequest extends KubeRequest {
+  /** Called once, before the first piece of the body. */
+  onFlow?(flow: StreamFlow): void;
   /** Called synchronously for each piece of the body as it arrives. */
   onChunk(chunk: Uint8Array): void;
   /** Called once, when the server has begun to answer with success. */

@@ -60,6 +60,7 @@ class LongStream implements ResponseHandlers {
     if (idleTimeout !== undefined) this.#armIdle(idleTimeout, idleTimeout);
     this.#opened = carrier.open(http, this);
     if (this.#over) this.#opened.cancel();
+    else this.#request.onFlow?.(this.#opened);
     await this.#done.promise;
   }
 

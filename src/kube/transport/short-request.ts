@@ -35,7 +35,7 @@ export class ShortRequest implements ResponseHandlers, Expiring {
   readonly #options: ShortRequestOptions;
   #resolve!: (answer: unknown) => void;
   #reject!: (error: unknown) => void;
-  #open: OpenRequest | undefined;
+  #open: Pick<OpenRequest, "cancel"> | undefined;
   #isOver = false;
   #status = 0;
   #header: (name: string) => string | undefined = none;

@@ -149,7 +149,7 @@ class KubeTransport implements Transport {
     this.#reload = new CredentialReloader(config);
     const compressedLists = config.answer === undefined;
     this.#headers = new RequestHeaders(options.userAgent ?? "binnacle", { compressedLists });
-    this.#log = new AnswerLog(options);
+    this.#log = new AnswerLog({ ...options, clock });
   }
 
   get reachability(): Reachability {

@@ -1,21 +1,29 @@
 /** Warnings of the API server, such as the use of a deprecated version. */
 
-import { MOST_WARNING_CHARACTERS } from "../limits.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { MOST_WARNING_CHARACTERS, MOST_WARNINGS } from "../limits.ts";
 
-/** Past this many texts the oldest may be told again. */
-const MOST_TEXTS = 1_000;
+const MINUTE_MS = 60_000;
 
 /**
  * Tells each text once.
+ *
+ * **Guarantees.** No more than {@link MOST_WARNINGS} texts are told in a minute, and as many are remembered: of a server
+ * that always has new ones, the oldest may be told again.
  *
  * @see https://kubernetes.io/blog/2020/09/03/warnings/
  */
 export class Warnings {
   readonly #tell: (text: string) => void;
+  readonly #clock: Pick<Clock, "now">;
   readonly #told = new Set<string>();
+  #since: number;
+  #lately = 0;
 
-  constructor(tell: (text: string) => void) {
+  constructor(tell: (text: string) => void, clock: Pick<Clock, "now">) {
     this.#tell = tell;
+    this.#clock = clock;
+    this.#since = clock.now();
   }
 
   /** @param header the value of a `Warning` header: one or more of `299 - "text"`. */
@@ -23,9 +31,26 @@ export class Warnings {
     for (const [, quoted = ""] of header.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)) {
       const text = quoted.slice(0, MOST_WARNING_CHARACTERS).replace(/\\(.)/g, "$1");
       if (this.#told.has(text)) continue;
-      if (this.#told.size >= MOST_TEXTS) this.#told.clear();
-      this.#told.add(text);
-      this.#tell(text);
+      if (!this.#mayTell()) return;
+      this.#remember(text);
+      this.#tell(this.#lately < MOST_WARNINGS ? text : `${text} (more of the next minute are left out)`);
     }
+  }
+
+  #mayTell(): boolean {
+    const now = this.#clock.now();
+    if (now - this.#since >= MINUTE_MS || now < this.#since) {
+      this.#since = now;
+      this.#lately = 0;
+    }
+    if (this.#lately >= MOST_WARNINGS) return false;
+    this.#lately++;
+    return true;
+  }
+
+  #remember(text: string): void {
+    if (this.#told.size >= MOST_WARNINGS) for (const oldest of this.#told.values().take(1)) this.#told.delete(oldest);
+    // A part of the header would keep all of it.
+    this.#told.add(Buffer.from(text).toString());
   }
 }

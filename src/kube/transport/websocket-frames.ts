@@ -41,6 +41,13 @@ export class FrameReader {
   /** @throws Error for what is no WebSocket, or for a message without an end. */
   push(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length;) {
+      const control = this.#have === 0 ? controlFrame(chunk, at) : undefined;
+      if (control !== undefined) {
+        const opcode = chunk[at]! & 0x0f;
+        at += SHORTEST_HEAD + control.length;
+        this.#onMessage(opcode, control);
+        continue;
+      }
       const size = Math.min(this.#begun.length - this.#have, chunk.length - at);
       this.#begun.set(chunk.subarray(at, at + size), this.#have);
       this.#have += size;
@@ -82,6 +89,18 @@ export class FrameReader {
     this.#bytes = 0;
     this.#onMessage(this.#opcode, whole);
   }
+}
+
+/**
+ * The payload of a control frame that is whole in what arrived: nothing is copied of it, because nobody keeps it, and a
+ * server may send millions.
+ */
+function controlFrame(chunk: Uint8Array, at: number): Uint8Array | undefined {
+  const first = chunk[at]!;
+  const length = chunk[at + 1] ?? MASKED;
+  if ((first & 0x0f) < OPCODE.close || length >= 126) return undefined;
+  const end = at + SHORTEST_HEAD + length;
+  return end > chunk.length ? undefined : chunk.subarray(at + SHORTEST_HEAD, end);
 }
 
 /** Of a frame whose first two bytes are there. A server masks nothing. */
