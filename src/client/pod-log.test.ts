@@ -6,7 +6,7 @@ import { RestMapper } from "../kube/api/mapper.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
-import { clientParts, KubeClient } from "./kube-client.ts";
+import { clientCore, KubeClient } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";
 import { openGate } from "./write-gate.ts";
 
@@ -28,7 +28,7 @@ function clientOf(config: ClusterConfig): KubeClient {
   cleanup.defer(() => transport.close());
   const mapper = new RestMapper(transport);
   const log = createLog({ level: "error", format: "json" });
-  const parts = clientParts({
+  const core = clientCore({
     transport,
     mapper,
     informers: new InformerRegistry({ transport, mapper, log }),
@@ -37,7 +37,7 @@ function clientOf(config: ClusterConfig): KubeClient {
     permissions: new Permissions(),
     onUndeclared: undefined,
   });
-  return new KubeClient(parts, { gate: openGate, requestSignal: undefined, origin: "test" });
+  return new KubeClient(core, { gate: openGate, requestSignal: undefined, origin: "test" });
 }
 
 /** What has been sent of the log so far. */
