@@ -173,6 +173,59 @@ export const conversion: readonly Case[] = [
     },
   },
   {
+    name: "writes that change nothing but the version that is stored",
+    run: async (session) => {
+      const group = "rewritten.example.test";
+      await makeNamespace(session);
+      await using server = webhookServer();
+      good(server);
+      const clientConfig = { url: `${server.url}/convert`, caBundle: server.caBundle };
+      await establish(session, group, clientConfig);
+      const path = (version: string): string => `/apis/${group}/${version}/namespaces/${session.slug}/hosts`;
+      const nothing = async (when: string): Promise<void> => {
+        for (const version of ["v2", "v1", "v2"]) {
+          const patched: Loose = await session.send(
+            `patch nothing of ${version} ${when}`,
+            "PATCH",
+            `${path(version)}/a`,
+            {
+              headers: merge,
+              body: {},
+            },
+          );
+          await session.send(`put nothing of ${version} ${when}`, "PUT", `${path(version)}/a`, { body: patched });
+        }
+      };
+      const body = { apiVersion: `${group}/v2`, kind: "Host", metadata: { name: "a" }, spec: { address: "a.test" } };
+      await session.send("create", "POST", path("v2"), { body });
+      await nothing("as it is stored");
+      const { spec }: Loose = definition(group, clientConfig);
+      const store = async (storage: string, more: (version: Loose) => object = () => ({})): Promise<void> => {
+        const versions = spec.versions.map((version: Loose) => ({
+          ...version,
+          ...more(version),
+          storage: version.name === storage,
+        }));
+        await session.quietly("PATCH", `${definitions}/hosts.${group}`, { spec: { versions } }, merge);
+        await session.noticed(1_000);
+      };
+      await store("v1");
+      await nothing("stored in the old version from now on");
+      await store("v2");
+      await session.send("a dry run", "PATCH", `${path("v2")}/a?dryRun=All`, { headers: merge, body: {} });
+      await session.send("as it was before", "GET", `${path("v2")}/a`);
+      await nothing("stored in the new version again");
+      const added = { type: "string", default: "added" };
+      await store("v2", ({ name }) => {
+        const changed: Loose = schema(name === "v2" ? "address" : "host");
+        changed.openAPIV3Schema.properties.spec.properties.more = added;
+        return { schema: changed };
+      });
+      await nothing("with a default that is new");
+      await session.quietly("DELETE", `${definitions}/hosts.${group}`);
+    },
+  },
+  {
     name: "conversion that fails",
     run: async (session) => {
       const group = "failing.example.test";
