@@ -301,6 +301,56 @@ describe("what is no ConversionReview", () => {
   });
 });
 
+describe("parts of objects, which kube-apiserver has converted to work out an apply", () => {
+  const part = (version: string, spec: object | null | undefined): unknown =>
+    converted(version === "v1" ? "v2" : "v1", { apiVersion: `${group}/${version}`, kind: "Widget", metadata, spec })[
+      "spec"
+    ];
+
+  test("an object without a spec becomes one without a spec", () => {
+    expect(part("v1", undefined)).toBeUndefined();
+    expect(part("v1", null)).toBeUndefined();
+    expect(part("v2", {})).toBeUndefined();
+  });
+
+  test("of an object without some required fields the others are there", () => {
+    const Host = defineResource({
+      group,
+      kind: "Host",
+      versions: {
+        v1: {
+          spec: z.object({ host: z.string(), port: z.int(), tags: z.array(z.string()), note: z.string().optional() }),
+          toHub: ({ spec: { host, port, tags, note } }) => ({
+            spec: { endpoint: { host: host.toLowerCase(), port }, tags: tags.map((name) => ({ name })), note },
+          }),
+          fromHub: ({ spec: { endpoint, tags, note } }) => ({
+            spec: { host: endpoint.host, port: endpoint.port, tags: tags.map(({ name }) => name), note },
+          }),
+        },
+        v2: {
+          spec: z.object({
+            endpoint: z.object({ host: z.string(), port: z.int() }),
+            tags: z.array(z.object({ name: z.string() })),
+            note: z.string().optional(),
+          }),
+        },
+      },
+      hub: "v2",
+      storage: "v2",
+    });
+    const convertedSpec = (version: string, spec: object): unknown => {
+      const object = { apiVersion: `${group}/${version}`, kind: "Host", metadata, spec };
+      const { response } = ask(`${group}/${version === "v1" ? "v2" : "v1"}`, [object], Host);
+      expect(response.result).toEqual({ status: "Success" });
+      return response.convertedObjects[0]!["spec"];
+    };
+    expect(convertedSpec("v1", { host: "A" })).toEqual({ endpoint: { host: "a" } });
+    expect(convertedSpec("v1", { port: 3, note: "n" })).toEqual({ endpoint: { port: 3 }, note: "n" });
+    expect(convertedSpec("v2", { endpoint: null, tags: [{ name: "x" }] })).toEqual({ tags: ["x"] });
+    expect(convertedSpec("v2", { endpoint: { port: 3 } })).toEqual({ port: 3 });
+  });
+});
+
 test("a failure tells nothing that is sensitive", () => {
   const Vault = defineResource({
     group,

@@ -1,6 +1,7 @@
 /** One object in another version of its kind: through the hub, which every version converts to and from. */
 import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
 import { sameJson } from "../../resource/json.ts";
+import { completed, isComplete } from "../../resource/schema/completion.ts";
 import { withDefaults } from "../../resource/schema/defaults.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -22,14 +23,14 @@ export class ConversionError extends Error {
 /**
  * Converts an object of a kind with several versions. The given object is not changed; the result may share parts of it.
  *
- * The result always has the fields that have a default in its version, because the types of the author's functions say so and
- * the API server fills in no defaults after a conversion.
+ * What the author's functions get is what their types say: it has every required field, and every field with a default. So has
+ * the result, because the API server fills in no defaults after a conversion.
  *
  * @param to the name of a version, such as `v1`.
  * @throws ConversionError, and whatever the author's functions throw.
  */
 export function convertObject(definition: ResourceDefinition, object: WireObject, to: string): WireObject {
-  const { group, names, hub } = definition;
+  const { group, names } = definition;
   if (object.kind !== names.kind) throw new ConversionError(`the object is a ${object.kind}, and no ${names.kind}`);
   const prefix = `${group}/`;
   if (!object.apiVersion.startsWith(prefix)) {
@@ -37,9 +38,46 @@ export function convertObject(definition: ResourceDefinition, object: WireObject
   }
   const from = object.apiVersion.slice(prefix.length);
   if (from === to) throw new ConversionError(`the object is in version ${to} already`);
-  const [source, target] = [versionNamed(definition, from), versionNamed(definition, to)];
-  const inHub = from === hub ? object : toHub(definition, source, object);
-  return to === hub ? inHub : fromHub(definition, target, inHub);
+  const way: Way = { definition, source: versionNamed(definition, from), target: versionNamed(definition, to) };
+  return isComplete(way.source.schema, object) ? throughHub(object, way) : convertPart(object, way);
+}
+
+interface Way {
+  readonly definition: ResourceDefinition;
+  readonly source: VersionDefinition;
+  readonly target: VersionDefinition;
+}
+
+function throughHub(object: WireObject, { definition, source, target }: Way): WireObject {
+  const { hub } = definition;
+  const inHub = source.name === hub ? object : toHub(definition, source, object);
+  return target.name === hub ? inHub : fromHub(definition, target, inHub);
+}
+
+/**
+ * Converts a part of an object: while the API server works out a server-side apply in one version of an object that is managed in
+ * another, it has parts of it converted, down to an object without a spec, to learn which of their fields are the same.
+ *
+ * The author's functions get the part with empty values for all that is missing, and the result is without what follows from
+ * empty values alone.
+ */
+function convertPart(part: WireObject, way: Way): WireObject {
+  const { schema } = way.source;
+  const { spec: _, status: __, ...nothing } = part;
+  const converted = throughHub(completed(schema, part) as WireObject, way);
+  const empty = throughHub(completed(schema, nothing) as WireObject, way);
+  const { apiVersion, kind, metadata } = converted;
+  const spec = difference(converted.spec, empty.spec);
+  const status = difference(converted.status, empty.status);
+  return { apiVersion, kind, metadata, ...(spec !== undefined && { spec }), ...(status !== undefined && { status }) };
+}
+
+/** What of a value is not in another one; `undefined` when that is nothing. */
+function difference(value: unknown, other: unknown): unknown {
+  if (sameJson(value, other)) return undefined;
+  if (!isFields(value) || !isFields(other)) return value;
+  const fields = Object.entries(value).map(([name, field]) => [name, difference(field, other[name])] as const);
+  return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
 }
 
 function versionNamed({ names, versions }: ResourceDefinition, name: string): VersionDefinition {
