@@ -89,7 +89,7 @@ const usage: readonly [string, string][] = [
   ["run --controllers", "--controllers needs a value"],
   ["run --controllers DIR/good --kube-api-burst 5", "without --kube-api-qps: add it"],
   ["manifests", "Say what to print"],
-  ["manifests all", "what is 'all': expected crds, rbac, deploy"],
+  ["manifests all", "what is 'all': expected crds, rbac, webhooks, deploy"],
   ["manifests rbac --service-account x", "--service-account is 'x': expected namespace/name"],
   ["check --config DIR/none.yaml", "Cannot read --config 'DIR/none.yaml': there is no such file"],
   ["check --config DIR/typo.yaml", "Unknown option 'contrllers' in DIR/typo.yaml, did you mean 'controllers'?"],

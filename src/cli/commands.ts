@@ -34,7 +34,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "manifests",
     usage: "[what]",
-    describe: "Print YAML for kubectl apply: crds, rbac or deploy",
+    describe: "Print YAML for kubectl apply: crds, rbac, webhooks or deploy",
     load: async () => (await import("./manifests.ts")).manifestsCommand,
   },
   {

@@ -1,6 +1,7 @@
 /** What it takes to run the modules in a cluster. */
 import { createHash } from "node:crypto";
 import type { MountedFile } from "./config-map-files.ts";
+import { WEBHOOK_PORT, type WebhookManifests } from "./webhook-manifests.ts";
 import { namespaceManifest, type ServiceAccount } from "../module/rbac-manifests.ts";
 
 export interface DeployOptions {
@@ -17,6 +18,7 @@ export interface DeployOptions {
   readonly replicas: number;
   /** The value of `--leader-elect`; `undefined` for none. */
   readonly elects: "process" | "module" | undefined;
+  readonly webhooks: Pick<WebhookManifests, "service" | "args">;
   /** The modules, for a ConfigMap; `undefined` when the image holds them. */
   readonly files: readonly MountedFile[] | undefined;
 }
@@ -41,6 +43,7 @@ export function deployManifests(options: DeployOptions): readonly object[] {
             data: Object.fromEntries(files.map((file) => [file.key, file.text])),
           },
         ]),
+    ...options.webhooks.service,
     deployment(options),
     ...(options.replicas > 1 ? [disruptionBudget(options)] : []),
   ];
@@ -65,7 +68,7 @@ function labels(name: string): Readonly<Record<string, string>> {
 }
 
 function deployment(options: DeployOptions): object {
-  const { account, namespaces, image, installs, files, replicas, elects } = options;
+  const { account, namespaces, image, installs, files, replicas, elects, webhooks } = options;
   const { name, namespace } = account;
   const selector = selectorOf(name);
   const annotations = files === undefined ? undefined : { "binnacle.dev/modules": hashOf(files) };
@@ -79,10 +82,12 @@ function deployment(options: DeployOptions): object {
       ...namespaces.map((one) => `--namespace=${one}`),
       ...(installs ? ["--install-crds"] : []),
       ...(elects === undefined ? [] : [`--leader-elect=${elects}`, `--leader-election-id=${name}`]),
+      ...webhooks.args,
     ],
     ports: [
       { name: "health", containerPort: 8081 },
       { name: "metrics", containerPort: 8080 },
+      ...(webhooks.args.length > 0 ? [WEBHOOK_PORT] : []),
     ],
     startupProbe: { httpGet: { path: "/livez", port: "health" }, periodSeconds: 1, failureThreshold: 30 },
     livenessProbe: probe("/livez"),

@@ -29,6 +29,7 @@ const defaults: Readonly<Record<string, unknown>> = {
   "metrics-bind-address": "127.0.0.1:8080",
   "webhook-bind-address": "127.0.0.1:9443",
   "install-crds": true,
+  "register-webhooks": true,
   "log-format": "pretty",
   watch: true,
   "grace-period": "5s",
@@ -91,6 +92,7 @@ export const devCommand: Command = command({
       return await runControllers(reachable, {
         ...shared,
         cluster: () => loadKubeconfig({ kubeconfig, context, env: host.env }),
+        mayListenElsewhere: values["webhook-bind-address"] === defaults["webhook-bind-address"],
         onStarted: editors,
       });
     }

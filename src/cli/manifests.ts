@@ -1,4 +1,4 @@
-/** `binnacle manifests crds|rbac|deploy` */
+/** `binnacle manifests crds|rbac|webhooks|deploy` */
 import { permissionsOf } from "../module/module-definitions.ts";
 import { leaseName } from "../election/lease-name.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
@@ -14,7 +14,9 @@ import { controllersOption, namespaceOption } from "./shared-options.ts";
 import { commentedYaml } from "./rule-comments.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 import { conversionNeeded, needsConversion, withConversion } from "../resource/crd-conversion.ts";
+import { PROCESS } from "../manager/elections.ts";
 import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
+import { printedWebhooks, webhookManifests } from "./webhook-manifests.ts";
 import { webhookAddress, webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
 
 export const manifestsCommand: Command = command({
@@ -23,8 +25,8 @@ export const manifestsCommand: Command = command({
       name: "what",
       type: "string",
       positional: true,
-      choices: ["crds", "rbac", "deploy"],
-      describe: "crds, rbac or deploy",
+      choices: ["crds", "rbac", "webhooks", "deploy"],
+      describe: "crds, rbac, webhooks or deploy",
     },
     controllersOption,
     { ...namespaceOption, describe: "Namespace to work in; repeatable; a Role in each instead of a ClusterRole" },
@@ -65,11 +67,16 @@ export const manifestsCommand: Command = command({
       describe: "deploy and rbac: elect one leader for all modules, or with `module` one for each; false for none",
     },
     webhookHostOption,
-    webhookServiceOption,
+    { ...webhookServiceOption, describe: `${webhookServiceOption.describe}; that of --service-account when left out` },
+    {
+      name: "inject-ca-from",
+      type: "string",
+      describe: "webhooks: namespace/name of the Certificate of cert-manager whose authority is to be trusted",
+    },
   ],
   async run(values, host) {
     if (values.what === undefined)
-      throw new UsageError("Say what to print: `binnacle manifests crds`, `rbac` or `deploy`");
+      throw new UsageError("Say what to print: `binnacle manifests crds`, `rbac`, `webhooks` or `deploy`");
     const { controllers, namespace: namespaces = [], image, "base-image": baseImage } = values;
     const holder = image ?? baseImage;
     if (values.what === "deploy" && holder === undefined) {
@@ -90,17 +97,22 @@ export const manifestsCommand: Command = command({
         `--replicas is ${replicas} with --leader-elect=false: they would reconcile the same objects; leave one of the two out`,
       );
     }
+    const webhooks = webhookManifests({ modules, account, reach: values, certificate: values["inject-ca-from"] });
+    const modulesOf = modules.map((module) => module.name);
     const names =
       elects === undefined
         ? []
         : elects === "process"
           ? [account.name]
-          : modules.map((module) => leaseName(account.name, module.name));
+          : [...modulesOf, ...(webhooks.rules.length > 0 ? [PROCESS] : [])].map((name) =>
+              leaseName(account.name, name),
+            );
     const leases = { namespace: account.namespace, names };
     const installs = values["install-crds"];
-    const more = installs ? installRules(resources) : [];
-    const rbac = rbacManifests(permissions, { account, namespaces, more, leases });
-    const conversion = webhookAddress(values, CONVERSION_PATH);
+    const more = [...(installs ? installRules(resources) : []), ...webhooks.rules];
+    const rbac = rbacManifests(permissions, { account, namespaces, more, leases, local: webhooks.local });
+    const conversion =
+      webhookAddress(values, CONVERSION_PATH) ?? (values.what === "deploy" ? webhooks.conversion : undefined);
     const printsCrds = values.what === "crds" || (values.what === "deploy" && !installs);
     const unconverted = printsCrds && conversion === undefined ? resources.find(needsConversion) : undefined;
     if (unconverted !== undefined) {
@@ -119,7 +131,12 @@ export const manifestsCommand: Command = command({
         ? crds
         : values.what === "rbac"
           ? [...namespaceManifest(account.namespace), ...rbac]
-          : deployManifests({ account, namespaces, rbac, crds, installs, image: holder!, files, replicas, elects });
+          : values.what === "webhooks"
+            ? printedWebhooks(webhooks)
+            : deployManifests({
+                ...{ account, namespaces, rbac, crds, installs, files, replicas, elects, webhooks },
+                image: holder!,
+              });
     host.out(documents.map((one) => `---\n${commentedYaml(one)}`).join(""));
     return 0;
   },

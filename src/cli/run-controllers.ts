@@ -10,6 +10,8 @@ import { electionOf } from "./election-options.ts";
 import type { RunValues } from "./run-options.ts";
 import { startModules } from "./start-modules.ts";
 import { UsageError, UserError } from "./usage-error.ts";
+import { findHost } from "./find-host.ts";
+import { webhooksOf } from "./webhook-options.ts";
 
 export interface RunOptions {
   readonly host: Host;
@@ -22,6 +24,8 @@ export interface RunOptions {
   readonly access?: AccessOptions | undefined;
   /** Freezes cached objects, warns about undeclared calls, and tells of each run. @default false */
   readonly development?: boolean | undefined;
+  /** Webhooks are answered on another address than the default where the cluster needs it. @default false */
+  readonly mayListenElsewhere?: boolean | undefined;
   /** Called when every module has been started or is known to be broken. */
   readonly onStarted?: ((manager: Manager) => void) | undefined;
   /** Called when every module has been started, and each time when something in the folders may have changed. */
@@ -43,11 +47,19 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
   loading.catch(() => {}); // awaited below, unless something before it fails
   const cluster = await options.cluster();
   const election = development ? undefined : electionOf(values, cluster);
+  const webhooks = await webhooksOf(values, {
+    isEmbedded: cluster.answer !== undefined,
+    development: development === true,
+    mayListenElsewhere: options.mayListenElsewhere === true && cluster.answer === undefined,
+    electionNamespace: election?.namespace,
+    findHost: () => findHost(cluster, log),
+  });
   await using manager = new Manager({
     cluster,
     log,
     healthAddress: values["health-probe-bind-address"],
     metricsAddress: values["metrics-bind-address"],
+    webhooks,
     namespaces: values.namespace,
     concurrency: values.concurrency,
     requestRate,
@@ -75,6 +87,12 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
   const { load, loaded: modules } = await loading;
   const loaded = await Promise.race([signalled, startModules(modules, { manager, strict: values.strict })]);
   manager.loaded();
+  if (manager.address("webhook") !== undefined && webhooks?.registration === undefined) {
+    log.warn("Webhooks are answered, and the API server cannot be told: say how it reaches them", {
+      inTheCluster: "--webhook-service namespace/name",
+      outside: "--webhook-host of this machine",
+    });
+  }
   if (loaded !== undefined) {
     options.onStarted?.(manager);
     options.onLook?.();

@@ -2,6 +2,7 @@
 import type { LogLevel } from "../observe/log.ts";
 import { type ElectionValues, electionOptions } from "./election-options.ts";
 import type { Option, ValuesOf } from "./option.ts";
+import { type WebhookValues, webhookOptions } from "./webhook-options.ts";
 import { contextOption, controllersOption, kubeconfigOption, namespaceOption } from "./shared-options.ts";
 
 const options = [
@@ -16,12 +17,6 @@ const options = [
     describe: "Address of /healthz, /livez, /readyz; 0 for none",
   },
   { name: "metrics-bind-address", type: "string", default: ":8080", describe: "Address of /metrics; 0 for none" },
-  {
-    name: "webhook-bind-address",
-    type: "string",
-    default: ":9443",
-    describe: "Address of webhooks (TLS), taken once a module has some; 0 for none",
-  },
   {
     name: "install-crds",
     type: "boolean",
@@ -67,16 +62,15 @@ const options = [
   },
 ] as const;
 
-export const runOptions: readonly Option[] = [...options, ...electionOptions];
+export const runOptions: readonly Option[] = [...options, ...webhookOptions, ...electionOptions];
 
-export interface RunValues extends ElectionValues {
+export interface RunValues extends ElectionValues, WebhookValues {
   readonly controllers: readonly string[];
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   readonly namespace: readonly string[] | undefined;
   readonly "health-probe-bind-address": string;
   readonly "metrics-bind-address": string;
-  readonly "webhook-bind-address": string;
   readonly "install-crds": boolean;
   readonly "log-level": LogLevel;
   readonly "log-format": "json" | "pretty" | undefined;
@@ -93,5 +87,5 @@ export interface RunValues extends ElectionValues {
 
 /** What a command with {@link runOptions} was given. */
 export function runValues(given: object): RunValues {
-  return given as ValuesOf<typeof options> & ElectionValues;
+  return given as ValuesOf<typeof options> & ElectionValues & WebhookValues;
 }

@@ -1,5 +1,7 @@
 /** How the API server reaches the webhooks, as the command line says it. */
+import type { RegistrationChoice } from "../manager/webhook-registrar.ts";
 import type { WebhookClientConfig } from "../resource/crd-conversion.ts";
+import { clientConfigOf, type WebhookTarget } from "../webhook/registration/configurations.ts";
 import { UsageError } from "./usage-error.ts";
 
 interface AddressOption<Name extends string> {
@@ -23,34 +25,46 @@ export const webhookServiceOption: AddressOption<"webhook-service"> = {
 /** The port of webhooks unless it is said, as `--webhook-bind-address` has it. */
 const DEFAULT_PORT = 9443;
 
+export type Reach = RegistrationChoice["reach"];
+
+type AddressValues = { readonly [K in "webhook-host" | "webhook-service"]?: string | undefined };
+
 /**
  * Where one of the webhooks is; `undefined` when nothing is said.
  *
  * @throws UsageError when both are given, or one of them cannot be read.
  */
-export function webhookAddress(
-  values: { readonly "webhook-host"?: string | undefined; readonly "webhook-service"?: string | undefined },
-  path: string,
-): WebhookClientConfig | undefined {
-  const { "webhook-host": host, "webhook-service": service } = values;
+export function webhookAddress(values: AddressValues, path: string): WebhookClientConfig | undefined {
+  const reach = reachOf(values);
+  return reach && clientConfigOf(path, { target: targetOf(reach) });
+}
+
+/** What is registered for a listener at its usual port. */
+export function targetOf(reach: Reach): WebhookTarget {
+  return "service" in reach ? reach : { url: `https://${reach.host}:${reach.port ?? DEFAULT_PORT}` };
+}
+
+/** @throws UsageError when both are given, or one of them cannot be read. */
+export function reachOf({ "webhook-host": host, "webhook-service": service }: AddressValues): Reach | undefined {
   if (host !== undefined && service !== undefined) {
     throw new UsageError(
       "--webhook-host is for a process outside the cluster and --webhook-service for one inside: leave one out",
     );
   }
-  if (service !== undefined) return { service: { ...serviceOf(service), path } };
-  return host === undefined ? undefined : { url: `https://${hostOf(host)}${path}` };
+  if (service !== undefined) return serviceOf(service);
+  return host === undefined ? undefined : hostOf(host);
 }
 
-function serviceOf(text: string): { namespace: string; name: string; port: number } {
+function serviceOf(text: string): Reach {
   const match = /^([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)\/([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)(?::(\d{1,5}))?$/.exec(text);
-  if (match === null)
+  if (match === null) {
     throw new UsageError(`--webhook-service is '${text}': expected namespace/name, or namespace/name:port`);
-  return { namespace: match[1]!, name: match[2]!, port: Number(match[3] ?? 443) };
+  }
+  return { service: { namespace: match[1]!, name: match[2]!, port: Number(match[3] ?? 443) } };
 }
 
-function hostOf(text: string): string {
+function hostOf(text: string): Reach {
   const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]\s/@?#]+)(?::(\d{1,5}))?$/.exec(text);
   if (match === null) throw new UsageError(`--webhook-host is '${text}': expected a host, or host:port`);
-  return `${match[1]}:${match[2] ?? DEFAULT_PORT}`;
+  return { host: match[1]!, port: match[2] === undefined ? undefined : Number(match[2]) };
 }

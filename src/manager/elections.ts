@@ -47,6 +47,9 @@ interface Election {
   readonly shown: DisposableStack;
 }
 
+/** In the place of a module's name: no module has one that begins so. */
+export const PROCESS = "_process";
+
 /** How much longer than its duration a Lease may be overdue before `/healthz` fails, in milliseconds. */
 const HEALTH_TOLERANCE = 20_000;
 
@@ -99,6 +102,15 @@ export class Elections implements Leaderships, AsyncDisposable {
   of(module: string): Leadership {
     if (!this.#loaded) this.#cold.add(module);
     return this.#election(this.#leaseOf(module)).elector;
+  }
+
+  /** The lead of what the process does for all of its modules; where each has a Lease, one more for that. */
+  ofProcess(): Leadership {
+    const { id, mode } = this.#options;
+    if (mode === "process") return this.#election(id).elector;
+    const { elector, ready } = this.#election(leaseName(id, PROCESS));
+    ready.resolve();
+    return elector;
   }
 
   warm(module: string): void {

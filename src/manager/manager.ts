@@ -26,7 +26,7 @@ import { type Listeners, startListeners } from "../server/listeners.ts";
 import { metricsApp } from "../server/metrics-app.ts";
 import { type ElectionOptions, Elections } from "./elections.ts";
 import { type AccessOptions, AccountAccess } from "./account-access.ts";
-import { WebhookServing, type WebhookServingOptions } from "./webhook-serving.ts";
+import { Webhooks, type WebhooksOptions } from "./webhooks.ts";
 import { informerReading } from "./informer-reading.ts";
 import { isolate } from "./isolation.ts";
 import { ModuleStart } from "./module-start.ts";
@@ -38,8 +38,8 @@ export interface ManagerOptions {
   /** `:8081`, `127.0.0.1:0` for a free port, `0` for none. */
   readonly healthAddress: string;
   readonly metricsAddress: string;
-  /** Where webhooks are served, and with which certificate. @default nowhere */
-  readonly webhooks?: WebhookServingOptions | undefined;
+  /** Where webhooks are served, with which certificate, and how the API server learns of them. @default nowhere */
+  readonly webhooks?: WebhooksOptions | undefined;
   /** That controllers see when they do not say; empty means all. @default [] */
   readonly namespaces?: readonly string[] | undefined;
   /** Runs in parallel for controllers that do not say. @default 4 */
@@ -95,7 +95,7 @@ export class Manager implements AsyncDisposable {
   readonly #connectionClock: Clock;
   readonly #runtime: Runtime;
   readonly #elections: Elections | undefined;
-  readonly #webhooks: WebhookServing;
+  readonly #webhooks: Webhooks;
   readonly #stopping = new AbortController();
   readonly #isolation: Disposable | undefined;
   readonly #reachability: Disposable;
@@ -157,13 +157,15 @@ export class Manager implements AsyncDisposable {
       tellFailures: options.tellFailures,
     };
     this.#elections = options.election && this.#elect(options.election);
-    this.#webhooks = new WebhookServing(options.webhooks, {
+    this.#installer = options.installer && createTransport(options.installer, timed);
+    this.#webhooks = new Webhooks(options.webhooks, {
       runtime: this.#runtime,
-      metrics: this.metrics.webhooks,
-      conversions: this.metrics.conversions,
+      transport: this.#installer === undefined ? transport : hostBound(this.#installer),
       readyz: this.#health.readyz,
       clock: this.#connectionClock,
       freeze: development,
+      leadership: () => this.#elections?.ofProcess() ?? alwaysLeader,
+      isComplete: () => this.modules.statuses().every(({ name }) => this.modules.has(name)),
       onError: (module, error, what) => this.modules.reportError(module, error, what),
     });
     this.modules = new ModuleRegistry(this.#runtime, {
@@ -173,12 +175,10 @@ export class Manager implements AsyncDisposable {
       health: this.#health,
       leaderships: this.#elections,
     });
-    const { installer } = options;
-    this.#installer = installer && createTransport(installer, timed);
     this.#start = new ModuleStart({
       modules: this.modules,
       webhooks: this.#webhooks.host,
-      conversionClient: undefined,
+      conversionClient: this.#webhooks.conversionClient,
       installer: options.installCrds === true ? (this.#installer ?? transport) : undefined,
       retries: options.retryInstalling !== false,
       access,
@@ -216,9 +216,10 @@ export class Manager implements AsyncDisposable {
 
   /**
    * 1. Listeners: probes and scrapers get an answer while the rest starts, and a port in use is known before any work.
-   * 2. Modules, each by {@link add}: its CustomResourceDefinitions (its controllers would only wait for them), its
+   * 2. Registrations of webhooks that a process before this one left: they would be in the way of all that follows.
+   * 3. Modules, each by {@link add}: its CustomResourceDefinitions (its controllers would only wait for them), its
    *    plugins (its controllers may use what they set up), its controllers, its runnables.
-   * 3. {@link loaded}: from here on `/readyz` asks only whether the controllers have synced.
+   * 4. {@link loaded}: webhooks are registered, and `/readyz` asks only whether the controllers have synced.
    *
    * @throws Error naming the flag and the address that cannot be listened on.
    */
@@ -232,6 +233,7 @@ export class Manager implements AsyncDisposable {
       ],
       { log },
     );
+    await this.#webhooks.begin(this.#stopping.signal);
     log.info("Listening", { health: this.address("health-probe") ?? "off", metrics: this.address("metrics") ?? "off" });
   }
 
@@ -273,6 +275,7 @@ export class Manager implements AsyncDisposable {
   loaded(): void {
     this.#loaded = true;
     this.#elections?.allLoaded();
+    this.#webhooks.loaded();
   }
 
   /** Ends everything, in this order. Never throws; a step that fails is logged and the next one follows. */

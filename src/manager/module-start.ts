@@ -32,7 +32,10 @@ export interface ModuleStartOptions {
 }
 
 /** @throws the signal's reason. */
-type ConversionClient = (to: { readonly module: string; readonly signal: AbortSignal }) => Promise<WebhookClientConfig>;
+export type ConversionClient = (to: {
+  readonly module: string;
+  readonly signal: AbortSignal;
+}) => Promise<WebhookClientConfig>;
 
 /** Milliseconds between two tries to install what the server refuses: at first, and at most; with jitter. */
 const FIRST_RETRY = 1_000;

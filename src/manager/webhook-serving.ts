@@ -61,7 +61,7 @@ export class WebhookServing {
       freeze,
       onError,
       scopeOf: (webhook, { name }) => webhookScope(webhook, name, runtime),
-      ensureListening: (module) => this.#ensureListening(module),
+      ensureListening: (module) => this.listen(module),
     });
   }
 
@@ -80,7 +80,8 @@ export class WebhookServing {
     await listener.stop({ grace });
   }
 
-  #ensureListening(module: string): void {
+  /** Begins to listen, unless it does; this module needs it. @throws Error naming the flag and the address. */
+  listen(module: string): void {
     const { runtime, readyz } = this.#surroundings;
     if (this.#listener !== undefined) return;
     if (this.#options === undefined || this.#options.address === "0") {

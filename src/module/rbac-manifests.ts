@@ -13,6 +13,8 @@ export interface RbacOptions {
   readonly namespaces: readonly string[];
   /** Granted in all of the cluster, beside what the permissions need. @default none */
   readonly more?: readonly Rule[] | undefined;
+  /** Granted in single namespaces, beside what the permissions need. @default none */
+  readonly local?: readonly { readonly namespace: string; readonly rules: readonly Rule[] }[] | undefined;
   /** The Leases that its replicas elect a leader by. @default none */
   readonly leases?: Leases | undefined;
 }
@@ -48,18 +50,20 @@ function leaseRules(names: readonly string[]): readonly Rule[] {
  */
 export function rbacManifests(
   permissions: readonly Permissions[],
-  { account, namespaces, more = [], leases = { namespace: account.namespace, names: [] } }: RbacOptions,
+  { account, namespaces, more = [], local = [], leases = { namespace: account.namespace, names: [] } }: RbacOptions,
 ): readonly object[] {
   const everywhere = namespaces.length === 0;
   const shared = rulesOf(permissions, { scope: "Namespaced" });
   const own = permissions.flatMap((one) =>
     [...one].flatMap(({ namespaces: list }) => (list === "all" ? [] : (list ?? []))),
   );
-  const roles = [...new Set([...namespaces, ...own, leases.namespace])].map((namespace) => {
+  const others = local.map(({ namespace }) => namespace);
+  const roles = [...new Set([...namespaces, ...own, leases.namespace, ...others])].map((namespace) => {
     const rules = [
       ...(namespaces.includes(namespace) ? shared : []),
       ...rulesOf(permissions, { namespace }),
       ...(namespace === leases.namespace ? leaseRules(leases.names) : []),
+      ...local.flatMap((one) => (one.namespace === namespace ? one.rules : [])),
     ];
     return grant(rules, { account, namespace });
   });

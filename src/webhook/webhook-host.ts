@@ -258,7 +258,7 @@ export class WebhookHost {
 }
 
 /** What the API server has to know of the webhooks of some modules. It needs no running process, so `manifests` can use it too. */
-function servedBy(modules: readonly Pick<WebhookModule, "webhooks" | "resources">[]): ServedWebhooks {
+export function servedBy(modules: readonly Pick<WebhookModule, "webhooks" | "resources">[]): ServedWebhooks {
   const converted = new Map<string, Resource>();
   for (const resource of modules.flatMap(({ resources }) => resources)) {
     if (needsConversion(resource)) converted.set(groupKind(resource), resource);

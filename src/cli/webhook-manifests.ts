@@ -1,0 +1,95 @@
+/** What the manifests of modules with webhooks have beside those of controllers. */
+import type { LoadedModule } from "../module/loaded-module.ts";
+import type { Rule } from "../module/rbac-rules.ts";
+import type { ServiceAccount } from "../module/rbac-manifests.ts";
+import { certificateRules, registrationRules } from "../module/webhook-rules.ts";
+import { crdOf } from "../resource/crd.ts";
+import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
+import { clientConfigOf, configurationsOf, registrationName } from "../webhook/registration/configurations.ts";
+import { servedBy } from "../webhook/webhook-host.ts";
+import { UserError } from "./usage-error.ts";
+import { type Reach, reachOf, targetOf } from "./webhook-address.ts";
+import { secretOf } from "./webhook-options.ts";
+
+export interface WebhookManifestsOptions {
+  readonly modules: readonly LoadedModule[];
+  readonly account: ServiceAccount;
+  /** Of the command line. @default the Service that is called as the account */
+  readonly reach: Parameters<typeof reachOf>[0];
+  /** Of a Certificate of cert-manager, whose authority is to be injected. @default the process injects its own */
+  readonly certificate?: string | undefined;
+}
+
+/** Without webhooks everything is empty. */
+export interface WebhookManifests {
+  readonly configurations: readonly object[];
+  /** Where objects are converted. */
+  readonly conversion: ReturnType<typeof clientConfigOf> | undefined;
+  /** The Service, where there is one. */
+  readonly service: readonly object[];
+  /** Arguments of `run`. */
+  readonly args: readonly string[];
+  /** Granted in all of the cluster. */
+  readonly rules: readonly Rule[];
+  /** Granted in the namespace of the Service. */
+  readonly local: readonly { readonly namespace: string; readonly rules: readonly Rule[] }[];
+}
+
+/** Of the container. */
+export const WEBHOOK_PORT = { name: "webhook", containerPort: 9443 } as const;
+const NONE: WebhookManifests = {
+  configurations: [],
+  conversion: undefined,
+  service: [],
+  args: [],
+  rules: [],
+  local: [],
+};
+
+export function webhookManifests({ modules, account, reach, certificate }: WebhookManifestsOptions): WebhookManifests {
+  const { webhooks, converted } = servedBy(modules.map(({ definitions }) => definitions));
+  if (webhooks.length + converted.length === 0) return NONE;
+  const given: Reach = reachOf(reach) ?? { service: { ...account, port: 443 } };
+  const isService = "service" in given;
+  const target = targetOf(given);
+  const { mutating, validating } = configurationsOf(webhooks, {
+    name: isService ? registrationName(given.service) : account.name,
+    target,
+    ownNamespaces: isService ? [given.service.namespace] : [],
+    annotations: certificate === undefined ? undefined : { "cert-manager.io/inject-ca-from": certificate },
+  });
+  const configurations = [mutating, validating].filter((one) => one.webhooks.length > 0);
+  const crds = converted.map((resource) => crdOf(resource).metadata.name);
+  const conversion = clientConfigOf(CONVERSION_PATH, { target });
+  if (!isService) return { ...NONE, configurations, conversion, rules: registrationRules(undefined, crds) };
+  const { service } = given;
+  const { name, namespace } = service;
+  return {
+    configurations,
+    conversion,
+    service: [serviceOf(service, account)],
+    args: [`--webhook-service=${namespace}/${name}`, "--register-webhooks"],
+    rules: registrationRules(registrationName(service), crds),
+    local: [{ namespace, rules: certificateRules(secretOf(service).name) }],
+  };
+}
+
+/** @throws UserError when there is nothing to print. */
+export function printedWebhooks({ configurations, service }: WebhookManifests): readonly object[] {
+  if (configurations.length > 0) return [...configurations, ...service];
+  throw new UserError("Cannot print webhook configurations: no module exports what defineWebhook returns");
+}
+
+/** Replicas that are not ready are not asked: one that ends says so before it stops to answer. */
+function serviceOf(
+  { namespace, name, port }: { readonly namespace: string; readonly name: string; readonly port: number },
+  account: ServiceAccount,
+): object {
+  const selector = { "app.kubernetes.io/name": account.name };
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { namespace, name, labels: { ...selector, "app.kubernetes.io/managed-by": "binnacle" } },
+    spec: { selector, ports: [{ name: "webhook", port, targetPort: WEBHOOK_PORT.name }] },
+  };
+}

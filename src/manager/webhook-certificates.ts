@@ -1,0 +1,113 @@
+/** Opens the certificate of the webhooks when the first module needs it. */
+import type { Transport } from "../kube/transport/transport.ts";
+import type { Log } from "../observe/log.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { CertificateSource } from "../server/certificate-source.ts";
+import type { HealthChecks, Told } from "../server/health-checks.ts";
+import { CertificateFiles } from "../webhook/certificates/certificate-files.ts";
+import { certificateMetrics, expiries, type FileReads } from "../webhook/certificates/certificate-metrics.ts";
+import { MemoryStore } from "../webhook/certificates/certificate-store.ts";
+import { ManagedCertificates } from "../webhook/certificates/managed-certificates.ts";
+import { type SecretName, SecretStore } from "../webhook/certificates/secret-store.ts";
+import { CurrentCertificate, type TrustedSource } from "../webhook/certificates/trusted-source.ts";
+
+/** Where the certificate comes from. */
+export type CertificateChoice =
+  /** Files that somebody else keeps. */
+  | { readonly kind: "files"; readonly folder: string }
+  /** Self-managed, and shared with other replicas. */
+  | { readonly kind: "secret"; readonly secret: SecretName; readonly hosts: readonly string[] }
+  /** Self-managed, and this process's alone. */
+  | { readonly kind: "memory"; readonly hosts: readonly string[] };
+
+export interface CertificateParts {
+  readonly transport: Pick<Transport, "request" | "stream">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly readyz: HealthChecks;
+  /** Whether every registration has this authority (PEM). */
+  readonly inForce: (authority: string, signal: AbortSignal) => Promise<boolean>;
+}
+
+/** A source that makes and reads its certificate by itself. */
+type OpenSource = TrustedSource & AsyncDisposable & { readonly failure: string | undefined };
+
+/** Has no certificate before it is opened. */
+export class WebhookCertificates implements TrustedSource, AsyncDisposable {
+  readonly #choice: CertificateChoice;
+  readonly #parts: CertificateParts;
+  readonly #current = new CurrentCertificate();
+  readonly #shown = new DisposableStack();
+  #source: OpenSource | undefined;
+
+  constructor(choice: CertificateChoice, parts: CertificateParts) {
+    this.#choice = choice;
+    this.#parts = parts;
+  }
+
+  /** The same certificates, opened by whoever subscribes. */
+  get opening(): CertificateSource {
+    return {
+      current: () => this.current(),
+      subscribe: (listener) => {
+        this.#open();
+        return this.subscribe(listener);
+      },
+    };
+  }
+
+  current(): ReturnType<TrustedSource["current"]> {
+    return this.#current.current();
+  }
+
+  subscribe(listener: () => void): Disposable {
+    return this.#current.subscribe(listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#shown.dispose();
+    await this.#source?.[Symbol.asyncDispose]();
+  }
+
+  /** @throws Error when files are not there or cannot be used. */
+  #open(): void {
+    if (this.#source !== undefined) return;
+    const { metrics, readyz } = this.#parts;
+    const reads: FileReads = { total: 0, errors: 0 };
+    const source = this.#make(reads);
+    this.#source = source;
+    const take = (): void => {
+      const found = source.current();
+      if (found !== undefined) this.#current.set(found);
+    };
+    this.#shown.use(source.subscribe(take));
+    take();
+    this.#shown.use(certificateMetrics(this, reads, metrics));
+    this.#shown.use(readyz.note("webhook-certificate", () => this.#told(source)));
+  }
+
+  #make(reads: FileReads): OpenSource {
+    const { transport, clock, log, inForce } = this.#parts;
+    const choice = this.#choice;
+    if (choice.kind === "files") {
+      const onRead = (isGood: boolean): void => {
+        reads.total++;
+        if (!isGood) reads.errors++;
+      };
+      return new CertificateFiles({ folder: choice.folder, clock, log, onRead });
+    }
+    const { hosts } = choice;
+    const store =
+      choice.kind === "memory" ? new MemoryStore() : new SecretStore({ transport, secret: choice.secret, clock, log });
+    return new ManagedCertificates({ store, hosts, clock, log, inForce });
+  }
+
+  #told(source: OpenSource): Told {
+    const dates = expiries(this).map(([what, until]) => `${what} expires ${new Date(until).toISOString()}`);
+    const known = dates.length === 0 ? "there is none yet" : dates.join(", ");
+    if (source.failure === undefined) return { cause: known, text: known };
+    return { cause: `${known}; it cannot be replaced`, text: `${known}; ${source.failure}` };
+  }
+}

@@ -1,0 +1,201 @@
+/** Registers what the modules of a process answer, as they come and go. */
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import type { Leadership } from "../client/leadership.ts";
+import type { Transport } from "../kube/transport/transport.ts";
+import type { Log } from "../observe/log.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { abortable } from "../platform/abortable.ts";
+import { type Clock, sleep } from "../platform/clock.ts";
+import { crdOf } from "../resource/crd.ts";
+import type { HealthChecks, Told } from "../server/health-checks.ts";
+import type { TrustedSource } from "../webhook/certificates/trusted-source.ts";
+import { clientConfigOf, registrationName, type WebhookTarget } from "../webhook/registration/configurations.ts";
+import { ownerMark, removeLeftRegistrations } from "../webhook/registration/owner-mark.ts";
+import { Registration } from "../webhook/registration/registration.ts";
+import type { ServedWebhooks, WebhookHost } from "../webhook/webhook-host.ts";
+
+/** How the API server reaches the listener, and whether it is told so. */
+export interface RegistrationChoice {
+  readonly reach:
+    | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
+    /** Without a port that of the listener. */
+    | { readonly host: string; readonly port?: number | undefined };
+  /**
+   * `apply` writes the configurations and keeps them; `inject` puts the authorities into what somebody else has applied;
+   * `none` leaves both to others.
+   */
+  readonly mode: "apply" | "inject" | "none";
+  /** In place of what the webhooks declare. @default as declared */
+  readonly failurePolicy?: "Ignore" | undefined;
+  /** Whose objects are never asked about. */
+  readonly ownNamespaces: readonly string[];
+  /** Milliseconds that API servers may take to learn that something is registered no more. @default 250 */
+  readonly learning?: number | undefined;
+}
+
+/** Where the API server asks, and whom it trusts there. */
+export type ClientConfig = ReturnType<typeof clientConfigOf>;
+
+export interface RegistrarParts {
+  readonly transport: Pick<Transport, "request" | "stream">;
+  readonly host: WebhookHost;
+  /** Of the listener, once it listens. */
+  readonly address: () => string | undefined;
+  readonly certificates: TrustedSource;
+  readonly leadership: () => Leadership;
+  readonly isComplete: () => boolean;
+  readonly metrics: Metrics;
+  readonly readyz: HealthChecks;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const LEARNING = 250;
+/** Milliseconds that handlers stay for another replica, which leads, to take them out of what is registered. */
+const WITHDRAW_WITHIN = 90_000;
+
+export class WebhookRegistrar {
+  readonly #choice: RegistrationChoice;
+  readonly #parts: RegistrarParts;
+  readonly #cleanup = new DisposableStack();
+  readonly #stopping = new AbortController();
+  readonly #repairs = new Map<string, number>();
+  readonly #errors = new Map<string, number>();
+  #registration: Registration | undefined;
+  #loaded = false;
+
+  constructor(choice: RegistrationChoice, parts: RegistrarParts) {
+    this.#choice = choice;
+    this.#parts = parts;
+    if (choice.mode === "none") return;
+    const { host, metrics } = parts;
+    this.#cleanup.use(host.onChange(() => this.#update()));
+    this.#cleanup.use(host.beforeLeaving((left) => this.#withdraw(left)));
+    this.#count(metrics, {
+      name: "binnacle_webhook_registration_repairs_total",
+      help: "Number of registrations that somebody else had changed and that were put right, by kind",
+      counts: this.#repairs,
+    });
+    this.#count(metrics, {
+      name: "binnacle_webhook_registration_errors_total",
+      help: "Number of failed attempts to register webhooks, by kind",
+      counts: this.#errors,
+    });
+  }
+
+  /** How the API server reaches a path, as soon as there is a certificate. @throws the signal's reason. */
+  async clientOf(path: string, signal: AbortSignal): Promise<ClientConfig> {
+    const { certificates } = this.#parts;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    using _subscription = certificates.subscribe(() => certificates.current() !== undefined && resolve());
+    if (certificates.current() === undefined) await abortable(promise, signal);
+    return clientConfigOf(path, { target: this.#target(), authorities: certificates.current()?.authorities });
+  }
+
+  /** Whether every registration has this authority (PEM), as the server has it now. */
+  async trusts(authority: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#registration?.trusts(authority, signal)) ?? true;
+  }
+
+  /** Removes what processes before this one left. Never rejects. */
+  async begin(signal: AbortSignal): Promise<void> {
+    if (this.#choice.mode !== "apply" || "service" in this.#choice.reach) return;
+    const { transport, clock, log } = this.#parts;
+    try {
+      await removeLeftRegistrations({ transport, clock, log, signal });
+    } catch (error) {
+      if (!signal.aborted) log.warn("Cannot look for webhook registrations that were left behind", { error });
+    }
+  }
+
+  loaded(): void {
+    this.#loaded = true;
+    this.#update();
+  }
+
+  /** Removes what is this process's alone. @param signal gives up waiting. */
+  async stop(signal: AbortSignal): Promise<void> {
+    this.#stopping.abort(new Error("The process is stopping"));
+    this.#cleanup.dispose();
+    await this.#registration?.end(signal);
+    await this.#registration?.[Symbol.asyncDispose]();
+  }
+
+  #update(): void {
+    const { mode, reach } = this.#choice;
+    if (!this.#loaded || mode === "none" || this.#stopping.signal.aborted) return;
+    const { webhooks, converted } = this.#parts.host.served;
+    if (this.#registration === undefined) {
+      // What replicas share may hold webhooks of modules that are gone; what is this process's alone cannot.
+      const mayHoldMore = mode === "apply" && "service" in reach;
+      if (!mayHoldMore && webhooks.length + converted.length === 0) return;
+      this.#registration = this.#begin();
+    }
+    const names = converted.map((resource) => crdOf(resource).metadata.name);
+    this.#registration.set({ webhooks, converted: names, keepsOthers: !this.#parts.isComplete() });
+  }
+
+  #begin(): Registration {
+    const { transport, clock, log, certificates, leadership, readyz } = this.#parts;
+    const { reach, mode, failurePolicy, ownNamespaces } = this.#choice;
+    const registration = new Registration({
+      transport,
+      leadership: leadership(),
+      clock,
+      log,
+      name: "service" in reach ? registrationName(reach.service) : ownName(),
+      target: this.#target(),
+      ownNamespaces,
+      certificates,
+      injectsOnly: mode === "inject",
+      failurePolicy,
+      owner: "service" in reach ? undefined : ownerMark(clock),
+      onRepaired: (kind) => void this.#repairs.set(kind, (this.#repairs.get(kind) ?? 0) + 1),
+      onFailed: (kind) => void this.#errors.set(kind, (this.#errors.get(kind) ?? 0) + 1),
+    });
+    this.#cleanup.use(readyz.note("webhook-registration", () => told(registration)));
+    return registration;
+  }
+
+  async #withdraw({ webhooks }: ServedWebhooks): Promise<void> {
+    const stopping = this.#stopping.signal;
+    if (this.#registration === undefined || stopping.aborted) return;
+    const { clock, log } = this.#parts;
+    const late = new AbortController();
+    using _timer = clock.setTimeout(() => late.abort(new Error("it took too long")), WITHDRAW_WITHIN);
+    const paths = webhooks.map(({ path }) => path);
+    await this.#registration.withdraw(paths, AbortSignal.any([stopping, late.signal]));
+    if (late.signal.aborted) log.warn("Webhooks that are not answered any more are still registered", { paths });
+    await sleep(this.#choice.learning ?? LEARNING, { clock, signal: stopping }).catch(() => {});
+  }
+
+  /** @throws Error while the port of the listener is not known. */
+  #target(): WebhookTarget {
+    const { reach } = this.#choice;
+    if ("service" in reach) return reach;
+    const port = reach.port ?? /:(\d+)$/.exec(this.#parts.address() ?? "")?.[1];
+    if (port === undefined) throw new Error("Cannot tell where webhooks are answered: nobody listens for them yet");
+    return { url: `https://${reach.host}:${port}` };
+  }
+
+  #count(
+    metrics: Metrics,
+    { name, help, counts }: { name: string; help: string; counts: ReadonlyMap<string, number> },
+  ) {
+    const read = () => [...counts].map(([kind, value]) => ({ labels: { kind }, value }));
+    this.#cleanup.use(metrics.add({ name, help, type: "counter", read }));
+  }
+}
+
+function told(registration: Registration): Told | undefined {
+  const { failures } = registration;
+  if (failures.length > 0) return { cause: "it is tried again", text: failures.join("; ") };
+  const text = `${registration.size} registered`;
+  return { cause: text, text };
+}
+
+/** The same for each process of this machine in this folder: what one leaves the next takes over. */
+function ownName(): string {
+  return `binnacle-${createHash("sha256").update(`${hostname()}\n${process.cwd()}`).digest("hex").slice(0, 8)}`;
+}

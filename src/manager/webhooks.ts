@@ -1,0 +1,120 @@
+/** The webhooks of a process: who answers them, by which certificate they are trusted, and how the API server learns of them. */
+import type { Leadership } from "../client/leadership.ts";
+import type { Transport } from "../kube/transport/transport.ts";
+import type { CertificateSource } from "../server/certificate-source.ts";
+import type { TrustedSource } from "../webhook/certificates/trusted-source.ts";
+import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
+import type { WebhookHost } from "../webhook/webhook-host.ts";
+import type { ConversionClient } from "./module-start.ts";
+import { type CertificateChoice, WebhookCertificates } from "./webhook-certificates.ts";
+import { type RegistrationChoice, WebhookRegistrar } from "./webhook-registrar.ts";
+import { WebhookServing, type WebhookServingOptions, type WebhookSurroundings } from "./webhook-serving.ts";
+
+export interface WebhooksOptions extends Omit<WebhookServingOptions, "certificates"> {
+  /** Where the certificate comes from; or a source that knows nothing of authorities. */
+  readonly certificates: CertificateChoice | CertificateSource;
+  /** How the API server reaches the listener. @default it does not: nothing is registered */
+  readonly registration?: RegistrationChoice | undefined;
+}
+
+export interface WebhooksParts extends Omit<WebhookSurroundings, "metrics" | "conversions"> {
+  /** Writes Secrets, configurations and definitions. */
+  readonly transport: Pick<Transport, "request" | "stream">;
+  /** Who of several replicas registers; asked when it is needed. */
+  readonly leadership: () => Leadership;
+  /** Every module that was found runs: what none of them answers is nobody's. */
+  readonly isComplete: () => boolean;
+}
+
+/** Milliseconds for removing at the end what is this process's alone. */
+const LEAVE_WITHIN = 5_000;
+
+export class Webhooks {
+  readonly #serving: WebhookServing;
+  readonly #registrar: WebhookRegistrar | undefined;
+  readonly #certificates: WebhookCertificates | undefined;
+  readonly #parts: WebhooksParts;
+
+  /** @param options `undefined`: webhooks are not served. */
+  constructor(options: WebhooksOptions | undefined, parts: WebhooksParts) {
+    this.#parts = parts;
+    const { transport, clock, readyz, runtime } = parts;
+    const { metrics, log } = runtime;
+    const around = { transport, metrics, clock, readyz, log };
+    if (options !== undefined && "kind" in options.certificates) {
+      const inForce = async (authority: string, signal: AbortSignal): Promise<boolean> =>
+        (await this.#registrar?.trusts(authority, signal)) ?? true;
+      this.#certificates = new WebhookCertificates(options.certificates, { ...around, inForce });
+    }
+    const served = options && { ...options, certificates: this.#sourceOf(options) };
+    this.#serving = new WebhookServing(served, {
+      ...parts,
+      metrics: metrics.webhooks,
+      conversions: metrics.conversions,
+    });
+    if (options?.registration !== undefined) {
+      this.#registrar = new WebhookRegistrar(options.registration, {
+        ...around,
+        host: this.#serving.host,
+        address: () => this.#serving.address,
+        certificates: this.#trusted(options),
+        leadership: parts.leadership,
+        isComplete: parts.isComplete,
+      });
+    }
+  }
+
+  get host(): WebhookHost {
+    return this.#serving.host;
+  }
+
+  /** Where the listener listens, such as `127.0.0.1:9443`; `undefined` while there is nothing to serve. */
+  get address(): string | undefined {
+    return this.#serving.address;
+  }
+
+  /** How the API server reaches the conversion webhook, which begins to listen for a module; `undefined` when it does not. */
+  get conversionClient(): ConversionClient | undefined {
+    const registrar = this.#registrar;
+    if (registrar === undefined) return undefined;
+    return ({ module, signal }) => {
+      this.#serving.listen(module);
+      return registrar.clientOf(CONVERSION_PATH, signal);
+    };
+  }
+
+  /** Removes what processes before this one left registered. Never rejects. */
+  async begin(signal: AbortSignal): Promise<void> {
+    await this.#registrar?.begin(signal);
+  }
+
+  /** What the modules answer is known from here on, and registered. */
+  loaded(): void {
+    this.#registrar?.loaded();
+  }
+
+  /** The registration of this process alone goes first, then the listener; what replicas share stays registered. */
+  async stop({ grace }: { readonly grace: number }): Promise<void> {
+    const late = new AbortController();
+    const { clock } = this.#parts;
+    using _timer = clock.setTimeout(() => late.abort(new Error("it took too long")), Math.min(grace, LEAVE_WITHIN));
+    await this.#registrar?.stop(late.signal);
+    await this.#serving.stop({ grace });
+    await this.#certificates?.[Symbol.asyncDispose]();
+  }
+
+  #sourceOf({ certificates }: WebhooksOptions): CertificateSource {
+    return "kind" in certificates ? this.#certificates!.opening : certificates;
+  }
+
+  #trusted({ certificates }: WebhooksOptions): TrustedSource {
+    if ("kind" in certificates) return this.#certificates!;
+    return {
+      current: () => {
+        const pair = certificates.current();
+        return pair && { ...pair, authorities: undefined };
+      },
+      subscribe: (listener) => certificates.subscribe(listener),
+    };
+  }
+}

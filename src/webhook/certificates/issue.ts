@@ -1,0 +1,174 @@
+/**
+ * Makes certificates: an authority that signs itself, and server certificates that it signs. ECDSA P-256 with SHA-256.
+ *
+ * Import this file lazily. Most processes read certificates that somebody else has made, and the library is large.
+ */
+import { Integer, BitString, OctetString, Utf8String } from "asn1js";
+import {
+  AttributeTypeAndValue,
+  AuthorityKeyIdentifier,
+  BasicConstraints,
+  Certificate,
+  CryptoEngine,
+  Extension,
+  ExtKeyUsage,
+  GeneralName,
+  GeneralNames,
+} from "pkijs";
+import { isIPv4, isIPv6 } from "../../kube/config/ip-address.ts";
+
+/** A certificate and its private key, both PEM. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Milliseconds since the epoch. */
+export interface Lifetime {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** What is sent as the DER of an extension. */
+interface Encodable {
+  toBER(): ArrayBuffer;
+}
+
+const P256 = { name: "ECDSA", namedCurve: "P-256" } as const;
+const SERIAL_BYTES = 16;
+const SERVER_AUTHENTICATION = "1.3.6.1.5.5.7.3.1";
+/** The first byte of KeyUsage, and how many of its bits do not count. @see https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.3 */
+const SIGNS_CERTIFICATES = { bits: 0b0000_0110, unused: 1 } as const;
+const SIGNS = { bits: 0b1000_0000, unused: 7 } as const;
+/** Kinds of GeneralName. @see https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.6 */
+const DNS_NAME = 2;
+const ADDRESS = 7;
+
+const engine = new CryptoEngine({ name: "webcrypto", crypto: globalThis.crypto });
+
+/** Makes an authority. Each has a name of its own, because for a while two of them are trusted side by side. */
+export async function createAuthority(lifetime: Lifetime): Promise<KeyPair> {
+  const keys = await newKeys();
+  const certificate = new Draft(keys, lifetime);
+  certificate.subject = `binnacle webhook authority ${Buffer.from(certificate.serial).toString("hex")}`;
+  certificate.issuer = certificate.subject;
+  certificate.add("2.5.29.19", new BasicConstraints({ cA: true }).toSchema(), { critical: true });
+  certificate.add("2.5.29.15", keyUsage(SIGNS_CERTIFICATES), { critical: true });
+  certificate.add("2.5.29.14", new OctetString({ valueHex: await keyIdentifier(keys.publicKey) }));
+  return certificate.signedBy(keys.privateKey);
+}
+
+/**
+ * Makes the certificate of a server, signed by an authority of {@link createAuthority}.
+ *
+ * @param server `hosts` are DNS names and IP addresses.
+ */
+export async function issueServerCertificate(
+  authority: KeyPair,
+  server: Lifetime & { readonly hosts: readonly string[] },
+): Promise<KeyPair> {
+  const signer = Certificate.fromBER(derOf(authority.cert));
+  const signerKey = await crypto.subtle.importKey("pkcs8", derOf(authority.key), P256, false, ["sign"]);
+  const signerIdentifier = await keyIdentifier(await signer.getPublicKey(undefined, engine));
+  const certificate = new Draft(await newKeys(), server);
+  // A name that is too long for a common name is still among the alternative names, which are what counts.
+  certificate.subject = server.hosts.find((host) => host.length <= 64) ?? "webhook";
+  certificate.issuer = signer.subject.typesAndValues[0]?.value.valueBlock.value ?? "";
+  certificate.add("2.5.29.15", keyUsage(SIGNS), { critical: true });
+  certificate.add("2.5.29.37", new ExtKeyUsage({ keyPurposes: [SERVER_AUTHENTICATION] }).toSchema());
+  const keyIdentifierOfSigner = new OctetString({ valueHex: signerIdentifier });
+  certificate.add("2.5.29.35", new AuthorityKeyIdentifier({ keyIdentifier: keyIdentifierOfSigner }).toSchema());
+  certificate.add("2.5.29.17", new GeneralNames({ names: server.hosts.map(generalName) }).toSchema());
+  return certificate.signedBy(signerKey);
+}
+
+/** A certificate that is being made. */
+class Draft {
+  readonly serial: Uint8Array<ArrayBuffer> = newSerial();
+  subject = "";
+  issuer = "";
+  readonly #certificate = new Certificate();
+  readonly #keys: CryptoKeyPair;
+
+  constructor(keys: CryptoKeyPair, { from, until }: Lifetime) {
+    this.#keys = keys;
+    const certificate = this.#certificate;
+    certificate.version = 2; // the third version counts from 0
+    certificate.serialNumber = new Integer({ valueHex: this.serial.buffer });
+    certificate.notBefore.value = new Date(from);
+    certificate.notAfter.value = new Date(until);
+    certificate.extensions = [];
+  }
+
+  add(extnID: string, value: Encodable, { critical = false } = {}): void {
+    this.#certificate.extensions?.push(new Extension({ extnID, critical, extnValue: value.toBER() }));
+  }
+
+  async signedBy(signer: CryptoKey): Promise<KeyPair> {
+    const certificate = this.#certificate;
+    certificate.subject.typesAndValues.push(commonName(this.subject));
+    certificate.issuer.typesAndValues.push(commonName(this.issuer));
+    await certificate.subjectPublicKeyInfo.importKey(this.#keys.publicKey, engine);
+    await certificate.sign(signer, "SHA-256", engine);
+    return {
+      cert: pem("CERTIFICATE", certificate.toSchema(true).toBER()),
+      key: pem("PRIVATE KEY", await crypto.subtle.exportKey("pkcs8", this.#keys.privateKey)),
+    };
+  }
+}
+
+function newKeys(): Promise<CryptoKeyPair> {
+  return crypto.subtle.generateKey(P256, true, ["sign", "verify"]);
+}
+
+/** Positive, and never with a leading zero byte: both would be written in another length. */
+function newSerial(): Uint8Array<ArrayBuffer> {
+  const serial = crypto.getRandomValues(new Uint8Array(SERIAL_BYTES));
+  serial[0] = (serial[0]! & 0x7f) | 0x40;
+  return serial;
+}
+
+function commonName(value: string): AttributeTypeAndValue {
+  return new AttributeTypeAndValue({ type: "2.5.4.3", value: new Utf8String({ value }) });
+}
+
+function keyUsage({ bits, unused }: { readonly bits: number; readonly unused: number }): Encodable {
+  return new BitString({ valueHex: new Uint8Array([bits]).buffer, unusedBits: unused });
+}
+
+/** SHA-1 of the public key's bits. @see https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.2 */
+async function keyIdentifier(key: CryptoKey): Promise<ArrayBuffer> {
+  return crypto.subtle.digest("SHA-1", await crypto.subtle.exportKey("raw", key));
+}
+
+function generalName(host: string): GeneralName {
+  const bytes = addressBytes(host);
+  if (bytes === undefined) return new GeneralName({ type: DNS_NAME, value: host });
+  return new GeneralName({ type: ADDRESS, value: new OctetString({ valueHex: bytes }) });
+}
+
+/** The address of 4 or 16 bytes; `undefined` for a DNS name. */
+function addressBytes(host: string): ArrayBuffer | undefined {
+  if (isIPv4(host)) return new Uint8Array(host.split(".").map(Number)).buffer;
+  if (!isIPv6(host)) return undefined;
+  // The parser of URLs knows every form of an address and gives one of them, with at most one run of zeros left out.
+  const [head = "", tail] = new URL(`https://[${host}]`).hostname.slice(1, -1).split("::");
+  const groups = (text: string | undefined): string[] => (text ? text.split(":") : []);
+  const [first, last] = [groups(head), groups(tail)];
+  const zeros = Array.from({ length: 8 - first.length - last.length }, () => "0");
+  const all = [...first, ...zeros, ...last].map((group) => Number.parseInt(group, 16));
+  return new Uint8Array(all.flatMap((group) => [group >> 8, group & 0xff])).buffer;
+}
+
+function derOf(text: string): ArrayBuffer {
+  const base64 = text.replaceAll(/-----[^-]+-----|\s/g, "");
+  return new Uint8Array(Buffer.from(base64, "base64")).buffer;
+}
+
+function pem(label: string, der: ArrayBuffer): string {
+  const lines =
+    Buffer.from(der)
+      .toString("base64")
+      .match(/.{1,64}/g) ?? [];
+  return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;
+}

@@ -1,0 +1,163 @@
+/** What is stored of a self-managed certificate, and what has to be done to it next. */
+import type { X509Certificate } from "node:crypto";
+import { validityOf } from "../../kube/config/certificate-validity.ts";
+import { belongTogether } from "../../kube/config/key-pair.ts";
+
+/** All of it PEM. */
+export interface StoredCertificates {
+  /** Whom the API server trusts, the newest authority first. */
+  readonly authorities: readonly string[];
+  /** The key of the newest authority. */
+  readonly authorityKey: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** Clocks of machines differ, so that a certificate is valid from a while before it was made. */
+export const BACKDATED = HOUR;
+export const AUTHORITY_LIFETIME = 730 * DAY;
+export const SERVER_LIFETIME = 90 * DAY;
+/** What is left of a lifetime when it is replaced. */
+const REPLACED_AT = 1 / 3;
+/** How long an authority is in force before a server shows a certificate of it: API servers have to learn of it. */
+const SPREAD = 10_000;
+/** How long an authority is trusted after the last certificate of it was replaced: replicas have to take the new one. */
+const OVERLAP = HOUR;
+/** How soon it is asked again whether an authority is in force. */
+const ASK_AGAIN = 1_000;
+/** With so little time left, the certificate is replaced whether or not its authority is known to be in force. */
+const URGENT = DAY;
+
+/** What is to be done, and why; or how many milliseconds there is nothing to be done. */
+export type NextStep =
+  | { readonly kind: "wait"; readonly ms: number }
+  | { readonly kind: "authority" | "server" | "forget"; readonly why: string };
+
+export interface Situation {
+  readonly now: number;
+  /** That the certificate must name. */
+  readonly hosts: readonly string[];
+  /** The newest authority is in every registration. */
+  readonly inForce: boolean;
+}
+
+/**
+ * Decides what to do with what is stored.
+ *
+ * An authority is replaced in three steps, so that at no time a server shows a certificate that an API server does not
+ * trust: `authority` puts a new one beside the old one, `server` issues a certificate of it when it is in force
+ * everywhere, and `forget` drops the old one when no replica shows a certificate of it any more.
+ */
+export function nextStep(stored: StoredCertificates | undefined, { now, hosts, inForce }: Situation): NextStep {
+  if (stored === undefined) return { kind: "authority", why: "there is none" };
+  const [newest, ...others] = stored.authorities;
+  const authority = newest === undefined ? undefined : validity(newest);
+  if (newest === undefined || authority === undefined || !belongTogether(newest, stored.authorityKey)) {
+    return { kind: "authority", why: "what is stored of it cannot be used" };
+  }
+  const authorityDue = dueAt(authority);
+  if (now >= authorityDue) return { kind: "authority", why: `it expires on ${dayOf(authority.until)}` };
+
+  const server = usable(stored, now);
+  if (server === undefined) return { kind: "server", why: "what is stored of it cannot be used" };
+  const serverDue = dueAt(server);
+  const missing = missingHosts(stored.cert, hosts);
+  const isOfNewest = isIssuedBy(stored.cert, newest);
+  if (!isOfNewest) {
+    const known = madeAt(authority) + SPREAD;
+    if (now < known) return { kind: "wait", ms: known - now };
+    if (!inForce && server.until - now > URGENT) return { kind: "wait", ms: ASK_AGAIN };
+    return { kind: "server", why: "its authority was replaced" };
+  }
+  if (missing.length > 0) return { kind: "server", why: `it does not name ${missing.join(", ")}` };
+  if (now >= serverDue) return { kind: "server", why: `it expires on ${dayOf(server.until)}` };
+
+  const next = Math.min(authorityDue, serverDue) - now;
+  if (others.length === 0) return { kind: "wait", ms: next };
+  const forgotten = madeAt(server) + OVERLAP;
+  if (now >= forgotten) return { kind: "forget", why: "no replica shows a certificate of it any more" };
+  return { kind: "wait", ms: Math.min(next, forgotten - now) };
+}
+
+/** Whether a server can show the certificate, and be trusted. */
+export function isUsable(stored: StoredCertificates, now: number): boolean {
+  return usable(stored, now) !== undefined;
+}
+
+/** When the certificate and its newest authority expire, in milliseconds since the epoch. */
+export function expiryOf(pem: string): number | undefined {
+  return validity(pem)?.until;
+}
+
+/** The DNS names and addresses of a certificate. */
+export function hostsOf(cert: string): readonly string[] {
+  const names = parsed(cert)?.subjectAltName?.split(", ") ?? [];
+  return names.flatMap((name) => {
+    const host = /^(?:DNS|IP Address):(.+)$/.exec(name)?.[1];
+    return host === undefined ? [] : [host];
+  });
+}
+
+/** The certificates of a PEM text, each for itself. */
+export function certificatesOf(pem: string): readonly string[] {
+  return (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((one) => `${one}\n`);
+}
+
+interface Validity {
+  readonly from: number;
+  readonly until: number;
+}
+
+function usable(stored: StoredCertificates, now: number): Validity | undefined {
+  const found = validity(stored.cert);
+  if (found === undefined || found.until <= now || !belongTogether(stored.cert, stored.key)) return undefined;
+  return stored.authorities.some((authority) => isIssuedBy(stored.cert, authority)) ? found : undefined;
+}
+
+function validity(cert: string): Validity | undefined {
+  try {
+    return validityOf(cert);
+  } catch {
+    return undefined;
+  }
+}
+
+function madeAt({ from }: Validity): number {
+  return from + BACKDATED;
+}
+
+function dueAt({ from, until }: Validity): number {
+  return until - (until - from) * REPLACED_AT;
+}
+
+function isIssuedBy(cert: string, authority: string): boolean {
+  const [child, parent] = [parsed(cert), parsed(authority)];
+  if (child === undefined || parent === undefined) return false;
+  return child.checkIssued(parent) && child.verify(parent.publicKey);
+}
+
+function missingHosts(cert: string, hosts: readonly string[]): readonly string[] {
+  const certificate = parsed(cert);
+  return hosts.filter((host) => {
+    if (certificate === undefined) return true;
+    const isAddress = host.includes(":") || /^[\d.]+$/.test(host);
+    return (isAddress ? certificate.checkIP(host) : certificate.checkHost(host)) === undefined;
+  });
+}
+
+/** `node:crypto` costs 2 MiB, and only processes that make their certificates themselves come here. */
+function parsed(cert: string): X509Certificate | undefined {
+  const crypto = process.getBuiltinModule("node:crypto");
+  try {
+    return new crypto.X509Certificate(cert);
+  } catch {
+    return undefined;
+  }
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}

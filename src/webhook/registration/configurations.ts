@@ -1,0 +1,152 @@
+/** The webhook configurations that tell the API server what to ask. */
+import {
+  MutatingWebhookConfiguration,
+  type MutatingWebhook,
+  ValidatingWebhookConfiguration,
+  type ValidatingWebhook,
+} from "../../resource/builtin/admissionregistration.ts";
+import type { LabelSelector } from "../../resource/builtin/meta.ts";
+import type { Desired, Resource } from "../../resource/handle.ts";
+import type { DeclaredWebhook, RegistrationRule } from "../declared-webhook.ts";
+
+/** How the API server reaches the listener. */
+export type WebhookTarget =
+  | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
+  /** Such as `https://172.18.0.1:9443`, without a path. */
+  | { readonly url: string };
+
+export interface ConfigurationOptions {
+  /** Of both configurations. */
+  readonly name: string;
+  readonly target: WebhookTarget;
+  /** PEM. Without it somebody else injects the authorities, and what is injected stays. */
+  readonly authorities?: string | undefined;
+  /** Whose objects are never asked about, unless the webhook's own selector says something about names of namespaces. */
+  readonly ownNamespaces: readonly string[];
+  /** In place of what the webhooks declare. @default as declared */
+  readonly failurePolicy?: "Ignore" | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+type ShapeOf<R> = R extends Resource<infer S> ? S : never;
+export type MutatingConfiguration = Desired<ShapeOf<typeof MutatingWebhookConfiguration>>;
+export type ValidatingConfiguration = Desired<ShapeOf<typeof ValidatingWebhookConfiguration>>;
+
+/** Also of a type of which there is no webhook. */
+export interface Configurations {
+  readonly mutating: MutatingConfiguration & { readonly webhooks: readonly MutatingWebhook[] };
+  readonly validating: ValidatingConfiguration & { readonly webhooks: readonly ValidatingWebhook[] };
+}
+
+/** Kubernetes puts this label on every namespace. */
+const NAMESPACE_NAME = "kubernetes.io/metadata.name";
+const LEASES = { group: "coordination.k8s.io", resource: "leases" } as const;
+const NOT_LEASES = {
+  name: "exclude-leases",
+  expression: `!(request.resource.group == "${LEASES.group}" && request.resource.resource == "${LEASES.resource}")`,
+} as const;
+
+/**
+ * The configurations for these webhooks, each for the requests that it declares.
+ *
+ * Two things are taken out of what is declared, so that a listener that is down cannot keep itself from coming back:
+ * objects in its own namespaces, and Leases where a rule reaches them without naming them.
+ */
+export function configurationsOf(declared: Iterable<DeclaredWebhook>, options: ConfigurationOptions): Configurations {
+  const mutating: MutatingWebhook[] = [];
+  const validating: ValidatingWebhook[] = [];
+  const names = { mutating: new Set<string>(), validating: new Set<string>() };
+  for (const webhook of declared) {
+    // A rule of DELETE alone leaves nothing for a webhook that changes objects.
+    if (webhook.rules.length === 0) continue;
+    const entry = entryOf(webhook, { ...options, name: unused(webhook.name, names[webhook.type]) });
+    if (webhook.type === "validating") validating.push(entry);
+    else mutating.push({ ...entry, reinvocationPolicy: webhook.reinvocationPolicy ?? "Never" });
+  }
+  const metadata = {
+    name: options.name,
+    ...(options.labels !== undefined && { labels: options.labels }),
+    ...(options.annotations !== undefined && { annotations: options.annotations }),
+  };
+  const { apiVersion } = ValidatingWebhookConfiguration;
+  return {
+    mutating: { apiVersion, kind: MutatingWebhookConfiguration.kind, metadata, webhooks: mutating },
+    validating: { apiVersion, kind: ValidatingWebhookConfiguration.kind, metadata, webhooks: validating },
+  };
+}
+
+function entryOf(webhook: DeclaredWebhook, options: ConfigurationOptions): ValidatingWebhook {
+  const namespaceSelector = selectorOf(webhook, options.ownNamespaces);
+  const matchConditions = conditionsOf(webhook);
+  return {
+    name: options.name,
+    clientConfig: clientConfigOf(webhook.path, options),
+    rules: webhook.rules,
+    failurePolicy: options.failurePolicy ?? webhook.failurePolicy,
+    matchPolicy: webhook.matchPolicy,
+    ...(namespaceSelector !== undefined && { namespaceSelector }),
+    ...(webhook.objectSelector !== undefined && { objectSelector: webhook.objectSelector }),
+    ...(matchConditions.length > 0 && { matchConditions }),
+    sideEffects: webhook.sideEffects,
+    timeoutSeconds: webhook.timeoutSeconds,
+    admissionReviewVersions: ["v1", "v1beta1"],
+  };
+}
+
+/** Where the API server asks for a path, and whom it trusts there. */
+export function clientConfigOf(
+  path: string,
+  { target, authorities }: Pick<ConfigurationOptions, "target" | "authorities">,
+): ValidatingWebhook["clientConfig"] {
+  return {
+    ...("url" in target ? { url: `${target.url}${path}` } : { service: { ...target.service, path } }),
+    ...(authorities !== undefined && { caBundle: caBundleOf(authorities) }),
+  };
+}
+
+/** The name of both configurations of an installation: its Service is nobody else's. */
+export function registrationName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${name}.${namespace}`;
+}
+
+/** As `caBundle` holds it. */
+export function caBundleOf(authorities: string): string {
+  return Buffer.from(authorities, "utf8").toString("base64");
+}
+
+/** The names of webhooks are unique in a configuration: of two versions of a kind the second one gets a number. */
+function unused(name: string, taken: Set<string>): string {
+  let free = name;
+  for (let number = 2; taken.has(free); number++) free = `${number}.${name}`;
+  taken.add(free);
+  return free;
+}
+
+function selectorOf(
+  { namespaceSelector, rules }: DeclaredWebhook,
+  ownNamespaces: readonly string[],
+): LabelSelector | undefined {
+  const isInNamespaces = rules.some(({ scope }) => scope !== "Cluster");
+  if (ownNamespaces.length === 0 || !isInNamespaces || speaksOfNames(namespaceSelector)) return namespaceSelector;
+  const notOwn = { key: NAMESPACE_NAME, operator: "NotIn", values: ownNamespaces };
+  return { ...namespaceSelector, matchExpressions: [...(namespaceSelector?.matchExpressions ?? []), notOwn] };
+}
+
+function speaksOfNames(selector: LabelSelector | undefined): boolean {
+  if (selector === undefined) return false;
+  return (
+    Object.hasOwn(selector.matchLabels ?? {}, NAMESPACE_NAME) ||
+    (selector.matchExpressions ?? []).some(({ key }) => key === NAMESPACE_NAME)
+  );
+}
+
+function conditionsOf({ rules, matchConditions }: DeclaredWebhook): DeclaredWebhook["matchConditions"] {
+  const names = rules.some((rule) => rule.resources.includes(LEASES.resource));
+  return names || !rules.some(reachesLeases) ? matchConditions : [...matchConditions, NOT_LEASES];
+}
+
+function reachesLeases({ apiGroups, resources }: RegistrationRule): boolean {
+  const hasGroup = apiGroups.includes("*") || apiGroups.includes(LEASES.group);
+  return hasGroup && (resources.includes("*") || resources.includes("*/*"));
+}

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { type LoopbackRequest, sendJson, startLoopback } from "../../../scripts/loopback-server.ts";
+import { createTransport } from "../../kube/transport/transport.ts";
+import { createLog } from "../../observe/log.ts";
+import { ownerMark, removeLeftRegistrations } from "./owner-mark.ts";
+
+const NOW = Date.parse("2026-01-01T00:00:00Z");
+const clock = { now: () => NOW };
+const me = { host: "desk", pid: 7 };
+
+test("removeLeftRegistrations removes what expired and what processes of this machine left", async () => {
+  const marked = (name: string, at: number, owner: { host: string; pid: number }) => ({
+    metadata: { name, uid: `uid-${name}`, ...ownerMark({ now: () => at }, owner).metadata() },
+  });
+  const items = [
+    marked("mine-in-use", NOW, { host: "desk", pid: 8 }),
+    marked("mine-crashed", NOW, { host: "desk", pid: 9 }),
+    marked("mine-before-a-restart", NOW, me),
+    marked("theirs-in-use", NOW - 240_000, { host: "lap", pid: 9 }),
+    marked("theirs-expired", NOW - 300_000, { host: "lap", pid: 9 }),
+    { metadata: { name: "without-a-mark", uid: "uid-without-a-mark" } },
+  ];
+  const deleted: LoopbackRequest[] = [];
+  await using server = await startLoopback((request, reply) => {
+    if (request.method === "DELETE") deleted.push(request);
+    const isValidating = request.path.endsWith("/validatingwebhookconfigurations");
+    sendJson(reply, request.method === "GET" ? { items: isValidating ? items : [] } : {});
+  });
+  const transport = createTransport(server.config);
+  const removed = await removeLeftRegistrations({
+    transport,
+    clock,
+    log: createLog({ level: "error", format: "json" }),
+    signal: new AbortController().signal,
+    owner: me,
+    isRunning: (pid) => pid !== 9,
+  });
+  expect(removed).toEqual(["mine-crashed", "mine-before-a-restart", "theirs-expired", "without-a-mark"]);
+  expect(deleted.map(({ path }) => path.split("/").at(-1)!)).toEqual([...removed]);
+  expect(JSON.parse(deleted[0]!.body)).toMatchObject({ preconditions: { uid: "uid-mine-crashed" } });
+  const queries = server.requests
+    .filter(({ method }) => method === "GET")
+    .map(({ query }) => query.get("labelSelector"));
+  expect(queries).toEqual(["binnacle.dev/webhooks=process", "binnacle.dev/webhooks=process"]);
+  await transport.close();
+});

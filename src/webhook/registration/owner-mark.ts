@@ -1,0 +1,130 @@
+/** A registration that is one process's alone says whose it is, and until when, so that what a crash leaves can be removed. */
+import { hostname } from "node:os";
+import type { Transport } from "../../kube/transport/transport.ts";
+import type { Log } from "../../observe/log.ts";
+import type { Clock } from "../../platform/clock.ts";
+
+const OWNED = "binnacle.dev/webhooks";
+const BY_PROCESS = "process";
+const OWNER = "binnacle.dev/owner";
+const EXPIRES = "binnacle.dev/expires";
+
+/** Milliseconds for which a registration counts as used after it was written last. */
+const LIFETIME = 5 * 60_000;
+const RENEW_EVERY = 60_000;
+
+/** Milliseconds for each request: a server that is away must not keep a process from starting. */
+const WITHIN = 5_000;
+
+const COLLECTIONS = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"].map(
+  (plural) => `/apis/admissionregistration.k8s.io/v1/${plural}`,
+);
+
+/** The mark of this process. */
+export interface OwnerMark {
+  /** Labels and annotations, with an expiry from now on. */
+  metadata(): {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
+  /** Milliseconds. */
+  readonly renewEvery: number;
+}
+
+export interface Owner {
+  readonly host: string;
+  readonly pid: number;
+}
+
+export function ownerMark(clock: Pick<Clock, "now">, owner: Owner = thisProcess()): OwnerMark {
+  return {
+    renewEvery: RENEW_EVERY,
+    metadata: () => ({
+      labels: { "app.kubernetes.io/managed-by": "binnacle", [OWNED]: BY_PROCESS },
+      annotations: {
+        [OWNER]: `${owner.host}/${owner.pid}`,
+        [EXPIRES]: new Date(clock.now() + LIFETIME).toISOString(),
+      },
+    }),
+  };
+}
+
+export interface JanitorOptions {
+  readonly transport: Pick<Transport, "request">;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** @default this process */
+  readonly owner?: Owner | undefined;
+  /** Whether a process of this machine runs. @default asks the system */
+  readonly isRunning?: ((pid: number) => boolean) | undefined;
+}
+
+interface Marked {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+  };
+}
+
+/**
+ * Removes registrations of processes that are gone: of this machine those whose process does not run, and of all others
+ * those that were not renewed in time.
+ *
+ * @returns their names. @throws ApiError, UnreachableError, the signal's reason.
+ */
+export async function removeLeftRegistrations(options: JanitorOptions): Promise<readonly string[]> {
+  const { transport, log, signal } = options;
+  const removed: string[] = [];
+  for (const collection of COLLECTIONS) {
+    const query = new URLSearchParams({ labelSelector: `${OWNED}=${BY_PROCESS}` });
+    const list = await transport.request<{ items: readonly Marked[] }>({
+      method: "GET",
+      path: collection,
+      query,
+      signal,
+      timeout: WITHIN,
+    });
+    for (const { metadata } of list.items) {
+      const why = whyLeft(metadata.annotations ?? {}, options);
+      if (why === undefined) continue;
+      const { name, uid } = metadata;
+      const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid } };
+      await transport.request({
+        method: "DELETE",
+        path: `${collection}/${encodeURIComponent(name)}`,
+        body,
+        signal,
+        timeout: WITHIN,
+      });
+      removed.push(name);
+      log.info("Removed a webhook registration that was left behind", { name, because: why });
+    }
+  }
+  return removed;
+}
+
+function whyLeft(annotations: Readonly<Record<string, string>>, options: JanitorOptions): string | undefined {
+  const { clock, owner = thisProcess(), isRunning = runs } = options;
+  const expires = Date.parse(annotations[EXPIRES] ?? "");
+  if (!(expires > clock.now())) return "it was not renewed in time";
+  const [host, pid] = (annotations[OWNER] ?? "").split("/");
+  if (host !== owner.host) return undefined;
+  // A number that is ours now was that of a process before us.
+  return Number(pid) === owner.pid || !isRunning(Number(pid)) ? "its process is gone" : undefined;
+}
+
+function thisProcess(): Owner {
+  return { host: hostname(), pid: process.pid };
+}
+
+function runs(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It runs as another user.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}

@@ -1,0 +1,266 @@
+/** Tells the API server which webhooks this binary answers, and keeps what tells it so. */
+import type { TrustedSource } from "../certificates/trusted-source.ts";
+import type { DeclaredWebhook } from "../declared-webhook.ts";
+import {
+  caBundleOf,
+  clientConfigOf,
+  type ConfigurationOptions,
+  configurationsOf,
+  type WebhookTarget,
+} from "./configurations.ts";
+import { KeptObject, type KeptParts, type LiveObject, type Write } from "./kept-object.ts";
+import type { OwnerMark } from "./owner-mark.ts";
+
+export interface RegistrationOptions extends KeptParts {
+  /** Of the configurations. */
+  readonly name: string;
+  readonly target: WebhookTarget;
+  readonly ownNamespaces: readonly string[];
+  readonly certificates: TrustedSource;
+  /** Somebody else applies the configurations: only the authorities are put into what is there. @default false */
+  readonly injectsOnly?: boolean | undefined;
+  /** In place of what the webhooks declare. @default as declared */
+  readonly failurePolicy?: "Ignore" | undefined;
+  /** Of a registration that is this process's alone: it says so, and is removed at the end. @default all replicas share it */
+  readonly owner?: OwnerMark | undefined;
+  /** Told when something was put right that somebody else had changed, and when the server refuses a registration. */
+  readonly onRepaired?: ((kind: string) => void) | undefined;
+  readonly onFailed?: ((kind: string) => void) | undefined;
+}
+
+/** What the binary answers. */
+export interface Registered {
+  readonly webhooks: readonly DeclaredWebhook[];
+  /** Names of the CustomResourceDefinitions whose objects it converts. */
+  readonly converted: readonly string[];
+  /** Not all modules run: what is registered for those that do not stays as it is. */
+  readonly keepsOthers: boolean;
+}
+
+const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1";
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+interface Entry {
+  readonly name: string;
+  readonly clientConfig: ClientConfig;
+}
+
+interface ClientConfig {
+  readonly url?: string | undefined;
+  readonly service?:
+    { readonly namespace: string; readonly name: string; readonly path?: string | undefined } | undefined;
+  readonly caBundle?: string | undefined;
+}
+
+interface LiveConfiguration extends LiveObject {
+  readonly webhooks?: readonly Entry[] | undefined;
+}
+
+interface LiveCrd extends LiveObject {
+  readonly spec: {
+    readonly conversion?: {
+      readonly strategy?: string;
+      readonly webhook?: { readonly clientConfig?: ClientConfig | undefined } | undefined;
+    };
+  };
+}
+
+type Side = "mutating" | "validating";
+const KINDS: Readonly<Record<Side, string>> = {
+  mutating: "MutatingWebhookConfiguration",
+  validating: "ValidatingWebhookConfiguration",
+};
+
+/** Keeps the configurations of one installation, and the authorities in the CustomResourceDefinitions that it converts. */
+export class Registration implements AsyncDisposable {
+  readonly #options: RegistrationOptions;
+  readonly #configurations: Readonly<Record<Side, KeptObject<LiveConfiguration>>>;
+  readonly #crds = new Map<string, KeptObject<LiveCrd>>();
+  readonly #subscription: Disposable;
+  /** `undefined` until it is known: until then nothing is written. */
+  #registered: Registered | undefined;
+  /** Paths that are not answered any more: nobody's entries for them are kept. */
+  readonly #withdrawn = new Set<string>();
+  #ending = false;
+
+  /** Writes nothing before {@link set}. */
+  constructor(options: RegistrationOptions) {
+    this.#options = options;
+    this.#configurations = { mutating: this.#keep("mutating"), validating: this.#keep("validating") };
+    this.#subscription = options.certificates.subscribe(() => {
+      for (const kept of this.#kept()) void kept.touch();
+    });
+  }
+
+  /** What the binary answers now. Entries that are new are registered soon. */
+  set(registered: Registered): void {
+    this.#registered = registered;
+    for (const { path } of registered.webhooks) this.#withdrawn.delete(path);
+    for (const name of registered.converted) {
+      if (!this.#crds.has(name)) this.#crds.set(name, this.#keepCrd(name));
+    }
+    for (const [name, kept] of this.#crds) {
+      if (registered.converted.includes(name)) continue;
+      this.#crds.delete(name);
+      void kept[Symbol.asyncDispose]();
+    }
+    for (const kept of this.#kept()) void kept.touch();
+  }
+
+  /**
+   * Takes these paths out of what is registered. Resolves when they are not registered any more: until then they have to
+   * be answered. A replica that does not lead waits until the leader has done it.
+   *
+   * @param signal gives up waiting; what is registered then follows later.
+   */
+  async withdraw(paths: Iterable<string>, signal: AbortSignal): Promise<void> {
+    const gone = new Set(paths);
+    if (this.#registered === undefined || gone.size === 0 || this.#options.injectsOnly === true) return;
+    const { webhooks } = this.#registered;
+    for (const path of gone) this.#withdrawn.add(path);
+    this.set({ ...this.#registered, webhooks: webhooks.filter(({ path }) => !gone.has(path)) });
+    const isDone = (live: LiveConfiguration | undefined): boolean =>
+      !(live?.webhooks ?? []).some(({ clientConfig: one }) => this.#isOurs(one) && gone.has(this.#pathOf(one)));
+    await Promise.all(Object.values(this.#configurations).map((kept) => kept.seen(isDone, signal)));
+  }
+
+  /** Resolves when all that was set is registered, or the signal fires. */
+  async inForce(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#kept()].map((kept) => kept.touch(signal)));
+  }
+
+  /**
+   * Whether every registration has this authority, as the server has it now.
+   *
+   * @throws ApiError, UnreachableError, the signal's reason.
+   */
+  async trusts(authority: string, signal: AbortSignal): Promise<boolean> {
+    const configurations = await Promise.all(Object.values(this.#configurations).map((kept) => kept.read(signal)));
+    const crds = await Promise.all([...this.#crds.values()].map((kept) => kept.read(signal)));
+    const clients = [
+      ...configurations.flatMap((one) => (one?.webhooks ?? []).map(({ clientConfig }) => clientConfig)),
+      ...crds.flatMap((one) => one?.spec.conversion?.webhook?.clientConfig ?? []),
+    ];
+    return clients
+      .filter((client) => this.#isOurs(client))
+      .every(({ caBundle = "" }) => trustedBy(caBundle, authority));
+  }
+
+  /** What of it is not as it should be, and why. */
+  get failures(): readonly string[] {
+    return [...this.#kept()].flatMap((kept) => kept.failure ?? []);
+  }
+
+  /** How many webhooks are to be registered. */
+  get size(): number {
+    return this.#registered?.webhooks.length ?? 0;
+  }
+
+  /** Removes what is this process's alone. @param signal gives up waiting. */
+  async end(signal: AbortSignal): Promise<void> {
+    if (this.#options.owner === undefined || this.#registered === undefined) return;
+    this.#ending = true;
+    await Promise.all(Object.values(this.#configurations).map((kept) => kept.touch(signal)));
+  }
+
+  /** Keeps nothing any more; what is registered stays. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#subscription[Symbol.dispose]();
+    await Promise.all([...this.#kept()].map((kept) => kept[Symbol.asyncDispose]()));
+  }
+
+  *#kept(): Iterable<KeptObject<LiveConfiguration> | KeptObject<LiveCrd>> {
+    yield* Object.values(this.#configurations);
+    yield* this.#crds.values();
+  }
+
+  #keep(side: Side): KeptObject<LiveConfiguration> {
+    const kind = KINDS[side];
+    const { name, owner } = this.#options;
+    return new KeptObject<LiveConfiguration>({
+      ...this.#told(kind),
+      collection: `${WEBHOOKS}/${kind.toLowerCase()}s`,
+      name,
+      what: `${kind} ${name}`,
+      every: owner?.renewEvery,
+      plan: (live) => this.#plan(side, live),
+    });
+  }
+
+  #keepCrd(name: string): KeptObject<LiveCrd> {
+    const kind = "CustomResourceDefinition";
+    const plan = (live: LiveCrd | undefined): Write | undefined => {
+      const authorities = this.#options.certificates.current()?.authorities;
+      const client = live?.spec.conversion?.webhook?.clientConfig;
+      if (authorities === undefined || live === undefined || client === undefined || !this.#isOurs(client))
+        return undefined;
+      const caBundle = caBundleOf(authorities);
+      if (client.caBundle === caBundle) return undefined;
+      return { kind: "merge", body: { spec: { conversion: { webhook: { clientConfig: { caBundle } } } } } };
+    };
+    return new KeptObject<LiveCrd>({ ...this.#told(kind), collection: CRDS, name, what: `${kind} ${name}`, plan });
+  }
+
+  #told(kind: string) {
+    const { transport, leadership, clock, log, onRepaired, onFailed } = this.#options;
+    const told = { onRepaired: () => onRepaired?.(kind), onFailed: () => onFailed?.(kind) };
+    return { transport, leadership, clock, log, ...told };
+  }
+
+  #plan(side: Side, live: LiveConfiguration | undefined): Write | undefined {
+    const { certificates, owner, injectsOnly, ...options } = this.#options;
+    const registered = this.#registered;
+    if (this.#ending) return { kind: "delete" };
+    if (registered === undefined) return undefined;
+    const certificate = certificates.current();
+    if (injectsOnly === true) return this.#injection(live, certificate?.authorities);
+    // Without a certificate nobody could be answered.
+    if (certificate === undefined && registered.webhooks.length > 0) return undefined;
+    const wanted: ConfigurationOptions = { ...options, authorities: certificate?.authorities, ...owner?.metadata() };
+    const configuration = configurationsOf(registered.webhooks, wanted)[side];
+    const others = registered.keepsOthers ? this.#others(live, configuration.webhooks) : [];
+    const webhooks = [...configuration.webhooks, ...others];
+    if (webhooks.length > 0) return { kind: "apply", body: { ...configuration, webhooks } };
+    return live === undefined ? undefined : { kind: "delete" };
+  }
+
+  /** Each change is of the entry that was read, wherever others may have put it since. */
+  #injection(live: LiveConfiguration | undefined, authorities: string | undefined): Write | undefined {
+    if (live === undefined || authorities === undefined) return undefined;
+    const value = caBundleOf(authorities);
+    const operations = (live.webhooks ?? []).flatMap(({ name, clientConfig }, index) => {
+      if (!this.#isOurs(clientConfig) || clientConfig.caBundle === value) return [];
+      const path = `/webhooks/${index}`;
+      const isSame = { op: "test", path: `${path}/name`, value: name };
+      return [isSame, { op: "add", path: `${path}/clientConfig/caBundle`, value }];
+    });
+    return operations.length === 0 ? undefined : { kind: "json", body: operations };
+  }
+
+  /** What is registered and not wanted, with the authorities of now. */
+  #others(live: LiveConfiguration | undefined, wanted: readonly Entry[]): readonly Entry[] {
+    const { certificates, target } = this.#options;
+    const authorities = certificates.current()?.authorities;
+    const names = new Set(wanted.map(({ name }) => name));
+    return (live?.webhooks ?? []).flatMap((entry) => {
+      const path = this.#pathOf(entry.clientConfig);
+      if (names.has(entry.name) || this.#withdrawn.has(path)) return [];
+      if (!this.#isOurs(entry.clientConfig)) return [entry];
+      return [{ ...entry, clientConfig: clientConfigOf(path, { target, authorities }) }];
+    });
+  }
+
+  #isOurs({ url, service }: ClientConfig): boolean {
+    const { target } = this.#options;
+    if ("url" in target) return url?.startsWith(`${target.url}/`) === true;
+    return service?.name === target.service.name && service.namespace === target.service.namespace;
+  }
+
+  #pathOf({ url, service }: ClientConfig): string {
+    return url === undefined ? (service?.path ?? "/") : new URL(url).pathname;
+  }
+}
+
+function trustedBy(caBundle: string, authority: string): boolean {
+  return Buffer.from(caBundle, "base64").toString("utf8").includes(authority.trim());
+}
