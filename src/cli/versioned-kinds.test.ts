@@ -68,11 +68,14 @@ test("check names each field that a conversion loses, and the way out", async ()
 test("check and manifests refuse a kind whose webhook has no address", async () => {
   const checked = await run("check --no-types --controllers DIR/good");
   expect(checked).toMatchObject({ status: 1, err: `error: DIR/good/widget.ts: ${needed}\n` });
-  for (const what of ["crds", "deploy --base-image registry.example.com/binnacle:1"]) {
-    const printed = await run(`manifests ${what} --controllers DIR/good`);
-    const message = `binnacle: Cannot print the CustomResourceDefinition of Widget: ${needed}\n`;
-    expect(printed).toEqual({ status: 1, out: "", err: message });
-  }
+  const message = `binnacle: Cannot print the CustomResourceDefinition of Widget: ${needed}\n`;
+  expect(await run("manifests crds --controllers DIR/good")).toEqual({ status: 1, out: "", err: message });
+});
+
+test("manifests deploy brings the Service at which the webhook is asked", async () => {
+  const { out } = await run("manifests deploy --base-image registry.example.com/binnacle:1 --controllers DIR/good");
+  const crd = out.split("---\n").find((text) => text.includes("kind: CustomResourceDefinition"));
+  expect(crd).toMatch(/service:\n +namespace: binnacle-system\n +name: binnacle\n/);
 });
 
 test("manifests crds names the webhook", async () => {
