@@ -134,8 +134,16 @@ export const manifestsCommand: Command = command({
           : values.what === "webhooks"
             ? printedWebhooks(webhooks)
             : deployManifests({
-                ...{ account, namespaces, rbac, crds, installs, files, replicas, elects, webhooks },
+                account,
+                namespaces,
+                rbac,
+                crds,
+                installs,
                 image: holder!,
+                files,
+                replicas,
+                elects,
+                webhooks,
               });
     host.out(documents.map((one) => `---\n${commentedYaml(one)}`).join(""));
     return 0;
