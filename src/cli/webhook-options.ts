@@ -17,8 +17,6 @@ const options = [
     type: "string",
     describe: "Folder with tls.crt and tls.key for webhooks, followed as they are replaced; else they are made",
   },
-  webhookHostOption,
-  webhookServiceOption,
   {
     name: "register-webhooks",
     type: "boolean",
@@ -28,8 +26,12 @@ const options = [
 ] as const;
 
 /** Of `run` and `dev`. */
-export const webhookOptions: readonly Option[] = options;
-export type WebhookValues = ValuesOf<typeof options>;
+export const webhookOptions: readonly Option[] = [...options, webhookHostOption, webhookServiceOption];
+
+export interface WebhookValues extends ValuesOf<typeof options> {
+  readonly "webhook-host": string | undefined;
+  readonly "webhook-service": string | undefined;
+}
 /** Beside what the command line says. */
 export interface WebhookSurroundings {
   /** The API server is in this process. */

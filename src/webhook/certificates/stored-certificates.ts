@@ -17,9 +17,9 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** Clocks of machines differ, so that a certificate is valid from a while before it was made. */
-export const BACKDATED = HOUR;
-export const AUTHORITY_LIFETIME = 730 * DAY;
-export const SERVER_LIFETIME = 90 * DAY;
+export const BACKDATED: number = HOUR;
+export const AUTHORITY_LIFETIME: number = 730 * DAY;
+export const SERVER_LIFETIME: number = 90 * DAY;
 /** What is left of a lifetime when it is replaced. */
 const REPLACED_AT = 1 / 3;
 /** How long an authority is in force before a server shows a certificate of it: API servers have to learn of it. */
