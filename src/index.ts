@@ -102,6 +102,7 @@ export {
 } from "./kube/errors/api-error.ts";
 export { z } from "zod";
 
+export type { ForeignTypes } from "./resource/foreign.ts";
 export type { Definition } from "./module/definition.ts";
 export type { WebhookDefinition } from "./module/define-webhook.ts";
 export type { DeniedOptions } from "./webhook/denied.ts";

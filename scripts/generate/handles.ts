@@ -1,6 +1,6 @@
 /** A kind in TypeScript: what is read, what is written, and its handle. */
 import { nullable, objectMeta } from "./by-hand.ts";
-import { docstring } from "./description.ts";
+import { docstring } from "../../src/cli/docstring.ts";
 import type { BuiltinKind } from "./kinds.ts";
 import { declareField, isEmptyObject, referenceOf, requiredFields, type Types, type Uses } from "./types.ts";
 

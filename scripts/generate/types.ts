@@ -1,6 +1,6 @@
 /** Schemas as TypeScript: wire names, times as strings, `readonly` written out, one type for reading and writing. */
 import { byHand, extensions, imported, nullable, objectMeta, serverOnly } from "./by-hand.ts";
-import { docstring } from "./description.ts";
+import { docstring } from "../../src/cli/docstring.ts";
 import type { Schema } from "./documents.ts";
 import type { BuiltinKind } from "./kinds.ts";
 

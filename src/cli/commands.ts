@@ -32,6 +32,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./test.ts")).testCommand,
   },
   {
+    name: "types",
+    usage: "[what..]",
+    describe: "Write TypeScript for kinds of CustomResourceDefinitions, from files or from a cluster",
+    load: async () => (await import("./types.ts")).typesCommand,
+  },
+  {
     name: "manifests",
     usage: "[what]",
     describe: "Print YAML for kubectl apply: crds, rbac, webhooks or deploy",

@@ -8,13 +8,13 @@ import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
 import { isFree } from "../testing/control-plane/ports.ts";
 import { writePrivate } from "../platform/private-file.ts";
-import { unpack } from "../platform/unpack.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { offerTypes } from "./editor-types.ts";
 import { electionOptions } from "./election-options.ts";
 import type { Option } from "./option.ts";
 import { runControllers } from "./run-controllers.ts";
 import { type RunValues, runOptions, runValues } from "./run-options.ts";
+import { sdkFolder } from "./sdk-folder.ts";
 import { stopSignal } from "./signals.ts";
 import { type StateFolder, takeStateFolder } from "./state-folder.ts";
 import { TypeWatch } from "./type-watch.ts";
@@ -111,12 +111,6 @@ export const devCommand: Command = command({
     });
   },
 });
-
-/** @returns undefined when this binnacle was built without it. */
-async function sdkFolder({ embedded, env }: Host): Promise<string | undefined> {
-  const asset = await embedded.sdk();
-  return asset === undefined ? undefined : unpack(asset, env);
-}
 
 async function start(
   state: StateFolder,

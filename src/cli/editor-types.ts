@@ -2,6 +2,7 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Log } from "../observe/log.ts";
+import { writeSdkTypes } from "./sdk-types.ts";
 import { makeStateFolder } from "./state-folder.ts";
 
 const CONFIG = "tsconfig.json";
@@ -10,14 +11,15 @@ export interface EditorTypesOptions {
   /** The folder in which `dev` keeps its state, in the working directory. */
   readonly state: string;
   readonly controllers: readonly string[];
-  /** The folder with the types of the SDK. */
+  /** The folder that the SDK of this binary was unpacked to. */
   readonly sdk: string;
   readonly log: Log;
 }
 
 /**
- * Writes the configuration that a tsconfig.json can extend, and such a tsconfig.json in the working directory where
- * neither that nor a controllers folder, nor a folder between them, has one.
+ * Brings the declarations of the SDK into the state folder, with the configuration that a tsconfig.json can extend, and
+ * writes such a tsconfig.json in the working directory where neither that nor a controllers folder, nor a folder between
+ * them, has one.
  */
 export function offerTypes({ state, controllers, sdk, log }: EditorTypesOptions): void {
   try {
@@ -25,7 +27,8 @@ export function offerTypes({ state, controllers, sdk, log }: EditorTypesOptions)
     const own = join(state, CONFIG);
     // It is ours: whatever stands there, a link too, is replaced and not written to.
     rmSync(own, { force: true });
-    write(own, { extends: join(sdk, CONFIG), compilerOptions: { allowJs: true } });
+    writeSdkTypes(state, sdk);
+    write(own, { extends: `./sdk/${CONFIG}`, compilerOptions: { allowJs: true } });
     const here = process.cwd();
     const inside = controllers.map((folder) => relative(here, resolve(folder))).filter(isBelow);
     if (inside.length === 0 || inside.some((folder) => hasConfig(folder))) return;

@@ -2,23 +2,19 @@
  * Finalizers on kinds that none of the modules is for: what modules that are gone have left behind. A finalizer is known
  * by who set it, because a controller's field manager has the controller's name, and so has its finalizer.
  */
-import { isApiError, isForbidden, isNotFound } from "../kube/errors/api-error.ts";
+import { isApiError, isForbidden } from "../kube/errors/api-error.ts";
 import { listMetadata } from "../kube/api/list.ts";
 import { collectionPath } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
-import { type AnyObject, groupKind, groupOf, handle, type Resource } from "../resource/handle.ts";
+import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
+import { everyKind, type Listed } from "./every-kind.ts";
 
 interface Left {
   readonly example: string;
   objects: number;
   deleting: number;
-}
-
-interface Listed {
-  readonly resource: Resource;
-  readonly namespaced: boolean;
 }
 
 /** Looks through the metadata of all objects of all kinds but the known ones, as far as they may be listed. */
@@ -96,44 +92,4 @@ function ownFinalizers(resource: Resource, { metadata }: AnyObject): readonly st
       return set !== undefined && Object.hasOwn(set, `v:${JSON.stringify(finalizer)}`);
     }),
   );
-}
-
-interface ResourceList {
-  readonly resources?: readonly {
-    readonly name: string;
-    readonly kind: string;
-    readonly namespaced: boolean;
-    readonly verbs: readonly string[];
-  }[];
-}
-
-interface GroupList {
-  readonly groups?: readonly { readonly preferredVersion: { readonly groupVersion: string } }[];
-}
-
-/** Each kind that can be listed, in the version that the server prefers. */
-async function everyKind(transport: Transport): Promise<readonly Listed[]> {
-  const { groups = [] } = await found<GroupList>(transport, "/apis");
-  const versions = ["v1", ...groups.map(({ preferredVersion }) => preferredVersion.groupVersion)];
-  const kinds: Listed[] = [];
-  for (const apiVersion of versions) {
-    const root = groupOf(apiVersion) === "" ? "/api" : "/apis";
-    const { resources = [] } = await found<ResourceList>(transport, `${root}/${apiVersion}`);
-    for (const { name, kind, namespaced, verbs } of resources) {
-      if (name.includes("/") || !verbs.includes("list")) continue;
-      const scope = namespaced ? "Namespaced" : "Cluster";
-      kinds.push({ resource: handle({ apiVersion, kind, scope, plural: name }), namespaced });
-    }
-  }
-  return kinds;
-}
-
-/** Nothing where there is nothing: an API service may be away. */
-async function found<T extends object>(transport: Transport, path: string): Promise<Partial<T>> {
-  try {
-    return await transport.request<T>({ method: "GET", path });
-  } catch (error) {
-    if (isNotFound(error) || (isApiError(error) && error.code >= 500)) return {};
-    throw error;
-  }
 }

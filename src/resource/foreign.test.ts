@@ -2,7 +2,7 @@ import { expect, expectTypeOf, test } from "bun:test";
 import { z } from "zod";
 import { collectDefinitions } from "../module/module-definitions.ts";
 import { conditions } from "./conditions.ts";
-import { foreignResource, hasField, schemaOfForeign } from "./foreign.ts";
+import { foreignResource, type ForeignTypes, hasField, schemaOfForeign } from "./foreign.ts";
 import { type ObjectOf, of, type SpecOf, type StatusOf } from "./handle.ts";
 import type { Condition } from "./meta.ts";
 
@@ -85,6 +85,31 @@ test("a type parameter does too, and a handle with neither is untyped", () => {
   foreignResource<IssuerType>({ group: "cert-manager.io", version: "v1", kind: "Issuer", scope: "Cluster" });
   // @ts-expect-error another kind than the type's
   foreignResource<IssuerType>({ group: "cert-manager.io", version: "v1", kind: "Certificate" });
+});
+
+test("types of both directions say what the server fills in", () => {
+  interface Gate {
+    readonly apiVersion: "acme.io/v1";
+    readonly kind: "Gate";
+    readonly spec: { readonly width: number; readonly name: string };
+    readonly status?: { readonly open?: boolean };
+  }
+  interface GateInput {
+    readonly spec: { readonly width?: number; readonly name: string };
+    readonly status?: { readonly open?: boolean };
+  }
+  const Gate = foreignResource<ForeignTypes<Gate, GateInput>, "Cluster">({
+    group: "acme.io",
+    version: "v1",
+    kind: "Gate",
+    scope: "Cluster",
+  });
+  expectTypeOf<ObjectOf<typeof Gate>["apiVersion"]>().toEqualTypeOf<"acme.io/v1">();
+  expectTypeOf<SpecOf<typeof Gate>["width"]>().toEqualTypeOf<number>();
+  expectTypeOf<StatusOf<typeof Gate>>().toEqualTypeOf<{ readonly open?: boolean }>();
+  expect(of(Gate, { metadata: { name: "a" }, spec: { name: "north" } }).kind).toBe("Gate");
+  // @ts-expect-error a field that is needed in both directions
+  of(Gate, { metadata: { name: "a" }, spec: { width: 1 } });
 });
 
 test("hasField finds fields through what is optional, and in the items of lists", () => {

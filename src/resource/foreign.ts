@@ -50,16 +50,36 @@ export interface ForeignShape<A extends string, K extends string, Sc extends Sco
   readonly status: StatusIn<Write>;
 }
 
-/** The type parameter, where there is one. */
-type Given<T, Otherwise> = [T] extends [never] ? Otherwise : T;
+declare const directions: unique symbol;
+
+/**
+ * The types of a kind that are not the same in both directions, for the type parameter of {@link foreignResource}: what the
+ * server answers, with its defaults filled in, and what is written to it. `binnacle types` writes them.
+ */
+export interface ForeignTypes<Read extends object, Write extends object> {
+  readonly [directions]: readonly [read: Read, write: Write];
+}
+
+/** The type parameter as the server answers it, where there is one. */
+type ReadOf<T, Otherwise = never> = [T] extends [never]
+  ? Otherwise
+  : T extends ForeignTypes<infer Read, infer _>
+    ? Read
+    : T;
+/** The type parameter as it is written, where there is one. */
+type WriteOf<T, Otherwise> = [T] extends [never] ? Otherwise : T extends ForeignTypes<infer _, infer Write> ? Write : T;
 type ApiVersionOf<T, G extends string, V extends string> = [T] extends [never]
   ? G extends ""
     ? V
     : `${G}/${V}`
-  : T extends { readonly apiVersion: infer A extends string }
+  : ReadOf<T> extends { readonly apiVersion: infer A extends string }
     ? A
     : string;
-type KindOf<T> = [T] extends [never] ? string : T extends { readonly kind: infer K extends string } ? K : string;
+type KindOf<T> = [T] extends [never]
+  ? string
+  : ReadOf<T> extends { readonly kind: infer K extends string }
+    ? K
+    : string;
 
 /** The schema behind a handle of {@link foreignResource}, shared by every copy of the SDK. */
 const foreignSchema: unique symbol = Symbol.for("binnacle.foreign") as never;
@@ -92,7 +112,7 @@ export function foreignResource<
   Schema extends z.ZodType<object> = z.ZodType<Untyped, Untyped>,
 >(
   options: ForeignOptions<G, V, K, Sc, Schema>,
-): Resource<ForeignShape<ApiVersionOf<T, G, V>, K, Sc, Given<T, z.output<Schema>>, Given<T, z.input<Schema>>>> {
+): Resource<ForeignShape<ApiVersionOf<T, G, V>, K, Sc, ReadOf<T, z.output<Schema>>, WriteOf<T, z.input<Schema>>>> {
   try {
     return checkedHandle(options) as never;
   } catch (error) {

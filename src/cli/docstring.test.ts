@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { docstring } from "./description.ts";
+import { docstring } from "./docstring.ts";
 
 test.each([
   ["", ""],

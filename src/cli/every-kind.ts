@@ -1,0 +1,49 @@
+/** Every kind that a cluster serves. */
+import { isApiError, isNotFound } from "../kube/errors/api-error.ts";
+import type { Transport } from "../kube/transport/transport.ts";
+import { groupOf, handle, type Resource } from "../resource/handle.ts";
+
+export interface Listed {
+  readonly resource: Resource;
+  readonly namespaced: boolean;
+}
+
+interface ResourceList {
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly namespaced: boolean;
+    readonly verbs: readonly string[];
+  }[];
+}
+
+interface GroupList {
+  readonly groups?: readonly { readonly preferredVersion: { readonly groupVersion: string } }[];
+}
+
+/** Each kind that can be listed, in the version that the server prefers. */
+export async function everyKind(transport: Pick<Transport, "request">): Promise<readonly Listed[]> {
+  const { groups = [] } = await found<GroupList>(transport, "/apis");
+  const versions = ["v1", ...groups.map(({ preferredVersion }) => preferredVersion.groupVersion)];
+  const kinds: Listed[] = [];
+  for (const apiVersion of versions) {
+    const root = groupOf(apiVersion) === "" ? "/api" : "/apis";
+    const { resources = [] } = await found<ResourceList>(transport, `${root}/${apiVersion}`);
+    for (const { name, kind, namespaced, verbs } of resources) {
+      if (name.includes("/") || !verbs.includes("list")) continue;
+      const scope = namespaced ? "Namespaced" : "Cluster";
+      kinds.push({ resource: handle({ apiVersion, kind, scope, plural: name }), namespaced });
+    }
+  }
+  return kinds;
+}
+
+/** Nothing where there is nothing: an API service may be away. */
+async function found<T extends object>(transport: Pick<Transport, "request">, path: string): Promise<Partial<T>> {
+  try {
+    return await transport.request<T>({ method: "GET", path });
+  } catch (error) {
+    if (isNotFound(error) || (isApiError(error) && error.code >= 500)) return {};
+    throw error;
+  }
+}
