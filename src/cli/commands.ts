@@ -32,6 +32,18 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./test.ts")).testCommand,
   },
   {
+    name: "init",
+    usage: "[folder]",
+    describe: "Make a folder with a first controller, its test and what editors need",
+    load: async () => (await import("./init.ts")).initCommand,
+  },
+  {
+    name: "new",
+    usage: "[what] [name]",
+    describe: `Write a module to begin with: controller, key-controller, resource, webhook or plugin`,
+    load: async () => (await import("./new.ts")).newCommand,
+  },
+  {
     name: "types",
     usage: "[what..]",
     describe: "Write TypeScript for kinds of CustomResourceDefinitions, from files or from a cluster",

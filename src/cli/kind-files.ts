@@ -43,7 +43,8 @@ function definitionsOf(file: string, { isNamed }: { readonly isNamed: boolean })
     const [problem] = document.errors;
     if (problem === undefined) {
       for (const object of objectsIn(document.toJS({ maxAliasCount: -1 }))) {
-        if (isDefinition(object)) found.push({ definition: object, from: `${object.metadata?.name ?? "?"} in ${file}` });
+        if (isDefinition(object))
+          found.push({ definition: object, from: `${object.metadata?.name ?? "?"} in ${file}` });
       }
     } else if (isNamed) throw new UserError(`Cannot read '${file}': ${problem.message.split("\n")[0]}`);
   }

@@ -80,7 +80,10 @@ interface GroupVersionKind {
 }
 
 /** A kind that no CustomResourceDefinition defines: its schema is in the OpenAPI document of its group, and refers to others. */
-async function published({ resource, namespaced }: Listed, { request }: Pick<Transport, "request">): Promise<ForeignKind> {
+async function published(
+  { resource, namespaced }: Listed,
+  { request }: Pick<Transport, "request">,
+): Promise<ForeignKind> {
   const { apiVersion, group, version, kind, plural = "" } = resource;
   if (group === "" || group.endsWith(".k8s.io") || !group.includes(".")) {
     throw new UserError(`Cannot write types for ${kind}: it is built in, import { ${kind} } from "binnacle/resources"`);

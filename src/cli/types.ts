@@ -21,7 +21,8 @@ export const typesCommand: Command = command({
       name: "what",
       type: "list",
       positional: true,
-      describe: "File or folder with CustomResourceDefinitions, or a kind of the cluster such as certificates.cert-manager.io",
+      describe:
+        "File or folder with CustomResourceDefinitions, or a kind of the cluster such as certificates.cert-manager.io",
     },
     { name: "output", type: "string", default: "types", describe: "Folder for the files, one for each kind" },
     {

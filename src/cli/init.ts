@@ -1,0 +1,61 @@
+/** `binnacle init` */
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import { type Command, command } from "./command.ts";
+import { writeNew } from "./new-files.ts";
+import { sdkFolder } from "./sdk-folder.ts";
+import { writeSdkTypes } from "./sdk-types.ts";
+import { makeStateFolder } from "./state-folder.ts";
+import { filesFor } from "./templates.ts";
+import { UsageError, UserError } from "./usage-error.ts";
+
+const STATE = ".binnacle";
+
+/** Everything but the modules. The declarations are the binary's, so they are not kept with the sources. */
+const project = {
+  "tsconfig.json": `${JSON.stringify({ extends: `./${STATE}/sdk/tsconfig.json`, include: ["controllers"] }, undefined, 2)}\n`,
+  ".gitignore": `${STATE}/\nnode_modules/\n`,
+  ".vscode/settings.json": `${JSON.stringify({ "files.exclude": { [`**/${STATE}`]: true } }, undefined, 2)}\n`,
+};
+
+export const initCommand: Command = command({
+  options: [
+    { name: "folder", type: "string", positional: true, describe: "Folder to make; `.` for the working directory" },
+    { name: "name", type: "string", default: "Greeting", describe: "Kind of the first controller" },
+    { name: "group", type: "string", default: "demo.example.com", describe: "API group of that kind" },
+  ],
+  async run({ folder, name, group }, host) {
+    if (folder === undefined) throw new UsageError("Cannot make a folder without a name: `binnacle init my-operator`");
+    if (!/^[A-Z][A-Za-z0-9]{0,62}$/.test(name)) {
+      throw new UsageError(`Cannot use '${name}' for --name: a kind is called such as Greeting`);
+    }
+    if (existsSync(join(folder, "controllers"))) {
+      throw new UserError(
+        `Cannot make '${folder}': it has controllers already. \`binnacle new\` adds one, \`binnacle types --sdk\` brings the types`,
+      );
+    }
+    const modules = Object.entries(filesFor("controller", { name, group, builtin: undefined }));
+    const files = Object.fromEntries(modules.map(([file, text]) => [`controllers/${file}`, text]));
+    // Whoever has a .gitignore or a tsconfig.json knows what is in it.
+    const missing = Object.entries(project).filter(([file]) => !existsSync(join(folder, file)));
+    const written = writeNew(folder, { ...files, ...Object.fromEntries(missing) });
+    const sdk = await sdkFolder(host);
+    if (sdk !== undefined) {
+      const state = join(folder, STATE);
+      makeStateFolder(state);
+      writeSdkTypes(state, sdk);
+    }
+    for (const path of written) host.out(`${path}\n`);
+    const inside = relative(process.cwd(), folder);
+    const sample = modules.find(([file]) => file.endsWith(".yaml"))![0];
+    host.out(`
+Next:
+${inside === "" ? "" : `  cd ${inside}\n`}  binnacle dev                                   # runs it on a cluster of its own; save a file and it is reloaded
+  export KUBECONFIG=$PWD/${STATE}/kubeconfig       # in a second terminal
+  kubectl apply -f controllers/${sample}
+  binnacle test                                  # its test, with nothing but the binary
+  binnacle check                                 # types, watches and permissions
+`);
+    return 0;
+  },
+});

@@ -1,0 +1,32 @@
+/** Files that a command makes: all of them or none, and never over somebody's own. */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Files } from "./templates.ts";
+import { UserError } from "./usage-error.ts";
+
+/**
+ * Writes the files below a folder.
+ *
+ * @returns their paths.
+ * @throws UserError naming the file that is there already, or what the system says; then none is written.
+ */
+export function writeNew(folder: string, files: Files): readonly string[] {
+  const paths = Object.keys(files).map((name) => join(folder, name));
+  const taken = paths.filter((path) => existsSync(path));
+  if (taken.length > 0) {
+    throw new UserError(`Cannot write ${taken.map((path) => `'${path}'`).join(", ")}: it is there already`);
+  }
+  const written: string[] = [];
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      const path = join(folder, name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text, { flag: "wx" });
+      written.push(path);
+    }
+  } catch (error) {
+    for (const path of written) rmSync(path, { force: true });
+    throw new UserError(`Cannot write into '${folder}': ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return paths;
+}
