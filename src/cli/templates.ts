@@ -133,7 +133,7 @@ import { ConfigMap, Pod } from "binnacle/resources";
 export const ${camel} = defineKeyController({
   name: "${kebab}",
   watches: [watch(Pod, { enqueue: ({ metadata: { namespace } }) => [{ namespace, name: "pods" }] })],
-  uses: [allow(ConfigMap, "patch")],
+  uses: [allow(ConfigMap, "create", "patch")],
   async reconcile({ namespace = "default" }, { client }) {
     const pods = await client.list(Pod, { namespace });
     await client.apply(ConfigMap, {

@@ -38,6 +38,13 @@ test("ApiError 403 says which rule would allow it", () => {
   expect(new ApiError({ ...list, status: {} }).message).toContain("Grant it in a ClusterRole");
 });
 
+test("ApiError 403 names the verb that the server asked for, which is not always that of the request", () => {
+  const path = "/api/v1/namespaces/shop/configmaps/x";
+  const message = 'configmaps "x" is forbidden: User "jane" cannot create resource "configmaps" in API group ""';
+  const error = new ApiError({ method: "PATCH", path, code: 403, status: { message } });
+  expect(error.message).toEndWith('resources ["configmaps"], verbs ["create"]');
+});
+
 test("ApiError 403 advises no rule where no rule would help", () => {
   const path = "/api/v1/namespaces/gone/configmaps/x";
   const message =

@@ -131,14 +131,17 @@ function adviceFor(target: RequestTarget, code: number, status: Status): string 
   switch (code) {
     case 401:
       return "The credentials were refused: check the kubeconfig's user, or renew its token or certificate";
-    case 403:
+    case 403: {
       // Quotas, admission and namespaces that are being deleted answer so too, and no role helps there.
       if (status.message !== undefined && !/ cannot | not allowed /.test(` ${status.message} `)) return "";
+      // An apply to what is not there yet is refused for want of "create", and a watch may be for want of "list".
+      const verb = / cannot ([a-z]+) resource /.exec(status.message ?? "")?.[1] ?? target.verb;
       return target.resource
         ? `Grant it in a ${target.namespace === undefined ? "ClusterRole" : "Role"}: apiGroups ["${target.group}"], ` +
             `resources ["${target.subresource ? `${target.resource}/${target.subresource}` : target.resource}"], ` +
-            `verbs ["${target.verb}"]`
+            `verbs ["${verb}"]`
         : `Grant it in a ClusterRole: nonResourceURLs ["${target.what}"], verbs ["${target.verb}"]`;
+    }
     case 404:
       return target.group.includes(".") && target.name === undefined && status.details?.name === undefined
         ? "The server has no such kind: apply its CustomResourceDefinition"
