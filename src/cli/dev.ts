@@ -8,7 +8,7 @@ import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
 import { isFree } from "../testing/control-plane/ports.ts";
 import { writePrivate } from "../platform/private-file.ts";
-import { type Command, command, type Host } from "./command.ts";
+import { type Command, command } from "./command.ts";
 import { offerTypes } from "./editor-types.ts";
 import { electionOptions } from "./election-options.ts";
 import type { Option } from "./option.ts";

@@ -186,7 +186,7 @@ function pascal(field: string): string {
 
 /** What one of the items of a field is called. */
 function singular(path: string): string {
-  if (/ies$/.test(path)) return path.replace(/ies$/, "y");
+  if (path.endsWith("ies")) return path.replace(/ies$/, "y");
   if (/(ss|sh|ch|x)es$/.test(path)) return path.slice(0, -2);
   return /[^s]s$/.test(path) ? path.slice(0, -1) : `${path}Item`;
 }
