@@ -1,5 +1,5 @@
 /** The embedded API server in process. */
-import { createApiServer } from "../../src/embedded/apiserver/server.ts";
+import { createApiServer } from "../../src/embedded/index.ts";
 import type { Started } from "./target.ts";
 
 /** As the certificate of kubernetes-admin names its holder on the real server. */

@@ -1,20 +1,9 @@
 /** Certificates of servers with one thing wrong with them, signed by the authority that loopback clients trust. */
 import { createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import {
-  bits,
-  boolean,
-  explicit,
-  identifier,
-  integer,
-  octets,
-  sequence,
-  set,
-  text,
-  time,
-  value,
-} from "../../src/embedded/apiserver/certificates/der.ts";
-import { createAuthority, issue, type Certificate } from "../../src/embedded/apiserver/certificates/certificate.ts";
+import { type Certificate, createAuthority, der as asn1, issue } from "../../src/embedded/index.ts";
 import { loopbackAuthority } from "../loopback-server.ts";
+
+const { bits, boolean, explicit, identifier, integer, octets, sequence, set, text, time, value } = asn1;
 
 const SERVER = "1.3.6.1.5.5.7.3.1";
 const CLIENT = "1.3.6.1.5.5.7.3.2";

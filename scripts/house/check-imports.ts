@@ -19,6 +19,7 @@ const levels: readonly (readonly string[])[] = [
   ["manager", "loader"],
   ["index.ts"],
   ["embedded/cluster"],
+  ["embedded/index.ts"],
   ["testing"],
   ["main.ts", "cli"],
 ];
@@ -27,6 +28,10 @@ const levels: readonly (readonly string[])[] = [
 const onlyFrom: Readonly<Record<string, readonly string[]>> = {
   "index.ts": ["embedded/cluster", "testing", "main.ts"],
 };
+/** Folders that the rest of src enters by one file alone, tests included; `binnacle run` loads none of them. */
+const doors: readonly string[] = ["embedded"];
+/** The program's entry and the command. */
+const runEntries: readonly string[] = ["src/main.ts", "src/cli/run.ts"];
 /** Folders whose rooms have an order of their own, from the bottom up. */
 const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   kube: [["limits.ts", "errors"], ["encoding", "config"], ["http"], ["http2"], ["transport"], ["api"]],
@@ -41,9 +46,43 @@ const rule = `Imports point one way: ${levels
   .join(" → ")}`;
 
 export const checkImports: Check = async (root) => {
-  const modules = new Map([...modulesIn(root, "src")].filter(([file]) => !isTest(file)));
-  return [...wrongDirections(modules), ...circles(modules)];
+  const all = modulesIn(root, "src");
+  const modules = new Map([...all].filter(([file]) => !isTest(file)));
+  return [...wrongDirections(modules), ...circles(modules), ...pastDoors(all), ...loadedToRun(modules)];
 };
+
+/** What the start of `binnacle run` loads of a folder with a door. */
+function loadedToRun(modules: ReadonlyMap<string, Module>): Finding[] {
+  const loaded = new Map<string, readonly string[]>();
+  const open = runEntries.filter((file) => modules.has(file)).map((file) => [file]);
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const file = path.at(-1)!;
+    if (loaded.has(file)) continue;
+    loaded.set(file, path);
+    for (const { from, isLazy } of modules.get(file)?.imports ?? []) {
+      const target = resolveImport(file, from);
+      if (target !== undefined && isLazy !== true) open.push([...path, target]);
+    }
+  }
+  const rule = `\`binnacle run\` loads nothing of ${doors.join(", ")}`;
+  return [...loaded.values()]
+    .filter((path) => doors.some((folder) => path.at(-1) === `src/${folder}/index.ts`))
+    .map((path) => ({ file: path.at(-2)!, line: 1, what: `is loaded to run: ${path.join(" → ")}`, rule }));
+}
+
+function pastDoors(modules: ReadonlyMap<string, Module>): Finding[] {
+  const findings: Finding[] = [];
+  for (const [file, { imports }] of modules) {
+    for (const { from, line } of imports) {
+      const target = resolveImport(file, from);
+      const folder = doors.find((name) => target?.startsWith(`src/${name}/`));
+      if (folder === undefined || file.startsWith(`src/${folder}/`) || target === `src/${folder}/index.ts`) continue;
+      const door = `A folder with a door is entered by its index.ts: ${doors.join(", ")}`;
+      findings.push({ file, line, what: `imports ${target}, past the door src/${folder}/index.ts`, rule: door });
+    }
+  }
+  return findings;
+}
 
 function wrongDirections(modules: ReadonlyMap<string, Module>): Finding[] {
   const findings: Finding[] = [];

@@ -71,6 +71,34 @@ test("checkImports names rooms of a folder that import one beside or above them"
   ]);
 });
 
+test("checkImports names what enters a folder past its door, in tests too", async () => {
+  const files = {
+    "src/embedded/index.ts": `export { a } from "./apiserver/a.ts";`,
+    "src/embedded/apiserver/a.ts": `import { b } from "./b.ts";`,
+    "src/testing/c.ts": `import { a } from "../embedded/index.ts";\nimport type { b } from "../embedded/apiserver/b.ts";`,
+    "src/kube/d.test.ts": `await import("../embedded/cluster/e.ts");`,
+  };
+  expect(await found(checkImports, files)).toEqual([
+    "src/kube/d.test.ts:1 imports src/embedded/cluster/e.ts, past the door src/embedded/index.ts",
+    "src/testing/c.ts:2 imports src/embedded/apiserver/b.ts, past the door src/embedded/index.ts",
+  ]);
+});
+
+test("checkImports names what the command that runs controllers loads of a folder with a door, types and lazy imports aside", async () => {
+  const files = {
+    "src/embedded/index.ts": "",
+    "src/main.ts": `import { cli } from "./cli/cli.ts";\nimport("./testing/index.ts");`,
+    "src/testing/index.ts": `import { a } from "../embedded/index.ts";`,
+    "src/cli/cli.ts": `import type { B } from "../embedded/index.ts";\nimport("./dev.ts");`,
+    "src/cli/dev.ts": `import { a } from "../embedded/index.ts";`,
+    "src/cli/run.ts": `import { c } from "./c.ts";`,
+    "src/cli/c.ts": `import { a } from "../embedded/index.ts";`,
+  };
+  expect(await found(checkImports, files)).toEqual([
+    "src/cli/c.ts:1 is loaded to run: src/cli/run.ts → src/cli/c.ts → src/embedded/index.ts",
+  ]);
+});
+
 test("checkImports names a circle once", async () => {
   const files = {
     "src/cache/a.ts": `import "./b.ts";`,

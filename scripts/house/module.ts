@@ -7,6 +7,8 @@ export interface Import {
   readonly line: number;
   /** Names as the other file exports them; `*` for all of them. */
   readonly names: readonly string[];
+  /** Not loaded with the importing file: an import of types alone, or one that runs when it is called. */
+  readonly isLazy?: boolean;
 }
 
 export interface Export {
@@ -60,14 +62,16 @@ function importAt(list: readonly Token[], index: number): Import[] {
   const next = list[index + 1];
   const after = list[index + 2];
   if (next?.kind === "string") return [{ from: next.text, line, names: [] }];
-  if (next?.text === "(") return after?.kind === "string" ? [{ from: after.text, line, names: ["*"] }] : [];
+  if (next?.text === "(")
+    return after?.kind === "string" ? [{ from: after.text, line, names: ["*"], isLazy: true }] : [];
   const clause: Token[] = [];
   for (let at = index + 1; list[at] && !isFrom(list, at); at++) {
     if (list[at]?.text === ";" || list[at]?.text === "=") return [];
     clause.push(list[at] as Token);
   }
   const from = list[index + clause.length + 2];
-  return from ? [{ from: from.text, line, names: importedNames(clause) }] : [];
+  const isLazy = next?.text === "type" && clause[1]?.text !== "," && clause.length > 1;
+  return from ? [{ from: from.text, line, names: importedNames(clause), isLazy }] : [];
 }
 
 function isFrom(list: readonly Token[], at: number): boolean {

@@ -1,7 +1,7 @@
 /** What the lines print on each server. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { listenApiServer } from "../../src/embedded/apiserver/listen.ts";
+import { listenApiServer } from "../../src/embedded/index.ts";
 import { assets, startControlPlane } from "../controlplane/controlplane.ts";
 import { type Printed, transcript } from "./transcript.ts";
 

@@ -1,7 +1,7 @@
 /** The two clusters that situations run on: kube-controller-manager's, and the embedded one. */
 import { startControlPlane } from "../controlplane/controlplane.ts";
 import { podControllers } from "../../src/embedded/cluster/controllers.ts";
-import { startEmbeddedCluster } from "../../src/embedded/cluster/embedded-cluster.ts";
+import { startEmbeddedCluster } from "../../src/embedded/index.ts";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { Manager } from "../../src/manager/manager.ts";
 import { collectDefinitions } from "../../src/module/module-definitions.ts";

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { until } from "../../scripts/acceptance/binary.ts";
 import { ApiObjects } from "../../scripts/acceptance/cluster.ts";
 import { FaultyProxy } from "../../scripts/integration/faulty-proxy.ts";
-import { createApiServer } from "../embedded/apiserver/server.ts";
+import { createApiServer } from "../embedded/index.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { type AnyObject, handle } from "../resource/handle.ts";

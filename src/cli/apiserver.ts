@@ -1,7 +1,7 @@
 /** `binnacle apiserver` */
 import { readFileSync } from "node:fs";
-import { listenApiServer, type ListeningApiServer } from "../embedded/apiserver/listen.ts";
-import { isLoopback } from "../embedded/apiserver/web-guard.ts";
+import { listenApiServer, type ListeningApiServer } from "../embedded/index.ts";
+import { isLoopback } from "../embedded/index.ts";
 import { writePrivate } from "../platform/private-file.ts";
 import { type Command, command } from "./command.ts";
 import { whenSignalled } from "./signals.ts";

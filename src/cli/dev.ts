@@ -1,7 +1,7 @@
 /** `binnacle dev` */
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
-import { type EmbeddedCluster, startEmbeddedCluster } from "../embedded/cluster/embedded-cluster.ts";
+import { type EmbeddedCluster, startEmbeddedCluster } from "../embedded/index.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import type { Manager } from "../manager/manager.ts";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startClusterControllers } from "../embedded/cluster/start-controllers.ts";
+import { startClusterControllers } from "../embedded/index.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { createLog } from "../observe/log.ts";
 import { writeToStandardError } from "../observe/standard-error.ts";

@@ -1,7 +1,7 @@
 /** What a test's cluster consists of, embedded or real. */
 import type { Clock } from "../platform/clock.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
-import type { PodBehaviour } from "../embedded/cluster/pods/pod-behaviour.ts";
+import type { PodBehaviour } from "../embedded/index.ts";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import type { Journal } from "./journal.ts";
 

@@ -1,5 +1,5 @@
 /** A webhook over TLS that answers as the case wants and remembers what it was asked. */
-import { createAuthority, issue } from "../../../src/embedded/apiserver/certificates/certificate.ts";
+import { createAuthority, issue } from "../../../src/embedded/index.ts";
 import type { Loose } from "../session.ts";
 
 export interface WebhookServer extends AsyncDisposable {

@@ -1,17 +1,10 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { expect, test } from "bun:test";
-import {
-  bits,
-  identifier,
-  integer,
-  octets,
-  sequence,
-  set,
-  text,
-  time,
-} from "../../embedded/apiserver/certificates/der.ts";
+import { der as asn1 } from "../../embedded/index.ts";
 import { loopbackServerTls, loopbackTls } from "../../../scripts/loopback-server.ts";
 import { belongTogether } from "./key-pair.ts";
+
+const { bits, identifier, integer, octets, sequence, set, text, time } = asn1;
 
 /** A certificate with this key in it; nobody has signed it. */
 function certificateOf(key: KeyObject): string {

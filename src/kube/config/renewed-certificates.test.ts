@@ -13,7 +13,7 @@ import {
   sendJson,
   startLoopback,
 } from "../../../scripts/loopback-server.ts";
-import { createAuthority, issue, type Certificate } from "../../embedded/apiserver/certificates/certificate.ts";
+import { createAuthority, issue, type Certificate } from "../../embedded/index.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 import { createTransport } from "../transport/transport.ts";

@@ -6,7 +6,7 @@ import tls, { type TLSSocket } from "node:tls";
 import { rightCertificate, wrongCertificates } from "../../../scripts/hostile/certificates.ts";
 import { okHead, startHostile } from "../../../scripts/hostile/hostile-server.ts";
 import { loopbackTls, startLoopback } from "../../../scripts/loopback-server.ts";
-import type { Certificate } from "../../embedded/apiserver/certificates/certificate.ts";
+import type { Certificate } from "../../embedded/index.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { createTransport, type Transport } from "../transport/transport.ts";
 

@@ -8,7 +8,7 @@ import {
   startLoopback,
   type LoopbackOptions,
 } from "../../../scripts/loopback-server.ts";
-import { issue } from "../../embedded/apiserver/certificates/certificate.ts";
+import { issue } from "../../embedded/index.ts";
 import { isUnreachable } from "../errors/api-error.ts";
 import { createTransport } from "./transport.ts";
 

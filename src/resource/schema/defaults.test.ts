@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { assert, property } from "fast-check";
 import { z } from "zod";
-import { customSchema } from "../../embedded/apiserver/schema/custom.ts";
-import { applyDefaults } from "../../embedded/apiserver/schema/defaults.ts";
+import { VersionSchema } from "../../embedded/index.ts";
 import { valuesOf } from "../../testing/conversions/generated-values.ts";
 import { defineResource, definitionOf } from "../define.ts";
 import { withDefaults } from "./defaults.ts";
@@ -65,11 +64,10 @@ describe("withDefaults", () => {
     });
     const { spec } = definitionOf(Shop)!.versions[0]!.schema.properties!;
     const partly = { ...spec!, required: [], properties: { ...spec!.properties } };
-    const served = customSchema({ ...spec! }, { kind: "" });
+    const served = new VersionSchema("", spec!);
     assert(
       property(valuesOf(partly), (value) => {
-        const expected = structuredClone(value);
-        applyDefaults(served, expected);
+        const expected = served.withDefaults(value as object);
         delete (expected as { metadata?: unknown }).metadata;
         expect(withDefaults(spec!, value)).toEqual(expected);
       }),

@@ -1,7 +1,7 @@
 /** A kubeconfig as kind writes it: one context, with CA, client certificate and key embedded. */
 
 import { writeFile } from "node:fs/promises";
-import type { Certificate } from "../../embedded/apiserver/certificates/certificate.ts";
+import type { Certificate } from "../../embedded/index.ts";
 
 export interface KubeconfigOptions {
   readonly server: string;

@@ -3,13 +3,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type Certificate,
-  createAuthority,
-  createKey,
-  issue,
-  type Subject,
-} from "../../embedded/apiserver/certificates/certificate.ts";
+import { type Certificate, createAuthority, createKey, issue, type Subject } from "../../embedded/index.ts";
 
 const authorityName = "kubernetes";
 const hosts = [

@@ -2,7 +2,7 @@
 import { sameJson } from "../../resource/json.ts";
 import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
 import { convertObject, type WireObject } from "../../webhook/conversion/convert-object.ts";
-import { VersionSchema } from "./version-schema.ts";
+import { VersionSchema } from "../../embedded/index.ts";
 
 /**
  * - `lost`: the field is not there any more, or what a conversion returned is in no schema;

@@ -1,0 +1,41 @@
+/** What the API server makes of an object of one version: it prunes the object, fills in defaults, and validates it. */
+import type { StructuralSchema } from "../../../resource/schema/structural.ts";
+import { errorText } from "../field-error.ts";
+import { customSchema } from "./custom.ts";
+import { applyDefaults } from "./defaults.ts";
+import { prune } from "./prune.ts";
+import type { Schema } from "./schema.ts";
+import { validate } from "./validate.ts";
+
+export interface Admitted<T> {
+  readonly object: T;
+  /** Paths of fields that the schema does not know, which the server drops. */
+  readonly pruned: readonly string[];
+  /** The errors in the server's words; empty for a valid object. */
+  readonly errors: readonly string[];
+}
+
+export class VersionSchema {
+  readonly #schema: Schema;
+
+  constructor(kind: string, schema: StructuralSchema) {
+    this.#schema = customSchema({ ...schema }, { kind });
+  }
+
+  /** A copy with the defaults that the server would fill in. */
+  withDefaults<T extends object>(given: T): T {
+    const object = structuredClone(given);
+    applyDefaults(this.#schema, object as T & Record<string, unknown>);
+    return object;
+  }
+
+  /** Makes of a wire object what the server would store; the given one is not changed. */
+  admit<T extends object>(given: T): Admitted<T> {
+    const object = JSON.parse(JSON.stringify(given)) as T & Record<string, unknown>;
+    const { unknown, error } = prune(this.#schema, object);
+    if (error !== undefined) return { object, pruned: [], errors: [error] };
+    applyDefaults(this.#schema, object);
+    const pruned = unknown.map((text) => text.replace(/^unknown field "(.*)"$/, "$1"));
+    return { object, pruned, errors: validate(this.#schema, object).map(errorText) };
+  }
+}
