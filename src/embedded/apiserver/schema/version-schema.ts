@@ -25,7 +25,7 @@ export class VersionSchema {
   /** A copy with the defaults that the server would fill in. */
   withDefaults<T extends object>(given: T): T {
     const object = structuredClone(given);
-    applyDefaults(this.#schema, object as T & Record<string, unknown>);
+    applyDefaults(this.#schema, object);
     return object;
   }
 
