@@ -1,6 +1,6 @@
 /** Webhooks that register themselves, on the embedded API server, which asks them over TLS as any other does. */
 import { expect, test } from "bun:test";
-import { type EmbeddedCluster, startEmbeddedCluster } from "../embedded/cluster/embedded-cluster.ts";
+import { type EmbeddedCluster, startEmbeddedCluster } from "../embedded/index.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import type { Definition } from "../module/definition.ts";
 import { defineWebhook } from "../module/define-webhook.ts";
