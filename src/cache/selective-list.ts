@@ -185,16 +185,19 @@ class SelectiveList {
 
   /**
    * kube-apiserver answers only the first page of a label selector from its cache; further pages cost ten times as much.
-   * So the first page shows how large the result is, and if it is small enough everything is requested again in one page.
+   * So a few objects show how large the result is, and if it is small enough everything is requested in one page.
    */
   async #selected(selectors: Pick<Part, "labels" | "fields">, objects: number): Promise<void> {
+    const { signal, pageSize = SAMPLE } = this.#options;
+    const part = { ...selectors, signal };
+    let isAll = true;
     let isForOnce = false;
-    const { signal } = this.#options;
-    await this.#whole(this.#path, { ...selectors, signal }, (items, { hasNext, bytes }) => {
-      isForOnce = hasNext && (bytes() / items) * objects <= AT_ONCE_BYTES;
-      return isForOnce;
+    await this.#whole(this.#path, { ...part, limit: Math.min(pageSize, SAMPLE) }, (items, { hasNext, bytes }) => {
+      isAll = !hasNext;
+      isForOnce = (bytes() / items) * objects <= AT_ONCE_BYTES;
+      return true;
     });
-    if (isForOnce) await this.#whole(this.#path, { ...selectors, signal, limit: 0 });
+    if (!isAll) await this.#whole(this.#path, isForOnce ? { ...part, limit: 0 } : part);
   }
 
   /** Hands over the missing bodies of a part of the collection, page by page, until `isEnough`. */
@@ -223,6 +226,9 @@ class SelectiveList {
     });
   }
 }
+
+/** Objects of a selector that are looked at before it is decided how the rest is requested. */
+const SAMPLE = 50;
 
 /** A part of the collection. */
 interface Part {

@@ -132,7 +132,7 @@ test("listPages and listMetadata ask for larger pages of long lists, and for no 
   kit.server.requests.length = 0;
   const type = { apiVersion: "v1", kind: "Pod" };
   await listMetadata(kit.transport, { path, type, onPage() {} });
-  expect(kit.limits()).toEqual(["2000", "7500", "7500", "7500", "7500"]);
+  expect(kit.limits()).toEqual(["2000", "9334", "9333", "9333"]);
   kit.server.requests.length = 0;
   expect(await listPages(kit.transport, { path, onPage: (_, { hasNext }) => (hasNext ? false : undefined) })).toEqual({
     resourceVersion: "100",
