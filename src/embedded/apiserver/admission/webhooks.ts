@@ -6,12 +6,12 @@ import { jsonPatch } from "../patch/json-patch.ts";
 import { badRequest, internalError, StatusError } from "../status.ts";
 import { readReview, reviewRequest, UndecodableAnswer, UndecodablePatch, type Verdict } from "./admission-review.ts";
 import { CallError } from "./call-error.ts";
-import { type Match, reverted, seenAs } from "./equivalent.ts";
-import { conditionsHold } from "./match-conditions.ts";
+import { type Match, reverted, seenAs, matchOf } from "./equivalent.ts";
 import type { Webhook } from "./webhook.ts";
 import { patchProblem } from "./patch-problem.ts";
 import { post } from "./webhook-client.ts";
-import { webhookMatch } from "./webhook-match.ts";
+import { conditionsOf, PolicyProblem } from "./policies/matching.ts";
+import { isExempt, matchesSelectors } from "./rule-match.ts";
 
 interface Around {
   readonly reader: Reader;
@@ -183,4 +183,25 @@ function conditionFailure({ context }: AdmissionAttributes, why: string): Status
     kind: row.plural,
   };
   return new StatusError(403, "Forbidden", { message: `${what} is forbidden: ${why}`, details });
+}
+
+/** @throws CallError when an expression fails and none is false */
+function conditionsHold(webhook: Webhook, attributes: AdmissionAttributes): boolean {
+  try {
+    return conditionsOf(webhook, attributes, undefined);
+  } catch (error) {
+    if (!(error instanceof PolicyProblem)) throw error;
+    throw new CallError(webhook.name, error.message, { isCondition: true });
+  }
+}
+
+/** As what the webhook is to be asked about the request; `undefined` when it is not to be. Its conditions are left out. */
+function webhookMatch(
+  { rules = [], matchPolicy, ...webhook }: Webhook,
+  attributes: AdmissionAttributes,
+  equivalents: Equivalents,
+): Match | undefined {
+  if (isExempt(attributes.context.row)) return undefined;
+  const match = matchOf(rules, attributes, { matchPolicy, equivalents });
+  return match !== undefined && matchesSelectors(webhook, attributes) ? match : undefined;
 }

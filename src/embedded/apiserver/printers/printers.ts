@@ -2,13 +2,27 @@
 import type { ColumnDefinition, Fields, KindRow, KubeObject, Printer } from "../hooks.ts";
 import { age } from "./age.ts";
 import { type Cell, name } from "./cell.ts";
-import { clusterCells } from "./cluster-cells.ts";
 import columnsText from "./columns.txt" with { type: "text" };
-import { coreCells } from "./core-cells.ts";
+import { admissionCells } from "./admissionregistration/admission-cells.ts";
+import { appsCells } from "./apps/apps-cells.ts";
+import { autoscalingCells } from "./autoscaling/autoscaling-cells.ts";
+import { batchCells } from "./batch/batch-cells.ts";
+import { coreCells } from "./core/core-cells.ts";
+import { networkingCells } from "./networking/networking-cells.ts";
+import { otherCells } from "./other-cells.ts";
+import { storageCells } from "./storage/storage-cells.ts";
 import { jsonPath } from "./json-path.ts";
-import { workloadCells } from "./workload-cells.ts";
 
-const cells: Readonly<Record<string, readonly Cell[]>> = { ...coreCells, ...workloadCells, ...clusterCells };
+const cells: Readonly<Record<string, readonly Cell[]>> = {
+  ...coreCells,
+  ...appsCells,
+  ...batchCells,
+  ...autoscalingCells,
+  ...networkingCells,
+  ...storageCells,
+  ...admissionCells,
+  ...otherCells,
+};
 let columns: Readonly<Record<string, readonly ColumnDefinition[]>> | undefined;
 
 const created: Cell = ({ metadata }) => metadata.creationTimestamp ?? "0001-01-01T00:00:00Z";

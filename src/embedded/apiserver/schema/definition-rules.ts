@@ -1,11 +1,11 @@
 /** What a CustomResourceDefinition may say in the rules of a schema. */
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields } from "../hooks.ts";
-import { compileError } from "./cel-compile.ts";
-import { costOf } from "./cel-cost.ts";
-import { celEnvironment } from "./cel-environment.ts";
-import { usesOldSelf } from "./cel-rules.ts";
-import { mostTimes, sizesOf } from "./cel-sizes.ts";
+import { compileError } from "../cel/compile.ts";
+import { costOf } from "../cel/cost.ts";
+import { celEnvironment } from "../cel/environment.ts";
+import { usesOldSelf } from "../cel/rules.ts";
+import { mostTimes, sizesOf } from "../cel/sizes.ts";
 import { schemaOf } from "./custom.ts";
 import type { TotalCost } from "./total-cost.ts";
 import type { CelRule } from "./schema.ts";

@@ -2,7 +2,7 @@
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields } from "../hooks.ts";
 import { equalValues } from "../patch/typed-values.ts";
-import { validateRules } from "./cel-rules.ts";
+import { validateRules } from "../cel/rules.ts";
 import { schemaOf } from "./custom.ts";
 import { compileErrors, ruleErrors } from "./definition-rules.ts";
 import { validateLists } from "./list-validation.ts";

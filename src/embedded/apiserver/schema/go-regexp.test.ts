@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { celEnvironment } from "./cel-environment.ts";
-import { matchAsGo } from "./cel-matches.ts";
+import { celEnvironment } from "../cel/environment.ts";
+import { matchAsGo } from "../cel/matches.ts";
 import { goRegExp, goRegExpError } from "./go-regexp.ts";
 
 /** Each keeps a backtracking matcher busy for longer than anybody waits. */

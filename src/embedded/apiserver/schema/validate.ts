@@ -1,6 +1,6 @@
 /** Everything that a schema of a custom resource says about an object. */
 import type { FieldError } from "../field-error.ts";
-import { validateRules } from "./cel-rules.ts";
+import { validateRules } from "../cel/rules.ts";
 import { validateLists } from "./list-validation.ts";
 import { type ScaleFields, validateScale } from "./scale-values.ts";
 import type { Schema } from "./schema.ts";

@@ -2,9 +2,9 @@
 import { builtInSchema } from "../tables/tables.ts";
 import type { Fields, GroupVersionKind, KubeObject } from "../hooks.ts";
 import type { Schema } from "../schema/schema.ts";
-import { podDefaults } from "./default-pods.ts";
+import { podDefaults } from "./core/default-pods.ts";
 import { otherDefaults } from "./default-others.ts";
-import { workloadDefaults } from "./default-workloads.ts";
+import { workloadDefaults } from "./apps/default-workloads.ts";
 import type { Default } from "./fill.ts";
 
 const table = new Map<string, Default>(Object.entries({ ...podDefaults, ...workloadDefaults, ...otherDefaults }));

@@ -5,7 +5,7 @@ import { defaulting } from "./apply-table.ts";
 import { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { nameFormat, validateMetadata, validateMetadataUpdate } from "./metadata.ts";
-import { dropUnavailable } from "./pod-features.ts";
+import { dropUnavailable } from "./core/pod-kind.ts";
 import { warningsOf } from "../warnings/warnings.ts";
 import { ruleTables } from "./rule-tables.ts";
 import { type Format, pathSegment } from "./formats.ts";

@@ -1,13 +1,13 @@
 /** Rules of API services, flow control and devices. */
-import { compiles } from "./expression.ts";
+import { compiles } from "./admissionregistration/expression.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dns1035Label, dnsLabel, dnsSubdomain } from "./formats.ts";
 import { validateAnnotations, validateLabels } from "./metadata.ts";
 import { nodeSelector } from "./selector-rules.ts";
-import { isExtended } from "./resource-rules.ts";
-import { driverName } from "./volume-sources.ts";
-import { slice } from "./slice-rules.ts";
+import { isExtended } from "./core/resource-rules.ts";
+import { driverName } from "./core/volume-sources.ts";
+import { slice } from "./resource/slice-rules.ts";
 import type { Rules, RuleTable } from "./rules.ts";
 
 const apiService: Rules = {

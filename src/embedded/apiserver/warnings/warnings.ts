@@ -10,10 +10,10 @@ import {
   storageClassWarnings,
   volumeWarnings,
 } from "./cluster-warnings.ts";
-import { claimWarnings, podWarnings } from "./pod-warnings.ts";
-import { quotaWarnings } from "./quota-warnings.ts";
-import { serviceWarnings } from "./service-warnings.ts";
+import { claimWarnings, podWarnings } from "./core/pod-warnings.ts";
+import { serviceWarnings } from "./core/service-warnings.ts";
 import { pairWarnings } from "./tls-pair.ts";
+import { quantityOrder } from "../validation/quantities.ts";
 
 /** @param old the object before; `undefined` for a new one */
 type Warnings = (object: KubeObject, old: KubeObject | undefined) => readonly string[];
@@ -247,4 +247,17 @@ function balancer(object: KubeObject): string[] {
   return each(inner(inner(object, "status"), "loadBalancer"), "ingress").flatMap(({ ip }, index) =>
     addressWarnings(`status.loadBalancer.ingress[${index}]`, String(ip ?? "")),
   );
+}
+
+function quotaWarnings(quota: KubeObject): string[] {
+  const hard = inner(inner(quota, "spec"), "hard");
+  return ["cpu", "memory", "storage", "ephemeral-storage"].flatMap((name) => {
+    const bare = (name === "cpu" || name === "memory") && hard[`requests.${name}`] === undefined;
+    const request = bare ? name : `requests.${name}`;
+    const limit = `limits.${name}`;
+    if (hard[request] === undefined || hard[limit] === undefined) return [];
+    if (quantityOrder(hard[request], hard[limit]) <= 0) return [];
+    const [most, least] = [String(hard[request]), String(hard[limit])];
+    return [`ResourceQuota ${request} (${most}) should be less than ${limit} (${least})`];
+  });
 }

@@ -20,7 +20,6 @@ import { sameJson } from "../../../resource/json.ts";
 import { isFinished } from "../workload/pod-state.ts";
 import { reportMistake } from "./mistake-event.ts";
 import { NODE_ADDRESS } from "./node.ts";
-import { PodAddresses } from "./pod-addresses.ts";
 import type { PodBehaviour } from "./pod-behaviour.ts";
 import { PodMemory } from "./pod-memory.ts";
 import { nextPodStep, type PodContext, stoppedPodStatus, stopsAfter } from "./pod-run.ts";
@@ -120,4 +119,20 @@ function isWritten({ status: present }: Pod_, { conditions = [], ...fields }: Ku
     return sameJson(found, wanted);
   };
   return Object.entries(fields).every(hasField) && conditions.every(hasCondition);
+}
+
+/** Of 10.244.0.0/16, one after the other. */
+class PodAddresses {
+  #last = 0;
+
+  /** A pod has this address, perhaps from before this process. */
+  saw(address: string | undefined): void {
+    const parts = /^10\.244\.(\d+)\.(\d+)$/.exec(address ?? "");
+    if (parts !== null) this.#last = Math.max(this.#last, Number(parts[1]) * 256 + Number(parts[2]));
+  }
+
+  next(): string {
+    this.#last = (this.#last % 0xfffe) + 1;
+    return `10.244.${this.#last >> 8}.${this.#last & 0xff}`;
+  }
 }

@@ -1,10 +1,10 @@
 /** Expressions of policies and of match conditions. @see https://kubernetes.io/docs/reference/using-api/cel/ */
 import type { Environment } from "@marcbachmann/cel-js";
 import type { AdmissionAttributes, KubeObject } from "../../hooks.ts";
-import { celEnvironment } from "../../schema/cel-environment.ts";
-import { matchAsGo } from "../../schema/cel-matches.ts";
-import { words } from "../../schema/cel-rules.ts";
-import { toCel } from "../../schema/cel-values.ts";
+import { celEnvironment } from "../../cel/environment.ts";
+import { matchAsGo } from "../../cel/matches.ts";
+import { words } from "../../cel/rules.ts";
+import { toCel } from "../../cel/values.ts";
 import { reviewRequest } from "../admission-review.ts";
 import { authorizerValue, registerAuthorizer } from "./authorizer.ts";
 import { withoutMessages } from "./message-literals.ts";

@@ -6,10 +6,10 @@ import { StatusError } from "../../status.ts";
 import { isFailedTest, patchProblem } from "../patch-problem.ts";
 import { refusal } from "../plugin.ts";
 import { evaluate, scopeOf, type Scope } from "./expressions.ts";
-import { fromCel } from "./from-cel.ts";
 import { reverted } from "../equivalent.ts";
 import { conditionsOf, paramsOf, policyMatch, PolicyProblem, seenByPolicy, unknownKind } from "./matching.ts";
 import type { Bound, BindingSpec, BoundPolicy, Mutation } from "./policy.ts";
+import { celLibrary } from "../../cel/library.ts";
 
 interface Problem {
   readonly message: string;
@@ -134,4 +134,16 @@ function denied(attributes: AdmissionAttributes, problems: readonly Problem[]): 
     message: problems[0]?.message ?? "",
     details: { ...status.details, causes: problems.map(({ message }) => ({ message })) },
   });
+}
+
+/** Optional values that are empty are left out of what holds them. */
+function fromCel(value: unknown): unknown {
+  if (typeof value === "bigint") return Number(value);
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof celLibrary().Optional) return value.hasValue() ? fromCel(value.value()) : undefined;
+  if (Array.isArray(value)) return value.map(fromCel).filter((item) => item !== undefined);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = value instanceof Map ? [...value.entries()] : Object.entries(value);
+  const fields = entries.map(([name, field]) => [String(name), fromCel(field)] as const);
+  return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
 }

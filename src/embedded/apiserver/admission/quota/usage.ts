@@ -1,11 +1,11 @@
 /** What objects use of quotas. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/ */
 import type { AdmissionAttributes, KindRow, KubeObject } from "../../hooks.ts";
-import { wholeOf } from "./whole.ts";
 import { each, inner } from "../../validation/fill.ts";
 import { podResources } from "../pod-resources.ts";
 import { add, count, type ResourceList, resourceList, zero } from "../resource-list.ts";
 import { classOf } from "../storage-rules.ts";
 import { podScope, type Requirement } from "./scopes.ts";
+import type { Quantity } from "../../schema/quantity.ts";
 
 /** How the objects of one kind count. */
 export interface Evaluator {
@@ -177,4 +177,12 @@ function requested(claim: KubeObject): ReturnType<ResourceList["get"]> {
   const wanted = list.get("storage");
   const allocated = resourceList(inner(claim, "status")["allocatedResources"]).get("storage");
   return wanted !== undefined && allocated !== undefined && allocated.nanos > wanted.nanos ? allocated : wanted;
+}
+
+const billion = 1_000_000_000n;
+
+/** Rounded up to a whole number. */
+function wholeOf(quantity: Quantity | undefined): Quantity | undefined {
+  if (quantity === undefined || quantity.nanos % billion === 0n) return quantity;
+  return { ...quantity, nanos: (quantity.nanos / billion + 1n) * billion };
 }

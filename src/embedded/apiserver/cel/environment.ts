@@ -1,0 +1,40 @@
+/** The language of rules: CEL with Kubernetes' libraries. @see https://kubernetes.io/docs/reference/using-api/cel/ */
+import type { Environment } from "@marcbachmann/cel-js";
+import { celLibrary } from "./library.ts";
+import { registerLists } from "./lists.ts";
+import { registerLoops } from "./loops.ts";
+import { registerMatches } from "./matches.ts";
+import { registerNetwork } from "./network.ts";
+import { registerQuantities } from "./quantities.ts";
+import { registerVersions } from "./semver.ts";
+import { registerStrings } from "./strings.ts";
+
+let environment: Environment | undefined;
+
+/** Made at first use; `self` and `oldSelf` may be anything. */
+export function celEnvironment(): Environment {
+  if (environment) return environment;
+  const limit = 1_000_000;
+  const library = celLibrary();
+  environment = new library.Environment({
+    enableOptionalTypes: true,
+    homogeneousAggregateLiterals: false,
+    limits: {
+      maxAstNodes: limit,
+      maxDepth: 1000,
+      maxListElements: limit,
+      maxMapEntries: limit,
+      maxCallArguments: 1000,
+    },
+  })
+    .registerVariable("self", "dyn")
+    .registerVariable("oldSelf", "dyn");
+  registerLists(environment);
+  registerLoops(environment);
+  registerStrings(environment);
+  registerMatches(environment);
+  registerQuantities(environment);
+  registerNetwork(environment);
+  registerVersions(environment);
+  return environment;
+}

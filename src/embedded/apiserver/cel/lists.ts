@@ -1,0 +1,74 @@
+/** Kubernetes' functions of lists and sets for rules. */
+import type { Environment } from "@marcbachmann/cel-js";
+
+type Comparable = bigint | number | string | boolean | Date;
+
+class SetsNamespace {
+  readonly name = "sets";
+}
+
+export function registerLists(environment: Environment): void {
+  environment
+    .registerFunction("list.isSorted(): bool", (list: Comparable[]) =>
+      list.every((item, index) => index === 0 || list[index - 1]! <= item),
+    )
+    .registerFunction("list.sum(): dyn", (list: (bigint | number)[]) => sum(list))
+    .registerFunction("list.min(): dyn", (list: Comparable[]) => least(list, "min"))
+    .registerFunction("list.max(): dyn", (list: Comparable[]) => greatest(list, "max"))
+    .registerFunction("list.indexOf(dyn): int", (list: unknown[], item: unknown) =>
+      BigInt(list.findIndex((other) => equalCel(other, item))),
+    )
+    .registerFunction("list.lastIndexOf(dyn): int", (list: unknown[], item: unknown) =>
+      BigInt(list.findLastIndex((other) => equalCel(other, item))),
+    );
+  environment
+    .registerType("SetsNamespace", { ctor: SetsNamespace, fields: {} })
+    .registerConstant("sets", "SetsNamespace", new SetsNamespace());
+  const contains = (list: unknown[], item: unknown): boolean => list.some((other) => equalCel(other, item));
+  environment
+    .registerFunction("SetsNamespace.contains(list, list): bool", (_: unknown, list: unknown[], part: unknown[]) =>
+      part.every((item) => contains(list, item)),
+    )
+    .registerFunction("SetsNamespace.intersects(list, list): bool", (_: unknown, a: unknown[], b: unknown[]) =>
+      a.some((item) => contains(b, item)),
+    )
+    .registerFunction("SetsNamespace.equivalent(list, list): bool", (_: unknown, a: unknown[], b: unknown[]) =>
+      [a.every((item) => contains(b, item)), b.every((item) => contains(a, item))].every(Boolean),
+    );
+}
+
+function sum(list: readonly (bigint | number)[]): bigint | number {
+  if (typeof list[0] === "number") return (list as number[]).reduce((total, item) => total + item, 0);
+  return (list as bigint[]).reduce((total, item) => total + item, 0n);
+}
+
+function least(list: readonly Comparable[], name: string): Comparable {
+  if (list.length === 0) throw new Error(`${name} called on empty list`);
+  return list.reduce((found, item) => (item < found ? item : found));
+}
+
+function greatest(list: readonly Comparable[], name: string): Comparable {
+  if (list.length === 0) throw new Error(`${name} called on empty list`);
+  return list.reduce((found, item) => (item > found ? item : found));
+}
+
+function equalCel(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a === "bigint" || typeof b === "bigint") return isNumber(a) && isNumber(b) && Number(a) === Number(b);
+  if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime();
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => equalCel(item, b[index]));
+  }
+  const [left, right] = [a as Readonly<Record<string, unknown>>, b as Readonly<Record<string, unknown>>];
+  const names = Object.keys(left);
+  return (
+    names.length === Object.keys(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && equalCel(left[name], right[name]))
+  );
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === "bigint" || typeof value === "number";
+}

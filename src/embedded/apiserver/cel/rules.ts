@@ -1,0 +1,186 @@
+/** The rules of a schema, `x-kubernetes-validations`, run over an object. */
+import type { FieldError, FieldErrorType } from "../field-error.ts";
+import { equalValues } from "../patch/typed-values.ts";
+import { celEnvironment } from "./environment.ts";
+import { matchAsGo } from "./matches.ts";
+import { celLibrary } from "./library.ts";
+import { toCel, toCelRoot } from "./values.ts";
+import type { CelRule, Schema } from "../schema/schema.ts";
+import { byKeys, keyOf } from "../schema/value-validation.ts";
+
+export interface RuleOptions {
+  /** The object that is replaced. */
+  readonly old?: unknown;
+}
+
+export function validateRules(schema: Schema, object: unknown, { old }: RuleOptions = {}): FieldError[] {
+  const errors: FieldError[] = [];
+  visit(schema, object, { old, path: "", root: true, errors });
+  return errors;
+}
+
+interface Place {
+  /** What it replaces, where that can be told; `undefined` otherwise. */
+  readonly old: unknown;
+  readonly path: string;
+  readonly root: boolean;
+  readonly errors: FieldError[];
+}
+
+function visit(schema: Schema, value: unknown, place: Place): void {
+  if (value === null || value === undefined || schema.go) return;
+  if (schema.values?.rules) run(schema, value, place);
+  const { old, path, errors } = place;
+  if (Array.isArray(value)) {
+    if (!schema.items) return;
+    const before = schema.listType === "map" && Array.isArray(old) ? byKeys(old, schema.listKeys) : undefined;
+    for (const [index, item] of value.entries()) {
+      const same = before?.get(keyOf(item, schema.listKeys));
+      visit(schema.items, item, { old: same, path: `${path}[${index}]`, root: false, errors });
+    }
+  } else if (typeof value === "object") {
+    const before = typeof old === "object" && old !== null ? (old as Readonly<Record<string, unknown>>) : {};
+    for (const [name, field] of Object.entries(value)) {
+      const property = schema.properties?.get(name);
+      const inner = property ? (path === "" ? name : `${path}.${name}`) : `${path}[${name}]`;
+      const next = property ?? schema.additional;
+      const same = Object.hasOwn(before, name) ? before[name] : undefined;
+      if (next) visit(next, field, { old: same, path: inner, root: false, errors });
+    }
+  }
+}
+
+interface Program {
+  readonly usesOld: boolean;
+  readonly error: string | undefined;
+  readonly run: (context: Readonly<Record<string, unknown>>) => unknown;
+}
+
+const programs = new Map<string, Program>();
+
+/** Definitions come and go; their expressions are few. */
+const mostPrograms = 2000;
+
+function program(expression: string): Program {
+  const known = programs.get(expression);
+  if (known) return known;
+  if (programs.size >= mostPrograms) programs.clear();
+  const made = compile(expression);
+  programs.set(expression, made);
+  return made;
+}
+
+function compile(expression: string): Program {
+  const usesOld = usesOldSelf(expression);
+  try {
+    const parsed = celEnvironment().parse(expression);
+    matchAsGo(parsed.ast);
+    return { usesOld, error: undefined, run: (context) => parsed(context) as unknown };
+  } catch (error) {
+    return { usesOld, error: words(error), run: () => false };
+  }
+}
+
+/** Outside of string literals. */
+export function usesOldSelf(expression: string): boolean {
+  return /\boldSelf\b/.test(expression.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, ""));
+}
+
+function run(schema: Schema, value: unknown, { old, path, root, errors }: Place): void {
+  const shown = path === "" ? "<nil>" : path;
+  const unchanged = old !== undefined && old !== null && equalValues(old, value);
+  const convert = (one: unknown): unknown =>
+    root ? toCelRoot(one as Readonly<Record<string, unknown>>, schema) : toCel(one, schema);
+  let self: unknown;
+  for (const rule of schema.values!.rules!) {
+    const { usesOld, error, run: evaluate } = program(rule.rule);
+    const invalid = (detail: string): void =>
+      void errors.push({ type: "Invalid", field: shown, badValue: schema.type, detail });
+    if (error !== undefined) {
+      invalid(`rule compile error: ${error}`);
+      continue;
+    }
+    const hasOld = old !== undefined && old !== null;
+    if (usesOld && !hasOld && !rule.optionalOldSelf) continue;
+    if (!usesOld && unchanged) continue;
+    self ??= convert(value);
+    const before = hasOld && usesOld ? convert(old) : undefined;
+    const { Optional } = celLibrary();
+    const oldSelf = rule.optionalOldSelf ? (before === undefined ? Optional.none() : Optional.of(before)) : before;
+    const context = usesOld ? { self, oldSelf } : { self };
+    try {
+      if (evaluate(context) === true) continue;
+    } catch (problem) {
+      invalid(runtimeError(words(problem), rule));
+      continue;
+    }
+    errors.push(broken(rule, { schema, value, path, context }));
+  }
+}
+
+interface Broken {
+  readonly schema: Schema;
+  readonly value: unknown;
+  readonly path: string;
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+const reasons: Readonly<Record<string, FieldErrorType>> = {
+  FieldValueForbidden: "Forbidden",
+  FieldValueRequired: "Required",
+  FieldValueDuplicate: "Duplicate",
+};
+
+function broken(rule: CelRule, { schema, value, path, context }: Broken): FieldError {
+  const field = path + ruleField(rule.fieldPath, schema, path);
+  const detail = messageOf(rule, context) ?? (rule.message?.trim() || `failed rule: ${rule.rule.trim()}`);
+  const type = reasons[rule.reason ?? ""] ?? "Invalid";
+  const whole = schema.type === "object" || schema.type === "array";
+  const shown = field === "" ? "<nil>" : field;
+  return { type, field: shown, ...(whole ? {} : { badValue: value }), detail: type === "Duplicate" ? "" : detail };
+}
+
+/** `.spec['a-b']` as the server prints it: fields of structs with a dot, keys of maps in brackets. */
+function ruleField(fieldPath: string | undefined, schema: Schema, prefix: string): string {
+  let printed = "";
+  let at: Schema | undefined = schema;
+  for (const [, name, quoted] of (fieldPath ?? "").matchAll(/\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]/g)) {
+    const key: string = name ?? (quoted ?? "").replace(/\\(.)/g, "$1");
+    const property: Schema | undefined = at?.properties?.get(key);
+    if (property || !at?.additional) printed += printed === "" && prefix === "" ? key : `.${key}`;
+    else printed += `[${key}]`;
+    at = property ?? at?.additional;
+  }
+  return printed;
+}
+
+/** What `messageExpression` says; `undefined` when it says nothing that can be used. */
+function messageOf(rule: CelRule, context: Readonly<Record<string, unknown>>): string | undefined {
+  if (!rule.messageExpression) return undefined;
+  try {
+    const message = program(rule.messageExpression).run(context);
+    if (typeof message !== "string") return undefined;
+    const text = message.trim();
+    return text === "" || text.includes("\n") || text.length > 5120 ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function runtimeError(error: string, rule: CelRule): string {
+  const what = rule.message?.trim() || rule.rule.trim();
+  if (error.startsWith("no such overload")) {
+    const why = "call arguments did not match a supported operator, function or macro signature for rule";
+    return `'no such overload': ${why}: ${what}`;
+  }
+  return `${error} evaluating rule: ${what}`;
+}
+
+/** Errors in the words of the server's interpreter. */
+export function words(error: unknown): string {
+  const text = (error as { readonly summary?: string }).summary ?? (error as Error).message;
+  const index = /index (-?\d+) >= size/.exec(text)?.[1];
+  if (index !== undefined) return `index out of bounds: ${index}`;
+  if (text.startsWith("found no matching overload")) return "no such overload";
+  return text.replace(/^No such key/, "no such key");
+}

@@ -1,0 +1,130 @@
+/** Functions of strings for rules: regular expressions, CEL's extended strings, named formats. */
+import type { Environment } from "@marcbachmann/cel-js";
+import { hasFormat } from "../schema/formats.ts";
+import { goRegExp } from "../schema/go-regexp.ts";
+
+class NamedFormat {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+class FormatNamespace {
+  readonly name = "format";
+}
+
+export function registerStrings(environment: Environment): void {
+  environment
+    .registerFunction("string.find(string): string", (text: string, pattern: string) => all(text, pattern)[0] ?? "")
+    .registerFunction("string.findAll(string): list<string>", (text: string, pattern: string) => all(text, pattern))
+    .registerFunction("string.findAll(string, int): list<string>", (text: string, pattern: string, most: bigint) =>
+      most < 0n ? all(text, pattern) : all(text, pattern).slice(0, Number(most)),
+    )
+    .registerFunction("string.charAt(int): string", (text: string, index: bigint) => charAt(text, index))
+    .registerFunction("string.replace(string, string): string", (text: string, from: string, to: string) =>
+      text.split(from).join(to),
+    )
+    .registerFunction(
+      "string.replace(string, string, int): string",
+      (text: string, from: string, to: string, most: bigint) => replaceSome(text, { from, to, most }),
+    )
+    .registerFunction("string.format(list): string", (text: string, values: unknown[]) => format(text, values));
+  registerNamedFormats(environment);
+}
+
+function all(text: string, pattern: string): string[] {
+  const expression = goRegExp(pattern);
+  if (!expression) throw new Error(`error parsing regexp: ${pattern}`);
+  return expression.all(text);
+}
+
+function charAt(text: string, index: bigint): string {
+  const characters = Array.from(text);
+  if (index < 0n || index > BigInt(characters.length)) throw new Error(`index out of range: ${index}`);
+  return characters[Number(index)] ?? "";
+}
+
+function replaceSome(text: string, { from, to, most }: { from: string; to: string; most: bigint }): string {
+  if (most < 0n) return text.split(from).join(to);
+  const parts = text.split(from);
+  const count = Math.min(Number(most), parts.length - 1);
+  return [parts.slice(0, count + 1).join(to), ...parts.slice(count + 1)].join(from);
+}
+
+/** `%s`, `%d`, `%f`, `%e`, `%b`, `%x`, `%X`, `%o` and `%%`. */
+function format(text: string, values: readonly unknown[]): string {
+  let next = 0;
+  return text.replace(/%(?:\.(\d+))?([sdfebxXo%])/g, (_, precision: string | undefined, verb: string) => {
+    if (verb === "%") return "%";
+    if (next >= values.length) throw new Error(`index ${next} out of range`);
+    return formatOne(values[next++], { verb, precision: precision === undefined ? 6 : Number(precision) });
+  });
+}
+
+function formatOne(value: unknown, { verb, precision }: { verb: string; precision: number }): string {
+  const number = Number(value);
+  switch (verb) {
+    case "d":
+      return String(value);
+    case "f":
+      return number.toFixed(precision);
+    case "e":
+      return number.toExponential(precision).replace(/e([+-])(\d)$/, "e$10$2");
+    case "b":
+      return typeof value === "boolean" ? String(Number(value)) : BigInt(number).toString(2);
+    case "o":
+      return BigInt(number).toString(8);
+    case "x":
+    case "X": {
+      const text = typeof value === "string" ? Buffer.from(value).toString("hex") : BigInt(number).toString(16);
+      return verb === "x" ? text : text.toUpperCase();
+    }
+    default:
+      return celText(value);
+  }
+}
+
+function celText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(celText).join(", ")}]`;
+  if (value instanceof Date) return value.toISOString().replace(".000Z", "Z");
+  if (typeof value !== "object" || value === null) return String(value);
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([name, field]) => `${name}: ${celText(field)}`).join(", ")}}`;
+}
+
+const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const named: Readonly<Record<string, (text: string) => boolean>> = {
+  dns1123Label: (text) => label.test(text) && text.length <= 63,
+  dns1123Subdomain: (text) => text.split(".").every((part) => label.test(part)) && text.length <= 253,
+  dns1035Label: (text) => /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(text) && text.length <= 63,
+  qualifiedName: (text) => /^([a-z0-9.-]+\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/.test(text),
+  labelValue: (text) => /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/.test(text) && text.length <= 63,
+  uri: (text) => hasFormat("uri", text) === true,
+  uuid: (text) => hasFormat("uuid", text) === true,
+  byte: (text) => hasFormat("byte", text) === true,
+  date: (text) => hasFormat("date", text) === true,
+  datetime: (text) => hasFormat("datetime", text) === true,
+};
+
+/** `format.dns1123Label().validate(text)`: none when it is right, otherwise a list of what is wrong. */
+function registerNamedFormats(environment: Environment): void {
+  environment
+    .registerType("NamedFormat", { ctor: NamedFormat, fields: { name: "string" } })
+    .registerType("FormatNamespace", { ctor: FormatNamespace, fields: {} })
+    .registerConstant("format", "FormatNamespace", new FormatNamespace());
+  for (const name of Object.keys(named)) {
+    environment.registerFunction(`FormatNamespace.${name}(): NamedFormat`, () => new NamedFormat(name));
+  }
+  environment.registerFunction("FormatNamespace.named(string): dyn", (_: unknown, name: string) =>
+    optionalOf(environment, Object.hasOwn(named, name) ? new NamedFormat(name) : undefined),
+  );
+  environment.registerFunction("NamedFormat.validate(string): dyn", ({ name }: NamedFormat, text: string) =>
+    optionalOf(environment, named[name]!(text) ? undefined : [`must be a valid ${name}`]),
+  );
+}
+
+function optionalOf(environment: Environment, value: unknown): unknown {
+  return environment.evaluate(value === undefined ? "optional.none()" : "optional.of(self)", { self: value });
+}

@@ -1,0 +1,60 @@
+/** JSON values as rules see them: integers apart from other numbers, times as times, names as identifiers. */
+import { celEnvironment } from "./environment.ts";
+import type { Schema } from "../schema/schema.ts";
+
+const reserved = new Set(
+  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
+    " ",
+  ),
+);
+
+/** A field's name as rules spell it. */
+export function escapeName(name: string): string {
+  if (reserved.has(name)) return `__${name}__`;
+  return name
+    .replaceAll("__", "__underscores__")
+    .replaceAll(".", "__dot__")
+    .replaceAll("-", "__dash__")
+    .replaceAll("/", "__slash__");
+}
+
+export function toCel(value: unknown, schema: Schema | undefined): unknown {
+  if (value === null || value === undefined) return null;
+  if (Array.isArray(value)) return value.map((item) => toCel(item, schema?.items));
+  if (typeof value === "number") {
+    return schema?.type !== "number" && Number.isInteger(value) ? BigInt(value) : value;
+  }
+  if (typeof value === "string") return textValue(value, schema?.format);
+  if (typeof value !== "object") return value;
+  const fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [name, field] of Object.entries(value)) {
+    const property = schema?.properties?.get(name);
+    if (property) {
+      fields[escapeName(name)] = toCel(field, property);
+      // That one word may stand for itself too.
+      if (name === "namespace") fields[name] = fields[escapeName(name)];
+    } else if (schema?.additional) fields[name] = toCel(field, schema.additional);
+    // What only is kept has no type: rules do not see it, unless nothing else is there.
+    else if (!schema?.properties) fields[name] = toCel(field, undefined);
+  }
+  return { ...fields };
+}
+
+/** Of the object itself rules see no more of the metadata than the name. */
+export function toCelRoot(object: Readonly<Record<string, unknown>>, schema: Schema): unknown {
+  const { metadata, ...rest } = object;
+  const { name, generateName } = (metadata ?? {}) as Readonly<Record<string, unknown>>;
+  const value = toCel(rest, schema) as Record<string, unknown>;
+  value.metadata = {
+    ...(name === undefined ? {} : { name }),
+    ...(generateName === undefined ? {} : { generateName }),
+  };
+  return value;
+}
+
+function textValue(value: string, format: string | undefined): unknown {
+  if (format === "date-time" || format === "datetime" || format === "date") return new Date(value);
+  if (format === "byte") return new Uint8Array(Buffer.from(value, "base64"));
+  if (format === "duration") return celEnvironment().evaluate("duration(self)", { self: value }) as unknown;
+  return value;
+}

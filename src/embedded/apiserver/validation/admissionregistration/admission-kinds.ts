@@ -1,0 +1,347 @@
+/** Rules of webhook configurations and of admission policies. */
+import { compiles, type Expected, policyVariables, webhookVariables } from "./expression.ts";
+import type { Field } from "../field.ts";
+import { dns1035Label, dnsSubdomain, pathSegment, qualifiedName } from "../formats.ts";
+import { conditionList } from "../condition-rules.ts";
+import type { RuleTable } from "../rules.ts";
+import { labelSelector } from "../selector-rules.ts";
+
+const operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
+const knownVersions = ["v1", "v1beta1"];
+
+function rule(field: Field): void {
+  for (const name of ["operations", "apiGroups", "apiVersions"]) {
+    const list = field.at(name);
+    if (list.empty) list.required();
+    if (list.items.length > 1 && list.items.some(({ text }) => text === "*"))
+      list.invalid(
+        "if '*' is present, must not specify other " +
+          (name === "operations" ? "operations" : name === "apiGroups" ? "API groups" : "API versions"),
+      );
+    for (const item of list.items) {
+      if (name === "operations") item.oneOf(operations);
+      if (name === "apiVersions" && item.text === "") item.required();
+    }
+  }
+  const resources = field.at("resources");
+  if (resources.empty) resources.required();
+  ruleResources(resources);
+  const scope = field.at("scope");
+  if (scope.present) scope.oneOf(["*", "Cluster", "Namespaced"]);
+}
+
+function ruleResources(resources: Field): void {
+  const [wholes, everywhere] = [new Set<string>(), new Set<string>()];
+  let isPlain = false;
+  for (const item of resources.items) {
+    if (item.text === "") {
+      item.required();
+      continue;
+    }
+    const slash = item.text.indexOf("/");
+    if (slash < 0) {
+      isPlain = item.text !== "*";
+      continue;
+    }
+    const [resource, part] = [item.text.slice(0, slash), item.text.slice(slash + 1)];
+    if (wholes.has(resource)) item.invalid(`if '${resource}/*' is present, must not specify ${item.text}`);
+    if (everywhere.has(part)) item.invalid(`if '*/${part}' is present, must not specify ${item.text}`);
+    if (part === "*") wholes.add(resource);
+    if (resource === "*") everywhere.add(part);
+  }
+  const texts = resources.items.map(({ text }) => text);
+  if (texts.length > 1 && texts.includes("*/*"))
+    resources.invalid("if '*/*' is present, must not specify other resources");
+  if (texts.includes("*") && isPlain)
+    resources.invalid("if '*' is present, must not specify other resources without subresources");
+}
+
+function clientConfig(config: Field): void {
+  const [url, service] = [config.at("url"), config.at("service")];
+  if (url.present === service.present) return config.required("exactly one of url or service is required");
+  if (url.present) return webhookUrl(url);
+  // The server has the two the wrong way round.
+  if (service.at("namespace").text === "") service.at("name").required();
+  if (service.at("name").text === "") service.at("namespace").required();
+  const port = service.at("port");
+  if (port.present && (port.number < 1 || port.number > 65535))
+    port.invalid("port is not valid: must be between 1 and 65535, inclusive");
+  const path = service.at("path");
+  if (path.present && path.text !== "" && path.text !== "/") servicePath(path);
+}
+
+function servicePath(path: Field): void {
+  if (!path.text.startsWith("/")) path.invalid("must start with a '/'");
+  if (path.text === "//") return path.invalid("segment[0] may not be empty");
+  const text = path.text.slice(1).replace(/\/$/, "");
+  for (const [index, segment] of text.split("/").entries()) {
+    if (segment === "") path.invalid(`segment[${index}] may not be empty`);
+    else for (const detail of dnsSubdomain(segment)) path.invalid(`segment[${index}]: ${detail}`);
+  }
+}
+
+const urlForm = "; desired format: https://host[/path]";
+
+function webhookUrl(field: Field): void {
+  const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):)?(.*)$/i.exec(field.text) ?? [];
+  const host = /^\/\/([^/?#]*)/.exec(rest)?.[1] ?? "";
+  if (scheme !== "https") field.invalid(`'https' is the only allowed URL scheme${urlForm}`, scheme);
+  if (host === "") field.invalid(`host must be specified${urlForm}`, host);
+  if (host.includes("@")) field.invalid("user information is not permitted in the URL", host.split("@")[0]);
+  if (rest.includes("#")) field.invalid("fragments are not permitted in the URL", rest.split("#")[1]);
+  if (rest.includes("?")) field.invalid("query parameters are not permitted in the URL", rest.split("?")[1]);
+}
+
+function conditions(list: Field, variables: readonly string[]): void {
+  const names = new Set<string>();
+  for (const condition of list.items) {
+    const [name, expression] = [condition.at("name"), condition.at("expression")];
+    if (expression.text.trim() === "") expression.required();
+    else compiles(expression, { variables, result: "bool" });
+    if (name.text === "") name.required();
+    else name.matches(qualifiedName);
+    if (name.text !== "" && names.has(name.text)) name.duplicate();
+    names.add(name.text);
+  }
+}
+
+function domainName(field: Field): void {
+  if (field.text === "") return field.required();
+  const wrong = dnsSubdomain(field.text);
+  if (wrong.length > 0) return field.invalid(wrong.join(","));
+  if (field.text.split(".").length < 3)
+    field.invalid("should be a domain with at least three segments separated by dots");
+}
+
+function webhooks(object: Field): void {
+  const names = new Set<string>();
+  for (const hook of object.at("webhooks").items) {
+    domainName(hook.at("name"));
+    for (const one of hook.at("rules").items) rule(one);
+    for (const [name, values] of [
+      ["failurePolicy", ["Fail", "Ignore"]],
+      ["matchPolicy", ["Equivalent", "Exact"]],
+    ] as const) {
+      if (hook.at(name).present) hook.at(name).oneOf(values);
+    }
+    const effects = hook.at("sideEffects");
+    if (!effects.present) effects.required("must specify one of None, NoneOnDryRun");
+    else effects.oneOf(["None", "NoneOnDryRun"]);
+    const timeout = hook.at("timeoutSeconds");
+    if (timeout.present && (timeout.number < 1 || timeout.number > 30))
+      timeout.invalid("the timeout value must be between 1 and 30 seconds");
+    for (const name of ["namespaceSelector", "objectSelector"]) if (hook.at(name).present) labelSelector(hook.at(name));
+    clientConfig(hook.at("clientConfig"));
+    if (hook.at("reinvocationPolicy").present) hook.at("reinvocationPolicy").oneOf(["IfNeeded", "Never"]);
+    conditions(hook.at("matchConditions"), webhookVariables);
+    const versions = hook.at("admissionReviewVersions");
+    reviewVersions(versions);
+    const name = hook.at("name");
+    if (name.text !== "" && names.has(name.text)) name.duplicate();
+    names.add(name.text);
+  }
+}
+
+function reviewVersions(versions: Field): void {
+  if (versions.empty) return versions.required("must specify one of v1, v1beta1");
+  const seen = new Set<string>();
+  for (const version of versions.items) {
+    version.matches(dns1035Label);
+    if (seen.has(version.text)) version.invalid("duplicate version");
+    seen.add(version.text);
+  }
+  if (!knownVersions.some((version) => seen.has(version))) versions.invalid("must include at least one of v1, v1beta1");
+}
+
+function constraints(field: Field, isMutating: boolean): void {
+  if (!field.present) return field.required();
+  for (const name of ["namespaceSelector", "objectSelector"]) if (field.at(name).present) labelSelector(field.at(name));
+  const rules = field.at("resourceRules");
+  for (const list of [rules, field.at("excludeResourceRules")]) {
+    for (const one of list.items) {
+      const names = new Set<string>();
+      for (const name of one.at("resourceNames").items) {
+        for (const detail of pathSegment(name.text)) name.invalid(detail);
+        if (names.has(name.text)) name.duplicate();
+        names.add(name.text);
+      }
+      rule(one);
+    }
+  }
+  if (isMutating) {
+    for (const operation of rules.items.flatMap((one) => one.at("operations").items)) {
+      const allowed = ["*", "CONNECT", "CREATE", "UPDATE"];
+      if (!allowed.includes(operation.text)) rules.at("operations").with(operation.text).oneOf(allowed);
+    }
+  }
+  if (field.at("matchPolicy").present) field.at("matchPolicy").oneOf(["Equivalent", "Exact"]);
+  if (rules.empty) rules.required();
+}
+
+function validatingPolicy(object: Field): void {
+  const spec = object.at("spec");
+  if (spec.at("failurePolicy").present) spec.at("failurePolicy").oneOf(["Fail", "Ignore"]);
+  paramKind(spec.at("paramKind"));
+  const variables = variablesOf(spec);
+  constraints(spec.at("matchConstraints"), false);
+  conditions(spec.at("matchConditions"), variablesOf(spec));
+  for (const variable of spec.at("variables").items) {
+    const name = variable.at("name");
+    if (name.require("name is not specified") && !/^[A-Za-z_]\w*$/.test(name.text))
+      name.invalid("must be a valid CEL identifier");
+    expressionOf(variable.at("expression"), { absent: "expression is not specified", variables });
+  }
+  const [validations, annotations] = [spec.at("validations"), spec.at("auditAnnotations")];
+  if (validations.empty && annotations.empty) {
+    for (const list of [validations, annotations])
+      list.required("validations or auditAnnotations must contain at least one item");
+    return;
+  }
+  for (const validation of validations.items) {
+    expressionOf(validation.at("expression"), { absent: "expression is not specified", variables, result: "bool" });
+    const said = validation.at("messageExpression");
+    if (said.present && said.text.trim() === "") said.invalid("must be non-empty if specified", said.text);
+    else if (said.present) compiles(said, { variables, result: "string" });
+    const message = validation.at("message");
+    if (message.present && message.text.trim() === "" && message.text !== "")
+      message.invalid("message must be non-empty if specified");
+    const reason = validation.at("reason");
+    if (reason.present) reason.oneOf(["Forbidden", "Invalid", "RequestEntityTooLarge"], { sorted: true });
+  }
+  const policy = object.at("metadata").at("name").text;
+  const keys = new Set<string>();
+  for (const annotation of annotations.items) {
+    const key = annotation.at("key");
+    for (const detail of qualifiedName(`${policy}/${key.text}`)) key.invalid(detail, `${policy}/${key.text}`);
+    expressionOf(annotation.at("valueExpression"), { absent: "valueExpression is not specified", variables });
+    if (keys.has(key.text)) key.duplicate();
+    keys.add(key.text);
+  }
+}
+
+interface ExpressionOf extends Expected {
+  /** Said where there is none. */
+  readonly absent: string;
+}
+
+function expressionOf(expression: Field, { absent, ...expected }: ExpressionOf): void {
+  if (expression.text.trim() === "") expression.required(absent);
+  else compiles(expression, expected);
+}
+
+/** Without a kind of parameters there are none. */
+function variablesOf(spec: Field): readonly string[] {
+  return spec.at("paramKind").present ? policyVariables : policyVariables.filter((name) => name !== "params");
+}
+
+function paramKind(kind: Field): void {
+  if (!kind.present) return;
+  const [version, name] = [kind.at("apiVersion"), kind.at("kind")];
+  if (version.require()) {
+    const [group, ...rest] = version.text.includes("/") ? version.text.split("/") : ["", version.text];
+    if (rest.length > 1) version.invalid(`unexpected GroupVersion string: ${version.text}`);
+    else {
+      if (group) for (const detail of dnsSubdomain(group)) version.with(group).invalid(detail);
+      for (const detail of dns1035Label(rest[0] ?? "")) version.with(rest[0]).invalid(detail);
+    }
+  }
+  if (name.require())
+    for (const detail of dns1035Label(name.text.toLowerCase()))
+      name.invalid(`may have mixed case, but should otherwise match: ${detail}`);
+}
+
+function mutatingPolicy(object: Field): void {
+  const spec = object.at("spec");
+  if (spec.at("failurePolicy").present) spec.at("failurePolicy").oneOf(["Fail", "Ignore"]);
+  paramKind(spec.at("paramKind"));
+  const variables = variablesOf(spec);
+  constraints(spec.at("matchConstraints"), true);
+  conditions(spec.at("matchConditions"), variablesOf(spec));
+  const mutations = spec.at("mutations");
+  if (mutations.empty) mutations.required("mutations must contain at least one item");
+  for (const mutation of mutations.items) {
+    const type = mutation.at("patchType");
+    if (type.text === "") type.required();
+    else if (type.text === "ApplyConfiguration" || type.text === "JSONPatch") {
+      const field = type.text === "JSONPatch" ? "jsonPatch" : "applyConfiguration";
+      const patch = mutation.at(field);
+      if (!patch.present) patch.required(`must be specified when patchType is ${type.text}`);
+      else if (patch.at("expression").text.trim() === "") patch.at("expression").required();
+      else mutationExpression(patch.at("expression"), { variables, type: type.text });
+      const other = field === "jsonPatch" ? "applyConfiguration" : "jsonPatch";
+      if (mutation.at(other).present)
+        mutation.at(other).invalid(`must not be specified when patchType is ${type.text}`, `{${other}}`);
+    } else type.oneOf(["ApplyConfiguration", "JSONPatch"]);
+  }
+  const policy = spec.at("reinvocationPolicy");
+  if (policy.text === "") policy.required();
+  else policy.oneOf(["IfNeeded", "Never"]);
+}
+
+function mutationExpression(
+  expression: Field,
+  { variables, type }: { readonly variables: readonly string[]; readonly type: string },
+): void {
+  const result = type === "JSONPatch" ? "list(JSONPatch)" : "Object";
+  const before = expression.errors.length;
+  compiles(expression, { variables });
+  if (expression.errors.length > before) return;
+  const literal = /^\s*(?:(-?\d+)|("[^"]*"|'[^']*')|(true|false))\s*$/.exec(expression.text);
+  const got = literal?.[1] ? "int" : literal?.[2] ? "string" : literal?.[3] ? "bool" : undefined;
+  if (got) expression.invalid(`must evaluate to ${result} but got ${got}`, expression.text);
+}
+
+/** Where a policy finds its parameters. */
+function paramRef(reference: Field): void {
+  if (!reference.present) return;
+  const [name, selector, action] = [
+    reference.at("name"),
+    reference.at("selector"),
+    reference.at("parameterNotFoundAction"),
+  ];
+  if (name.text !== "" && selector.present) {
+    name.forbidden("name and selector are mutually exclusive");
+    selector.forbidden("name and selector are mutually exclusive");
+  }
+  if (name.text !== "") for (const detail of pathSegment(name.text)) name.invalid(detail);
+  else if (!selector.present) reference.required("one of name or selector must be specified");
+  if (selector.present) labelSelector(selector);
+  if (!action.present) action.required();
+  else action.oneOf(["Deny", "Allow"], { sorted: false });
+}
+
+function policyBinding(needsActions: boolean): (object: Field) => void {
+  return (object) => {
+    const spec = object.at("spec");
+    if (spec.at("policyName").text === "") spec.at("policyName").required();
+    else spec.at("policyName").matches(dnsSubdomain);
+    paramRef(spec.at("paramRef"));
+    const actions = spec.at("validationActions");
+    if (!needsActions) return;
+    if (actions.empty) actions.required("at least one validation action is required");
+    const seen = new Set<string>();
+    for (const action of actions.items) {
+      if (!action.oneOf(["Audit", "Deny", "Warn"])) continue;
+      if (seen.has(action.text)) action.duplicate();
+      seen.add(action.text);
+    }
+    if (seen.has("Deny") && seen.has("Warn")) {
+      const why = "repeating the same validation failure information in the API response and headers serves no purpose";
+      actions.invalid(`must not contain both Deny and Warn (${why})`);
+    }
+  };
+}
+
+const group = "admissionregistration.k8s.io";
+
+export const admissionKinds: RuleTable = {
+  [`${group}/MutatingWebhookConfiguration`]: { check: webhooks },
+  [`${group}/ValidatingWebhookConfiguration`]: { check: webhooks },
+  [`${group}/ValidatingAdmissionPolicy`]: {
+    check: validatingPolicy,
+    status: (object) => conditionList(object.at("status").at("conditions")),
+  },
+  [`${group}/MutatingAdmissionPolicy`]: { check: mutatingPolicy },
+  [`${group}/ValidatingAdmissionPolicyBinding`]: { check: policyBinding(true) },
+  [`${group}/MutatingAdmissionPolicyBinding`]: { check: policyBinding(false) },
+};

@@ -1,0 +1,395 @@
+/** Rules of the small kinds of the core group. */
+import type { Fields, KubeObject } from "../../hooks.ts";
+import { Field } from "../field.ts";
+import { inner } from "../fill.ts";
+import { configMapKey, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../formats.ts";
+import { isNegative, quantityOrder } from "../quantities.ts";
+import { containerResourceName, isQuotaResource, isStandardResource } from "./resource-rules.ts";
+import type { Rules, RuleTable } from "../rules.ts";
+import { eventKinds } from "./event-rules.ts";
+import { service } from "./service-kind.ts";
+import { jsonProblem } from "../../request/json-problem.ts";
+import { addressProblem, notAnAddress, rangeProblem, unreachable } from "../addresses.ts";
+
+const mostBytes = 1024 * 1024;
+
+const configMap: Rules = {
+  check: (object) => {
+    const [data, binary] = [object.at("data"), object.at("binaryData")];
+    let size = 0;
+    for (const key of data.keys) {
+      data.key(key).with(key).matches(configMapKey);
+      if (Object.hasOwn(binary.fields, key)) data.key(key).invalid("duplicate of key present in binaryData", key);
+      size += Buffer.byteLength(String(data.fields[key]));
+    }
+    for (const key of binary.keys) {
+      binary.key(key).with(key).matches(configMapKey);
+      size += Buffer.from(String(binary.fields[key]), "base64").length;
+    }
+    if (size > mostBytes) new Field("[]", "", object).tooLong(mostBytes);
+  },
+  update: frozen(["data", "binaryData"]),
+};
+
+const secretTypes: Readonly<Record<string, readonly string[]>> = {
+  "kubernetes.io/dockercfg": [".dockercfg"],
+  "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
+  "kubernetes.io/ssh-auth": ["ssh-privatekey"],
+  "kubernetes.io/tls": ["tls.crt", "tls.key"],
+};
+
+const secret: Rules = {
+  check: (object) => {
+    const data = object.at("data");
+    let size = 0;
+    for (const key of data.keys) {
+      data.key(key).with(key).matches(configMapKey);
+      size += Buffer.from(String(data.fields[key]), "base64").length;
+    }
+    if (size > mostBytes) data.tooLong(mostBytes);
+    for (const key of secretTypes[object.at("type").text] ?? []) {
+      if (!Object.hasOwn(data.fields, key)) data.key(key).required();
+      else if (key.startsWith(".docker")) isJson(data.key(key));
+    }
+    if (object.at("type").text === "kubernetes.io/service-account-token") {
+      const name = object.at("metadata").at("annotations").key("kubernetes.io/service-account.name");
+      if (name.text === "") name.required();
+    }
+    if (object.at("type").text === "kubernetes.io/basic-auth" && !data.fields["username"] && !data.fields["password"]) {
+      data.key("username").required();
+      data.key("password").required();
+    }
+  },
+  update: (object, old) => {
+    object.at("type").immutable(old["type"]);
+    frozen(["data"])(object, old);
+  },
+  selectable: { type: (object: KubeObject) => String(object["type"] ?? "") },
+};
+
+function isJson(entry: Field): void {
+  const text = Buffer.from(entry.text, "base64").toString();
+  const problem = jsonProblem(text);
+  if (problem !== undefined) entry.invalid(problem, "<secret contents redacted>");
+}
+
+function frozen(fields: readonly string[]): (object: Field, old: Fields) => void {
+  return (object, old) => {
+    if (old["immutable"] !== true) return;
+    const reason = "field is immutable when `immutable` is set";
+    if (object.at("immutable").value !== true) object.at("immutable").forbidden(reason);
+    for (const name of fields) {
+      if (!Bun.deepEquals(object.fields[name] ?? {}, old[name] ?? {})) object.at(name).forbidden(reason);
+    }
+  };
+}
+
+function limits(object: Field): void {
+  const seen = new Set<string>();
+  for (const limit of object.at("spec").at("limits").items) {
+    const type = limit.at("type");
+    if (type.matches(qualifiedName) && !type.text.includes("/") && !limitTypes.has(type.text))
+      type.invalid("must be a standard limit type or fully qualified", type.text);
+    if (seen.has(type.text)) type.duplicate();
+    seen.add(type.text);
+    const isPod = type.text === "Pod";
+    if (isPod) {
+      for (const name of ["default", "defaultRequest"]) {
+        if (!limit.at(name).empty) limit.at(name).forbidden("may not be specified when `type` is 'Pod'");
+      }
+    }
+    if (type.text === "PersistentVolumeClaim") {
+      const has = (name: string): boolean => limit.at(name).at("storage").present;
+      if (!has("min") && !has("max"))
+        limit.at("limits").required("either minimum or maximum storage value is required, but neither was provided");
+    }
+    const values = ["max", "min", ...(isPod ? [] : ["default", "defaultRequest"]), "maxLimitRequestRatio"];
+    const names = new Set(values.flatMap((name) => limit.at(name).keys));
+    for (const list of values) {
+      for (const name of limit.at(list).keys) limitName(limit.at(list).key(name), { name, type: type.text });
+    }
+    for (const name of [...names].toSorted()) limitOf(limit, name);
+  }
+}
+
+const limitTypes = new Set(["Pod", "Container", "PersistentVolumeClaim"]);
+
+function limitName(entry: Field, { name, type }: { readonly name: string; readonly type: string }): void {
+  if (type === "Pod" || type === "Container") return containerResourceName(entry.with(name));
+  const wrong = entry.with(name);
+  if (wrong.matches(qualifiedName) && !name.includes("/") && !isStandardResource(name))
+    wrong.invalid("must be a standard resource type or fully qualified", name);
+}
+
+function limitOf(limit: Field, name: string): void {
+  const value = (list: string): Field => limit.at(list).key(name);
+  const [max, min, normal, request] = [value("max"), value("min"), value("default"), value("defaultRequest")];
+  const above = (one: Field, other: Field): boolean =>
+    one.present && other.present && quantityOrder(one.value, other.value) > 0;
+  const said = (field: Field): string => String(field.value);
+  if (above(min, max)) min.invalid(`min value ${said(min)} is greater than max value ${said(max)}`, said(min));
+  if (above(min, request))
+    request.invalid(`min value ${said(min)} is greater than default request value ${said(request)}`, said(request));
+  if (above(request, max))
+    request.invalid(`default request value ${said(request)} is greater than max value ${said(max)}`, said(request));
+  if (above(request, normal))
+    request.invalid(
+      `default request value ${said(request)} is greater than default limit value ${said(normal)}`,
+      said(request),
+    );
+  if (above(min, normal))
+    normal.invalid(`min value ${said(min)} is greater than default value ${said(normal)}`, said(min));
+  if (above(normal, max))
+    normal.invalid(`default value ${said(normal)} is greater than max value ${said(max)}`, said(max));
+}
+
+const whole =
+  /^(pods|services|replicationcontrollers|resourcequotas|secrets|configmaps|persistentvolumeclaims|services\.(nodeports|loadbalancers)|count\/.*)$/;
+const scopes = [
+  "Terminating",
+  "NotTerminating",
+  "BestEffort",
+  "NotBestEffort",
+  "PriorityClass",
+  "CrossNamespacePodAffinity",
+  "VolumeAttributesClass",
+];
+
+/** What may be counted. */
+function quotaName(entry: Field, name: string): void {
+  const field = entry.with(name);
+  const isNamed = field.matches(qualifiedName);
+  if (name.includes("/")) return;
+  if (isNamed && !isStandardResource(name)) field.invalid("must be a standard resource type or fully qualified", name);
+  if (!isQuotaResource(name)) field.invalid("must be a standard resource for quota", name);
+}
+
+const ofPods = /^(requests\.)?(cpu|memory|ephemeral-storage)$|^limits\.(cpu|memory|ephemeral-storage)$|^pods$/;
+
+function quotaScopes(list: Field, hard: readonly string[]): void {
+  const given = new Set(list.items.map(({ text }) => text));
+  for (const scope of list.items) {
+    if (!scopes.includes(scope.text)) list.invalid("unsupported scope", list.value);
+    for (const name of hard.toSorted()) {
+      if (!isStandardResource(name)) continue;
+      const fits = scope.text === "BestEffort" ? name === "pods" : ofPods.test(name);
+      if (scopes.includes(scope.text) && !fits) list.invalid("unsupported scope applied to resource", list.value);
+    }
+  }
+  for (const [one, other] of [
+    ["BestEffort", "NotBestEffort"],
+    ["Terminating", "NotTerminating"],
+  ] as const)
+    if (given.has(one) && given.has(other)) list.invalid("conflicting scopes", list.value);
+}
+
+const quota: Rules = {
+  check: (object) => {
+    const hard = object.at("spec").at("hard");
+    for (const name of hard.keys) {
+      const entry = hard.key(name);
+      quotaName(entry, name);
+      if (isNegative(entry.value)) entry.invalid("must be greater than or equal to 0", String(entry.value));
+      else if (whole.test(name) && String(entry.value).endsWith("m"))
+        entry.invalid("must be an integer", String(entry.value));
+    }
+    const given = object.at("spec").at("scopes");
+    quotaScopes(given, hard.keys);
+  },
+  status: (object) => {
+    for (const list of ["hard", "used"]) {
+      const amounts = object.at("status").at(list);
+      for (const name of amounts.keys) quotaName(amounts.key(name), name);
+    }
+  },
+  update: (object, old) => object.at("spec").at("scopes").immutable(inner(old, "spec")["scopes"]),
+};
+
+/** Of a secret that is referred to only the name is kept. */
+function onlyNames(object: KubeObject): void {
+  const { secrets } = object;
+  if (!Array.isArray(secrets)) return;
+  object["secrets"] = secrets.map((secret: Fields | null) => (secret?.["name"] ? { name: secret["name"] } : {}));
+}
+
+function endpoints(object: Field): void {
+  for (const subset of object.at("subsets").items) {
+    const [ready, unready, ports] = [subset.at("addresses"), subset.at("notReadyAddresses"), subset.at("ports")];
+    if (ready.empty && unready.empty) subset.required("must specify `addresses` or `notReadyAddresses`");
+    for (const address of [...ready.items, ...unready.items]) endpointAddress(address);
+    for (const port of ports.items) {
+      const name = port.at("name");
+      if (ports.items.length > 1 && name.text === "") name.required();
+      else if (name.text !== "") name.matches(dnsLabel);
+      port.at("port").inRange(1, 65535);
+      port.at("protocol").requireOneOf(["SCTP", "TCP", "UDP"]);
+      if (port.at("appProtocol").present) port.at("appProtocol").matches(qualifiedName);
+    }
+  }
+}
+
+function endpointAddress(address: Field): void {
+  const ip = address.at("ip");
+  const problem = addressProblem(ip.text);
+  if (problem !== undefined) ip.invalid(problem, ip.text);
+  if (problem === notAnAddress) ip.invalid("must be a valid IP address", ip.text);
+  const why = problem === undefined ? unreachable(ip.text) : undefined;
+  if (why !== undefined) ip.invalid(why, ip.text);
+  if (address.at("hostname").text !== "") address.at("hostname").matches(dnsLabel);
+  if (address.at("nodeName").present) address.at("nodeName").matches(dnsSubdomain);
+}
+
+function podRanges(ranges: Field): void {
+  for (const range of ranges.items) rangeOf(range);
+  const families = new Set(ranges.items.map(({ text }) => text.includes(":")));
+  if (ranges.items.length > 1 && ranges.items.length !== families.size)
+    ranges.invalid("may specify no more than one CIDR for each IP family");
+}
+
+function rangeOf(range: Field): void {
+  const problem = rangeProblem(range.text);
+  if (problem !== undefined) range.invalid(problem, range.text);
+}
+
+function namespaceFinalizers(object: Field): void {
+  const list = object.at("spec").at("finalizers");
+  for (const { text } of list.items) {
+    list.with(text).matches(qualifiedName);
+    if (!text.includes("/") && text !== "kubernetes")
+      list.invalid("name is neither a standard finalizer name nor is it fully qualified", text);
+  }
+}
+
+const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+const declaredFeature = /^[A-Z][A-Za-z0-9]*(\/[A-Za-z0-9]+)*$/;
+
+/** What the kubelet no longer reads. */
+function withoutKubeletConfig(object: KubeObject): void {
+  delete inner(object, "spec")["configSource"];
+  delete inner(object, "status")["config"];
+}
+
+const node: Rules = {
+  checksTwice: true,
+  prepare: withoutKubeletConfig,
+  prepareUpdate: withoutKubeletConfig,
+  status: (object) => {
+    const features = object.at("status").at("declaredFeatures");
+    for (const feature of features.items) {
+      if (!declaredFeature.test(feature.text))
+        feature.invalid(
+          `invalid feature name ${JSON.stringify(feature.text)}: must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes`,
+          feature.text,
+        );
+    }
+  },
+  check: (object, { old }) => {
+    const taints = object.at("spec").at("taints");
+    const place = object.at("metadata").at("taints").with(taints.value);
+    const seen = new Set<string>();
+    for (const taint of place.items) {
+      taint.at("key").matches(qualifiedName);
+      const effect = taint.at("effect");
+      for (const detail of labelValue(taint.at("value").text)) taint.at("value").invalid(detail);
+      if (effect.require()) effect.oneOf(effects, { sorted: false });
+      const pair = `${taint.at("key").text} ${effect.text}`;
+      if (seen.has(pair)) {
+        const { fields } = taint;
+        const shown = { Key: fields["key"], Value: fields["value"] ?? "", Effect: fields["effect"], TimeAdded: null };
+        taint.addStruct("Duplicate", "taints must be unique by key and effect pair", shown);
+      }
+      seen.add(pair);
+    }
+    if (old === undefined) podRanges(object.at("spec").at("podCIDRs"));
+  },
+  update: (object, old) => {
+    const before = (inner(old, "spec")["podCIDRs"] ?? []) as string[];
+    const ranges = object.at("spec").at("podCIDRs");
+    podRanges(ranges);
+    if (before.length > 0 && !Bun.deepEquals(ranges.value, before)) {
+      ranges.forbidden('node updates may not change podCIDR except from "" to valid');
+    }
+    const provider = object.at("spec").at("providerID");
+    if (inner(old, "spec")["providerID"] && provider.text !== inner(old, "spec")["providerID"])
+      provider.forbidden('node updates may not change providerID except from "" to valid');
+    const external = object.at("spec").at("externalID");
+    if (external.text !== (inner(old, "spec")["externalID"] ?? "")) external.forbidden("may not be updated");
+  },
+};
+
+export const coreKinds: RuleTable = {
+  "/ConfigMap": configMap,
+  "/Secret": secret,
+  "/LimitRange": {
+    check: limits,
+    prepare: ({ metadata }) => {
+      if (!metadata.name && !metadata.generateName) metadata.name = crypto.randomUUID();
+    },
+  },
+  "/ResourceQuota": quota,
+  "/Endpoints": { check: endpoints },
+  "/ServiceAccount": {
+    prepare: (object) => onlyNames(object),
+    prepareUpdate: (next) => onlyNames(next),
+  },
+  "/Namespace": {
+    prepare: (object) => {
+      object["status"] = { phase: "Active" };
+      const spec = inner(object, "spec");
+      const finalizers = (spec["finalizers"] ?? []) as string[];
+      object["spec"] = {
+        ...spec,
+        finalizers: finalizers.includes("kubernetes") ? finalizers : [...finalizers, "kubernetes"],
+      };
+    },
+    prepareUpdate: (next, old, { subresource }) => {
+      if (subresource !== "finalize") next["spec"] = old["spec"];
+    },
+    check: namespaceFinalizers,
+    status: (object) => {
+      const phase = object.at("status").at("phase");
+      const expected = object.at("metadata").at("deletionTimestamp").present ? "Terminating" : "Active";
+      if (phase.text === expected) return;
+      const when = expected === "Active" ? "empty" : "not empty";
+      object
+        .at("status")
+        .at("Phase")
+        .with(phase.text)
+        .invalid(`may only be '${expected}' if \`deletionTimestamp\` is ${when}`);
+    },
+    selectable: {
+      "status.phase": (object) => String(inner(object, "status")["phase"] ?? ""),
+      name: (object) => object.metadata.name ?? "",
+    },
+  },
+  "/Node": {
+    ...node,
+    selectable: { "spec.unschedulable": (object) => String(inner(object, "spec")["unschedulable"] ?? false) },
+  },
+  "/Service": service,
+  "/Event": {
+    ...eventKinds.core,
+    selectable: eventFields("involvedObject", "source"),
+  },
+  "events.k8s.io/Event": {
+    ...eventKinds.events,
+    selectable: eventFields("regarding", "deprecatedSource"),
+  },
+};
+
+function eventFields(subject: string, source: string): Readonly<Record<string, (object: KubeObject) => string>> {
+  const names = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
+  return {
+    ...Object.fromEntries(
+      names.map((name) => [
+        `${subject === "regarding" ? "regarding" : "involvedObject"}.${name}`,
+        (object: KubeObject) => String(inner(object, subject)[name] ?? ""),
+      ]),
+    ),
+    reason: (object) => String(object["reason"] ?? ""),
+    reportingComponent: (object) => String(object["reportingComponent"] ?? object["reportingController"] ?? ""),
+    source: (object) => String(inner(object, source)["component"] ?? object["reportingComponent"] ?? ""),
+    type: (object) => String(object["type"] ?? ""),
+  };
+}

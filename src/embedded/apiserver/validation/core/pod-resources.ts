@@ -1,0 +1,48 @@
+/** What a whole pod needs, against what its containers need. */
+import { formatQuantity, parseQuantity, type Quantity } from "../../schema/quantity.ts";
+import type { Field } from "../field.ts";
+import { qualifiedName } from "../formats.ts";
+import { quantityOrder } from "../quantities.ts";
+import { requirements } from "./resource-rules.ts";
+
+const supported = /^(cpu|memory)$|^hugepages-/;
+
+/** @see https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#pod-level-resource-specification */
+export function podResources(spec: Field): void {
+  const own = spec.at("resources");
+  if (spec.at("os").at("name").text === "windows") return own.forbidden("may not be set for a windows pod");
+  if (own.at("claims").present) own.at("claims").forbidden("claims may not be set for Resources at pod-level");
+  requirements(own, (entry) => {
+    if (!entry.matches(qualifiedName)) return;
+    if (!entry.text.includes("/") && !/^[a-z.-]+$|^hugepages-/.test(entry.text))
+      entry.invalid("must be a standard resource type or fully qualified", entry.text);
+    else if (!supported.test(entry.text)) entry.oneOf(["cpu", "hugepages-", "memory"]);
+  });
+  for (const name of own.at("requests").keys) {
+    const [entry, needed] = [own.at("requests").key(name), sum(spec, name)];
+    if (needed !== undefined && quantityOrder(needed, entry.value) > 0)
+      entry.invalid(`must be greater than or equal to aggregate container requests of ${needed}`, String(entry.value));
+  }
+  for (const [index, container] of spec.at("containers").items.entries()) {
+    const limits = container.at("resources").at("limits");
+    for (const name of limits.keys) {
+      const whole = own.at("limits").fields[name];
+      if (whole === undefined || quantityOrder(limits.fields[name], whole) <= 0) continue;
+      own
+        .at(`containers[${index}][${name}].limits`)
+        .invalid(`must be less than or equal to pod limits of ${String(whole)}`, String(limits.fields[name]));
+    }
+  }
+}
+
+/** Of all containers at once; `undefined` when none asks for it. */
+function sum(spec: Field, name: string): string | undefined {
+  let total: Quantity | undefined;
+  for (const container of spec.at("containers").items) {
+    const asked = container.at("resources").at("requests").fields[name];
+    const parsed = asked === undefined ? undefined : parseQuantity(String(asked));
+    if (parsed === undefined || parsed instanceof Error) continue;
+    total = total ? { ...total, nanos: total.nanos + parsed.nanos } : parsed;
+  }
+  return total && formatQuantity(total);
+}

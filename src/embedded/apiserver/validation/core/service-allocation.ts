@@ -1,0 +1,146 @@
+/** The addresses and ports of services: those that are asked for and those that are free. */
+import { type FieldError, goQuoted } from "../../field-error.ts";
+import type { Fields, KubeObject, WriteContext } from "../../hooks.ts";
+import { internalError, invalid, type StatusError } from "../../status.ts";
+import { each, inner } from "../fill.ts";
+import { initFamilies } from "./service-families.ts";
+
+const [firstNodePort, lastNodePort] = [30_000, 32_767];
+const validPorts = `The range of valid ports is ${firstNodePort}-${lastNodePort}`;
+/** The range of addresses as the real server is started with it: 10.96.0.0/16. */
+const prefix = "10.96";
+const range = /^10\.96\.\d{1,3}\.\d{1,3}$/;
+/** Nothing is allocated on a dry run. */
+const triedAddress = `${prefix}.0.0`;
+
+/**
+ * Gives a service its addresses and ports, before anything else about it is looked at.
+ *
+ * @throws StatusError 422 for what cannot be had
+ */
+export function allocate(service: KubeObject, old: KubeObject | undefined, { reader, dryRun }: WriteContext): void {
+  const spec = inner(service, "spec");
+  if (spec["clusterIP"] && ((spec["clusterIPs"] ?? []) as string[]).length === 0)
+    spec["clusterIPs"] = [spec["clusterIP"]];
+  const before = old === undefined ? undefined : inner(old, "spec");
+  const refuse = (error: FieldError): StatusError =>
+    invalid({ group: "", kind: "Service" }, service.metadata.name ?? "", { errors: [error] });
+  const errors = initFamilies(spec, before);
+  if (errors.length > 0) throw invalid({ group: "", kind: "Service" }, service.metadata.name ?? "", { errors });
+  if (spec["type"] === "ExternalName") return;
+  const others = reader
+    .list({ group: "", plural: "services" })
+    .filter(({ metadata }) => old === undefined || metadata.uid !== old.metadata.uid)
+    .map((other) => inner(other, "spec"));
+  if (before === undefined || before["type"] === "ExternalName" || !before["clusterIP"])
+    addresses(spec, { others, dryRun, refuse });
+  ports(spec, before, { others, dryRun, refuse });
+  healthPort(spec, before, { others, dryRun });
+}
+
+interface Shared {
+  readonly others: readonly Fields[];
+  readonly dryRun: boolean;
+}
+
+interface Allocation extends Shared {
+  readonly refuse: (error: FieldError) => StatusError;
+}
+
+function addresses(spec: Fields, { others, dryRun, refuse }: Allocation): void {
+  const given = (spec["clusterIPs"] ?? []) as string[];
+  if (given[0] === "None") return;
+  const held = new Set(others.flatMap((other) => (other["clusterIPs"] ?? []) as string[]));
+  const [address] = given;
+  if (address === undefined || address === "") {
+    const free = dryRun ? triedAddress : freeAddress(held);
+    Object.assign(spec, { clusterIP: free, clusterIPs: [free] });
+    return;
+  }
+  const failed = (why: string): StatusError => {
+    const detail = `failed to allocate IP ${address}: ${why}`;
+    return refuse({ type: "Invalid", field: "spec.clusterIPs", badValue: given, detail });
+  };
+  if (!range.test(address)) throw failed("the provided network does not match the current range");
+  if (held.has(address)) throw failed("provided IP is already allocated");
+}
+
+function freeAddress(held: ReadonlySet<string>): string {
+  for (;;) {
+    const address = `${prefix}.${Math.floor(Math.random() * 256)}.${1 + Math.floor(Math.random() * 254)}`;
+    if (!held.has(address) && address !== `${prefix}.0.1`) return address;
+  }
+}
+
+/** Whether ports of nodes are given to a service that names none. */
+export function needsPorts(spec: Fields): boolean {
+  return (
+    spec["type"] === "NodePort" || (spec["type"] === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false)
+  );
+}
+
+function ports(spec: Fields, before: Fields | undefined, { others, dryRun, refuse }: Allocation): void {
+  if (spec["type"] !== "NodePort" && spec["type"] !== "LoadBalancer") return;
+  const taken = takenPorts(others);
+  const own = new Set(each(before ?? {}, "ports").map(({ nodePort }) => nodePort));
+  const byPort = new Map<unknown, unknown>();
+  let tried = lastNodePort + 2;
+  for (const [index, port] of each(spec, "ports").entries()) {
+    if (!port["nodePort"] && !needsPorts(spec)) continue;
+    // Ports of one number and two protocols share the port of the node.
+    if (!port["nodePort"] && before === undefined) port["nodePort"] = byPort.get(port["port"]) ?? asked(spec, port);
+    const node = port["nodePort"];
+    if (node) {
+      const problem = own.has(node) || byPort.get(port["port"]) === node ? undefined : portProblem(node, taken, dryRun);
+      if (problem !== undefined)
+        throw refuse({ type: "Invalid", field: `spec.ports[${index}].nodePort`, badValue: node, detail: problem });
+    } else {
+      port["nodePort"] = dryRun ? tried++ : freePort(taken);
+    }
+    taken.add(port["nodePort"]);
+    if (!byPort.has(port["port"])) byPort.set(port["port"], port["nodePort"]);
+  }
+}
+
+/** The port of the node that is asked for by another port of the same number. */
+function asked(spec: Fields, { port }: Fields): unknown {
+  return each(spec, "ports").find((one) => one["port"] === port && one["nodePort"])?.["nodePort"];
+}
+
+function portProblem(port: unknown, taken: ReadonlySet<unknown>, dryRun: boolean): string | undefined {
+  if (!dryRun && (Number(port) < firstNodePort || Number(port) > lastNodePort))
+    return `provided port is not in the valid range. ${validPorts}`;
+  return taken.has(port) ? "provided port is already allocated" : undefined;
+}
+
+/** The balancer asks each node whether it has a pod. */
+export function needsHealthPort(spec: Fields): boolean {
+  return spec["type"] === "LoadBalancer" && spec["externalTrafficPolicy"] === "Local";
+}
+
+function healthPort(spec: Fields, before: Fields | undefined, { others, dryRun }: Shared): void {
+  if (!needsHealthPort(spec) || (before !== undefined && needsHealthPort(before))) return;
+  const taken = takenPorts([...others, spec].map((one) => (one === spec ? { ports: spec["ports"] } : one)));
+  const port = spec["healthCheckNodePort"];
+  if (!port) {
+    spec["healthCheckNodePort"] = dryRun ? lastNodePort + 1 : freePort(taken);
+    return;
+  }
+  const problem = portProblem(port, taken, dryRun);
+  if (problem !== undefined)
+    throw internalError(
+      `failed to allocate requested HealthCheck NodePort ${goQuoted(String(port)).slice(1, -1)}: ${problem}`,
+    );
+}
+
+function takenPorts(specs: readonly Fields[]): Set<unknown> {
+  const nodePorts = specs.flatMap((spec) => each(spec, "ports").map(({ nodePort }) => nodePort));
+  return new Set([...nodePorts, ...specs.map(({ healthCheckNodePort }) => healthCheckNodePort)]);
+}
+
+function freePort(taken: ReadonlySet<unknown>): number {
+  for (;;) {
+    const candidate = firstNodePort + Math.floor(Math.random() * (lastNodePort - firstNodePort + 1));
+    if (!taken.has(candidate)) return candidate;
+  }
+}

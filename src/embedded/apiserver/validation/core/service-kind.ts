@@ -1,0 +1,65 @@
+/** Services: their addresses and ports, and the rules of them. @see https://kubernetes.io/docs/concepts/services-networking/service/ */
+import type { Fields } from "../../hooks.ts";
+import { each, inner } from "../fill.ts";
+import type { Rules } from "../rules.ts";
+import { allocate, needsHealthPort, needsPorts } from "./service-allocation.ts";
+import { serviceCheck, serviceStatus, serviceUpdate } from "./service-rules.ts";
+
+export const service: Rules = {
+  prepare: (object, context) => allocate(object, undefined, context),
+  prepareUpdate: (next, old, context) => {
+    if (context.subresource !== "") return;
+    keepAllocated(inner(next, "spec"), inner(old, "spec"));
+    allocate(next, old, context);
+  },
+  check: serviceCheck,
+  update: serviceUpdate,
+  updateFirst: true,
+  status: serviceStatus,
+  selectable: {
+    "spec.clusterIP": (object) => String(inner(object, "spec")["clusterIP"] ?? ""),
+    "spec.type": (object) => String(inner(object, "spec")["type"] ?? ""),
+  },
+};
+
+/** What was allocated stays, unless the new type has no use for it. */
+function keepAllocated(next: Fields, old: Fields): void {
+  if (old["type"] === "ExternalName") return;
+  if (next["clusterIP"] !== old["clusterIP"] && Bun.deepEquals(next["clusterIPs"], old["clusterIPs"])) {
+    next["clusterIPs"] = next["clusterIP"] ? [next["clusterIP"]] : [];
+  }
+  const allocated = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
+  for (const name of allocated) {
+    const isEmpty =
+      next[name] === undefined || next[name] === "" || (Array.isArray(next[name]) && next[name].length === 0);
+    if (next["type"] !== "ExternalName") {
+      if (isEmpty) next[name] = structuredClone(old[name]);
+    } else if (isEmpty || Bun.deepEquals(next[name], old[name])) delete next[name];
+  }
+  const samePort = (one: Fields): Fields | undefined =>
+    each(old, "ports").find((earlier) => earlier["port"] === one["port"] && earlier["protocol"] === one["protocol"]);
+  for (const one of each(next, "ports")) {
+    const before = samePort(one)?.["nodePort"];
+    if (needsPorts(next)) {
+      if (!one["nodePort"] && before) one["nodePort"] = before;
+    } else if (one["nodePort"] === before) delete one["nodePort"];
+  }
+  const isSame = (name: string): boolean => next[name] === old[name];
+  if (needsHealthPort(old)) {
+    if (needsHealthPort(next)) next["healthCheckNodePort"] ||= old["healthCheckNodePort"];
+    else if (isSame("healthCheckNodePort")) delete next["healthCheckNodePort"];
+  }
+  if (old["type"] === "LoadBalancer" && next["type"] !== "LoadBalancer" && isSame("loadBalancerClass"))
+    delete next["loadBalancerClass"];
+  if (old["type"] === "LoadBalancer" && next["type"] !== "LoadBalancer" && isSame("allocateLoadBalancerNodePorts"))
+    delete next["allocateLoadBalancerNodePorts"];
+  if (isOutside(old) && !isOutside(next) && isSame("externalTrafficPolicy")) delete next["externalTrafficPolicy"];
+}
+
+/** Reachable from outside the cluster. */
+function isOutside(spec: Fields): boolean {
+  const { type } = spec;
+  return (
+    type === "LoadBalancer" || type === "NodePort" || (type === "ClusterIP" && each(spec, "externalIPs").length > 0)
+  );
+}
