@@ -20,9 +20,9 @@ async function setUp(cleanup: AsyncDisposableStack) {
   const cluster = cleanup.use(await Cluster.start());
   const bench = cleanup.use(await Bench.create());
   await bench.write("controllers/note.ts", NOTE);
-  const start = async (): Promise<Operator> => {
+  const start = async (...more: readonly string[]): Promise<Operator> => {
     const operator = cleanup.use(
-      await bench.run({ kubeconfig: cluster.kubeconfig, args: [...elect, "--install-crds"] }),
+      await bench.run({ kubeconfig: cluster.kubeconfig, args: [...elect, "--install-crds", ...more] }),
     );
     await operator.ready();
     return operator;
@@ -93,6 +93,48 @@ describe.skipIf(!available)("leader election", () => {
     },
     180_000,
   );
+
+  test("takes turns with a candidate of client-node on one Lease", async () => {
+    await using cleanup = new AsyncDisposableStack();
+    const { cluster, start, leads, worked } = await setUp(cleanup);
+    const quick = [
+      "--leader-election-lease-duration=4s",
+      "--leader-election-renew-deadline=3s",
+      "--leader-election-retry-period=1s",
+    ];
+    const ours = await start(...quick);
+    await until(() => leads(ours), { what: "ours leads" });
+    const plain = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      async fetch({ method, url, headers, body }) {
+        const { pathname, search } = new URL(url);
+        const type = headers.get("content-type") ?? "application/json";
+        const init = { method, headers: { "content-type": type }, ...(body !== null && { body }) };
+        const answer = await cluster.plane.request(`${pathname}${search}`, init);
+        return new Response(answer.body, { status: answer.status, headers: { "content-type": "application/json" } });
+      },
+    });
+    cleanup.defer(() => plain.stop(true));
+    const elector = `${import.meta.dir}/../integration/client-node-elector.ts`;
+    const command = [process.execPath, elector, plain.url.origin, "default", "notes", "client-node", "4"];
+    const theirs = Bun.spawn(command, { stderr: "inherit" });
+    cleanup.defer(() => theirs.kill("SIGKILL"));
+    // Each follows while the other renews, longer than a lease duration.
+    await Bun.sleep(6_000);
+    expect(await leads(ours)).toBe(true);
+    await ours.stop();
+    await cluster.exists(LEASE, ({ spec }) => spec?.["holderIdentity"] === "client-node");
+    expect((await cluster.get(LEASE))?.spec).toMatchObject({ leaseTransitions: 1 });
+
+    const next = await start(...quick);
+    await Bun.sleep(6_000);
+    expect(await leads(next)).toBe(false);
+    theirs.kill("SIGTERM");
+    await until(() => leads(next), { what: "ours leads after client-node has released the Lease" });
+    expect((await worked(15_000)).by).toBe(next.child.pid);
+    expect((await cluster.get(LEASE))?.spec).toMatchObject({ leaseTransitions: 2 });
+  }, 120_000);
 
   test("one replica works; another takes over after SIGTERM, a crash, and a stop of the whole process", async () => {
     await using cleanup = new AsyncDisposableStack();

@@ -26,7 +26,10 @@ export const strikes: Readonly<Record<string, Strike>> = {
   },
   SIGSTOP: ({ replica, random }) => replica.stopFor(seconds(3, 30, random)),
   cut: async ({ replica }) => replica.proxy.cut(),
-  "half-open": async ({ replica }) => replica.proxy.halfOpen(),
+  "half-open": async ({ replica }) => {
+    replica.proxy.halfOpen();
+    await Bun.sleep(10_000); // pings have found it out by then
+  },
   stall: async ({ replica, random }) => {
     replica.proxy.inject({ stalled: true });
     await Bun.sleep(seconds(3, 25, random));

@@ -2,7 +2,7 @@
  * Two replicas of an operator that elect a leader, under load and under faults, judged by the API server's audit log, the
  * history of their Lease in etcd, and what the operator's module recorded.
  *
- *     bun scripts/ha/ha.ts [--seconds 600] [--seed N] [--definition FILE] [-- COMMAND [ARGUMENT…]]
+ *     bun scripts/ha/ha.ts [--seconds 600] [--seed N] [--dir DIR] [--faults A,B,…] [--definition FILE] [-- COMMAND [ARGUMENT…]]
  *
  * Without a command it is `dist/binnacle` with `scripts/ha/operator`. Another operator finds `KUBECONFIG`, `PORT` (it answers
  * `GET /readyz` there), `LEADER_ELECT=1`, `LEADER_ELECTION_ID` and `LEADER_ELECTION_NAMESPACE` in its environment. It makes for
@@ -36,6 +36,8 @@ export interface HaOptions {
   readonly definition?: string;
   /** @default the compiled binary with the module in `operator/` */
   readonly command?: ReplicaOptions["command"];
+  /** Where kubeconfigs, logs and records are written, and stay. @default a folder that is removed */
+  readonly dir?: string | undefined;
   /** Changes a second. @default 20 */
   readonly rate?: number;
   /** Told what is being done. @default nobody */
@@ -67,8 +69,8 @@ export async function highAvailability(options: HaOptions): Promise<HaReport> {
   } = options;
   const definition = options.definition ?? (await readFile(join(import.meta.dirname, "widgets.yaml"), "utf8"));
   await using cleanup = new AsyncDisposableStack();
-  const dir = await mkdtemp(join(tmpdir(), "binnacle-ha-"));
-  cleanup.defer(() => rm(dir, { recursive: true, force: true }));
+  const dir = options.dir ?? (await mkdtemp(join(tmpdir(), "binnacle-ha-")));
+  if (options.dir === undefined) cleanup.defer(() => rm(dir, { recursive: true, force: true }));
   const plane = cleanup.use(await startJudgedPlane(dir));
   await grantEverything(plane, definition);
   const audit = new AuditLog(join(dir, "audit.log"));
@@ -161,6 +163,8 @@ if (import.meta.main) {
     options: {
       seconds: { type: "string", default: "600" },
       seed: { type: "string", default: String(Date.now() % 1e6) },
+      dir: { type: "string" },
+      faults: { type: "string" },
       definition: { type: "string" },
     },
     allowPositionals: true,
@@ -169,10 +173,18 @@ if (import.meta.main) {
   const report = await highAvailability({
     seconds: Number(values.seconds),
     seed: Number(values.seed),
-    rest: 30,
+    rest: values.faults === undefined ? 30 : 0,
+    dir: values.dir,
+    ...(values.faults !== undefined && { first: values.faults.split(","), only: true }),
     ...(values.definition !== undefined && { definition: await readFile(values.definition, "utf8") }),
     ...(positionals.length > 0 && { command: () => positionals }),
     onProgress: (text) => console.log(`${new Date().toISOString()} ${text}`),
   });
+  for (const { fault, ms, silence } of report.takeovers) {
+    const at = new Date(fault.at).toISOString();
+    console.log(
+      `${at} ${fault.kind} of ${fault.user ?? "kube-apiserver"}: another wrote after ${ms} ms, silence ${silence} ms`,
+    );
+  }
   console.log(table(report));
 }

@@ -41,7 +41,7 @@ function faultRow(kind: string, takeovers: readonly Takeover[]): string {
   const taken = takeovers.flatMap(({ ms }) => (ms === undefined || !isOfLeader ? [] : [ms])).sort((a, b) => a - b);
   const silences = takeovers.map(({ silence }) => silence).sort((a, b) => a - b);
   const both = (values: readonly number[]): string =>
-    values.length === 0 ? "– | –" : `${seconds(values[values.length >> 1]!)} | ${seconds(values.at(-1)!)}`;
+    values.length === 0 ? "– | –" : `${seconds(values[(values.length - 1) >> 1]!)} | ${seconds(values.at(-1)!)}`;
   return `| ${kind} | ${takeovers.length} | ${both(taken)} | ${both(silences)} |`;
 }
 

@@ -98,10 +98,9 @@ test("Manager answers probes while the server is out of reach, says so, and stop
   ]);
 });
 
-test("MGR-11 Manager names the flag of a port in use", async () => {
+test.each(["health-probe", "metrics"] as const)("MGR-11 Manager names the flag of a port in use: %p", async (name) => {
   using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { manager } = setUp();
-  await using _stopped = manager;
+  const address = `127.0.0.1:${server.port}`;
   const taken = new Manager({
     cluster: {
       server: "http://127.0.0.1:1",
@@ -113,12 +112,10 @@ test("MGR-11 Manager names the flag of a port in use", async () => {
       reload: async () => false,
     },
     log: createLog({ level: "error", format: "json", write: () => {} }),
-    healthAddress: `127.0.0.1:${server.port}`,
-    metricsAddress: "0",
+    healthAddress: name === "health-probe" ? address : "0",
+    metricsAddress: name === "metrics" ? address : "0",
   });
-  await expect(taken.start()).rejects.toThrow(
-    `Cannot listen on 127.0.0.1:${server.port} (--health-probe-bind-address)`,
-  );
+  await expect(taken.start()).rejects.toThrow(`Cannot listen on ${address} (--${name}-bind-address)`);
   await taken.stop();
 });
 
