@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { defineController } from "../module/define.ts";
+import { Hono } from "hono";
+import { defineController, definePlugin } from "../module/define.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { definitionsOf } from "../module/module-definitions.ts";
 import { createLog } from "../observe/log.ts";
@@ -22,7 +23,8 @@ function setUp({
   port = closedPort(),
   installCrds = false,
   clock = systemClock,
-}: { port?: number; installCrds?: boolean; clock?: Clock } = {}) {
+  shutdownDelay = 0,
+}: { port?: number; installCrds?: boolean; clock?: Clock; shutdownDelay?: number } = {}) {
   const lines: string[] = [];
   const tls = { ca: undefined, cert: undefined, key: undefined, serverName: undefined, rejectUnauthorized: true };
   const manager = new Manager({
@@ -42,6 +44,7 @@ function setUp({
     version: "1.2.3",
     installCrds,
     clock,
+    shutdownDelay,
     connectionClock: systemClock,
   });
   const get = async (path: string, listener: "health-probe" | "metrics" = "health-probe") => {
@@ -96,6 +99,35 @@ test("Manager answers probes while the server is out of reach, says so, and stop
     "listeners",
     "isolation",
   ]);
+});
+
+test("Manager goes on during the shutdown delay, and is not ready", async () => {
+  await using api = serving(() => 404);
+  const clock = new FakeClock();
+  const { manager, get } = setUp({ port: api.server.port!, clock, shutdownDelay: 5_000 });
+  await manager.start();
+  const ended: string[] = [];
+  const plugin = definePlugin({
+    name: "shop",
+    setup(registry) {
+      registry.route(new Hono().get("/open", (context) => context.text("yes")));
+      registry.run(
+        ({ signal }) => new Promise((end) => signal.addEventListener("abort", () => end(void ended.push("ended")))),
+      );
+    },
+  });
+  await manager.add({ ...module, definitions: definitionsOf({ plugin }) });
+  manager.loaded();
+  expect((await get("/readyz")).status).toBe(200);
+  const stopped = manager.stop();
+  await clock.advanceInTurns(4_999);
+  expect(await get("/readyz/controllers")).toMatchObject({ status: 500, text: expect.stringContaining("stopping") });
+  expect((await get("/livez")).status).toBe(200);
+  expect((await get("/plugins/shop/open")).text).toBe("yes");
+  expect(ended).toEqual([]);
+  await clock.advanceInTurns(1);
+  await stopped;
+  expect(ended).toEqual(["ended"]);
 });
 
 test.each(["health-probe", "metrics"] as const)("MGR-11 Manager names the flag of a port in use: %p", async (name) => {
