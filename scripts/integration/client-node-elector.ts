@@ -43,21 +43,15 @@ async function takeTurn(): Promise<void> {
   const isFree = holderIdentity === "" || performance.now() - seen.since > leaseDurationSeconds * 1_000;
   if (!isOurs && !isFree) return;
   const taken = isOurs ? {} : { acquireTime: now, leaseTransitions: leaseTransitions + 1 };
-  await api.replaceNamespacedLease({
-    namespace,
-    name,
-    body: { ...lease, spec: { ...lease.spec, ...claim, ...taken } },
-  });
+  lease.spec = Object.assign(lease.spec ?? {}, claim, taken);
+  await api.replaceNamespacedLease({ namespace, name, body: lease });
 }
 
 async function release(): Promise<void> {
   const lease = await read();
   if (lease?.spec?.holderIdentity !== identity) return;
-  await api.replaceNamespacedLease({
-    namespace,
-    name,
-    body: { ...lease, spec: { ...lease.spec, holderIdentity: "" } },
-  });
+  lease.spec.holderIdentity = "";
+  await api.replaceNamespacedLease({ namespace, name, body: lease });
 }
 
 while (!stopping.signal.aborted) {
