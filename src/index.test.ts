@@ -5,6 +5,7 @@ test("the SDK exports exactly this: a name that goes breaks modules", () => {
   expect(Object.keys(sdk).sort()).toEqual([
     "AlreadyOwned",
     "ApiError",
+    "Denied",
     "NotOwned",
     "RetryError",
     "TerminalError",
@@ -18,6 +19,7 @@ test("the SDK exports exactly this: a name that goes breaks modules", () => {
     "defineKeyController",
     "definePlugin",
     "defineResource",
+    "defineWebhook",
     "edit",
     "foreignResource",
     "isAlreadyExists",

@@ -2,7 +2,7 @@
  * The types of the SDK, as an author meets them. The type check is the test: `@ts-expect-error` marks the lines that
  * must be errors, and a marked line that is none is an error itself.
  */
-import { expect, test } from "bun:test";
+import { expect, expectTypeOf, test } from "bun:test";
 import {
   all,
   allow,
@@ -13,6 +13,9 @@ import {
   defineIndex,
   defineKeyController,
   defineResource,
+  defineWebhook,
+  type Definition,
+  Denied,
   edit,
   foreignResource,
   type Client,
@@ -359,4 +362,52 @@ function wrong(): void {
 
 test("wrong: each marked line is refused by the type check", () => {
   expect([wrong, overKinds].every((compiled) => typeof compiled === "function")).toBe(true);
+});
+
+test("webhooks: the objects of default and validate have the type of the kind", () => {
+  const policy = defineWebhook({
+    for: Guestbook,
+    default(draft, { old }) {
+      draft.spec.message = `${draft.spec.message}!`;
+      draft.spec.pages.push("x");
+      // @ts-expect-error -- the stored object is read-only
+      if (old !== undefined) old.spec.message = "x";
+      // @ts-expect-error -- there is no such field
+      draft.spec.nothing = 1;
+    },
+    validate(object, { operation, warn }) {
+      // @ts-expect-error -- validate changes nothing
+      object.spec.message = "x";
+      if (operation === "DELETE") warn(object.spec.message);
+      // @ts-expect-error -- no such operation
+      if (operation === "REMOVE") warn("x");
+      throw new Denied("no", { code: 422, fields: { "spec.message": "no" } });
+    },
+  });
+  expectTypeOf(policy).toExtend<Definition>();
+  defineWebhook({
+    for: Guestbook,
+    subresource: "scale",
+    validate(object) {
+      expectTypeOf(object["spec"]).toEqualTypeOf<unknown>();
+    },
+  });
+  defineWebhook({
+    for: Guestbook,
+    subresource: "status",
+    validate(object) {
+      expectTypeOf(object.status?.readyReplicas).toEqualTypeOf<number | undefined>();
+    },
+  });
+  defineWebhook({
+    name: "raw",
+    rules: [{ apiGroups: ["*"], apiVersions: ["*"], resources: ["*"] }],
+    validate(object) {
+      expectTypeOf(object.kind).toEqualTypeOf<string>();
+    },
+  });
+  // @ts-expect-error -- no such policy
+  expect(() => defineWebhook({ for: Guestbook, failurePolicy: "Maybe", validate() {} })).toThrow(TypeError);
+  // @ts-expect-error -- no such option
+  expect(() => defineWebhook({ for: Guestbook, mutate() {}, validate() {} })).toThrow(TypeError);
 });

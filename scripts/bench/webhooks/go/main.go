@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -115,7 +116,7 @@ func (imagePolicy) ValidateDelete(context.Context, *corev1.Pod) (admission.Warni
 }
 
 func serve(cert string, port int) error {
-	log.SetLogger(log.Log)
+	log.SetLogger(logr.Discard())
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
 		return err
