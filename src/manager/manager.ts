@@ -18,12 +18,13 @@ import { ModuleRegistry } from "../module/module-registry.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Log } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
-import { hostBound } from "../platform/as-host.ts";
+import { hostBound, hostClock } from "../platform/as-host.ts";
 import { type Clock, monotonic, sleep, systemClock } from "../platform/clock.ts";
 import { healthApp } from "../server/health-app.ts";
 import { HealthChecks } from "../server/health-checks.ts";
 import { type Listeners, startListeners } from "../server/listeners.ts";
 import { metricsApp } from "../server/metrics-app.ts";
+import type { CertificateSource } from "../server/certificate-source.ts";
 import { type ElectionOptions, Elections } from "./elections.ts";
 import { type AccessOptions, AccountAccess } from "./account-access.ts";
 import { Webhooks, type WebhooksOptions } from "./webhooks.ts";
@@ -38,6 +39,8 @@ export interface ManagerOptions {
   /** `:8081`, `127.0.0.1:0` for a free port, `0` for none. */
   readonly healthAddress: string;
   readonly metricsAddress: string;
+  /** Metrics are served over TLS with this certificate, to those whom the API server lets read them. @default to everybody */
+  readonly secureMetrics?: CertificateSource | undefined;
   /** Where webhooks are served, with which certificate, and how the API server learns of them. @default nowhere */
   readonly webhooks?: WebhooksOptions | undefined;
   /** That controllers see when they do not say; empty means all. @default [] */
@@ -110,8 +113,8 @@ export class Manager implements AsyncDisposable {
     this.metrics = createMetrics({ host: new URL(options.cluster.server).host });
     if (options.isolate !== false) this.#isolation = isolate({ log, metrics: this.metrics });
     // Modules call the SDK in their own context; what it opens for them must outlive them.
-    const clock = outsideModules(options.clock ?? systemClock);
-    this.#connectionClock = options.connectionClock === undefined ? clock : outsideModules(options.connectionClock);
+    const clock = hostClock(options.clock ?? systemClock);
+    this.#connectionClock = options.connectionClock === undefined ? clock : hostClock(options.connectionClock);
     const timed = { clock: this.#connectionClock };
     const access = options.access && new AccountAccess(options.access, { ...timed, namespaces });
     const cluster = access?.through(options.cluster) ?? options.cluster;
@@ -224,12 +227,13 @@ export class Manager implements AsyncDisposable {
    * @throws Error naming the flag and the address that cannot be listened on.
    */
   async start(): Promise<void> {
-    const { healthAddress, metricsAddress, log } = this.#options;
+    const { healthAddress, metricsAddress, secureMetrics: certificates, log } = this.#options;
+    const secured = certificates && { certificates, transport: this.#installer ?? this.#transport };
     const health = healthApp(this.#health).all("/plugins/:plugin/*", (context) => this.#plugin(context.req.raw));
     this.#listeners = await startListeners(
       [
         { name: "health-probe", address: healthAddress, app: health },
-        { name: "metrics", address: metricsAddress, app: metricsApp(this.metrics) },
+        { name: "metrics", address: metricsAddress, app: metricsApp(this.metrics), secured },
       ],
       { log },
     );
@@ -294,7 +298,10 @@ export class Manager implements AsyncDisposable {
       {
         what: "readiness",
         why: "no traffic comes to a process that leaves; a start that still installs something gives up",
-        run: () => this.#stopping.abort(new Error("The process is stopping")),
+        run: () => {
+          this.#stopping.abort(new Error("The process is stopping"));
+          this.#webhooks.retire();
+        },
       },
       {
         what: "delay",
@@ -303,7 +310,7 @@ export class Manager implements AsyncDisposable {
       },
       {
         what: "webhooks",
-        why: "the API server asks whom it knows for a moment longer; handlers answer while their modules and caches work",
+        why: "admissions under way end while their modules and caches work, and nobody begins one any more",
         run: () => this.#webhooks.stop({ grace: this.#options.grace ?? DEFAULT_GRACE }),
       },
       {
@@ -366,7 +373,7 @@ export class Manager implements AsyncDisposable {
     const { healthz, readyz } = this.#health;
     return new Elections(election, {
       transport: this.#transport,
-      clock: outsideModules(monotonic(this.#options.clock)),
+      clock: hostClock(monotonic(this.#options.clock)),
       wall: this.#runtime.clock,
       log,
       metrics: this.metrics,
@@ -391,10 +398,4 @@ export class Manager implements AsyncDisposable {
 /** Such as `binnacle/1.2.3 (linux/x64)`. */
 function userAgent(version: string | undefined): string {
   return `binnacle${version === undefined ? "" : `/${version}`} (${process.platform}/${process.arch})`;
-}
-
-/** A clock whose timers outlive the module that sets them. */
-function outsideModules(base: Clock): Clock {
-  const bound = hostBound(base);
-  return { now: () => base.now(), setTimeout: (callback, ms) => bound.setTimeout(callback, ms) };
 }

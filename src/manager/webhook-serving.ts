@@ -20,8 +20,8 @@ export interface WebhookServingOptions {
   /** The certificate of the listener. */
   readonly certificates: CertificateSource;
   /**
-   * Milliseconds that requests are still answered after the stop has begun and `/readyz` fails: so long the API server may
-   * go on asking a replica that leaves. @default 0
+   * Milliseconds that requests are still answered after {@link WebhookServing.retire}: so long the API server may go on asking a
+   * replica that leaves. @default 0
    */
   readonly drain?: number | undefined;
 }
@@ -47,6 +47,7 @@ export class WebhookServing {
   readonly #options: WebhookServingOptions | undefined;
   readonly #surroundings: WebhookSurroundings;
   #listener: TlsListener | undefined;
+  #retiredAt: number | undefined;
 
   /** @param options `undefined`: webhooks are not served. */
   constructor(options: WebhookServingOptions | undefined, surroundings: WebhookSurroundings) {
@@ -70,14 +71,21 @@ export class WebhookServing {
     return this.#listener?.address;
   }
 
-  /** Answers for a while longer, lets the requests under way end, and closes the listener. */
+  /** From now on each answer is the last of its connection, so that clients turn to other replicas. */
+  retire(): void {
+    this.#retiredAt ??= this.#surroundings.clock.now();
+    this.#listener?.retire();
+  }
+
+  /** Lets the requests under way end, and closes the listener. */
   async stop({ grace }: { readonly grace: number }): Promise<void> {
-    const listener = this.#listener;
-    if (listener === undefined) return;
-    listener.retire();
+    if (this.#listener === undefined) return;
+    this.retire();
+    const { clock } = this.#surroundings;
     const { drain = 0 } = this.#options!;
-    await sleep(Math.min(drain, grace), { clock: this.#surroundings.clock });
-    await listener.stop({ grace });
+    const left = this.#retiredAt! + Math.min(drain, grace) - clock.now();
+    if (left > 0) await sleep(left, { clock });
+    await this.#listener.stop({ grace });
   }
 
   /** Begins to listen, unless it does; this module needs it. @throws Error naming the flag and the address. */

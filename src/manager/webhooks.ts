@@ -93,6 +93,11 @@ export class Webhooks {
     this.#registrar?.loaded();
   }
 
+  /** Clients that keep connections are asked to turn to other replicas. */
+  retire(): void {
+    this.#serving.retire();
+  }
+
   /** The registration of this process alone goes first, then the listener; what replicas share stays registered. */
   async stop({ grace }: { readonly grace: number }): Promise<void> {
     const late = new AbortController();

@@ -1,5 +1,6 @@
 /** Leaving a module's context: what the SDK opens on behalf of a module must not close with it. */
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Clock } from "./clock.ts";
 import { ownedByCaller } from "./error-owner.ts";
 
 /** Taken when the process starts, outside of every module. */
@@ -22,6 +23,12 @@ export function hostBound<T extends object>(object: T): T {
     }
   }
   return bound as T;
+}
+
+/** A clock whose timers outlive the module that sets them. */
+export function hostClock(base: Clock): Clock {
+  const bound = hostBound(base);
+  return { now: () => base.now(), setTimeout: (callback, ms) => bound.setTimeout(callback, ms) };
 }
 
 function asHost(method: (...args: unknown[]) => unknown): (...args: unknown[]) => unknown {

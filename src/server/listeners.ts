@@ -1,8 +1,12 @@
 /** HTTP listeners of the process. */
 import { Hono } from "hono";
+import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import { type BindAddress, listenError, parseAddress, shownAddress } from "./bind-address.ts";
+import type { CertificateSource } from "./certificate-source.ts";
 import type { Connection } from "./local-request.ts";
+import { RequestAuthorizer } from "./request-authorizer.ts";
+import { TlsListener } from "./tls-listener.ts";
 
 export interface ListenerOptions {
   /** As in the flag, such as `metrics` of `--metrics-bind-address`. */
@@ -10,6 +14,14 @@ export interface ListenerOptions {
   /** `:8081`, `127.0.0.1:0` for a free port, `[::1]:8081`, or `0` for none. */
   readonly address: string;
   readonly app: Hono;
+  /** Listens with TLS, and answers only those whom the API server lets ask. @default everybody, without TLS */
+  readonly secured?: SecuredOptions | undefined;
+}
+
+export interface SecuredOptions {
+  readonly certificates: CertificateSource;
+  /** Its account may create TokenReviews and SubjectAccessReviews. */
+  readonly transport: Pick<Transport, "request">;
 }
 
 export interface Listeners extends AsyncDisposable {
@@ -23,6 +35,8 @@ const EVERYWHERE: ReadonlySet<string | undefined> = new Set([undefined, "0.0.0.0
 
 /** Milliseconds. */
 const DRAIN = 1000;
+/** Bytes: a scrape has no body. */
+const LARGEST_SECURED_BODY = 65_536;
 
 /**
  * Starts all listeners, or none: equal addresses share one, with the routes of all.
@@ -32,11 +46,13 @@ const DRAIN = 1000;
 export async function startListeners(
   listeners: readonly ListenerOptions[],
   options: {
-    /** Told of routes that throw, and of listeners on all interfaces. */ readonly log?: Log | undefined;
+    /** Told of routes that throw, and of listeners on all interfaces. */
+    readonly log?: Log | undefined;
   } = {},
 ): Promise<Listeners> {
   const shared = new Map<string, { names: string[]; place: BindAddress; app: Hono }>();
-  for (const { name, address, app } of listeners) {
+  for (const { name, address, app, secured } of listeners) {
+    if (secured !== undefined) continue;
     const place = parseAddress(address, name);
     if (place === undefined) continue;
     // Two free ports are two listeners.
@@ -52,6 +68,10 @@ export async function startListeners(
   const started = new StartedListeners();
   try {
     for (const { names, place, app } of shared.values()) started.add(names, listen({ name: names[0]!, place, app }));
+    for (const listener of listeners) {
+      if (listener.secured === undefined || parseAddress(listener.address, listener.name) === undefined) continue;
+      started.addSecured(listener.name, listenSecured(listener, listener.secured, options.log));
+    }
   } catch (error) {
     await started.stop();
     throw error;
@@ -64,6 +84,21 @@ export async function startListeners(
     });
   }
   return started;
+}
+
+/** Such as `/metrics` for those whom the API server lets read it. */
+function listenSecured({ name, address, app }: ListenerOptions, secured: SecuredOptions, log?: Log): TlsListener {
+  const { certificates, transport } = secured;
+  const authorizer = new RequestAuthorizer({ transport, log });
+  const routes = emptyApp(log).route("/", app);
+  return new TlsListener({
+    name,
+    address,
+    certificates,
+    log,
+    largestBody: LARGEST_SECURED_BODY,
+    fetch: async (request, connection) => (await authorizer.refusal(request)) ?? routes.fetch(request, connection),
+  });
 }
 
 function emptyApp(log: Log | undefined): Hono {
@@ -98,11 +133,17 @@ function listen(options: { name: string; place: BindAddress; app: Hono }): Serve
 
 class StartedListeners implements Listeners {
   readonly #servers = new Set<Server>();
+  readonly #secured = new Set<TlsListener>();
   readonly #addresses = new Map<string, string>();
 
   add(names: readonly string[], server: Server): void {
     this.#servers.add(server);
     for (const name of names) this.#addresses.set(name, shownAddress(server));
+  }
+
+  addSecured(name: string, listener: TlsListener): void {
+    this.#secured.add(listener);
+    this.#addresses.set(name, listener.address);
   }
 
   address(name: string): string | undefined {
@@ -112,7 +153,9 @@ class StartedListeners implements Listeners {
   async stop(): Promise<void> {
     const servers = [...this.#servers];
     this.#servers.clear();
-    await Promise.all(servers.map(drain));
+    const secured = [...this.#secured];
+    this.#secured.clear();
+    await Promise.all([...servers.map(drain), ...secured.map((listener) => listener.stop({ grace: DRAIN }))]);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,10 +1,13 @@
 /** MET-01 of controller-runtime, on a server that knows tokens and roles. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Hono } from "hono";
 import { ClusterRole, ClusterRoleBinding, ServiceAccount } from "binnacle/resources";
 import { startCluster, type TestCluster } from "binnacle/testing";
+import { createAuthority, issue } from "../embedded/apiserver/certificates/certificate.ts";
 import { createTransport, type KubeRequest, type Transport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
+import { startListeners } from "./listeners.ts";
 import { RequestAuthorizer } from "./request-authorizer.ts";
 
 let cluster: TestCluster;
@@ -87,4 +90,21 @@ test("an API server that does not answer gives 500, which is not remembered", as
   expect(await ask("token")).toEqual([500, "Authentication failed\n"]);
   await ask("token");
   expect(sent).toEqual(["tokenreviews", "tokenreviews"]);
+});
+
+test("a secured listener speaks TLS, and answers those whom the API server lets ask", async () => {
+  const authority = { ...createAuthority("metrics"), name: "metrics" };
+  const pair = issue(authority, { subject: { name: "metrics" }, hosts: ["127.0.0.1"] });
+  const certificates = { current: () => pair, subscribe: () => ({ [Symbol.dispose]: () => {} }) };
+  const app = new Hono().get("/metrics", (context) => context.text("numbers"));
+  const secured = { certificates, transport };
+  await using listeners = await startListeners([{ name: "metrics", address: "127.0.0.1:0", app, secured }]);
+  const ask = async (token: string): Promise<string> => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const url = `https://${listeners.address("metrics")}/metrics`;
+    return (await fetch(url, { headers, tls: { ca: authority.cert } })).text();
+  };
+  expect(await ask(tokens.other)).toContain("Authorization denied");
+  expect(await ask(tokens.reader)).toBe("numbers");
+  await expect(fetch(`http://${listeners.address("metrics")}/metrics`)).rejects.toThrow();
 });

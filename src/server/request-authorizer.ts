@@ -11,7 +11,7 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 
 export interface RequestAuthorizerOptions {
   readonly transport: Pick<Transport, "request">;
-  readonly log: Log;
+  readonly log?: Log | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
 }
@@ -103,7 +103,7 @@ export class RequestAuthorizer {
   }
 
   #failed(what: string, error: unknown): Response {
-    this.#options.log.error("Cannot authorize a request", { reason: what, error });
+    this.#options.log?.error("Cannot authorize a request", { reason: what, error });
     return plain(what, 500);
   }
 }

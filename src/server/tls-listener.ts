@@ -19,7 +19,7 @@ export interface TlsListenerOptions {
   readonly address: string;
   readonly certificates: CertificateSource;
   readonly fetch: (request: Request, connection: Connection) => Response | Promise<Response>;
-  readonly log: Log;
+  readonly log?: Log | undefined;
   /** The largest body in bytes; the platform answers more with 413. */
   readonly largestBody: number;
   /** @default systemClock */
@@ -122,7 +122,7 @@ export class TlsListener implements AsyncDisposable {
     try {
       this.#listen(next);
     } catch (error) {
-      log.error("Cannot use the new certificate: the one before stays in use", { listener: name, error });
+      log?.error("Cannot use the new certificate: the one before stays in use", { listener: name, error });
     }
   }
 
@@ -151,7 +151,7 @@ export class TlsListener implements AsyncDisposable {
     const before = this.#generations.at(-1);
     this.#generations.push(generation);
     if (before === undefined) return;
-    log.info("A new certificate is in use", { listener: name });
+    log?.info("A new certificate is in use", { listener: name });
     void this.#leaveTo(before);
   }
 
