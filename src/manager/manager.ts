@@ -30,6 +30,7 @@ import { type AccessOptions, AccountAccess } from "./account-access.ts";
 import { Webhooks, type WebhooksOptions } from "./webhooks.ts";
 import { informerReading } from "./informer-reading.ts";
 import { isolate } from "./isolation.ts";
+import { readModules } from "./module-metrics.ts";
 import { ModuleStart } from "./module-start.ts";
 import { notReady } from "./readiness.ts";
 
@@ -193,15 +194,7 @@ export class Manager implements AsyncDisposable {
     this.metrics.informersFrom(() =>
       this.#runtime.informers.all().map((informer) => informerReading(informer, this.#connectionClock.now())),
     );
-    this.metrics.modulesFrom(() =>
-      this.modules.statuses().map(({ name, file, state }) => ({ module: name, file, state })),
-    );
-    this.metrics.add({
-      name: "binnacle_module_errors_total",
-      help: "Failures of a module's code outside of runs",
-      type: "counter",
-      read: () => this.modules.statuses().map(({ name, errors }) => ({ labels: { module: name }, value: errors })),
-    });
+    readModules(this.metrics, this.modules);
     this.#health.readyz.add("controllers", () =>
       notReady({
         loaded: this.#loaded,
