@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { checkEntries } from "./house/check-entries.ts";
 import { checkExports } from "./house/check-exports.ts";
 import { checkImports } from "./house/check-imports.ts";
+import { checkLinks } from "./house/check-links.ts";
 import { checkPlatform } from "./house/check-platform.ts";
 import { checkReadme } from "./house/check-readme.ts";
 import { checkLock, checkPaths } from "./house/check-repository.ts";
@@ -17,6 +18,7 @@ const checks = [
   checkExports,
   checkEntries,
   checkReadme,
+  checkLinks,
   checkShape,
   checkLock,
   checkPaths,

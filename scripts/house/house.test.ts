@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { checkEntries } from "./check-entries.ts";
 import { checkExports } from "./check-exports.ts";
 import { checkImports } from "./check-imports.ts";
+import { checkLinks } from "./check-links.ts";
 import { checkPlatform } from "./check-platform.ts";
 import { blocksOf, checkReadme } from "./check-readme.ts";
 import { checkLock, checkPaths } from "./check-repository.ts";
@@ -182,6 +183,20 @@ test("checkPaths names the checkout's folder and home folders", async () => {
   const home = ["", "home", "jane", "notes.txt"].join("/");
   const files = { "a.md": `see ROOT/x and\n${home}`, "b.md": `/usr/bin/env, a/home/page and $HOME/x` };
   expect(await found(checkPaths, files)).toEqual(["a.md:1 names ROOT/x", `a.md:2 names ${home}`]);
+});
+
+test("checkLinks names links and files of designs that lead nowhere", async () => {
+  const files = {
+    "README.md": "[a](docs/a.md#part) [b](docs/b.md) [c](https://example.com/c.md)",
+    "docs/a.md": "[up](../README.md) [gone](README.md)\n```\n[in code](x.md)\n```",
+    "designs/1.md": "`cache/feed.ts` and `cache/store.ts`",
+    "src/cache/store.ts": "",
+  };
+  expect(await found(checkLinks, files)).toEqual([
+    "README.md:1 leads to docs/b.md, which is not there",
+    "designs/1.md:1 names cache/feed.ts, which is not there",
+    "docs/a.md:1 leads to docs/README.md, which is not there",
+  ]);
 });
 
 test("checkReadme compiles TypeScript and looks for commands and files", async () => {
