@@ -1,4 +1,5 @@
 /** The embedded API server in process. */
+import { gunzipSync } from "node:zlib";
 import { createApiServer } from "../../src/embedded/index.ts";
 import type { Started } from "./target.ts";
 
@@ -15,7 +16,12 @@ export async function embeddedTarget(): Promise<Started> {
     name: "embedded",
     fetch: async (request, credentials) => {
       await new Promise(setImmediate); // as a socket would: what the server does a moment later gets its turn
-      return await server.fetch(request, credentials === "none" ? {} : { certificate });
+      // What a client of HTTP says and does by itself.
+      if (!request.headers.has("accept-encoding")) request.headers.set("accept-encoding", "gzip, deflate, br, zstd");
+      const response = await server.fetch(request, credentials === "none" ? {} : { certificate });
+      if (response.headers.get("content-encoding") !== "gzip") return response;
+      const { status, headers } = response;
+      return new Response(gunzipSync(await response.bytes()), { status, headers });
     },
     [Symbol.asyncDispose]: async () => await server.stop(),
   };

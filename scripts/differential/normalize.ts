@@ -34,7 +34,9 @@ function normalizeExchange({ label, call, answer }: Exchange, names: Names): Exc
     { metadata?: { name?: string; generateName?: string }; details?: { name?: string } } | undefined;
   const prefix = got?.metadata?.generateName ?? sent?.metadata?.generateName;
   const generated = got?.metadata?.name ?? got?.details?.name;
-  if (prefix && generated?.startsWith(prefix) && generated !== prefix) names.generated(generated, prefix);
+  // Of a long prefix only so much is taken that five more characters have their place.
+  const base = prefix?.slice(0, 58) ?? "";
+  if (base !== "" && generated?.startsWith(base) && generated !== prefix) names.generated(generated, base);
   const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, text]) => [name, names.text(text)]));
   // When a bookmark comes is a matter of time, but for the one that ends what a watch begins with.
   const said = Array.isArray(answer.body) ? answer.body.filter((event) => !isTimed(event)) : answer.body;

@@ -143,13 +143,15 @@ export class Session {
   async #send(call: Call): Promise<Answer> {
     const response = await this.#target.fetch(requestOf(call, AbortSignal.timeout(60_000)), call.credentials);
     const text = await response.text();
-    return { status: response.status, headers: headersOf(response), body: parsed(text) };
+    const layout = layoutOf(text);
+    const headers = { ...headersOf(response), ...(layout !== "" && { "(layout)": layout }) };
+    return { status: response.status, headers, body: parsed(text) };
   }
 }
 
 function requestOf({ method, path, headers, body }: Call, signal: AbortSignal): Request {
   const sent = new Headers({ accept: "application/json", "user-agent": "differential/1.0", ...headers });
-  const init: RequestInit = { method, headers: sent, signal };
+  const init: RequestInit = { method, headers: sent, signal, redirect: "manual" };
   if (body !== undefined) {
     if (!sent.has("content-type")) sent.set("content-type", "application/json");
     init.body = typeof body === "string" ? body : JSON.stringify(body);
@@ -164,6 +166,12 @@ function headersOf(response: Response): Record<string, string> {
     if (value !== null) found[name] = value;
   }
   return found;
+}
+
+/** How the text of JSON is laid out, which is lost with its parsing. */
+function layoutOf(text: string): string {
+  if (!text.startsWith("{")) return "";
+  return `${text.startsWith("{\n") ? "indented" : "compact"}${text.endsWith("\n") ? ", with an end of line" : ""}`;
 }
 
 function parsed(text: string): unknown {

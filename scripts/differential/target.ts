@@ -30,7 +30,7 @@ export async function realTarget(): Promise<Started> {
       const { pathname, search } = new URL(request.url);
       const body = request.body === null ? {} : { body: await request.arrayBuffer() };
       const { method, headers, signal } = request;
-      const init = { method, headers, signal, ...body };
+      const init = { method, headers, signal, redirect: "manual" as const, ...body };
       const path = `${pathname}${search}`;
       if (credentials !== "none") return await controlPlane.request(path, init);
       return await fetch(`${controlPlane.url}${path}`, { ...init, tls: { ca }, keepalive: false });

@@ -7,7 +7,10 @@ import { RbacAuthorizer, superusers } from "./authorization/authorizer.ts";
 import { accessForbidden } from "./authorization/forbidden.ts";
 import { discover } from "./discovery/discovery.ts";
 import { about, health } from "./discovery/health.ts";
+import { metrics } from "./discovery/metrics.ts";
+import { openId } from "./discovery/open-id.ts";
 import { openApi } from "./discovery/openapi.ts";
+import { noResource, nothing, pathList } from "./discovery/paths.ts";
 import type { Attributes, KubeObject, UserInfo } from "./hooks.ts";
 import type { Machinery } from "./machinery.ts";
 import { followAggregation } from "./registry/aggregation.ts";
@@ -20,6 +23,7 @@ import { accepted, type Served } from "./request/accept.ts";
 import { answerStatus } from "./request/answer.ts";
 import { parseTarget, type Target } from "./request/target.ts";
 import { bootstrap } from "./seed/bootstrap.ts";
+import { type ReadUrl, readUrl } from "./request/url.ts";
 import { badRequest, methodNotAllowed, StatusError } from "./status.ts";
 import type { HistoryLimits } from "./storage/history.ts";
 import { expireEvents } from "./storage/event-expiry.ts";
@@ -169,28 +173,21 @@ class EmbeddedServer implements ApiServer {
 
   async #answer(request: Request, connection: Connection): Promise<Response> {
     const url = new URL(request.url);
-    const path = url.pathname;
-    const { registry, storage, machinery } = this.#kernel;
-    const user = this.#authorized(request, url, connection);
+    const read = readUrl(url);
+    if (read instanceof Response) return read;
+    const { path, query } = read;
+    const { registry } = this.#kernel;
+    const user = this.#authorized(request, read, connection);
     const target = parseTarget(path);
     const resource = target && registry.get(target.group, target.version, target.plural);
-    if (target === undefined || resource === undefined) {
-      const open =
-        health(url, storage.problem) ?? openApi(request, path, { registry, storage, schemas: machinery.schemas });
-      if (open !== undefined) return open; // whatever the method
-      const found =
-        discover(request, path, { registry, address: this.#address }) ?? about(request, path, () => this.#paths());
-      if (found === undefined) return unknown(request, path, registry);
-      if (request.method === "GET" || /^\/apis(\/[^/]*)?\/?$/.test(path)) return found;
-      throw methodNotAllowed();
-    }
+    if (target === undefined || resource === undefined) return this.#answerPath(request, { url, path });
     checkName(target.name);
     if (target.rest !== "" && target.subresource !== "proxy") throw noResource();
     const warnings: string[] = [];
     const call = {
       kernel: this.#kernel,
       request,
-      query: url.searchParams,
+      query,
       target,
       resource,
       user,
@@ -210,39 +207,40 @@ class EmbeddedServer implements ApiServer {
     });
   }
 
+  /** What is no resource. @throws StatusError */
+  #answerPath(request: Request, { url, path }: { readonly url: URL; readonly path: string }): Response {
+    const { registry, storage, machinery, tokens } = this.#kernel;
+    const address = this.#address;
+    // These answer whatever the method.
+    const open =
+      health(url, storage.problem) ??
+      openApi(request, path, { registry, storage, schemas: machinery.schemas }) ??
+      metrics(request, path, { registry, storage }) ??
+      pathList(request, path, registry);
+    if (open !== undefined) return open;
+    const own = openId(request, path, { tokens, address }) ?? about(request, path);
+    if (own !== undefined) return own;
+    const found = discover(request, path, { registry, address });
+    if (found === undefined) return nothing(request, path, registry);
+    if (request.method === "GET" || /^\/apis(\/[^/]*)?\/?$/.test(path)) return found;
+    throw methodNotAllowed();
+  }
+
   /**
    * Who sends the request, or whom they act as, once they are known to be allowed to.
    *
    * @throws StatusError 401 or 403, whether or not there is anything at the path.
    */
-  #authorized(request: Request, url: URL, connection: Connection): UserInfo {
+  #authorized(request: Request, { path, query }: ReadUrl, connection: Connection): UserInfo {
     const { tokens, authorizer } = this.#kernel;
-    const sender = identify(request, { tokens, connection, path: url.pathname });
-    const asked = (): Attributes => attributesOf(request.method, url, sender);
+    const sender = identify(request, { tokens, connection, path });
+    const asked = (): Attributes => attributesOf(request.method, { path, query }, sender);
     const user = this.#impersonation.user(request.headers, asked) ?? sender;
     if (user.groups.includes(superusers)) return user;
     const question = { ...asked(), user };
     const { allowed, reason } = authorizer.authorize(question);
     if (!allowed) throw accessForbidden(question, reason);
     return user;
-  }
-
-  #paths(): string[] {
-    const { registry } = this.#kernel;
-    const versions = registry.rows().map((row) => (row.group === "" ? "/api/v1" : `/apis/${apiVersionOf(row)}`));
-    const groups = registry.groups().map(({ name }) => `/apis/${name}`);
-    const others = [
-      "/api",
-      "/apis",
-      "/apis/",
-      "/healthz",
-      "/livez",
-      "/openapi/v2",
-      "/openapi/v3",
-      "/readyz",
-      "/version",
-    ];
-    return [...new Set([...versions, ...groups, ...others])].toSorted();
   }
 }
 
@@ -256,22 +254,4 @@ function checkName(name: string): void {
   if (name === "." || name === "..") throw badRequest(`name may not be '${name}'`);
   if (name.includes("/") || name.includes("%"))
     throw badRequest(`name may not contain '${name.includes("/") ? "/" : "%"}'`);
-}
-
-function noResource(): StatusError {
-  return new StatusError(404, "NotFound", { message: "the server could not find the requested resource", details: {} });
-}
-
-function unknown(request: Request, path: string, registry: KindRegistry): Response {
-  const [, root, group] = path.split("/");
-  // Paths of groups that definitions make are nobody's until there is such a kind.
-  const isKnown =
-    root === "api" || (root === "apis" && registry.rows().some((row) => !row.custom && row.group === group));
-  if (isKnown) return answerStatus(request, noResource().status);
-  const headers = {
-    "content-type": "text/plain; charset=utf-8",
-    "cache-control": "no-cache, private",
-    "x-content-type-options": "nosniff",
-  };
-  return new Response("404 page not found\n", { status: 404, headers });
 }

@@ -19,7 +19,7 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
   shown.searchParams.set("timeout", `${timeout}s`);
   // A port is shown as it was written, also where it is the usual one.
   const authority = config.url === undefined ? `${shown.hostname}:${config.service?.port ?? 443}` : shown.host;
-  const text = `https://${authority}${shown.pathname === "/" ? "" : shown.pathname}${shown.search}`;
+  const text = `https://${authority}${pathOf(config, shown)}${shown.search}`;
   const failed = (why: string): Error => new Error(`Post ${JSON.stringify(text)}: ${why}`);
   const url = config.service === undefined ? shown : atEndpoint(shown, config.service, { reader, failed });
   const ca = config.caBundle ? Buffer.from(config.caBundle, "base64").toString() : undefined;
@@ -48,6 +48,11 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
     const why = jsonProblem(answer) ?? (error instanceof Error ? error.message : String(error));
     throw new Error(`couldn't get version/kind; json parse error: ${why}`, { cause: error });
   }
+}
+
+/** Of a service always with a slash, of a URL as it was written. */
+function pathOf({ url }: ClientConfig, { pathname }: URL): string {
+  return url !== undefined && pathname === "/" && !url.endsWith("/") ? "" : pathname;
 }
 
 function serviceUrl({ service }: ClientConfig): string {

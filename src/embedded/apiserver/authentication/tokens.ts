@@ -1,6 +1,7 @@
 /** Tokens: those that were given out beforehand and those that service accounts get. */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { Reader, UserInfo } from "../hooks.ts";
+import { type PublicJwk, SigningKey } from "./signing-key.ts";
 
 export interface TokenAuthorityOptions {
   /** Signs service account tokens; the same over restarts, or they end with the process. @default random */
@@ -45,6 +46,7 @@ export const issuer = "https://kubernetes.default.svc";
 
 export class TokenAuthority {
   readonly #secret: Uint8Array;
+  #made: SigningKey | undefined;
   readonly #users: ReadonlyMap<string, UserInfo>;
   readonly #reader: Pick<Reader, "get">;
   readonly #now: () => number;
@@ -58,8 +60,17 @@ export class TokenAuthority {
 
   /** A signed token with these claims. */
   issue(claims: TokenClaims): string {
-    const content = `${encoded({ alg: "HS256", typ: "JWT" })}.${encoded(claims)}`;
-    return `${content}.${this.#signature(content)}`;
+    return this.#key.token(claims);
+  }
+
+  /** What others verify the tokens with. */
+  get publicKey(): PublicJwk {
+    return this.#key.jwk;
+  }
+
+  /** Made at its first use: many a server never signs a token. */
+  get #key(): SigningKey {
+    return (this.#made ??= new SigningKey(this.#secret));
   }
 
   /**
@@ -79,11 +90,7 @@ export class TokenAuthority {
 
   /** What a service account's token says; `undefined` when it is none that was made here. */
   claims(token: string): TokenClaims | undefined {
-    const dot = token.lastIndexOf(".");
-    if (dot < 0) return undefined;
-    const given = Buffer.from(token.slice(dot + 1));
-    const expected = Buffer.from(this.#signature(token.slice(0, dot)));
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    if (!this.#key.signed(token)) return undefined;
     return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as TokenClaims;
   }
 
@@ -133,10 +140,6 @@ export class TokenAuthority {
     }
     return found === undefined || isLongGone ? "service account token has been invalidated" : undefined;
   }
-
-  #signature(content: string): string {
-    return createHmac("sha256", this.#secret).update(content).digest("base64url");
-  }
 }
 
 /** A service account as a user. */
@@ -149,8 +152,4 @@ export function accountUser({ namespace, name }: { readonly namespace: string; r
 
 function quoted(texts: readonly string[]): string {
   return `[${texts.map((text) => JSON.stringify(text)).join(" ")}]`;
-}
-
-function encoded(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString("base64url");
 }

@@ -1,5 +1,6 @@
 /** What a request asks for, as an authorizer sees it: by its method, path and query alone. */
 import type { Attributes, UserInfo } from "../hooks.ts";
+import type { ReadUrl } from "../request/url.ts";
 
 const verbs: Readonly<Record<string, string>> = {
   POST: "create",
@@ -14,8 +15,7 @@ const verbs: Readonly<Record<string, string>> = {
 const namespaceSubresources: ReadonlySet<string> = new Set(["status", "finalize"]);
 
 /** Reads the attributes of a request, whether or not anything is served at its path. */
-export function attributesOf(method: string, url: URL, user: UserInfo): Attributes {
-  const path = decoded(url.pathname);
+export function attributesOf(method: string, { path, query }: ReadUrl, user: UserInfo): Attributes {
   const bare: Attributes = {
     user,
     verb: method.toLowerCase(),
@@ -42,31 +42,22 @@ export function attributesOf(method: string, url: URL, user: UserInfo): Attribut
   const [resource = "", found = "", third = ""] = rest;
   let name = found;
   if (name === "" && verb === "get") {
-    verb = asksToWatch(url) ? "watch" : "list";
-    name = selectedName(url);
+    verb = asksToWatch(query) ? "watch" : "list";
+    name = selectedName(query);
   }
   if (name === "" && verb === "delete") verb = "deletecollection";
   const subresource = special === "proxy" ? "" : third;
   return { user, verb, isResource: true, path, group, resource, subresource, namespace, name };
 }
 
-function decoded(path: string): string {
-  if (!path.includes("%")) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
-function asksToWatch({ searchParams }: URL): boolean {
-  const value = searchParams.get("watch");
+function asksToWatch(query: URLSearchParams): boolean {
+  const value = query.get("watch");
   return value !== null && value !== "0" && value.toLowerCase() !== "false";
 }
 
 /** The one name that a field selector asks for, so that a rule with `resourceNames` permits to watch one object. */
-function selectedName({ searchParams }: URL): string {
-  const selector = searchParams.get("fieldSelector") ?? "";
+function selectedName(query: URLSearchParams): string {
+  const selector = query.get("fieldSelector") ?? "";
   if (!selector.includes("metadata.name")) return "";
   for (const term of selector.split(",")) {
     const found = /^metadata\.name==?([^=!\\]*)$/.exec(term);

@@ -1,40 +1,58 @@
-/** Whether an expression of a definition can be compiled. */
+/** An expression read and checked, or why it cannot be, in the words of cel-go. */
 import { celEnvironment } from "./environment.ts";
-import { checkTypes } from "./types.ts";
-import type { Schema } from "../schema/schema.ts";
+import { goRegExpError } from "../schema/go-regexp.ts";
+import { check, type Checked, type Variables } from "./checker.ts";
+import type { CelNode } from "./node.ts";
+import { Places } from "./places.ts";
+import { syntaxProblem } from "./syntax.ts";
 
-export interface CompileOptions {
-  /** What `self` is. */
-  readonly schema: Schema;
-  /** Whether that is the whole object. */
-  readonly root: boolean;
-  /** What the expression must give. */
-  readonly result: "bool" | "string";
+export interface Compiled {
+  readonly node: CelNode;
+  readonly checked: Checked;
 }
 
-/** Why it cannot be compiled, in the server's words where it is a name or a type; `undefined` when it can. */
-export function compileError(expression: string, { schema, root, result }: CompileOptions): string | undefined {
-  const what = result === "bool" ? "" : "messageExpression ";
-  let parsed;
+/** @returns a text where the expression cannot be compiled */
+export function compiled(text: string, variables: Variables): Compiled | string {
+  let node: CelNode;
   try {
-    parsed = celEnvironment().parse(expression);
+    node = celEnvironment().parse(text).ast;
   } catch (error) {
-    return `${what}compilation failed: ${syntaxError(error, expression)}`;
+    return syntaxProblem(text, error);
   }
-  const { errors, type } = checkTypes(parsed.ast, { expression, schema, root });
-  if (errors.length > 0) return `${what}compilation failed: ${errors.join("\n")}`;
-  const { valid, error } = parsed.check();
-  if (!valid) return `${what}compilation failed: ${syntaxError(error, expression)}`;
-  if (type === "dyn" || type === result) return undefined;
-  return result === "bool" ? "cel expression must evaluate to a bool" : "messageExpression must evaluate to a string";
+  const checked = check(node, text, variables);
+  if (checked.errors.length > 0) return checked.errors.join("\n");
+  const wrong = literalProblems(node, new Places(text));
+  return wrong.length > 0 ? wrong.join("\n") : { node, checked };
 }
 
-const endOfInput =
-  "mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+/** Texts that are looked at before anything is evaluated. */
+const literals: Readonly<Record<string, (text: string) => boolean>> = {
+  timestamp: (text) => Number.isNaN(Date.parse(text)),
+  duration: (text) => !/^[+-]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/.test(text),
+  matches: (text) => goRegExpError(text) !== undefined,
+};
 
-function syntaxError(error: unknown, expression: string): string {
-  const { summary, range } = error as { readonly summary?: string; readonly range?: { readonly start: number } };
-  const column = range?.start ?? expression.length;
-  const what = `Syntax error: ${summary === "Unexpected token: EOF" ? endOfInput : (summary ?? String(error))}`;
-  return `ERROR: <input>:1:${column + 1}: ${what}\n | ${expression}\n | ${".".repeat(column)}^`;
+function literalProblems(node: CelNode, places: Places): string[] {
+  const found: { readonly at: number; readonly what: string }[] = [];
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) return value.forEach(visit);
+    if (!isNode(value)) return;
+    const { op, args } = value;
+    if (op === "call" || op === "rcall") {
+      const [name, ...rest] = args as [string, ...unknown[]];
+      const list = rest.at(-1) as readonly CelNode[];
+      // As a method it is asked of a text, as a function the text comes before it.
+      const literal = name === "matches" && op === "call" ? list[1] : list[0];
+      const isWrong = Object.hasOwn(literals, name) ? literals[name] : undefined;
+      if (literal?.op === "value" && typeof literal.args === "string" && isWrong?.(literal.args) === true)
+        found.push({ at: literal.start, what: `invalid ${name} argument` });
+    }
+    visit(args);
+  };
+  visit(node);
+  return found.toSorted((one, other) => one.at - other.at).map(({ at, what }) => places.error(at, what));
+}
+
+function isNode(value: unknown): value is CelNode {
+  return typeof value === "object" && value !== null && typeof (value as CelNode).op === "string";
 }

@@ -1,5 +1,5 @@
 /** What an expression costs at most, in the units of kube-apiserver. @see https://kubernetes.io/docs/reference/using-api/cel/#resource-constraints */
-import type { CelNode } from "./types.ts";
+import type { CelNode } from "./node.ts";
 import { keySize, type SizeType } from "./sizes.ts";
 
 /** Of an expression and of what it gives. */
@@ -135,11 +135,11 @@ class Estimator {
       const isMap = b.type?.kind === "map" || right.op === "map";
       return { ...flat, cost: both + (isMap ? 1 : (b.size ?? most)) };
     }
-    const isText = [a, b].some(({ type }) => type?.kind === "string" || type?.kind === "bytes");
-    if (bools.has(op)) return { ...flat, cost: both + (isText ? traversal(shorter) : 1) };
+    const ofTexts = [a, b].some(({ type }) => isText(type));
+    if (bools.has(op)) return { ...flat, cost: both + (ofTexts ? traversal(shorter) : 1) };
     if (op !== "+") return { ...flat, cost: both + 1 };
     const size = Math.min(most, (a.size ?? most) + (b.size ?? most));
-    if (isText) return { cost: both + traversal(size), size, type: { kind: "string", most: size, least: 2 } };
+    if (ofTexts) return { cost: both + traversal(size), size, type: { kind: "string", most: size, least: 2 } };
     const isList = a.items !== undefined || b.items !== undefined || a.type?.kind === "list";
     return isList ? { cost: both + 1, size, type: a.type, items: a.items ?? b.items } : { ...flat, cost: both + 1 };
   }
@@ -189,14 +189,20 @@ class Estimator {
     if (["isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"].includes(name)) {
       return { ...flat, cost: before + this.#ordered(target) };
     }
+    if (name === "join") {
+      const item = target.items === undefined ? (target.type?.items?.most ?? most) : most;
+      const whole = Math.min(most, product(size, item) + product(Math.max(0, size - 1), given[0]?.size ?? 0));
+      return { cost: before + traversal(whole), size: whole, type: { kind: "string", most: whole, least: 2 } };
+    }
     if (name === "check") return { ...unknown, cost: before + 350_000 };
     if (accessors.has(name) || predicates.has(name)) return { ...flat, cost: before + 1 };
     return { ...unknown, cost: before + 1 };
   }
 
-  /** Every item is compared; texts character by character. */
+  /** Every item is compared; texts character by character, of which nothing bounds those of a list that was made. */
   #ordered({ size = most, type, items }: Estimate): number {
-    const item = items?.type ?? type?.items;
+    if (items !== undefined) return product(size, isText(items.type) ? most : 1);
+    const item = type?.items;
     if (item === undefined) return traversal(size);
     const each = item.kind === "string" || item.kind === "bytes" ? 1 + traversal(item.most) : 1;
     return product(size, each);
@@ -235,6 +241,10 @@ class Estimator {
         return { cost: loop(10, body + 12, 1), size: times, type: undefined, items: last };
     }
   }
+}
+
+function isText(type: SizeType | undefined): boolean {
+  return type?.kind === "string" || type?.kind === "bytes";
 }
 
 interface Loop {

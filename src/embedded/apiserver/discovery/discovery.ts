@@ -19,8 +19,10 @@ export interface DiscoveryOptions {
  * @throws StatusError 405, or 406 when the client accepts no form of the answer
  */
 export function discover(request: Request, path: string, options: DiscoveryOptions): Response | undefined {
-  const parts = path.split("/").filter((part) => part !== "");
+  const parts = path.split("/").slice(1);
+  if (parts.at(-1) === "") parts.pop();
   const [root, group, version] = parts;
+  if (parts.includes("")) return undefined;
   if (root === "api") {
     if (request.method !== "GET" && (parts.length === 1 || path === "/api/v1")) throw methodNotAllowed();
     if (parts.length === 1)

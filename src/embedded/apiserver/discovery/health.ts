@@ -1,7 +1,8 @@
-/** `/version`, health and the list of paths. */
+/** `/version` and health. */
 import type { Fields } from "../hooks.ts";
-import { acceptsJsonOnly } from "../request/accept.ts";
+import { acceptsOnly } from "../request/accept.ts";
 import { answerObject } from "../request/answer.ts";
+import { methodNotAllowed } from "../status.ts";
 
 const version = {
   major: "1",
@@ -59,11 +60,16 @@ const checks: Readonly<Record<string, readonly string[]>> = {
   readyz: ["ping", "log", "etcd", "etcd-readiness", "informer-sync", ...hooks, "shutdown"],
 };
 
-/** `/version` and the list of paths; `undefined` for any other path. */
-export function about(request: Request, path: string, paths: () => readonly string[]): Response | undefined {
-  if (path === "/" || path === "/index.html") return answerObject(request, { paths: paths() }, { pretty: true });
+/** The paths of all checks, as the list of paths names them. */
+export function healthPaths(): string[] {
+  return Object.entries(checks).flatMap(([name, known]) => [`/${name}`, ...known.map((check) => `/${name}/${check}`)]);
+}
+
+/** `/version`; `undefined` for any other path. @throws StatusError 405 or 406 */
+export function about(request: Request, path: string): Response | undefined {
   if (path !== "/version" && path !== "/version/") return undefined;
-  acceptsJsonOnly(request.headers.get("accept"));
+  if (request.method !== "GET") throw methodNotAllowed();
+  acceptsOnly(request.headers.get("accept"), "application/json");
   return answerObject(request, version satisfies Fields, { pretty: true });
 }
 

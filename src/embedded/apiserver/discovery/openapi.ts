@@ -1,10 +1,11 @@
 /** OpenAPI: the documents of the built-in kinds as they are, and one made for each group and version of custom kinds. */
 import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
 import type { Schemas } from "../machinery.ts";
 import { specOf } from "../registry/custom-rows.ts";
 import { definitionsName, type KindRegistry } from "../registry/kind-registry.ts";
-import { answerJson, answerObject } from "../request/answer.ts";
+import { preferred } from "../request/accept.ts";
 import { asVersion2, type Definitions, withDefinitions, withDefinitionsProtobuf } from "./openapi-v2.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -16,33 +17,117 @@ interface Around {
 
 const hashes = new WeakMap<Uint8Array, string>();
 
-/** Answers `/openapi/…`; `undefined` for any other path. */
+const types = {
+  v2: "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+  v3: "application/com.github.proto-openapi.spec.v3.v1.0+protobuf",
+};
+
+/** Answers `/openapi/…`, whatever the method; `undefined` for any other path. */
 export function openApi(request: Request, path: string, around: Around): Response | undefined {
-  const { schemas } = around;
-  if (path === "/openapi/v2") {
-    const accept = request.headers.get("accept") ?? "";
-    const custom = customDefinitions(around);
-    const isPlain = Object.keys(custom).length === 0;
-    if (!accept.includes("protobuf")) {
-      const document = schemas.openApiV2();
-      return answerJson(request, isPlain ? document : withDefinitions(document, custom));
-    }
-    const type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-    const document = schemas.openApiV2Protobuf();
-    const whole = isPlain ? document : withDefinitionsProtobuf(document, custom);
-    return new Response(whole as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } });
+  if (path === "/openapi/v2") return version2(request, around);
+  // The index says nothing of its type, and a server of Go then tells what it looks like.
+  if (path === "/openapi/v3") {
+    const headers = { "content-type": "text/plain; charset=utf-8" };
+    return document(request, Buffer.from(JSON.stringify(index(around))), { headers });
   }
-  if (path === "/openapi/v3") return answerObject(request, index(around));
   if (!path.startsWith("/openapi/v3/")) return undefined;
-  const name = path.slice("/openapi/v3/".length);
-  const document = schemas.openApiV3(name);
-  if (document !== undefined) return answerJson(request, document, { headers: etag(document) });
-  const custom = customDocument(name, around);
-  return custom === undefined ? new Response(null, { status: 404 }) : answerObject(request, custom);
+  return version3(request, path.slice("/openapi/v3/".length), around);
 }
 
-function etag(document: Uint8Array): Record<string, string> {
-  return { etag: `"${hashOf(document)}"` };
+function version2(request: Request, around: Around): Response {
+  const form = formOf(request, types.v2);
+  if (form === undefined) return empty(406);
+  const custom = customDefinitions(around);
+  const isPlain = Object.keys(custom).length === 0;
+  if (form === "json") {
+    const json = around.schemas.openApiV2();
+    return document(request, isPlain ? json : withDefinitions(json, custom), { gzip: true });
+  }
+  const protobuf = around.schemas.openApiV2Protobuf();
+  const whole = isPlain ? protobuf : withDefinitionsProtobuf(protobuf, custom);
+  return document(request, whole, { headers: { "content-type": types.v2 }, gzip: true });
+}
+
+function version3(request: Request, name: string, around: Around): Response {
+  const form = formOf(request, types.v3);
+  const json = around.schemas.openApiV3(name) ?? customJson(name, around);
+  if (json === undefined) return empty(404);
+  if (form === undefined) return empty(406);
+  const hash = around.schemas.openApiV3Hash(name) ?? hashOf(json);
+  const asked = new URL(request.url).searchParams.get("hash");
+  if (asked !== null && asked !== "" && asked !== hash) {
+    const location = `/openapi/v3/${name}?hash=${hash}`;
+    return new Response(`<a href="${location}">Moved Permanently</a>.\n\n`, {
+      status: 301,
+      headers: { location, "content-type": "text/html; charset=utf-8", "cache-control": "no-cache, private" },
+    });
+  }
+  const year = 365 * 24 * 60 * 60 * 1000;
+  const lasting = { "cache-control": "public, immutable", expires: new Date(Date.now() + year).toUTCString() };
+  const headers = { etag: `"${hash}"`, vary: "Accept", ...(asked ? lasting : {}) };
+  return document(request, json, { headers });
+}
+
+interface DocumentOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Compressed for whoever can read that. @default false */
+  readonly gzip?: boolean;
+}
+
+function document(request: Request, body: Uint8Array, { headers = {}, gzip = false }: DocumentOptions): Response {
+  const etag = headers["etag"] ?? `"${hashOf(body)}"`;
+  const all: Record<string, string> = {
+    "content-type": "application/json",
+    "cache-control": "no-cache, private",
+    etag,
+    ...headers,
+  };
+  if (request.headers.get("if-none-match") === etag && ["GET", "HEAD"].includes(request.method)) {
+    const { "content-type": _, ...rest } = all;
+    return new Response(null, { status: 304, headers: rest });
+  }
+  if (!gzip || !(request.headers.get("accept-encoding") ?? "").includes("gzip"))
+    return new Response(body as Uint8Array<ArrayBuffer>, { headers: all });
+  all["content-encoding"] = "gzip";
+  all["vary"] = "Accept, Accept-Encoding";
+  return new Response(gzipSync(body, { level: 1 }), { headers: all });
+}
+
+function empty(status: number): Response {
+  return new Response(null, { status, headers: { "cache-control": "no-cache, private", vary: "Accept" } });
+}
+
+/** What the client likes best of the two; `undefined` when neither will do. */
+function formOf(request: Request, protobuf: string): "json" | "protobuf" | undefined {
+  const older = protobuf.replace(/(v\d)\.v1\.0/, "$1@v1.0");
+  for (const clause of preferred((request.headers.get("accept") || "*/*").split(","))) {
+    const type = clause.split(";", 1)[0]!.trim();
+    if (type === "*/*" || type === "application/*" || type === "application/json") return "json";
+    if (type === protobuf || type === older) return "protobuf";
+  }
+  return undefined;
+}
+
+const customBytes = new WeakMap<
+  KindRegistry,
+  { readonly generation: number; readonly known: Map<string, Uint8Array> }
+>();
+
+/** Made once until the definitions change. */
+function customJson(name: string, around: Around): Uint8Array | undefined {
+  const { registry } = around;
+  let made = customBytes.get(registry);
+  if (made?.generation !== registry.generation) {
+    made = { generation: registry.generation, known: new Map() };
+    customBytes.set(registry, made);
+  }
+  const known = made.known.get(name);
+  if (known !== undefined) return known;
+  const custom = customDocument(name, around);
+  if (custom === undefined) return undefined;
+  const bytes = Buffer.from(JSON.stringify(custom));
+  made.known.set(name, bytes);
+  return bytes;
 }
 
 function hashOf(document: Uint8Array): string {

@@ -1,7 +1,9 @@
 /** managedFields after a create, an update or a patch that is no apply. */
-import type { Fields, KubeObject } from "../hooks.ts";
+import type { Fields, GroupVersionKind, KubeObject } from "../hooks.ts";
+import { isRegistered } from "../registry/registered-kinds.ts";
 import { decodeBuiltIn } from "../schema/decode.ts";
 import type { Schema } from "../schema/schema.ts";
+import { builtInSchema } from "../tables/tables.ts";
 import { atomOf } from "./atom.ts";
 import { FieldSet } from "./field-set.ts";
 import { capUpdaters, decodeManagers, encodeManagers, managerKey, type Managers, neverOwned } from "./managers.ts";
@@ -39,8 +41,21 @@ export function updateManagedFields(options: UpdateOptions): KubeObject {
   if (lacksKeys(bare)) return bare;
   // An object whose managers were taken away stays without.
   if (managers.size === 0 && live?.metadata.uid !== undefined) return bare;
+  dropUnknownVersions(managers, options);
   applyUpdate(managers, { ...options, live: live && withManagedFields(live, undefined), next: bare });
   return withManagedFields(bare, encodeManagers(managers));
+}
+
+/** What a manager knows of a version that is no version of the kind is forgotten. */
+function dropUnknownVersions(managers: Managers, { schema, next, apiVersion }: UpdateOptions): void {
+  if (schema.go === undefined) return;
+  for (const [key, managed] of managers) {
+    if (managed.apiVersion === apiVersion) continue;
+    const slash = managed.apiVersion.indexOf("/");
+    const [group, version] = [managed.apiVersion.slice(0, Math.max(slash, 0)), managed.apiVersion.slice(slash + 1)];
+    const isServed = (kind: GroupVersionKind): boolean => builtInSchema(kind) !== undefined;
+    if (!isRegistered({ group, version, kind: next.kind }, isServed)) managers.delete(key);
+  }
 }
 
 /** Lists whose items are told apart by a name that no rule asks for: without it, nobody owns anything of the object. */

@@ -47,8 +47,41 @@ function byPrecedence(one: KubeObject, other: KubeObject): number {
 }
 
 function defaultColumns(): readonly ColumnDefinition[] {
-  const definitions = columns?.["v1/ConfigMap"] ?? [];
+  columns ??= JSON.parse(columnsText) as Record<string, ColumnDefinition[]>;
+  const definitions = columns["v1/ConfigMap"] ?? [];
   return [definitions[0], definitions.at(-1)].flatMap((column) => column ?? []);
+}
+
+const scaleTexts = [
+  ["replicas is the desired number of instances for the scaled object.", "Number of desired replicas"],
+  ["replicas is the actual number of observed instances of the scaled object.", "Number of actual replicas"],
+] as const;
+
+/** How a scale is shown. @param ofCustom it is a custom object's */
+export function scalePrinter(ofCustom: boolean): Printer {
+  const [named, aged] = defaultColumns();
+  const texts = scaleTexts.map((both) => both[ofCustom ? 1 : 0]);
+  const numbers = ["Desired", "Available"].map((title, index) => ({
+    name: title,
+    type: "integer",
+    format: "",
+    description: texts[index] ?? "",
+    priority: 0,
+  }));
+  const replicas =
+    (part: string): Cell =>
+    (object) =>
+      Number((object[part] as Fields | undefined)?.["replicas"] ?? 0);
+  const shown = [name, replicas("spec"), replicas("status"), created];
+  return {
+    columns: [
+      ...(named ? [{ ...named, format: ofCustom ? named.format : "" }] : []),
+      ...numbers,
+      ...(aged ? [{ ...aged, type: ofCustom ? "date" : "string" }] : []),
+    ],
+    cells: ({ ...object }, now) =>
+      shown.map((cell) => (cell === created ? age(object.metadata.creationTimestamp, now) : cell(object, now))),
+  };
 }
 
 /** How custom resources are shown: by the `additionalPrinterColumns` of their version. */

@@ -44,9 +44,8 @@ export function followDefinitions(around: Around): () => void {
 }
 
 function accept(definition: KubeObject, around: Around): void {
-  const { names } = specOf(definition);
   const conditions = currentConditions(definition);
-  const taken = takenName(definition, around);
+  const { names: acceptedNames, conflict } = decidedNames(definition, around);
   const next: KubeObject = {
     ...definition,
     metadata: { ...definition.metadata },
@@ -61,40 +60,72 @@ function accept(definition: KubeObject, around: Around): void {
     if (index < 0) conditions.push(condition);
     else conditions[index] = condition;
   };
-  if (taken === undefined) {
+  if (conflict === undefined) {
     set("NamesAccepted", "True", ["NoConflicts", "no conflicts found"]);
     set("Established", "True", ["InitialNamesAccepted", "the initial names have been accepted"]);
   } else {
-    set("NamesAccepted", "False", taken);
+    set("NamesAccepted", "False", conflict);
     if (!isEstablished(definition)) set("Established", "False", ["NotAccepted", "not all names are accepted"]);
   }
-  const status = definition["status"] as { acceptedNames?: DefinitionNames; storedVersions?: string[] };
-  const acceptedNames = taken === undefined ? names : (status.acceptedNames ?? { plural: "", kind: "" });
-  next["status"] = { ...status, conditions, acceptedNames };
+  next["status"] = { ...(definition["status"] as Fields), conditions, acceptedNames };
   if (sameJson(next, definition)) return;
   write(definition, next, around);
 }
 
-/** Which of the names another definition of the group has already. */
-function takenName(definition: KubeObject, { storage }: Around): [string, string] | undefined {
-  const { group, names } = specOf(definition);
-  const kinds = new Set<string>();
-  const resources = new Set<string>();
-  for (const { key, object } of storage.collection(definitionsName).all()) {
-    if (key === definition.metadata.name || specOf(object).group !== group) continue;
-    const other = (object["status"] as { acceptedNames?: DefinitionNames } | undefined)?.acceptedNames;
-    if (!other?.plural) continue;
-    for (const name of [other.plural, other.singular, ...(other.shortNames ?? [])]) if (name) resources.add(name);
-    for (const kind of [other.kind, other.listKind]) if (kind) kinds.add(kind);
+interface Decided {
+  /** Those that the definition has from now on: of what is taken the name it had before. */
+  readonly names: DefinitionNames;
+  /** The last name that another definition of the group has already. */
+  readonly conflict: [reason: string, message: string] | undefined;
+}
+
+function decidedNames(definition: KubeObject, { storage }: Around): Decided {
+  const { group, names: wanted } = specOf(definition);
+  const [kinds, resources] = [new Set<string>(), new Set<string>()];
+  for (const { object } of storage.collection(definitionsName).all()) {
+    if (specOf(object).group !== group) continue;
+    const { plural, singular, shortNames, kind, listKind } = acceptedNamesOf(object);
+    for (const name of [plural, singular, ...(shortNames ?? [])]) if (name) resources.add(name);
+    for (const name of [kind, listKind]) if (name) kinds.add(name);
   }
-  if (resources.has(names.plural)) return ["PluralConflict", `"${names.plural}" is already in use`];
-  if (names.singular && resources.has(names.singular))
-    return ["SingularConflict", `"${names.singular}" is already in use`];
-  for (const name of names.shortNames ?? [])
-    if (resources.has(name)) return ["ShortNamesConflict", `"${name}" is already in use`];
-  if (kinds.has(names.kind)) return ["KindConflict", `"${names.kind}" is already in use`];
-  if (names.listKind && kinds.has(names.listKind)) return ["ListKindConflict", `"${names.listKind}" is already in use`];
-  return undefined;
+  const accepted = acceptedNamesOf(definition);
+  let names = accepted;
+  let conflict: Decided["conflict"];
+  const isFree = (name: string | undefined, own: string | undefined, taken: ReadonlySet<string>): boolean =>
+    (name ?? "") === (own ?? "") || !taken.has(name ?? "");
+  const inUse = (list: readonly (string | undefined)[]): string => {
+    const texts = [...new Set(list.map((name) => `${JSON.stringify(name ?? "")} is already in use`))];
+    return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
+  };
+  for (const [field, taken, reason] of [
+    ["plural", resources, "PluralConflict"],
+    ["singular", resources, "SingularConflict"],
+    ["shortNames", resources, "ShortNamesConflict"],
+    ["kind", kinds, "KindConflict"],
+    ["listKind", kinds, "ListKindConflict"],
+  ] as const) {
+    if (field === "shortNames") {
+      const own = new Set(accepted.shortNames);
+      const lost = (wanted.shortNames ?? []).filter((name) => !own.has(name) && taken.has(name));
+      if (lost.length > 0) conflict = [reason, inUse(lost)];
+      else names = withName(names, field, wanted.shortNames);
+    } else if (isFree(wanted[field], accepted[field], taken)) names = withName(names, field, wanted[field]);
+    else conflict = [reason, inUse([wanted[field]])];
+  }
+  return { names: withName(names, "categories", wanted.categories), conflict };
+}
+
+function acceptedNamesOf(definition: KubeObject): DefinitionNames {
+  const { acceptedNames } = (definition["status"] ?? {}) as { acceptedNames?: DefinitionNames };
+  return acceptedNames ?? { plural: "", kind: "" };
+}
+
+/** In the order in which the fields are written. */
+function withName(names: DefinitionNames, field: keyof DefinitionNames, value: unknown): DefinitionNames {
+  const all = { ...names, [field]: value } as DefinitionNames;
+  const order = ["plural", "singular", "shortNames", "kind", "listKind", "categories"] as const;
+  const kept = order.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]] as const]));
+  return Object.fromEntries(kept) as unknown as DefinitionNames;
 }
 
 /** Objects of a kind go before its definition does. */

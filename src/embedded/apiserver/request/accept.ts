@@ -74,7 +74,7 @@ function negotiated(clauses: readonly string[], forms: readonly Form[]): Accepte
 }
 
 /** What a client wants most comes first; those it wants as much keep their order. */
-function preferred(clauses: readonly string[]): readonly string[] {
+export function preferred(clauses: readonly string[]): readonly string[] {
   if (!clauses.some((clause) => clause.includes("q="))) return clauses;
   const quality = (clause: string): number => {
     const found = /;\s*q=([0-9.]+)\s*(?:;|$)/.exec(clause);
@@ -97,9 +97,9 @@ function notRepresentable(known: readonly string[]): StatusError {
   return new StatusError(406, "NotAcceptable", { message, details: {} });
 }
 
-/** @throws StatusError 406 unless the client accepts JSON, for what the server has in no other form. */
-export function acceptsJsonOnly(header: string | null): void {
+/** @throws StatusError 406 unless the client accepts the type, for what the server has in no other form. */
+export function acceptsOnly(header: string | null, only: string): void {
   const clauses = (header ?? "").split(",").map((clause) => clause.split(";", 1)[0]!.trim());
-  if (clauses.some((type) => type === "" || type === "*/*" || type === types[0])) return;
-  throw notRepresentable(types.slice(0, 1));
+  if (clauses.some((type) => type === "" || type === "*/*" || type === only)) return;
+  throw notRepresentable([only]);
 }

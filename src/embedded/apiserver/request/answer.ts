@@ -27,8 +27,8 @@ export function answerJson(request: Request, json: string | Uint8Array, options:
     for (const warning of warningHeaders(options.warnings)) headers.append("warning", warning);
   const status = options.status ?? 200;
   const text = options.yaml ? encodeYaml(json) : json;
-  const body =
-    (options.pretty ?? isPretty(request)) && typeof text === "string" && !options.yaml ? prettified(text) : text;
+  const isObject = typeof text === "string" && !options.yaml;
+  const body = isObject ? laidOut(text, options.pretty ?? isPretty(request)) : text;
   if (body.length > gzipThreshold && (request.headers.get("accept-encoding") ?? "").includes("gzip")) {
     headers.set("content-encoding", "gzip");
     headers.set("vary", "Accept-Encoding");
@@ -56,9 +56,9 @@ export function answerStatus(request: Request, status: Status, options: AnswerOp
   });
 }
 
-/** Go writes two spaces, and so does this. */
-function prettified(json: string): string {
-  return `${JSON.stringify(JSON.parse(json), undefined, 2)}\n`;
+/** Go's encoder ends an object with a line; indented by two spaces it does not. */
+function laidOut(json: string, isPretty: boolean): string {
+  return isPretty ? JSON.stringify(JSON.parse(json), undefined, 2) : `${json}\n`;
 }
 
 /** People at a terminal or browser get indented JSON. */
@@ -68,5 +68,5 @@ function isPretty(request: Request): boolean {
   const index = request.url.indexOf("pretty");
   if (index < 0) return isReader;
   const asked = new URL(request.url).searchParams.get("pretty");
-  return asked === null ? isReader : asked !== "0" && asked.toLowerCase() !== "false";
+  return asked === null || asked === "" ? isReader : /^(1|t|T|TRUE|true|True)$/.test(asked);
 }

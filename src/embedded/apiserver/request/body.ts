@@ -2,6 +2,8 @@
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Schemas, SchemaHandle } from "../machinery.ts";
 import { internalType } from "../registry/internal-type.ts";
+import { isRegistered } from "../registry/registered-kinds.ts";
+import { hasOddNumbers, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
 import { badRequest, StatusError } from "../status.ts";
 import { jsonProblem } from "./json-problem.ts";
 import { duplicateFields } from "./strict-json.ts";
@@ -31,8 +33,7 @@ export async function readBody(
   request: Request,
   { protobuf, kind }: { readonly protobuf: ProtobufDecoder | undefined; readonly kind: string },
 ): Promise<BodyText> {
-  const type = mediaType(request);
-  if (type !== "" && !known.includes(type)) throw unsupportedMediaType(known);
+  const type = checkedMediaType(request);
   const bytes = await bodyBytes(request);
   if (type === "application/vnd.kubernetes.protobuf") {
     if (protobuf === undefined) throw unsupportedMediaType(known.slice(0, 2));
@@ -48,8 +49,23 @@ function isProtobuf(bytes: Uint8Array): boolean {
   return bytes[0] === 107 && bytes[1] === 56 && bytes[2] === 115 && bytes[3] === 0;
 }
 
-export function mediaType(request: Request): string {
+function mediaType(request: Request): string {
   return (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+/** The type of a body, whose parameters must be well-formed too. @throws StatusError 415 */
+export function checkedMediaType(request: Request): string {
+  const type = mediaType(request);
+  if (type === "" && (request.headers.get("content-type") ?? "") === "") return type;
+  const [, ...parameters] = (request.headers.get("content-type") ?? "").split(";");
+  // A semicolon at the end is forgiven.
+  while (parameters.length > 0 && parameters.at(-1)?.trim() === "") parameters.pop();
+  const names = parameters.map(
+    (text) => /^\s*([!#$%&'*+.^_`|~\w-]+)=("[^"]*"|[!#$%&'*+.^_`|~\w-]+)\s*$/.exec(text)?.[1],
+  );
+  const isWhole = names.every((name) => name !== undefined) && new Set(names).size === names.length;
+  if (!isWhole || !known.includes(type)) throw unsupportedMediaType(known);
+  return type;
 }
 
 /** @throws StatusError 413, also where the listener has cut a body off that is much too large. */
@@ -94,7 +110,7 @@ interface DecodeOptions {
  */
 export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject {
   const { row } = options;
-  const value = body.object ?? parsed(body, row.kind) ?? {};
+  const value = body.object ?? parsed(body, row) ?? {};
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw unrecognized(row.kind, notAnObject(value), body);
   const fields = value as Fields;
@@ -114,6 +130,8 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
     }
   }
   const object = fields as KubeObject;
+  if (!row.custom && object.apiVersion.split("/").length > 2)
+    throw unrecognized(row.kind, `unexpected GroupVersion string: ${object.apiVersion}`, body);
   if (options.alsoFrom?.includes(object.apiVersion) === true) object.apiVersion = expected;
   if (!row.custom && (object.kind !== row.kind || !isServed(object, options))) throw otherKind(object, options);
   if (object.apiVersion !== expected) throw otherVersion(object.apiVersion, expected);
@@ -176,9 +194,10 @@ export function strictWarnings(problem: string): string[] {
     .map((line) => line.trim());
 }
 
-function parsed(body: BodyText, kind: string): unknown {
+function parsed(body: BodyText, { kind, custom }: DecodeOptions["row"]): unknown {
   try {
-    return body.type === "application/yaml" ? decodeYaml(body.text).value : parsedJson(body.text);
+    if (body.type === "application/yaml") return decodeYaml(body.text).value;
+    return !custom && hasOddNumbers(body.text) ? parseWithNumberTexts(body.text) : parsedJson(body.text);
   } catch (error) {
     if (error instanceof YamlError) throw unrecognized(kind, error.message, body);
     const why = jsonProblem(body.text) ?? "exceeded max depth";
@@ -209,10 +228,16 @@ function missing(name: "apiVersion" | "kind", kind: string, body: BodyText): Sta
   return unrecognized(kind, `Object '${what}' is missing in '${body.text}'`, body);
 }
 
-function isServed({ kind, apiVersion }: KubeObject, { row, schemas }: DecodeOptions): boolean {
+/** The kind is one that the server can read in this version, which another path, or none, takes. */
+function isServed({ kind, apiVersion }: KubeObject, { row, schemas }: Pick<DecodeOptions, "row" | "schemas">): boolean {
+  const { group, version } = groupVersionOf(apiVersion);
+  if (group === row.group && version === row.version) return true;
+  return isRegistered({ group, version, kind }, (one) => schemas.builtIn(one) !== undefined);
+}
+
+function groupVersionOf(apiVersion: string): { group: string; version: string } {
   const slash = apiVersion.indexOf("/");
-  const [group, version] = [apiVersion.slice(0, Math.max(slash, 0)), apiVersion.slice(slash + 1)];
-  return (group === row.group && version === row.version) || schemas.builtIn({ group, version, kind }) !== undefined;
+  return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) };
 }
 
 /** A kind or version that the path does not take: known to the server, or not at all. */
@@ -228,11 +253,12 @@ export function whyOther(
   { kind, apiVersion }: Pick<KubeObject, "kind" | "apiVersion">,
   { row, schemas }: Pick<DecodeOptions, "row" | "schemas">,
 ): string {
-  const slash = apiVersion.indexOf("/");
-  const [group, version] = [apiVersion.slice(0, Math.max(slash, 0)), apiVersion.slice(slash + 1)];
-  const isKnown = schemas.builtIn({ group, version, kind }) !== undefined;
+  const { group, version } = groupVersionOf(apiVersion);
+  const isKnown = isRegistered({ group, version, kind }, (one) => schemas.builtIn(one) !== undefined);
+  // Options are of one package, whatever the group.
+  const shown = kind.endsWith("Options") || kind === "WatchEvent" ? "v1" : version;
   return isKnown
-    ? `converting (${version}.${kind}) to (${internalType(row)}): unknown conversion`
+    ? `converting (${shown}.${kind}) to (${internalType(row)}): unknown conversion`
     : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
 }
 
@@ -249,5 +275,6 @@ export function notAnObject(value: unknown): string {
 export function goKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (value === null) return "null";
+  if (value instanceof NumberText) return "number";
   return typeof value === "boolean" ? "bool" : typeof value;
 }

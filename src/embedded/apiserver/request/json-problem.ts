@@ -37,7 +37,9 @@ class Scanner {
   }
 
   get quoted(): string {
-    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    // Go looks at bytes: of a character of more than one it names the first.
+    const [byte = 0] = Buffer.from(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0));
+    const character = String.fromCharCode(byte);
     if (character === "'") return `'\\''`;
     if (character === '"') return `'"'`;
     return `'${goQuoted(character).slice(1, -1)}'`;

@@ -19,9 +19,13 @@ export interface Target {
 
 const namespaceSubresources: ReadonlySet<string> = new Set(["status", "finalize"]);
 
-/** Reads a path such as `/apis/apps/v1/namespaces/default/deployments/web/scale`; `undefined` when it names no resource. */
+/**
+ * Reads a path such as `/apis/apps/v1/namespaces/default/deployments/web/scale`; `undefined` when it names no resource.
+ *
+ * @param path decoded
+ */
 export function parseTarget(path: string): Target | undefined {
-  const parts = path.split("/").slice(1).map(decode);
+  const parts = path.split("/").slice(1);
   if (parts.at(-1) === "") parts.pop();
   const core = parts[0] === "api";
   if (!core && parts[0] !== "apis") return undefined;
@@ -41,13 +45,4 @@ export function parseTarget(path: string): Target | undefined {
   }
   const [plural = "", name = "", subresource = "", ...more] = rest;
   return { group, version, plural, namespace, name, subresource, rest: more.join("/"), watchPath };
-}
-
-function decode(part: string): string {
-  if (!part.includes("%")) return part;
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

@@ -1,6 +1,7 @@
 /** Built-in objects as Go decodes and encodes them: unknown fields, type errors, empty values, the order of fields. */
 import { goQuoted, isInteger } from "../field-error.ts";
 import { canonical, HardError, type OwnContext, TypeMismatch } from "./own-types.ts";
+import { NumberText, withoutNumberTexts } from "./number-text.ts";
 import type { Schema } from "./schema.ts";
 import { setField } from "./set-field.ts";
 
@@ -76,6 +77,10 @@ class Decoding {
   decode(schema: Schema, value: unknown, place: Place): unknown {
     const go = schema.go!;
     if (value === null || value === undefined) return this.zero(schema);
+    if (value instanceof NumberText) {
+      if (schema.type !== "integer" || go.own) return this.decode(schema, value.value, place);
+      return this.#report(new TypeMismatch(`number ${value.text}`, goType(schema)), schema);
+    }
     if (go.own) return canonical(go.own, value, this.#ownContext(schema, place));
     switch (schema.type) {
       case "object":
@@ -92,7 +97,7 @@ class Decoding {
       case "number":
         return typeof value === "number" ? value : this.#mismatch(schema, value);
       default:
-        return value;
+        return withoutNumberTexts(value);
     }
   }
 
@@ -194,6 +199,8 @@ class Decoding {
     if (typeof value !== "number") return this.#mismatch(schema, value);
     const limit = schema.go!.type === "int32" ? 2 ** 31 : 2 ** 63;
     if (Number.isInteger(value) && value < limit && value >= -limit) return value;
+    if (this.#from === "unstructured" && !Number.isInteger(value))
+      throw new HardError(new Error(`cannot convert float64 to ${goType(schema)}`));
     return this.#report(new TypeMismatch(`number ${value}`, goType(schema)), schema);
   }
 

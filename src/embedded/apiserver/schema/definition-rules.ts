@@ -1,9 +1,8 @@
 /** What a CustomResourceDefinition may say in the rules of a schema. */
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields } from "../hooks.ts";
-import { compileError } from "../cel/compile.ts";
+import { compiledRule } from "../cel/compile-rule.ts";
 import { costOf } from "../cel/cost.ts";
-import { celEnvironment } from "../cel/environment.ts";
 import { usesOldSelf } from "../cel/rules.ts";
 import { mostTimes, sizesOf } from "../cel/sizes.ts";
 import { schemaOf } from "./custom.ts";
@@ -75,23 +74,19 @@ export function compileErrors(rule: CelRule, path: string, place: RulePlace): Fi
   const { uncorrelated, schema, root } = place;
   const errors: FieldError[] = [];
   const self = schemaOf(schema);
-  const invalid = (name: string, detail: string | undefined): void => {
-    if (detail !== undefined)
-      errors.push({ type: "Invalid", field: `${path}.${name}`, badValue: shown(rule), detail, isStruct: true });
-  };
-  const wrong = compileError(rule.rule, { schema: self, root, result: "bool" });
+  const invalid = (name: string, detail: string): void =>
+    void errors.push({ type: "Invalid", field: `${path}.${name}`, badValue: shown(rule), detail, isStruct: true });
+  const { optionalOldSelf = false } = rule;
+  const made = compiledRule(rule.rule, { schema: self, root, result: "bool", optionalOldSelf });
   const sizes = sizesOf(self, root);
   const times = place.times ?? (sizes === undefined ? 1 : mostTimes(sizes));
-  if (wrong === undefined) {
-    const cost = costOf(celEnvironment().parse(rule.rule).ast, sizes) * times;
-    errors.push(...place.total.add(`${path}.rule`, cost, "estimated rule cost"));
-  }
-  invalid("rule", wrong);
+  if (typeof made === "string") invalid("rule", made);
+  else errors.push(...place.total.add(`${path}.rule`, costOf(made.node, sizes) * times, "estimated rule cost"));
   if (rule.messageExpression) {
-    const problem = compileError(rule.messageExpression, { schema: self, root, result: "string" });
-    invalid("messageExpression", problem);
-    if (problem === undefined) {
-      const cost = costOf(celEnvironment().parse(rule.messageExpression).ast, sizes);
+    const message = compiledRule(rule.messageExpression, { schema: self, root, result: "string", optionalOldSelf });
+    if (typeof message === "string") invalid("messageExpression", message);
+    else {
+      const cost = costOf(message.node, sizes);
       errors.push(...place.total.add(`${path}.messageExpression`, cost, "estimated messageExpression cost"));
     }
   }

@@ -2,6 +2,8 @@
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { equalValues } from "../patch/typed-values.ts";
+import { clientConfig } from "../validation/admissionregistration/client-config.ts";
+import { Field } from "../validation/field.ts";
 import { internalValue } from "../validation/internal-values.ts";
 import { dns1035Label, dnsSubdomain } from "../validation/formats.ts";
 import { schemaAt } from "./definition-rules.ts";
@@ -13,10 +15,11 @@ export function validateDefinition(crd: KubeObject, old?: KubeObject): FieldErro
   const spec = fieldsOf(crd.spec) ?? {};
   const names = fieldsOf(spec.names) ?? {};
   const errors: FieldError[] = [];
-  const { name } = crd.metadata;
-  if (!old && name !== undefined && name !== `${textOf(names.plural)}.${textOf(spec.group)}`) {
-    const detail = 'must be spec.names.plural+"."+spec.group';
-    errors.push({ type: "Invalid", field: "metadata.name", badValue: name, detail });
+  const expected = 'must be spec.names.plural+"."+spec.group';
+  for (const part of old ? [] : (["generateName", "name"] as const)) {
+    const text = crd.metadata[part];
+    if (text !== undefined && text !== `${textOf(names.plural)}.${textOf(spec.group)}`)
+      errors.push({ type: "Invalid", field: `metadata.${part}`, badValue: text, detail: expected });
   }
   checkSpec(spec, errors);
   if (old) checkChange(spec, old, errors);
@@ -293,9 +296,7 @@ function checkConversion(conversion: Fields | undefined, errors: FieldError[]): 
     return;
   }
   if (!client) required(at, errors, "required when strategy is set to Webhook");
-  else if ((client.url === undefined) === (client.service === undefined)) {
-    required(at, errors, "exactly one of url or service is required");
-  }
+  else clientConfig(new Field(at, client, { errors }));
   if (versions.length === 0) return required(versionsAt, errors);
   for (const [index, version] of versions.entries()) {
     const field = `${versionsAt}[${index}]`;

@@ -61,7 +61,13 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     ),
 };
 /** The same type inside and outside: written as the API writes it. */
-const shared: ReadonlySet<string> = new Set(["LabelSelector", "LabelSelectorRequirement", "ObjectMeta", "Condition"]);
+const shared: ReadonlySet<string> = new Set([
+  "LabelSelector",
+  "LabelSelectorRequirement",
+  "ObjectMeta",
+  "OwnerReference",
+  "Condition",
+]);
 /** Kept in another place, or nowhere. */
 const absent: Readonly<Record<string, ReadonlySet<string>>> = {
   PodSpec: new Set([...spaces, "serviceAccount"]),

@@ -3,6 +3,7 @@ import type { Fields, KubeObject } from "../hooks.ts";
 import { attributesOf } from "../authorization/attributes.ts";
 import { badRequest, forbidden, notFound, StatusError } from "../status.ts";
 import { each, inner } from "../validation/fill.ts";
+import { checkLogOptions } from "./log-options.ts";
 import { type ApiCall, writeContext } from "../verbs/api-call.ts";
 
 const names: ReadonlySet<string> = new Set(["log", "exec", "attach", "portforward", "proxy"]);
@@ -20,6 +21,7 @@ export async function connect(call: ApiCall, kind: string): Promise<Response> {
   if (target.subresource !== "log") await admit(call, kind);
   if (target.subresource === "proxy") throw proxyProblem(call);
   const { namespace, name, subresource } = target;
+  if (subresource === "log") checkLogOptions(call.query, name);
   const pod = call.kernel.reader.get(pods, { namespace, name });
   if (pod === undefined) throw notFound(pods, name);
   const spec = inner(pod, "spec");
@@ -39,8 +41,8 @@ const pods = { group: "", plural: "pods" };
 const upgrades: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);
 
 /** Whoever upgrades a GET does what a POST does, and must be allowed that too. */
-function mayCreate({ kernel, request, user }: ApiCall): void {
-  const asked = attributesOf(request.method, new URL(request.url), user);
+function mayCreate({ kernel, request, query, user }: ApiCall): void {
+  const asked = attributesOf(request.method, { path: new URL(request.url).pathname, query }, user);
   if (asked.verb === "create") return;
   const { allowed, reason } = kernel.authorizer.authorize({ ...asked, verb: "create" });
   if (!allowed) throw forbidden(pods, asked.name, { why: reason });

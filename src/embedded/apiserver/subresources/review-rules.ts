@@ -28,7 +28,13 @@ function specErrors(kind: string, spec: AccessSpec): FieldError[] {
   const { resourceAttributes, nonResourceAttributes } = spec;
   if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
     const detail = "cannot be specified in combination with resourceAttributes";
-    errors.push({ type: "Invalid", field: "spec.nonResourceAttributes", badValue: nonResourceAttributes, detail });
+    errors.push({
+      type: "Invalid",
+      field: "spec.nonResourceAttributes",
+      badValue: shown(nonResourceAttributes),
+      isStruct: true,
+      detail,
+    });
   }
   if (resourceAttributes === undefined && nonResourceAttributes === undefined) {
     const detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
@@ -68,7 +74,13 @@ function localErrors(
   }
   if (nonResourceAttributes !== undefined) {
     const detail = "disallowed on this kind of request";
-    errors.push({ type: "Invalid", field: "spec.nonResourceAttributes", badValue: nonResourceAttributes, detail });
+    const badValue = shown(nonResourceAttributes);
+    errors.push({ type: "Invalid", field: "spec.nonResourceAttributes", badValue, isStruct: true, detail });
   }
   return errors;
+}
+
+/** As the server has them inside. */
+function shown({ path = "", verb = "" }: Fields): Fields {
+  return { Path: path, Verb: verb };
 }

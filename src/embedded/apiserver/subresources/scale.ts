@@ -2,24 +2,27 @@
 import type { FieldError } from "../field-error.ts";
 import type { KubeObject } from "../hooks.ts";
 import { apiVersionOf, keyOf } from "../registry/resource.ts";
-import { answerObject } from "../request/answer.ts";
+import { scalePrinter } from "../printers/printers.ts";
+import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
 import { badRequest, conflict, internalError, invalid, notFound } from "../status.ts";
+import { Stored } from "../storage/stored.ts";
 import { applied } from "../verbs/apply.ts";
 import { ensureNamespace } from "../verbs/create.ts";
 import type { ApiCall } from "../verbs/api-call.ts";
+import { formOf } from "../verbs/forms.ts";
 import { patched } from "../verbs/patch.ts";
 import { applyType, readPatch } from "../verbs/patch-body.ts";
 import { type Change, changeObject, checkName, type Lens } from "../verbs/update.ts";
 import { replicasPath, scaleOf, scaleRow, withReplicas } from "./scale-object.ts";
 
 export async function getScale(call: ApiCall): Promise<Response> {
-  const { resource, request, warnings } = call;
+  const { resource } = call;
   const { scale, isSaid } = scaleOf(resource, await liveObject(call));
   if (!isSaid && resource.scale !== undefined)
     throw internalError(`the spec replicas field ${JSON.stringify(resource.scale.specReplicas)} does not exist`);
-  return answerObject(request, scale, { warnings });
+  return answered(call, scale);
 }
 
 export async function putScale(call: ApiCall): Promise<Response> {
@@ -53,9 +56,23 @@ export async function patchScale(call: ApiCall): Promise<Response> {
 }
 
 async function change(call: ApiCall, made: Change): Promise<Response> {
-  const { resource, request, warnings } = call;
+  formOf(scaleCall(call));
   const { stored } = await changeObject(call, { ...made, createsAbsent: false, lens: lensOf(call) });
-  return answerObject(request, scaleOf(resource, stored.object).scale, { warnings });
+  return answered(call, scaleOf(call.resource, stored.object).scale);
+}
+
+/** The scale in the form that was asked for. */
+function answered(call: ApiCall, scale: KubeObject): Response {
+  const { request, warnings, accept } = call;
+  const json = formOf(scaleCall(call)).one(new Stored("", 0, { object: scale }));
+  return answerJson(request, json, { warnings, yaml: accept.yaml });
+}
+
+/** As if the scale were what the path is about: tables and metadata are those of its kind. */
+function scaleCall(call: ApiCall): ApiCall {
+  const { resource } = call;
+  const row = { ...resource.row, group: scaleRow.group, version: scaleRow.version, kind: scaleRow.kind };
+  return { ...call, resource: { ...resource, row, printer: scalePrinter(resource.row.custom) } };
 }
 
 /** What a custom object that says no number is scaled from. */

@@ -16,12 +16,12 @@ interface Written {
 
 /** The errors that validation found, with those of access in their place. */
 export function withAccessErrors(
-  { kernel, resource: { row }, target, request, user }: ApiCall,
+  { kernel, resource: { row }, target, request, query, user }: ApiCall,
   errors: readonly FieldError[],
   { next, old, context }: Written,
 ): readonly FieldError[] {
   if (row.group === "resource.k8s.io" && row.kind === "ResourceClaim" && target.subresource === "status" && old) {
-    const { verb } = attributesOf(request.method, new URL(request.url), user);
+    const { verb } = attributesOf(request.method, { path: new URL(request.url).pathname, query }, user);
     return [...claimAccess({ next, old, context, verb }), ...errors];
   }
   if (row.group !== "admissionregistration.k8s.io" || errors.length > 0 || target.subresource !== "") return errors;

@@ -1,7 +1,7 @@
 /** How something is to be deleted. */
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields } from "../hooks.ts";
-import { bodyBytes, decodeText, goKind, mediaType, notAnObject, unsupportedMediaType } from "../request/body.ts";
+import { bodyBytes, decodeText, checkedMediaType, goKind, notAnObject, unsupportedMediaType } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { dryRunErrors } from "../request/query.ts";
 import { decodeYaml } from "../yaml/decode-yaml.ts";
@@ -24,7 +24,7 @@ const policies = ["Foreground", "Background", "Orphan"];
 /** From the body, or from the query where there is none. */
 export async function deleteOptions({ request, query, kernel, resource, warnings }: ApiCall): Promise<DeleteOptions> {
   const bytes = await bodyBytes(request);
-  const options = bytes.length === 0 ? fromQuery(query) : fromBody(bytes, { type: mediaType(request), kernel });
+  const options = bytes.length === 0 ? fromQuery(query) : fromBody(bytes, { type: checkedMediaType(request), kernel });
   checkDeleteOptions(options);
   const isJob = resource.row.kind === "Job" && resource.row.group === "batch";
   if (isJob && options.propagationPolicy === undefined && options.orphanDependents === undefined)

@@ -1,11 +1,12 @@
 /** From method and path to what answers. */
 import type { AdmissionAttributes, KubeObject } from "../hooks.ts";
+import { nothing } from "../discovery/paths.ts";
 import { accepted } from "../request/accept.ts";
 import { apiVersionOf } from "../registry/resource.ts";
 import { answerJson, answerObject } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
-import { methodNotAllowed, notFound, StatusError } from "../status.ts";
+import { badRequest, methodNotAllowed, notFound, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import { getScale, patchScale, putScale } from "../subresources/scale.ts";
 import { connect, isConnection } from "../subresources/connections.ts";
@@ -23,9 +24,12 @@ import { update } from "./update.ts";
 
 /** Answers a request to a resource. @throws StatusError */
 export async function dispatch(call: ApiCall): Promise<Response> {
-  const { target, resource, request, warnings } = call;
+  const { kernel, target, resource, request, warnings } = call;
   const verb = verbOf(request.method, target.name, resource.row.custom);
   if (target.subresource !== "") return subresource(call, verb);
+  // Whoever looks for custom objects where none can be finds nobody.
+  if (resource.row.custom && (target.namespace !== "") !== resource.row.namespaced && !isListing(call))
+    return nothing(request, new URL(request.url).pathname, kernel.registry);
   if (!hasPath(call)) throw unknownResource();
   if (verb === "get" && target.namespace === "" && resource.row.namespaced && !resource.row.custom)
     throw unknownResource();
@@ -76,6 +80,11 @@ function verbOf(method: string, name: string, custom: boolean): string {
   }
 }
 
+/** Objects of all namespaces are listed and watched at one path. */
+function isListing({ request, resource, target }: ApiCall): boolean {
+  return resource.row.namespaced && request.method === "GET" && target.name === "" && target.subresource === "";
+}
+
 /** What goes across namespaces. */
 function isAcross(verb: string): boolean {
   return verb === "list" || verb === "watch";
@@ -112,11 +121,6 @@ async function action(
   const { yaml } = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], "handler");
   const { object: sent, dryRun } = await decoded(call, kind);
   const answered = { status: 201, warnings, yaml };
-  const name = sent.metadata.name ?? "";
-  if (target.subresource === "binding" && name !== "" && name !== target.name)
-    throw new StatusError(400, "BadRequest", {
-      message: `the name of the object (${name}) does not match the name on the URL (${target.name})`,
-    });
   ensureNamespace(call, sent);
   checkNamespaceOpen(call);
   const { admission } = call.kernel;
@@ -138,6 +142,7 @@ async function action(
     case "eviction":
       return answerObject(request, await evict(call, object, { dryRun: dryRun ? ["All"] : [], admit }), answered);
     case "binding":
+      if (object.metadata.name !== target.name) throw badRequest("name in URL does not match name in Binding object");
       checkBinding(object);
       await admit(object);
       return answerObject(

@@ -73,7 +73,9 @@ export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page>
       if (test(view.object)) found.push(view);
     }
   }
-  const metadata: Fields = { resourceVersion: String(place.version) };
+  // The health of components is made up as it is asked for, and has no version.
+  const isMadeUp = resource.row.group === "" && resource.row.plural === "componentstatuses";
+  const metadata: Fields = isMadeUp ? {} : { resourceVersion: String(place.version) };
   const last = views[at - 1];
   const isMore = test === undefined ? at < views.length : views.slice(at).some(({ object }) => test(object));
   if (isMore && last !== undefined) {

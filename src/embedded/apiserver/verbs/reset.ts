@@ -33,6 +33,8 @@ export function resetChanged(
       return withStatus({ ...live, metadata: next.metadata }, approved(next, live));
     case "ephemeralcontainers":
       return { ...live, metadata: metadataOf(next, live), spec: { ...fieldsOf(live, "spec"), ...picked(next) } };
+    case "resize":
+      return resized(next, live);
     case "finalize": {
       const { finalizers } = fieldsOf(next, "spec");
       return { ...live, metadata: next.metadata, spec: { ...fieldsOf(live, "spec"), finalizers: finalizers ?? [] } };
@@ -90,4 +92,32 @@ function picked(next: KubeObject): Fields {
 
 function fieldsOf(object: KubeObject, name: string): Fields {
   return (object[name] ?? {}) as Fields;
+}
+
+/** Only resources change, as long as the containers are the same. */
+function resized(next: KubeObject, live: KubeObject): KubeObject {
+  const [wanted, spec] = [fieldsOf(next, "spec"), fieldsOf(live, "spec")];
+  const lists = ["containers", "initContainers"];
+  if (lists.some((name) => listOf(wanted, name).length !== listOf(spec, name).length)) return next;
+  const merged = lists.map((name) => [name, withResources(listOf(wanted, name), listOf(spec, name))] as const);
+  const own = Object.fromEntries(merged.filter(([, list]) => list.length > 0));
+  const { resources: _, ...rest } = spec;
+  const whole = wanted["resources"] === undefined ? {} : { resources: wanted["resources"] };
+  return withStatus({ ...live, metadata: metadataOf(next, live), spec: { ...rest, ...own, ...whole } }, live["status"]);
+}
+
+function withResources(wanted: readonly Fields[], live: readonly Fields[]): readonly Fields[] {
+  if (wanted.some(({ name }, index) => name !== live[index]?.["name"])) return wanted;
+  return wanted.map(({ resources, resizePolicy }, index) => {
+    const { resources: _, resizePolicy: __, ...rest } = live[index] ?? {};
+    return {
+      ...rest,
+      ...(resources === undefined ? {} : { resources }),
+      ...(resizePolicy === undefined ? {} : { resizePolicy }),
+    };
+  });
+}
+
+function listOf(spec: Fields, name: string): readonly Fields[] {
+  return (spec[name] ?? []) as readonly Fields[];
 }

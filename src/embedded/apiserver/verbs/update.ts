@@ -150,7 +150,10 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
     next = resetChanged({ resource, subresource: target.subresource }, next, live);
     behaviour.default?.(next, context);
   };
-  complete();
+  // What these two paths leave alone belongs to whoever sent it all the same.
+  const isTrackedWhole = ["resize", "ephemeralcontainers"].includes(target.subresource);
+  if (isTrackedWhole) behaviour.default?.(next, context);
+  else complete();
   const schema = lens === undefined ? resource.schema : lens.schema;
   if (change.isTracked !== true && schema !== undefined) {
     const wanted = next;
@@ -171,6 +174,7 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
     );
     next = tracked instanceof Promise ? await tracked : tracked;
   }
+  if (isTrackedWhole) complete();
   const attributes = {
     context,
     object: next as KubeObject | undefined,

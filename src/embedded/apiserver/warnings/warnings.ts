@@ -63,7 +63,7 @@ export function warningsOf(
 ): readonly string[] {
   if (row.custom) return finalizerWarnings(object, old);
   if (row.group === "admissionregistration.k8s.io") return reservedName(object);
-  const table = subresource === "status" ? ofStatus : subresource === "" ? ofObjects : undefined;
+  const table = subresource === "status" ? ofStatus : ["", "scale"].includes(subresource) ? ofObjects : undefined;
   const name = `${row.group}/${row.kind}`;
   return table !== undefined && Object.hasOwn(table, name) ? (table[name]?.(object, old) ?? []) : [];
 }

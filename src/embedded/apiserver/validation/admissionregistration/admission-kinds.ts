@@ -1,9 +1,12 @@
 /** Rules of webhook configurations and of admission policies. */
-import { compiles, type Expected, policyVariables, webhookVariables } from "./expression.ts";
+import type { AdmissionScope } from "../../cel/admission-types.ts";
+import { dyn, type Type } from "../../cel/type.ts";
+import { compiles, type Expected } from "./expression.ts";
 import type { Field } from "../field.ts";
 import { dns1035Label, dnsSubdomain, pathSegment, qualifiedName } from "../formats.ts";
 import { conditionList } from "../condition-rules.ts";
 import type { RuleTable } from "../rules.ts";
+import { clientConfig } from "./client-config.ts";
 import { labelSelector } from "../selector-rules.ts";
 
 const operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
@@ -56,48 +59,12 @@ function ruleResources(resources: Field): void {
     resources.invalid("if '*' is present, must not specify other resources without subresources");
 }
 
-function clientConfig(config: Field): void {
-  const [url, service] = [config.at("url"), config.at("service")];
-  if (url.present === service.present) return config.required("exactly one of url or service is required");
-  if (url.present) return webhookUrl(url);
-  // The server has the two the wrong way round.
-  if (service.at("namespace").text === "") service.at("name").required();
-  if (service.at("name").text === "") service.at("namespace").required();
-  const port = service.at("port");
-  if (port.present && (port.number < 1 || port.number > 65535))
-    port.invalid("port is not valid: must be between 1 and 65535, inclusive");
-  const path = service.at("path");
-  if (path.present && path.text !== "" && path.text !== "/") servicePath(path);
-}
-
-function servicePath(path: Field): void {
-  if (!path.text.startsWith("/")) path.invalid("must start with a '/'");
-  if (path.text === "//") return path.invalid("segment[0] may not be empty");
-  const text = path.text.slice(1).replace(/\/$/, "");
-  for (const [index, segment] of text.split("/").entries()) {
-    if (segment === "") path.invalid(`segment[${index}] may not be empty`);
-    else for (const detail of dnsSubdomain(segment)) path.invalid(`segment[${index}]: ${detail}`);
-  }
-}
-
-const urlForm = "; desired format: https://host[/path]";
-
-function webhookUrl(field: Field): void {
-  const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):)?(.*)$/i.exec(field.text) ?? [];
-  const host = /^\/\/([^/?#]*)/.exec(rest)?.[1] ?? "";
-  if (scheme !== "https") field.invalid(`'https' is the only allowed URL scheme${urlForm}`, scheme);
-  if (host === "") field.invalid(`host must be specified${urlForm}`, host);
-  if (host.includes("@")) field.invalid("user information is not permitted in the URL", host.split("@")[0]);
-  if (rest.includes("#")) field.invalid("fragments are not permitted in the URL", rest.split("#")[1]);
-  if (rest.includes("?")) field.invalid("query parameters are not permitted in the URL", rest.split("?")[1]);
-}
-
-function conditions(list: Field, variables: readonly string[]): void {
+function conditions(list: Field, scope: AdmissionScope): void {
   const names = new Set<string>();
   for (const condition of list.items) {
     const [name, expression] = [condition.at("name"), condition.at("expression")];
     if (expression.text.trim() === "") expression.required();
-    else compiles(expression, { variables, result: "bool" });
+    else compiles(expression, { ...scope, result: ["bool"] });
     if (name.text === "") name.required();
     else name.matches(qualifiedName);
     if (name.text !== "" && names.has(name.text)) name.duplicate();
@@ -133,7 +100,7 @@ function webhooks(object: Field): void {
     for (const name of ["namespaceSelector", "objectSelector"]) if (hook.at(name).present) labelSelector(hook.at(name));
     clientConfig(hook.at("clientConfig"));
     if (hook.at("reinvocationPolicy").present) hook.at("reinvocationPolicy").oneOf(["IfNeeded", "Never"]);
-    conditions(hook.at("matchConditions"), webhookVariables);
+    conditions(hook.at("matchConditions"), { params: false });
     const versions = hook.at("admissionReviewVersions");
     reviewVersions(versions);
     const name = hook.at("name");
@@ -182,15 +149,11 @@ function validatingPolicy(object: Field): void {
   const spec = object.at("spec");
   if (spec.at("failurePolicy").present) spec.at("failurePolicy").oneOf(["Fail", "Ignore"]);
   paramKind(spec.at("paramKind"));
-  const variables = variablesOf(spec);
+  const params = spec.at("paramKind").present;
   constraints(spec.at("matchConstraints"), false);
-  conditions(spec.at("matchConditions"), variablesOf(spec));
-  for (const variable of spec.at("variables").items) {
-    const name = variable.at("name");
-    if (name.require("name is not specified") && !/^[A-Za-z_]\w*$/.test(name.text))
-      name.invalid("must be a valid CEL identifier");
-    expressionOf(variable.at("expression"), { absent: "expression is not specified", variables });
-  }
+  conditions(spec.at("matchConditions"), { params });
+  const isComposed = spec.at("variables").items.length > 0;
+  const scope = { params, variables: isComposed ? variableTypes(spec, params) : undefined };
   const [validations, annotations] = [spec.at("validations"), spec.at("auditAnnotations")];
   if (validations.empty && annotations.empty) {
     for (const list of [validations, annotations])
@@ -198,13 +161,14 @@ function validatingPolicy(object: Field): void {
     return;
   }
   for (const validation of validations.items) {
-    expressionOf(validation.at("expression"), { absent: "expression is not specified", variables, result: "bool" });
+    expressionOf(validation.at("expression"), { absent: "expression is not specified", ...scope, result: ["bool"] });
     const said = validation.at("messageExpression");
     if (said.present && said.text.trim() === "") said.invalid("must be non-empty if specified", said.text);
-    else if (said.present) compiles(said, { variables, result: "string" });
+    else if (said.present) compiles(said, { ...scope, authorizer: false, result: ["string"] });
     const message = validation.at("message");
     if (message.present && message.text.trim() === "" && message.text !== "")
-      message.invalid("message must be non-empty if specified");
+      message.invalid("must be non-empty if specified");
+    else if (/[\n\r]/.test(message.text.trim())) message.invalid("must not contain line breaks");
     const reason = validation.at("reason");
     if (reason.present) reason.oneOf(["Forbidden", "Invalid", "RequestEntityTooLarge"], { sorted: true });
   }
@@ -213,10 +177,25 @@ function validatingPolicy(object: Field): void {
   for (const annotation of annotations.items) {
     const key = annotation.at("key");
     for (const detail of qualifiedName(`${policy}/${key.text}`)) key.invalid(detail, `${policy}/${key.text}`);
-    expressionOf(annotation.at("valueExpression"), { absent: "valueExpression is not specified", variables });
+    const absent = "valueExpression is not specified";
+    expressionOf(annotation.at("valueExpression"), { absent, ...scope, result: ["string", "null_type"] });
     if (keys.has(key.text)) key.duplicate();
     keys.add(key.text);
   }
+}
+
+/** The types of a policy's variables, each of which may speak of those before it. */
+function variableTypes(spec: Field, params: boolean): Map<string, Type> {
+  const types = new Map<string, Type>();
+  for (const variable of spec.at("variables").items) {
+    const name = variable.at("name");
+    if (name.require("name is not specified") && !/^[A-Za-z_]\w*$/.test(name.text))
+      name.invalid("must be a valid CEL identifier");
+    const expression = variable.at("expression");
+    const type = expressionOf(expression, { absent: "expression is not specified", params, variables: types });
+    types.set(name.text, type.kind === "error" ? dyn : type);
+  }
+  return types;
 }
 
 interface ExpressionOf extends Expected {
@@ -224,14 +203,10 @@ interface ExpressionOf extends Expected {
   readonly absent: string;
 }
 
-function expressionOf(expression: Field, { absent, ...expected }: ExpressionOf): void {
-  if (expression.text.trim() === "") expression.required(absent);
-  else compiles(expression, expected);
-}
-
-/** Without a kind of parameters there are none. */
-function variablesOf(spec: Field): readonly string[] {
-  return spec.at("paramKind").present ? policyVariables : policyVariables.filter((name) => name !== "params");
+function expressionOf(expression: Field, { absent, ...expected }: ExpressionOf): Type {
+  if (expression.text.trim() !== "") return compiles(expression, expected);
+  expression.required(absent);
+  return dyn;
 }
 
 function paramKind(kind: Field): void {
@@ -254,9 +229,10 @@ function mutatingPolicy(object: Field): void {
   const spec = object.at("spec");
   if (spec.at("failurePolicy").present) spec.at("failurePolicy").oneOf(["Fail", "Ignore"]);
   paramKind(spec.at("paramKind"));
-  const variables = variablesOf(spec);
+  const params = spec.at("paramKind").present;
   constraints(spec.at("matchConstraints"), true);
-  conditions(spec.at("matchConditions"), variablesOf(spec));
+  conditions(spec.at("matchConditions"), { params });
+  const scope = { params, variables: variableTypes(spec, params) };
   const mutations = spec.at("mutations");
   if (mutations.empty) mutations.required("mutations must contain at least one item");
   for (const mutation of mutations.items) {
@@ -267,7 +243,11 @@ function mutatingPolicy(object: Field): void {
       const patch = mutation.at(field);
       if (!patch.present) patch.required(`must be specified when patchType is ${type.text}`);
       else if (patch.at("expression").text.trim() === "") patch.at("expression").required();
-      else mutationExpression(patch.at("expression"), { variables, type: type.text });
+      else
+        compiles(patch.at("expression"), {
+          ...scope,
+          result: [type.text === "JSONPatch" ? "list(JSONPatch)" : "Object"],
+        });
       const other = field === "jsonPatch" ? "applyConfiguration" : "jsonPatch";
       if (mutation.at(other).present)
         mutation.at(other).invalid(`must not be specified when patchType is ${type.text}`, `{${other}}`);
@@ -276,19 +256,6 @@ function mutatingPolicy(object: Field): void {
   const policy = spec.at("reinvocationPolicy");
   if (policy.text === "") policy.required();
   else policy.oneOf(["IfNeeded", "Never"]);
-}
-
-function mutationExpression(
-  expression: Field,
-  { variables, type }: { readonly variables: readonly string[]; readonly type: string },
-): void {
-  const result = type === "JSONPatch" ? "list(JSONPatch)" : "Object";
-  const before = expression.errors.length;
-  compiles(expression, { variables });
-  if (expression.errors.length > before) return;
-  const literal = /^\s*(?:(-?\d+)|("[^"]*"|'[^']*')|(true|false))\s*$/.exec(expression.text);
-  const got = literal?.[1] ? "int" : literal?.[2] ? "string" : literal?.[3] ? "bool" : undefined;
-  if (got) expression.invalid(`must evaluate to ${result} but got ${got}`, expression.text);
 }
 
 /** Where a policy finds its parameters. */

@@ -1,50 +1,41 @@
-/** Expressions in objects: whether they can be read. */
+/** Expressions in objects: whether they can be read, and whether they give what they must. */
+import { admissionVariables, type AdmissionScope } from "../../cel/admission-types.ts";
+import { compiled } from "../../cel/compile.ts";
+import { dyn, errorType, printed, type Type } from "../../cel/type.ts";
 import { celEnvironment } from "../../cel/environment.ts";
-import { type CelNode, checkNames } from "../../cel/types.ts";
+import { syntaxProblem } from "../../cel/syntax.ts";
 import type { Field } from "../field.ts";
 
-/** What expressions of admission may speak of. */
-export const webhookVariables: readonly string[] = ["object", "oldObject", "request", "authorizer"];
-export const policyVariables: readonly string[] = [...webhookVariables, "namespaceObject", "params", "variables"];
-
-export interface Expected {
-  readonly variables: readonly string[];
-  /** What it must give: `bool`, `string`; anything where it is left out. */
-  readonly result?: string;
+export interface Expected extends AdmissionScope {
+  /** One of these types, as they are printed. @default any */
+  readonly result?: readonly string[];
 }
 
-/** Refuses what CEL cannot read, names that are not there and results of another type. */
-export function compiles(expression: Field, expected?: Expected): void {
+/** Messages are made by mutating policies alone; the parser does not know their types. */
+const messages = /\b(Object|JSONPatch)[\w.]*\s*\{/;
+
+/** Refuses what CEL cannot read, names that are not there and results of another type. @returns its type */
+export function compiles(expression: Field, { result, ...scope }: Expected): Type {
   const { text } = expression;
-  // Messages are made by mutating policies alone; the parser does not know their types.
-  if (/\b(Object|JSONPatch)[\w.]*\s*\{/.test(text)) return;
-  let ast: CelNode;
-  try {
-    ({ ast } = celEnvironment().parse(text));
-  } catch (error) {
-    const wrong = syntaxProblem(text, error instanceof Error ? error.message : String(error));
-    return expression.invalid(`compilation failed: ${wrong}`, text);
+  if (messages.test(text)) return dyn;
+  const made = compiled(text, admissionVariables(scope));
+  if (typeof made === "string") {
+    expression.invalid(`compilation failed: ${made}`, text);
+    return errorType;
   }
-  if (expected === undefined) return;
-  const { errors, type } = checkNames(ast, text, expected.variables);
-  if (errors.length > 0) expression.invalid(`compilation failed: ${errors.join("\n")}`, text);
-  else if (expected.result !== undefined && type !== "dyn" && type !== expected.result)
-    expression.invalid(`must evaluate to ${expected.result}`, text);
+  const { type } = made.checked;
+  const got = printed(type);
+  if (result === undefined || result.includes(got)) return type;
+  const wanted = result.length === 1 ? result[0] : `one of [${result.join(" ")}]`;
+  expression.invalid(`must evaluate to ${wanted} but got ${got}`, text);
+  return type;
 }
 
-const expected =
-  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
-
-function syntaxProblem(text: string, message: string): string {
-  if (text === "") return `ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting ${expected}`;
-  const found = /^\w+ \w+/.exec(text);
-  const isTwoWords = found !== null && !/^\w+ in\b/.test(text);
-  const column = isTwoWords ? text.indexOf(" ") + 1 : text.length;
-  const word = /^\w+/.exec(text.slice(column))?.[0] ?? "";
-  const what = isTwoWords
-    ? `mismatched input '${word}' expecting <EOF>`
-    : `mismatched input '<EOF>' expecting ${expected}`;
-  const isKnown = isTwoWords || /EOF|end/i.test(message);
-  const said = isKnown ? what : (message.split("\n")[0] ?? "");
-  return `ERROR: <input>:1:${column + 1}: Syntax error: ${said}\n | ${text}\n | ${".".repeat(column)}^`;
+/** Refuses what CEL cannot read, whatever it speaks of. */
+export function parses(expression: Field): void {
+  try {
+    celEnvironment().parse(expression.text);
+  } catch (error) {
+    expression.invalid(`compilation failed: ${syntaxProblem(expression.text, error)}`, expression.text);
+  }
 }

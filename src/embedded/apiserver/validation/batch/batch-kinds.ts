@@ -129,6 +129,20 @@ const budget: Rules = {
   },
 };
 
+const systemClasses: Readonly<Record<string, number>> = {
+  "system-node-critical": 2_000_001_000,
+  "system-cluster-critical": 2_000_000_000,
+};
+
+/** Why a class of the system's own names is none of its classes. */
+function systemClassProblem(name: string, value: number, globalDefault: boolean): string | undefined {
+  if (!name.startsWith("system-")) return undefined;
+  const known = Object.hasOwn(systemClasses, name) ? systemClasses[name] : undefined;
+  if (known === undefined) return `${name} is not a known system priority class`;
+  if (value !== known) return `value of ${name} PriorityClass must be ${known}`;
+  return globalDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined;
+}
+
 export const batchKinds: RuleTable = {
   "batch/Job": job,
   "batch/CronJob": cronJob,
@@ -146,11 +160,10 @@ export const batchKinds: RuleTable = {
     check: (object) => {
       const value = object.at("value");
       const name = object.at("metadata").at("name").text;
-      if (name.startsWith("system-") && !/^system-(node|cluster)-critical$/.test(name)) {
-        object
-          .at("metadata")
-          .at("name")
-          .forbidden("priority class names with 'system-' prefix are reserved for system use only");
+      const problem = systemClassProblem(name, value.number, object.fields["globalDefault"] === true);
+      if (problem !== undefined) {
+        const what = "priority class names with 'system-' prefix are reserved for system use only";
+        object.at("metadata").at("name").forbidden(`${what}. error: ${problem}`);
       } else if (value.number > 1_000_000_000 && !name.startsWith("system-")) {
         value.forbidden("maximum allowed value of a user defined priority is 1000000000");
       }

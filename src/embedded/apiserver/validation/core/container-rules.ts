@@ -23,7 +23,7 @@ export function containers(list: Field, scope: PodScope): void {
   if (list.empty) return list.required();
   const names = new Set<string>();
   for (const container of list.items) {
-    common(container, scope);
+    anyContainer(container, scope);
     const name = container.at("name");
     if (names.has(name.text)) name.duplicate();
     names.add(name.text);
@@ -37,7 +37,7 @@ export function containers(list: Field, scope: PodScope): void {
 export function initContainers(list: Field, scope: PodScope, regular: Field): void {
   const names = new Set(regular.items.map((each) => each.at("name").text));
   for (const container of list.items) {
-    common(container, scope);
+    anyContainer(container, scope);
     const restart = container.at("restartPolicy");
     const isSidecar = restart.text === "Always";
     if (!restart.present) {
@@ -68,7 +68,8 @@ export function initContainers(list: Field, scope: PodScope, regular: Field): vo
 
 const policies = ["Always", "IfNotPresent", "Never"];
 
-function common(container: Field, scope: PodScope): void {
+/** What holds for containers of every sort. */
+export function anyContainer(container: Field, scope: PodScope): void {
   const name = container.at("name");
   if (name.require()) name.matches(dnsLabel);
   container.at("image").require();

@@ -5,7 +5,7 @@ import { inner } from "../fill.ts";
 import { configMapKey, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../formats.ts";
 import { isNegative, quantityOrder } from "../quantities.ts";
 import { containerResourceName, isQuotaResource, isStandardResource } from "./resource-rules.ts";
-import type { Rules, RuleTable } from "../rules.ts";
+import type { RuleContext, Rules, RuleTable } from "../rules.ts";
 import { eventKinds } from "./event-rules.ts";
 import { service } from "./service-kind.ts";
 import { jsonProblem } from "../../request/json-problem.ts";
@@ -251,12 +251,14 @@ function rangeOf(range: Field): void {
   if (problem !== undefined) range.invalid(problem, range.text);
 }
 
-function namespaceFinalizers(object: Field): void {
+function namespaceFinalizers(object: Field, { write }: RuleContext): void {
   const list = object.at("spec").at("finalizers");
-  for (const { text } of list.items) {
-    list.with(text).matches(qualifiedName);
-    if (!text.includes("/") && text !== "kubernetes")
-      list.invalid("name is neither a standard finalizer name nor is it fully qualified", text);
+  for (const item of list.items) {
+    // Only an update of them says which one it is.
+    const field = write.subresource === "finalize" ? item : list.with(item.text);
+    field.matches(qualifiedName);
+    if (!item.text.includes("/") && item.text !== "kubernetes")
+      field.invalid("name is neither a standard finalizer name nor is it fully qualified", item.text);
   }
 }
 

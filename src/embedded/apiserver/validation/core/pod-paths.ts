@@ -1,7 +1,7 @@
 /** What may be changed through `pods/ephemeralcontainers` and `pods/resize`. */
 import type { Fields, GroupVersionKind } from "../../hooks.ts";
 import { internalDiff } from "../internal-values.ts";
-import type { Field } from "../field.ts";
+import { type Field, withoutEmpty } from "../field.ts";
 import { each, inner } from "../fill.ts";
 
 /** Containers for debugging come, and neither change nor go. */
@@ -23,31 +23,68 @@ export function ephemeralUpdate(object: Field, old: Fields, row: GroupVersionKin
 /** @param quality the quality of service of a pod's spec */
 export function resizeUpdate(object: Field, old: Fields, quality: (spec: Fields) => string): void {
   const [spec, before] = [object.at("spec"), inner(old, "spec")];
-  if (quality(spec.fields) !== quality(before)) {
-    spec.with(quality(before)).invalid("Pod QOS Class may not change as a result of resizing");
+  const refusal = unsizable(old, before);
+  if (refusal !== undefined) {
+    // This one is told alone.
+    object.errors.length = 0;
+    return object.forbidden(refusal);
   }
+  if (quality(spec.fields) !== quality(before))
+    spec.with(inner(old, "status")["qosClass"]).invalid("Pod QOS Class may not change as a result of resizing");
   const runs = each(inner(old, "status"), "containerStatuses").find((one) => inner(one, "state")["running"]);
-  if (runs !== undefined && runs["resources"] === undefined) {
+  if (runs !== undefined && runs["resources"] === undefined)
     spec.forbidden("Pod running on node without support for resize");
-  }
+  podLevel(spec, before);
   const isSame = ["containers", "initContainers"].map((name) =>
     sameContainers(spec.at(name), name, each(before, name)),
   );
   if (isSame.includes(false)) return;
   for (const name of ["initContainers", "containers"]) {
-    for (const [index, container] of spec.at(name).items.entries()) removed(container, each(before, name)[index] ?? {});
+    for (const [index, container] of spec.at(name).items.entries())
+      removed(container.at("resources"), inner(each(before, name)[index] ?? {}, "resources"), "resource");
   }
-  const next = structuredClone(spec.fields);
-  for (const name of ["containers", "initContainers"]) {
-    for (const [index, container] of each(next, name).entries()) {
-      const earlier = each(before, name)[index] ?? {};
-      if (name === "initContainers" && container["restartPolicy"] !== "Always") continue;
-      container["resources"] = withoutChange(inner(container, "resources"), inner(earlier, "resources"));
+  for (const [index, container] of spec.at("containers").items.entries()) {
+    if (!isSameBut(container.fields, each(before, "containers")[index] ?? {}))
+      spec.forbidden("only cpu and memory resources are mutable");
+  }
+  for (const [index, container] of spec.at("initContainers").items.entries()) {
+    const earlier = each(before, "initContainers")[index] ?? {};
+    if (!isSameBut(container.fields, earlier))
+      container.forbidden("only cpu and memory resources for init or sidecar containers are mutable");
+    if (container.at("restartPolicy").text === "Always" || isEqual(container.fields, earlier)) continue;
+    for (const policy of container.at("resizePolicy").items) {
+      if (policy.at("restartPolicy").text === "RestartContainer")
+        container.forbidden("non-sidecar init containers with a resize policy of RestartContainer cannot be resized");
     }
   }
-  if (spec.errors.length === 0 && !Bun.deepEquals(next, withResources(before))) {
-    spec.forbidden("only cpu and memory resources are mutable");
+}
+
+/** Why a pod cannot be resized at all. */
+function unsizable(old: Fields, spec: Fields): string | undefined {
+  const annotations = inner(inner(old, "metadata"), "annotations");
+  if (annotations["kubernetes.io/config.mirror"] !== undefined) return "static pods cannot be resized";
+  return inner(spec, "os")["name"] === "windows" ? "windows pods cannot be resized" : undefined;
+}
+
+/** What the whole pod may use. */
+function podLevel(spec: Field, before: Fields): void {
+  const [field, earlier] = [spec.at("resources"), inner(before, "resources")];
+  if (!field.present) {
+    if (before["resources"] !== undefined) field.forbidden("pod-level resources cannot be removed");
+    return;
   }
+  if (before["resources"] !== undefined) removed(field, earlier, "pod-level resource");
+  if (!isEqual(withoutChange(field.fields, earlier), earlier))
+    spec.forbidden("only cpu and memory resources are mutable at pod-level");
+}
+
+function isSameBut(container: Fields, before: Fields): boolean {
+  const { limits, requests } = withoutChange(inner(container, "resources"), inner(before, "resources"));
+  return isEqual({ ...container, resources: { limits, requests } }, before);
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  return Bun.deepEquals(withoutEmpty(one), withoutEmpty(other));
 }
 
 function sameContainers(list: Field, name: string, before: readonly Fields[]): boolean {
@@ -60,11 +97,11 @@ function sameContainers(list: Field, name: string, before: readonly Fields[]): b
   return moved.length === 0;
 }
 
-function removed(container: Field, before: Fields): void {
+function removed(resources: Field, before: Fields, what: string): void {
   for (const kind of ["requests", "limits"]) {
-    const field = container.at("resources").at(kind);
-    const names = Object.keys(inner(inner(before, "resources"), kind));
-    if (names.some((name) => field.fields[name] === undefined)) field.forbidden(`resource ${kind} cannot be removed`);
+    const field = resources.at(kind);
+    const names = Object.keys(inner(before, kind));
+    if (names.some((name) => field.fields[name] === undefined)) field.forbidden(`${what} ${kind} cannot be removed`);
   }
 }
 
@@ -75,17 +112,5 @@ function withoutChange(resources: Fields, before: Fields): Fields {
     const { cpu, memory } = inner(before, kind);
     return { ...others, ...(cpu !== undefined && { cpu }), ...(memory !== undefined && { memory }) };
   };
-  const lists = ["requests", "limits"].map((kind) => [kind, list(kind)] as const);
-  return { ...resources, ...Object.fromEntries(lists.filter(([, held]) => Object.keys(held).length > 0)) };
-}
-
-/** Containers that say nothing of resources have none. */
-function withResources(spec: Fields): Fields {
-  const next = structuredClone(spec);
-  for (const name of ["containers", "initContainers"]) {
-    for (const container of each(next, name)) {
-      if (name === "containers" || container["restartPolicy"] === "Always") container["resources"] ??= {};
-    }
-  }
-  return next;
+  return { ...resources, limits: list("limits"), requests: list("requests") };
 }

@@ -3,6 +3,7 @@ import { affinity } from "./affinity-rules.ts";
 import { addressProblem } from "../addresses.ts";
 import { matchingProfiles, podAnnotations } from "./pod-annotations.ts";
 import { containers, initContainers, type PodScope } from "./container-rules.ts";
+import { ephemeralContainers } from "./ephemeral-rules.ts";
 import type { Field } from "../field.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName, searchDomain } from "../formats.ts";
 import { validateAnnotations, validateLabels } from "../metadata.ts";
@@ -51,7 +52,7 @@ export function podSpec(spec: Field, { name = "", isPod = false }: PodOptions): 
   resourceClaims(spec.at("resourceClaims"));
   containers(spec.at("containers"), scope);
   initContainers(spec.at("initContainers"), scope, spec.at("containers"));
-  ephemeralContainers(spec);
+  ephemeralContainers(spec, scope);
   if (spec.at("resources").present) podResources(spec);
   hostNetwork(spec, isPod);
   if (restartPolicy.require()) restartPolicy.oneOf(["Always", "OnFailure", "Never"], { sorted: false });
@@ -73,19 +74,6 @@ export function podSpec(spec: Field, { name = "", isPod = false }: PodOptions): 
   hostnameOverride(spec);
   scalars(spec);
   fileVolumes(spec);
-}
-
-function ephemeralContainers(spec: Field): void {
-  const names = new Set(
-    ["containers", "initContainers"].flatMap((list) => spec.at(list).items.map((one) => one.at("name").text)),
-  );
-  for (const container of spec.at("ephemeralContainers").items) {
-    const [name, image] = [container.at("name"), container.at("image")];
-    if (name.require()) name.matches(dnsLabel);
-    image.require();
-    if (names.has(name.text)) name.duplicate();
-    names.add(name.text);
-  }
 }
 
 function address(field: Field): void {

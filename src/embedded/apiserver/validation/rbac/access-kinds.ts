@@ -1,9 +1,7 @@
 /** Rules of roles, bindings and certificate requests. */
-import type { Fields, KubeObject, WriteContext } from "../../hooks.ts";
+import { certificateRequest } from "../certificates/certificate-requests.ts";
 import type { Field } from "../field.ts";
-import { each, inner } from "../fill.ts";
 import { dnsSubdomain, pathSegment } from "../formats.ts";
-import { signerName } from "../certificates/signer-name.ts";
 import type { Rules, RuleTable } from "../rules.ts";
 import { labelSelector } from "../selector-rules.ts";
 
@@ -76,98 +74,6 @@ function subjectRule(subject: Field, isNamespaced: boolean): void {
       kind.oneOf(["ServiceAccount", "User", "Group"], { sorted: false });
   }
 }
-
-const usages = [
-  "any",
-  "cert sign",
-  "client auth",
-  "code signing",
-  "content commitment",
-  "crl sign",
-  "data encipherment",
-  "decipher only",
-  "digital signature",
-  "email protection",
-  "encipher only",
-  "ipsec end system",
-  "ipsec tunnel",
-  "ipsec user",
-  "key agreement",
-  "key encipherment",
-  "microsoft sgc",
-  "netscape sgc",
-  "ocsp signing",
-  "s/mime",
-  "server auth",
-  "signing",
-  "timestamping",
-];
-
-function requestedBy(object: KubeObject, { user }: WriteContext): void {
-  const spec = inner(object, "spec");
-  spec["username"] = user.username;
-  spec["groups"] = [...user.groups];
-  if (user.uid) spec["uid"] = user.uid;
-  else delete spec["uid"];
-  if (user.extra && Object.keys(user.extra).length > 0) spec["extra"] = structuredClone(user.extra) as Fields;
-  else delete spec["extra"];
-  delete object["status"];
-  object["status"] = {};
-}
-
-/** When a condition came and when it was written last, where the writer does not say. */
-function timed(next: KubeObject, old: KubeObject, now: string): void {
-  const before = each(inner(old, "status"), "conditions");
-  for (const condition of each(inner(next, "status"), "conditions")) {
-    condition["lastUpdateTime"] ??= now;
-    const same = before.find(({ type, status }) => type === condition["type"] && status === condition["status"]);
-    condition["lastTransitionTime"] ??= same?.["lastTransitionTime"] ?? now;
-  }
-}
-
-const certificateRequest: Rules = {
-  prepare: requestedBy,
-  prepareUpdate: (next, old, { subresource, now }) => {
-    next["spec"] = old["spec"];
-    if (subresource !== "") timed(next, old, now);
-  },
-  check: (object) => {
-    const spec = object.at("spec");
-    const request = spec.at("request");
-    const pem = Buffer.from(request.text, "base64").toString();
-    if (!/-----BEGIN CERTIFICATE REQUEST-----/.test(pem)) {
-      request.invalid("PEM block type must be CERTIFICATE REQUEST", request.value ?? null);
-    }
-    const list = spec.at("usages");
-    if (list.empty) list.required();
-    const seen = new Set<string>();
-    for (const usage of list.items) {
-      if (!usages.includes(usage.text)) usage.oneOf(usages);
-      if (seen.has(usage.text)) usage.duplicate();
-      seen.add(usage.text);
-    }
-    signerName(spec.at("signerName"));
-    const seconds = spec.at("expirationSeconds");
-    if (seconds.present && seconds.number < 600)
-      seconds.invalid("may not specify a duration less than 600 seconds (10 minutes)");
-  },
-  status: (object) => {
-    const conditions = object.at("status").at("conditions");
-    const seen = new Set<string>();
-    for (const condition of conditions.items) {
-      const [type, status] = [condition.at("type"), condition.at("status")];
-      type.require();
-      const isDecision = ["Approved", "Denied", "Failed"].includes(type.text);
-      if (status.require()) status.oneOf(isDecision ? ["True"] : ["False", "True", "Unknown"]);
-      const other = type.text === "Approved" ? "Denied" : type.text === "Denied" ? "Approved" : undefined;
-      if (other !== undefined && seen.has(other))
-        conditions.with(type.text).invalid("Approved and Denied conditions are mutually exclusive");
-      if (seen.has(type.text)) type.duplicate(type.text);
-      seen.add(type.text);
-    }
-  },
-  selectable: { "spec.signerName": (object) => String(inner(object, "spec")["signerName"] ?? "") },
-};
 
 export const accessKinds: RuleTable = {
   [`${group}/Role`]: { check: role(true) },

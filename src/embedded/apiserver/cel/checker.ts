@@ -1,0 +1,390 @@
+/** The types of an expression's parts, and what is wrong with them, in the words and at the places of cel-go's checker. */
+import type { CelNode } from "./node.ts";
+import { overloadsOf, type Overload } from "./functions.ts";
+import { isMacro, loopShape } from "./macros.ts";
+import { Places } from "./places.ts";
+import {
+  assign,
+  type Bindings,
+  bool,
+  bytes,
+  double,
+  duration,
+  dyn,
+  errorType,
+  int,
+  isDynOrError,
+  isSame,
+  listOf,
+  mapOf,
+  mostGeneral,
+  nullType,
+  optionalOf,
+  param,
+  shown,
+  string,
+  substitute,
+  timestamp,
+  type Type,
+  typeOf,
+  uint,
+  unwrapped,
+} from "./type.ts";
+
+export interface Checked {
+  /** One for each mistake, in the order of their places. */
+  readonly errors: readonly string[];
+  /** Of the whole. */
+  readonly type: Type;
+  /** Of every part. */
+  typeOf(node: CelNode): Type;
+  /** The forms of a function that a call may be one of. */
+  overloadsOf(node: CelNode): readonly string[];
+}
+
+export type Variables = ReadonlyMap<string, Type>;
+
+/** Names of types that stand for themselves. */
+const typeNames: ReadonlyMap<string, Type> = new Map(
+  [bool, int, uint, double, string, bytes, nullType].map((type) => [type.name, typeOf(type)]),
+);
+
+export function check(node: CelNode, text: string, variables: Variables): Checked {
+  const checker = new Checker(text);
+  checker.visit(node, variables);
+  const found = (one: CelNode): Type => checker.final(one);
+  return {
+    errors: checker.errors,
+    type: found(node),
+    typeOf: found,
+    overloadsOf: (one) => checker.overloads.get(one) ?? [],
+  };
+}
+
+interface Problem {
+  readonly at: number;
+  readonly what: string;
+}
+
+class Checker {
+  readonly overloads = new Map<CelNode, readonly string[]>();
+  readonly #types = new Map<CelNode, Type>();
+  readonly #places: Places;
+  readonly #problems: Problem[] = [];
+  #bindings: Bindings = new Map();
+  #free = 0;
+
+  constructor(text: string) {
+    this.#places = new Places(text);
+  }
+
+  get errors(): string[] {
+    return this.#problems
+      .toSorted((one, other) => one.at - other.at)
+      .map(({ at, what }) => this.#places.error(at, what));
+  }
+
+  final(node: CelNode): Type {
+    return substitute(this.#bindings, this.#types.get(node) ?? dyn, true);
+  }
+
+  visit(node: CelNode, scope: Variables): Type {
+    const type = this.#typeOf(node, scope);
+    this.#types.set(node, type);
+    return type;
+  }
+
+  #typeOf(node: CelNode, scope: Variables): Type {
+    const { op, args } = node;
+    switch (op) {
+      case "value":
+        return literalType(args);
+      case "id":
+        return this.#name(node, String(args), scope);
+      case ".":
+        return this.#select(node, args as [CelNode, string], { scope, isOptional: false });
+      case ".?":
+        return this.#select(node, args as [CelNode, string], { scope, isOptional: true });
+      case "list":
+        return this.#list(args as CelNode[], scope);
+      case "map":
+        return this.#map(args as [CelNode, CelNode][], scope);
+      case "&&":
+      case "||":
+        return this.#logical(args as [CelNode, CelNode], scope);
+      case "call":
+        return this.#call(node, args as [string, CelNode[]], scope);
+      case "rcall":
+        return this.#method(node, args as [string, CelNode, CelNode[]], scope);
+      case "!_":
+      case "-_":
+        return this.#operator(node, op, { operands: [args as CelNode], scope });
+      default:
+        return this.#operator(node, operators[op] ?? `_${op}_`, { operands: args as CelNode[], scope });
+    }
+  }
+
+  #report(at: number, what: string): Type {
+    if (this.#problems.length < 100) this.#problems.push({ at, what });
+    return errorType;
+  }
+
+  #fits(from: Type, to: Type): boolean {
+    const found = assign(this.#bindings, [from], [to]);
+    if (found !== undefined) this.#bindings = found;
+    return found !== undefined;
+  }
+
+  #fresh(): Type {
+    return param(`_var${this.#free++}`);
+  }
+
+  #name(node: CelNode, name: string, scope: Variables): Type {
+    const known = scope.get(name) ?? typeNames.get(name);
+    if (known !== undefined) return known;
+    if (name === "list") return typeOf(listOf(dyn));
+    if (name === "map") return typeOf(mapOf(dyn, dyn));
+    if (name === "type") return typeOf(dyn);
+    return this.#report(node.start, `undeclared reference to '${name}' (in container '')`);
+  }
+
+  #select(
+    node: CelNode,
+    [operand, field]: [CelNode, string],
+    { scope, isOptional }: { readonly scope: Variables; readonly isOptional: boolean },
+  ): Type {
+    const qualified = nameOf(node);
+    if (qualified !== undefined && qualifiedTypes.has(qualified)) return qualifiedTypes.get(qualified)!;
+    const type = substitute(this.#bindings, this.visit(operand, scope));
+    const inner = unwrapped(type);
+    const result = this.#fieldOf(node, inner ?? type, field);
+    return inner !== undefined || isOptional ? optionalOf(result) : result;
+  }
+
+  #fieldOf(node: CelNode, type: Type, field: string): Type {
+    if (type.kind === "map") return type.params[1]!;
+    if (type.kind === "struct") {
+      const found = type.fields?.().get(field);
+      return found ?? this.#report(this.#places.dot(node), `undefined field '${field}'`);
+    }
+    if (type.kind === "param") this.#fits(dyn, type);
+    else if (!isDynOrError(type))
+      this.#report(this.#places.dot(node), `type '${shown(type)}' does not support field selection`);
+    return dyn;
+  }
+
+  #list(items: readonly CelNode[], scope: Variables): Type {
+    let joined: Type | undefined;
+    for (const item of items) joined = this.#join(item, joined, this.visit(item, scope));
+    return listOf(joined ?? this.#fresh());
+  }
+
+  #map(entries: readonly (readonly [CelNode, CelNode])[], scope: Variables): Type {
+    let [keys, values]: [Type | undefined, Type | undefined] = [undefined, undefined];
+    for (const [key, value] of entries) {
+      keys = this.#join(key, keys, this.visit(key, scope));
+      values = this.#join(value, values, this.visit(value, scope));
+    }
+    return mapOf(keys ?? this.#fresh(), values ?? this.#fresh());
+  }
+
+  /** What the items of one list have in common. */
+  #join(node: CelNode, before: Type | undefined, now: Type): Type {
+    if (before === undefined) return now;
+    if (this.#fits(before, now)) return mostGeneral(before, now);
+    return this.#report(this.#places.of(node), `expected type '${shown(before)}' but found '${shown(now)}'`);
+  }
+
+  #logical(operands: readonly CelNode[], scope: Variables): Type {
+    const types = operands.map((operand) => this.visit(operand, scope));
+    let result = bool;
+    for (const [index, type] of types.entries()) {
+      if (this.#fits(type, bool)) continue;
+      result = this.#report(this.#places.of(operands[index]!), `expected type 'bool' but found '${shown(type)}'`);
+    }
+    return result;
+  }
+
+  #call(node: CelNode, [name, args]: [string, CelNode[]], scope: Variables): Type {
+    if (name === "has" && args.length === 1) return this.#has(args[0]!, scope);
+    for (const arg of args) this.visit(arg, scope);
+    const known = overloadsOf(name);
+    const place = this.#places.of(node);
+    if (known === undefined) return this.#report(place, `undeclared reference to '${name}' (in container '')`);
+    return this.#resolve(node, name, { known, types: args.map((arg) => this.#types.get(arg)!), isMember: false });
+  }
+
+  #has(arg: CelNode, scope: Variables): Type {
+    if (arg.op !== "." && arg.op !== ".?") return this.#report(this.#places.of(arg), "invalid argument to has() macro");
+    this.visit(arg, scope);
+    return bool;
+  }
+
+  #method(node: CelNode, [name, receiver, args]: [string, CelNode, CelNode[]], scope: Variables): Type {
+    if (isMacro(name, args.length)) return this.#macro(node, [name, receiver, args], scope);
+    for (const arg of args) this.visit(arg, scope);
+    const types = args.map((arg) => this.#types.get(arg)!);
+    const prefix = nameOf(receiver);
+    const namespaced = prefix === undefined || scope.has(prefix) ? undefined : overloadsOf(`${prefix}.${name}`);
+    if (namespaced !== undefined)
+      return this.#resolve(node, `${prefix}.${name}`, { known: namespaced, types, isMember: false });
+    const target = this.visit(receiver, scope);
+    const known = overloadsOf(name);
+    if (known === undefined)
+      return this.#report(this.#places.of(node), `undeclared reference to '${name}' (in container '')`);
+    return this.#resolve(node, name, { known, types: [target, ...types], isMember: true });
+  }
+
+  #operator(
+    node: CelNode,
+    name: string,
+    { operands, scope }: { readonly operands: readonly CelNode[]; readonly scope: Variables },
+  ): Type {
+    const types = operands.map((operand) => this.visit(operand, scope));
+    return this.#resolve(node, name, { known: overloadsOf(name) ?? [], types, isMember: false });
+  }
+
+  #resolve(
+    node: CelNode,
+    name: string,
+    {
+      known,
+      types,
+      isMember,
+    }: { readonly known: readonly Overload[]; readonly types: Type[]; readonly isMember: boolean },
+  ): Type {
+    let result: Type | undefined;
+    const chosen: string[] = [];
+    for (const overload of known) {
+      if (overload.isMember !== isMember) continue;
+      const fresh = new Map(overload.params.map((each) => [each, this.#fresh()]));
+      const wanted = overload.args.map((each) => substitute(fresh, each));
+      const found = assign(this.#bindings, types, wanted);
+      if (found === undefined) continue;
+      this.#bindings = found;
+      chosen.push(overload.id);
+      const gives = substitute(found, substitute(fresh, overload.result));
+      if (result === undefined) result = gives;
+      else if (result.kind !== "dyn" && !isSame(gives, result)) result = dyn;
+    }
+    this.overloads.set(node, chosen);
+    if (result !== undefined) return result;
+    const args = types.map((type) => shown(substitute(this.#bindings, type, true)));
+    const [target, ...rest] = args;
+    const signature = isMember ? `${target}.(${rest.join(", ")})` : `(${args.join(", ")})`;
+    return this.#report(this.#places.of(node), `found no matching overload for '${name}' applied to '${signature}'`);
+  }
+
+  #macro(node: CelNode, [name, receiver, args]: [string, CelNode, CelNode[]], scope: Variables): Type {
+    const place = this.#places.of(node);
+    if (name === "optMap" || name === "optFlatMap") {
+      const target = this.visit(receiver, scope);
+      const body = this.visit(args[1]!, new Map(scope).set(variableOf(args[0]!), unwrapped(target) ?? dyn));
+      return name === "optMap" ? optionalOf(body) : body;
+    }
+    const shape = loopShape(name, args);
+    const notName = shape.variables.find(({ op }) => op !== "id");
+    if (notName !== undefined) return this.#report(this.#places.of(notName), "argument must be a simple name");
+    const range = substitute(this.#bindings, this.visit(receiver, scope));
+    const inner = this.#loopScope(receiver, range, { scope, variables: shape.variables.map(variableOf) });
+    const bodies = shape.bodies.map((body) => [body, this.visit(body, inner)] as const);
+    const last = bodies.at(-1)?.[1] ?? dyn;
+    const filters = shape.filters ? bodies.slice(0, -1) : bodies;
+    switch (name) {
+      case "all":
+      case "exists":
+        for (const [body, type] of bodies) this.#needsBool(body, type);
+        return bool;
+      case "exists_one":
+      case "existsOne":
+        for (const [, type] of bodies) this.#chooses(place, type, int);
+        return bool;
+      case "filter": {
+        const item = listOf(inner.get(variableOf(args[0]!)) ?? dyn);
+        for (const [, type] of bodies) this.#chooses(place, type, item);
+        return item;
+      }
+      case "transformMap":
+      case "transformMapEntry": {
+        const keys = inner.get(variableOf(args[0]!)) ?? dyn;
+        const made = name === "transformMap" ? mapOf(keys, last) : last;
+        for (const [, type] of filters) this.#chooses(place, type, made);
+        return made;
+      }
+      case "sortBy":
+        return range;
+      default:
+        for (const [, type] of filters) this.#chooses(place, type, listOf(last));
+        return listOf(last);
+    }
+  }
+
+  #loopScope(
+    receiver: CelNode,
+    range: Type,
+    { scope, variables }: { readonly scope: Variables; readonly variables: readonly string[] },
+  ): Variables {
+    const [first = "", second] = variables;
+    const bind = (key: Type, value: Type): Variables =>
+      second === undefined
+        ? new Map(scope).set(first, range.kind === "list" ? value : key)
+        : new Map(scope).set(first, key).set(second, value);
+    if (range.kind === "list") return bind(int, range.params[0]!);
+    if (range.kind === "map") return bind(range.params[0]!, range.params[1]!);
+    if (isDynOrError(range) || range.kind === "param") {
+      this.#fits(dyn, range);
+      return bind(dyn, dyn);
+    }
+    const what = "cannot be range of a comprehension (must be list, map, or dynamic)";
+    this.#report(this.#places.of(receiver), `expression of type '${shown(range)}' ${what}`);
+    return bind(errorType, errorType);
+  }
+
+  #needsBool(node: CelNode, type: Type): void {
+    if (!this.#fits(type, bool)) this.#report(this.#places.of(node), `expected type 'bool' but found '${shown(type)}'`);
+  }
+
+  /** A condition chooses between what was gathered so far and that with one more. */
+  #chooses(place: number, condition: Type, gathered: Type): void {
+    if (this.#fits(condition, bool)) return;
+    const signature = `(${shown(condition)}, ${shown(gathered)}, ${shown(gathered)})`;
+    this.#report(place, `found no matching overload for '_?_:_' applied to '${signature}'`);
+  }
+}
+
+/** How the checker calls what is written with signs. */
+const operators: Readonly<Record<string, string>> = {
+  "?:": "_?_:_",
+  "[]": "_[_]",
+  "[?]": "_[?_]",
+  in: "@in",
+};
+
+/** Names with dots that are types. */
+const qualifiedTypes: ReadonlyMap<string, Type> = new Map([
+  ["google.protobuf.Duration", typeOf(duration)],
+  ["google.protobuf.Timestamp", typeOf(timestamp)],
+]);
+
+function variableOf({ args }: CelNode): string {
+  return String(args);
+}
+
+/** `a.b.c` of a chain of plain names. */
+function nameOf({ op, args }: CelNode): string | undefined {
+  if (op === "id") return String(args);
+  if (op !== ".") return undefined;
+  const [inner, field] = args as [CelNode, string];
+  const prefix = nameOf(inner);
+  return prefix === undefined ? undefined : `${prefix}.${field}`;
+}
+
+function literalType(value: unknown): Type {
+  if (typeof value === "bigint") return int;
+  if (typeof value === "number") return double;
+  if (typeof value === "string") return string;
+  if (typeof value === "boolean") return bool;
+  if (value === null) return nullType;
+  if (value instanceof Uint8Array) return bytes;
+  return uint;
+}

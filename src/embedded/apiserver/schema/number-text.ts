@@ -1,0 +1,41 @@
+/** Numbers whose text matters: Go takes no `1e2` and no `2.0` for an integer, although both are one. */
+
+export class NumberText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get value(): number {
+    return Number(this.text);
+  }
+}
+
+/** An integer that is not written as one, or one that may be too large to be told from its neighbours. */
+const odd = /[-+:,[\s]\d+(?:\.\d+)?[eE]|\d\.\d|\d{16}/;
+
+/** Whether a text of JSON may have such numbers: most have none, and are parsed at the usual cost. */
+export function hasOddNumbers(text: string): boolean {
+  return odd.test(text);
+}
+
+type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
+
+/** Parses JSON and keeps the text of numbers that are integers in another spelling. */
+export function parseWithNumberTexts(text: string): unknown {
+  const keep: Reviver = (_, value, { source = "" }) => {
+    if (typeof value === "string") return value.toWellFormed();
+    if (typeof value !== "number" || /^-?\d{1,15}$/.test(source) || source === "") return value;
+    return Number.isInteger(value) ? new NumberText(source) : value;
+  };
+  return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
+}
+
+/** The same value with plain numbers. */
+export function withoutNumberTexts(value: unknown): unknown {
+  if (value instanceof NumberText) return value.value;
+  if (Array.isArray(value)) return value.map(withoutNumberTexts);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutNumberTexts(inner)]));
+}
