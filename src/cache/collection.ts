@@ -148,10 +148,14 @@ export class Collection {
         sendInitialEvents: true,
         ...this.#type(),
         signal: AbortSignal.any([signal, late.signal]),
-        isKnown: (line) => initial === undefined && sink.matchWriteEcho?.(line) === true,
-        onEvent: (type, object, line) => {
-          if (initial === undefined) return sink.event(type, object, line);
-          const end = initial.take(type, object, line);
+        onLine: (line) => {
+          if (initial === undefined) return sink.matchWriteEcho?.(line) === true;
+          initial.count(line);
+          return false;
+        },
+        onEvent: (type, object) => {
+          if (initial === undefined) return sink.event(type, object);
+          const end = initial.take(type, object);
           if (end !== undefined) complete(end, initial.objects);
         },
         onBatch: () => {
@@ -184,12 +188,12 @@ export class Collection {
         ...this.#duration(),
         ...this.#type(),
         signal,
-        isKnown: (line) => sink.matchWriteEcho?.(line) === true,
+        onLine: (line) => sink.matchWriteEcho?.(line) === true,
         onOpen: () => {
           onOpen();
           onStatus({ kind: "watching" });
         },
-        onEvent: (type, object, line) => sink.event(type, object, line),
+        onEvent: (type, object) => sink.event(type, object),
         onBatch: () => sink.flush(),
       });
     } finally {

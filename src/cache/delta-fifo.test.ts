@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { array, assert, constant, constantFrom, oneof, property, record } from "fast-check";
 import type { AnyObject } from "../resource/handle.ts";
-import { DeltaFifo, type DeltaFifoOptions, type ListMark, type Popped } from "./delta-fifo.ts";
+import { Delta, DeltaFifo, type DeltaFifoOptions, type ListMark, type Popped } from "./delta-fifo.ts";
 
 function object(name: string, version: number): AnyObject {
   const metadata = { name, uid: name, resourceVersion: String(version), creationTimestamp: "" };
@@ -10,16 +10,15 @@ function object(name: string, version: number): AnyObject {
 
 const list: ListMark = { resourceVersion: "100", sequence: 1 };
 
-function setUp(known: readonly AnyObject[] = [], options: Pick<DeltaFifoOptions, "transform" | "apply"> = {}) {
+function setUp(known: readonly AnyObject[] = [], options: Pick<DeltaFifoOptions, "transform"> = {}) {
   const objects = new Map(known.map((one) => [one.metadata.name, one]));
-  const held = new Set<string>();
-  const fifo = new DeltaFifo({ known: objects, held, ...options });
+  const fifo = new DeltaFifo({ known: objects, ...options });
   const drained = () => {
     const out: string[] = [];
     fifo.drain((key, { type, object: { metadata } }) => void out.push(`${type} ${key}@${metadata.resourceVersion}`));
     return out;
   };
-  return { fifo, held, drained };
+  return { fifo, drained };
 }
 
 test("FIFO-01 a creation after a queued deletion is not lost", () => {
@@ -76,18 +75,21 @@ test("keeps the order of one object's changes, and skips a resync where somethin
   expect(drained()).toEqual([]);
 });
 
-test("keeps back the events of held keys, and what follows them", () => {
-  const { fifo, held, drained } = setUp([object("a", 1)]);
-  held.add("a");
-  fifo.update(object("a", 2));
+test("defers deltas, and what a list says of their keys after them", () => {
+  const { fifo, drained } = setUp([object("a", 1)]);
+  fifo.defer("a", new Delta("Updated", object("a", 2)));
   fifo.add(object("b", 3));
-  held.delete("a");
   fifo.replace([object("b", 3)], list);
   expect(drained()).toEqual(["Added b@3", "Replaced b@3"]);
-  const released: string[] = [];
-  fifo.release("a", (_key, { type }) => void released.push(type));
-  expect(released).toEqual(["Updated", "Deleted"]);
-  expect(fifo.size).toBe(0);
+  expect([fifo.hasDeferred("a"), fifo.hasDeferredObject("a", "a"), fifo.hasDeferredObject("a", "b")]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect([...fifo.deferredKeys]).toEqual(["a"]);
+  const first = fifo.release("a");
+  expect([first?.type, first?.next?.type, first?.next?.next]).toEqual(["Updated", "Deleted", undefined]);
+  expect([fifo.size, fifo.release("a")]).toEqual([0, undefined]);
 });
 
 const popped = ({ key, deltas, isInInitialList }: Popped) =>
@@ -142,10 +144,9 @@ test.each(["add", "update", "delete"] as const)(
 );
 
 test("FIFO-07 pop waits for a delta, and fails when the queue is closed or its signal aborts", async () => {
-  const { fifo, held } = setUp([object("known", 1)]);
-  held.add("kept");
+  const { fifo } = setUp([object("known", 1)]);
   const waiting = fifo.pop(popped);
-  fifo.add(object("kept", 1));
+  fifo.defer("kept", new Delta("Added", object("kept", 1)));
   fifo.resync();
   expect(await waiting).toBe("known: Sync@1");
   const gaveUp = new AbortController();
@@ -216,51 +217,25 @@ test("any order of changes and lists: each object's last delta tells its final s
   );
 });
 
-test("an event goes straight through, unless something is queued before it or its key is held", () => {
-  const applied: string[] = [];
-  const { fifo, held, drained } = setUp([object("c", 1)], {
-    apply: (key, { type }) => void applied.push(`${type} ${key}`),
-  });
-  fifo.update(object("a", 1));
-  expect([applied.splice(0), fifo.size]).toEqual([["Updated a"], 0]);
-  held.add("a");
-  fifo.update(object("a", 2));
-  fifo.delete(object("b", 3));
-  expect([applied.splice(0), fifo.size]).toEqual([["Deleted b"], 1]);
+test("admits an event unless something is queued before it, also when other keys are deferred", () => {
+  const { fifo, drained } = setUp([object("c", 1)]);
+  expect([fifo.admit("a", new Delta("Updated", object("a", 1))), fifo.size, fifo.hasSynced]).toEqual([true, 0, true]);
+  fifo.defer("a", new Delta("Updated", object("a", 2)));
+  expect([fifo.admit("b", new Delta("Deleted", object("b", 3))), fifo.size]).toEqual([true, 1]);
   fifo.clear();
   fifo.replace([object("c", 5)], "5");
-  fifo.update(object("c", 6));
-  expect([applied, drained()]).toEqual([[], ["Replaced c@5", "Updated c@6"]]);
+  expect(fifo.admit("c", new Delta("Updated", object("c", 6)))).toBe(false);
+  expect(drained()).toEqual(["Replaced c@5", "Updated c@6"]);
 });
 
-test("a first list goes straight through, and has synced at its end", () => {
-  const applied: string[] = [];
-  const { fifo } = setUp([], { apply: (key, { type }) => void applied.push(`${type} ${key}`) });
-  fifo.replace([object("c", 4)], "4");
-  expect([applied, fifo.hasSynced, fifo.size]).toEqual([["Replaced c"], true, 0]);
-});
-
-test("what is kept back with its line stays as it was parsed, and is found by an answer's text", () => {
-  const copied = (one: AnyObject) => ({ ...one });
-  const { fifo, held } = setUp([], { transform: copied });
-  held.add("a");
-  const [first, second] = [object("a", 1), object("a", 2)];
-  fifo.event("Added", first, JSON.stringify({ type: "ADDED", object: first }));
-  fifo.event("Updated", second, JSON.stringify({ type: "MODIFIED", object: second }));
-  expect(fifo.findDeferred("a", JSON.stringify(object("a", 3)))).toBeUndefined();
-  expect(fifo.findDeferred("a", `${JSON.stringify(second)}\n`)).toBe(second);
-  const taken = copied(second);
-  expect([fifo.replaceDeferred("a", object("a", 2), taken), fifo.replaceDeferred("a", second, taken)]).toEqual([
-    false,
-    true,
-  ]);
-  expect([fifo.defer("a", taken), fifo.defer("b", taken)]).toEqual([true, false]);
-  const released: [AnyObject, boolean, boolean][] = [];
-  fifo.release("a", (_key, { object: one, line, shared }) => void released.push([one, line === undefined, shared]));
-  expect(released.map(([one]) => one === first || one === taken)).toEqual([true, true, true]);
-  expect(released.map(([, isTaken, shared]) => [isTaken, shared])).toEqual([
-    [false, false],
-    [true, true],
-    [true, false],
-  ]);
+test("admits the objects of a first list unless something is queued or deferred before them", () => {
+  const { fifo, drained } = setUp();
+  fifo.beginReplace();
+  expect([fifo.isFresh, fifo.admitListed("a", new Delta("Replaced", object("a", 4), list))]).toEqual([true, true]);
+  fifo.defer("b", new Delta("Updated", object("b", 3)));
+  expect(fifo.admitListed("b", new Delta("Replaced", object("b", 4), list))).toBe(false);
+  expect(fifo.admitListed("c", new Delta("Replaced", object("c", 4), list))).toBe(false);
+  fifo.endReplace(list);
+  expect([drained(), fifo.hasSynced]).toEqual([["Replaced c@4"], true]);
+  expect(fifo.release("b")?.next?.type).toBe("Replaced");
 });

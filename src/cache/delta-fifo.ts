@@ -1,35 +1,30 @@
-/** What has happened to objects, in order, until it is applied to the store. */
+/** Queues what happened to objects, in order, until it is applied to the store. */
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
-import { isEchoOf } from "./write-response-cache.ts";
 import { WorkSignal } from "./work-signal.ts";
 
 export type DeltaType = "Added" | "Updated" | "Deleted" | "Replaced" | "Sync";
 
-/** One list, as the deltas that come from it know it. */
+/** A list, as its deltas refer to it. */
 export interface ListMark {
   readonly resourceVersion: string;
-  /** Rises with each list of a reflector. */
+  /** Increases with each list of a reflector. */
   readonly sequence: number;
-  /** Objects of a version that is known already are taken again: more of them is needed than before. */
+  /** Objects of a known version are taken again, because more of them is needed than before. */
   readonly refresh?: boolean;
-  /** For a list that checks: the version up to which everything should have been known. */
+  /** For a checking list, the version up to which everything should have been known. */
   readonly known?: string | undefined;
-  /** The server's versions went back, as after a restored backup: older ones count as newer. */
+  /** The server's versions went back, as after a restored backup, so that older versions count as newer. */
   readonly reset?: boolean;
 }
 
-/** A change of one object; `next` is the one after it of the same object. */
+/** A change of one object; `next` is the next change of the same object. */
 export class Delta {
   readonly type: DeltaType;
-  /** For a deletion that was not seen, the last known state. */
+  /** The state of the object; for a deletion that was not seen the last known one. */
   object: AnyObject;
   /** The list that showed the object, or that no longer showed it. */
   list: ListMark | undefined;
-  /** The line of the watch, where the object is still as it was parsed from it. */
-  line: string | undefined = undefined;
-  /** Somebody else holds the object too. */
-  shared = false;
   next: Delta | undefined = undefined;
 
   constructor(type: DeltaType, object: AnyObject, list?: ListMark) {
@@ -39,29 +34,25 @@ export class Delta {
   }
 }
 
-/** What the consumer has already. */
+/** The objects that the consumer knows already. */
 export interface KnownObjects {
   keys(): Iterable<string>;
   get(key: string): AnyObject | undefined;
 }
 
 export interface DeltaFifoOptions {
-  /** What a list is compared with besides the queue. @default nothing */
+  /** What a list is compared with, besides the queue. @default nothing */
   readonly known?: KnownObjects | undefined;
-  /** Applied once to each object on its way in; not to last known states, nor to what is kept back with its line. */
+  /** Applied once to each object that is added, but not to last known states and not to deltas that the caller made. */
   readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
-  /** Keys whose watch events are kept back until `release`. */
-  readonly held?: { readonly size: number; has(key: string): boolean } | undefined;
-  /** Takes an event, or an object of a first list, at once when nothing is queued before it. @default it is queued */
-  readonly apply?: ((key: string, delta: Delta) => void) | undefined;
 }
 
-/** What `pop` hands over. */
+/** What `pop` passes to its consumer. */
 export interface Popped {
   readonly key: string;
-  /** In the order in which they happened; never empty. */
+  /** The changes in order; never empty. */
   readonly deltas: readonly Delta[];
-  /** They came with the first list, or before it. */
+  /** Whether they came with the first list or before it. */
   readonly isInInitialList: boolean;
 }
 
@@ -70,41 +61,44 @@ const NOTHING: KnownObjects = { keys: () => [], get: () => undefined };
 /**
  * Deltas by key, keys in the order of their first delta.
  *
- * **Guarantees.** All that happened to an object leaves together, in order; two deletions in a row become one. A list
- * produces a deletion, with the last known state, for every object that is known or queued and that it does not show,
- * before the objects of its last page. What a consumer of `pop` fails on comes back, ahead of what is newer.
+ * **Guarantees.** All deltas of an object leave together and in order; two consecutive deletions become one. For every
+ * object that is known or queued and that a list does not show, a deletion with the last known state is queued before the
+ * objects of the list's last page. Deltas whose processing fails return to the queue, ahead of newer ones.
+ *
+ * The queue knows nothing of what applies its deltas: the caller takes them, or applies a delta itself where the queue
+ * says that nothing is queued before it.
  *
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#DeltaFIFO
  */
 export class DeltaFifo {
   readonly #options: DeltaFifoOptions & { readonly known: KnownObjects };
   readonly #signal = new WorkSignal();
-  /** Keys that the first list left in the queue and nobody has taken; `undefined` before its end, and before any change. */
+  /** How many keys of the first list have not been taken; `undefined` before its end and before any change. */
   #initial: number | undefined;
   #lists = 0;
   readonly #queue = new Map<string, Delta>();
   readonly #deferred = new Map<string, Delta>();
   #seen = new Set<string>();
-  /** The last page waits for the deletions, which come first. */
+  /** The last page, which is queued after the deletions. */
   #page: AnyObject[] = [];
-  /** Nothing was known when the list began: there is nothing to delete, so nothing waits and no key is remembered. */
+  /** Nothing was known when the list began: there is nothing to delete, so no page waits and no key is remembered. */
   #fresh = false;
 
   constructor(options: DeltaFifoOptions = {}) {
     this.#options = { ...options, known: options.known ?? NOTHING };
   }
 
-  /** The first list has ended and all of it has been taken; true at once where a change comes before any list. */
+  /** Whether the first list has ended and all of it has been taken. When a change comes before any list it is true at once. */
   get hasSynced(): boolean {
     return this.#initial === 0;
   }
 
-  /** A list is under way, and nothing was known when it began. */
+  /** Whether a list is under way before which nothing was known. */
   get isFresh(): boolean {
     return this.#fresh;
   }
 
-  /** Keys with deltas, those kept back included. */
+  /** How many keys have deltas, including deferred ones. */
   get size(): number {
     return this.#queue.size + this.#deferred.size;
   }
@@ -121,27 +115,33 @@ export class DeltaFifo {
     this.event("Deleted", object);
   }
 
-  /** @param line of the watch: an object that is kept back stays as it was parsed, for `findDeferred`. */
-  event(type: DeltaType, object: AnyObject, line?: string): void {
+  event(type: DeltaType, object: AnyObject): void {
     this.#initial ??= 0;
-    const key = keyString(object.metadata);
-    const { held, apply } = this.#options;
-    if (held !== undefined && held.size > 0 && held.has(key)) {
-      const delta = new Delta(type, line === undefined ? this.#transformed(object) : object);
-      delta.line = line;
-      append(this.#deferred, key, delta);
-      return;
-    }
-    const delta = new Delta(type, this.#transformed(object));
-    if (apply !== undefined && this.#queue.size === 0) {
-      apply(key, delta);
-      return;
-    }
-    append(this.#queue, key, delta);
+    append(this.#queue, keyString(object.metadata), new Delta(type, this.#transformed(object)));
     this.#signal.notify();
   }
 
-  /** Begins a list; what an unfinished one gave before is forgotten. */
+  /**
+   * Queues the delta of an event behind what is queued already.
+   *
+   * @returns `true`, without queueing it, when nothing is queued: the caller applies the delta itself.
+   */
+  admit(key: string, delta: Delta): boolean {
+    this.#initial ??= 0;
+    if (this.#queue.size === 0) return true;
+    append(this.#queue, key, delta);
+    this.#signal.notify();
+    return false;
+  }
+
+  /** Like `admit`, for an object of a list that `isFresh`. */
+  admitListed(key: string, delta: Delta): boolean {
+    if (this.#queue.size === 0 && this.#deferred.size === 0) return true;
+    this.#queueListed(key, delta);
+    return false;
+  }
+
+  /** Begins a list; an unfinished list is discarded. */
   beginReplace(): void {
     this.#seen = new Set();
     this.#page = [];
@@ -150,14 +150,10 @@ export class DeltaFifo {
 
   replacePage(objects: readonly AnyObject[], list: ListMark): void {
     if (this.#fresh) {
-      const { apply } = this.#options;
-      for (const object of objects) {
-        const taken = this.#transformed(object);
-        const key = keyString(taken.metadata);
-        const delta = new Delta("Replaced", taken, list);
-        if (apply !== undefined && this.#queue.size === 0 && this.#deferred.size === 0) apply(key, delta);
-        else this.#queueListed(key, delta);
-      }
+      this.#queueReplaced(
+        objects.map((object) => this.#transformed(object)),
+        list,
+      );
       return;
     }
     const earlier = this.#page;
@@ -166,7 +162,7 @@ export class DeltaFifo {
     this.#queueReplaced(earlier, list);
   }
 
-  /** The list is complete. */
+  /** Ends the list. */
   endReplace(list: ListMark): void {
     if (this.#fresh) this.#fresh = false;
     else this.#compare(list);
@@ -189,7 +185,7 @@ export class DeltaFifo {
     this.#queueReplaced(last, list);
   }
 
-  /** A whole list at once; a version alone is that of the list after the one before. */
+  /** Takes a whole list at once; a version alone makes it the list after the previous one. */
   replace(objects: readonly AnyObject[], listed: ListMark | string): void {
     const list = typeof listed === "string" ? { resourceVersion: listed, sequence: ++this.#lists } : listed;
     this.beginReplace();
@@ -209,7 +205,7 @@ export class DeltaFifo {
     this.#signal.notify();
   }
 
-  /** Hands over everything that is not kept back, key by key. */
+  /** Takes everything that is queued, key by key; deferred deltas stay. */
   drain(apply: (key: string, delta: Delta) => void): void {
     for (const [key, first] of this.#queue) {
       this.#queue.delete(key);
@@ -219,11 +215,11 @@ export class DeltaFifo {
   }
 
   /**
-   * Waits for a key, takes all its deltas, and has them processed.
+   * Waits for a key, takes all its deltas and processes them.
    *
-   * @param process when it fails, the deltas come back, ahead of newer ones of the key.
-   * @returns what it returned.
-   * @throws what it threw, when the queue is closed, the signal's reason.
+   * @param process when it fails, the deltas return to the queue, ahead of newer ones of the key.
+   * @returns the result of `process`.
+   * @throws the error of `process`, an Error when the queue is closed, or the signal's reason.
    */
   async pop<R>(process: (popped: Popped) => R | Promise<R>, signal?: AbortSignal): Promise<R> {
     signal?.throwIfAborted();
@@ -245,61 +241,44 @@ export class DeltaFifo {
     }
   }
 
-  /** Whoever waits in `pop` is told, and nobody takes anything any more. */
+  /** Closes the queue: pending and later calls of `pop` fail. */
   close(): void {
     this.#signal.close();
   }
 
-  /** Of which deltas are kept back. */
+  /** The keys that have deferred deltas. */
   get deferredKeys(): Iterable<string> {
     return this.#deferred.keys();
   }
 
-  /** Whether deltas of the key are kept back. */
+  /** Whether a key has deferred deltas. */
   hasDeferred(key: string): boolean {
     return this.#deferred.has(key);
   }
 
-  /** Whether deltas of that object are kept back. */
+  /** Whether an object has deferred deltas. */
   hasDeferredObject(key: string, uid: string): boolean {
     let delta = this.#deferred.get(key);
     while (delta !== undefined && delta.object.metadata.uid !== uid) delta = delta.next;
     return delta !== undefined;
   }
 
-  /** The object of an event that is kept back and shows what an answer shows, as it was parsed; it is shared from now on. */
-  findDeferred(key: string, answer: string): AnyObject | undefined {
-    let delta = this.#deferred.get(key);
-    while (delta !== undefined && (delta.line === undefined || !isEchoOf(delta.line, answer))) delta = delta.next;
-    if (delta === undefined) return undefined;
-    delta.shared = true;
-    return delta.object;
+  /** The first deferred delta of a key. */
+  deferred(key: string): Delta | undefined {
+    return this.#deferred.get(key);
   }
 
-  /** An object from `findDeferred` has been taken in: what is kept back shows that from now on; `false` when there is none. */
-  replaceDeferred(key: string, parsed: AnyObject, taken: AnyObject): boolean {
-    let delta = this.#deferred.get(key);
-    while (delta !== undefined && delta.object !== parsed) delta = delta.next;
-    if (delta === undefined) return false;
-    delta.object = taken;
-    delta.line = undefined;
-    return true;
+  /** Defers a delta until `release`, behind earlier ones of its key. Lists are compared with deferred deltas too. */
+  defer(key: string, delta: Delta): void {
+    this.#initial ??= 0;
+    append(this.#deferred, key, delta);
   }
 
-  /** Keeps back what is known already, behind what is kept back of its key; `false` when the key is not held. */
-  defer(key: string, object: AnyObject): boolean {
-    const { held } = this.#options;
-    if (held === undefined || held.size === 0 || !held.has(key)) return false;
-    append(this.#deferred, key, new Delta("Updated", object));
-    return true;
-  }
-
-  /** Hands over what was kept back of one key. */
-  release(key: string, apply: (key: string, delta: Delta) => void): void {
+  /** Takes the deferred deltas of a key. @returns the first of them. */
+  release(key: string): Delta | undefined {
     const first = this.#deferred.get(key);
-    if (first === undefined) return;
-    this.#deferred.delete(key);
-    for (let delta: Delta | undefined = first; delta !== undefined; delta = delta.next) apply(key, delta);
+    if (first !== undefined) this.#deferred.delete(key);
+    return first;
   }
 
   clear(): void {
@@ -318,7 +297,7 @@ export class DeltaFifo {
     return transform === undefined ? object : transform(object);
   }
 
-  /** Lists are not kept back, or an informer could be synced without an object; unless events before them are. */
+  /** Objects of a list are not deferred, or an informer could be synced without them, unless earlier events of their key are. */
   #queueListed(key: string, delta: Delta): void {
     append(this.#deferred.has(key) ? this.#deferred : this.#queue, key, delta);
   }
@@ -329,7 +308,7 @@ export class DeltaFifo {
 
   #queueDeletion(key: string, object: AnyObject | undefined, list: ListMark): void {
     const last = this.#last(key);
-    // A deletion that waits counts from now on for all that the list has seen.
+    // A pending deletion now also stands for what the list has not shown.
     if (last?.type === "Deleted") last.list = list;
     else if (object !== undefined) this.#queueListed(key, new Delta("Deleted", object, list));
   }
@@ -353,7 +332,7 @@ function append(chains: Map<string, Delta>, key: string, delta: Delta): void {
     return;
   }
   while (last.next !== undefined) last = last.next;
-  // The deletion that is queued was seen, or is as good as the new one.
+  // The queued deletion was seen, or is as good as the new one.
   if (last.type === "Deleted" && delta.type === "Deleted") return;
   last.next = delta;
 }

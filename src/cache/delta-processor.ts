@@ -1,45 +1,38 @@
-/** What one reflector finds, on its way through the delta FIFO into the store and to the handlers. */
+/** Takes what one reflector finds through the delta FIFO into the store and to the handlers. */
 import type { WatchType } from "../kube/api/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import { compareVersions } from "../resource/meta.ts";
-import { WriteResponseCache } from "./write-response-cache.ts";
-import { Delta, DeltaFifo, type ListMark } from "./delta-fifo.ts";
+import { compareVersions, keyString } from "../resource/meta.ts";
+import { Delta, DeltaFifo, type DeltaType, type ListMark } from "./delta-fifo.ts";
 import { deleteEvent, Delivery } from "./delivery.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Indexer } from "./indexer.ts";
 import type { DeleteEvent } from "./informer-handler.ts";
 import type { ObjectTransformer } from "./object-transformer.ts";
+import type { ReflectorSink } from "./reflector-options.ts";
 import type { ListReason } from "./reflector-state.ts";
 import { PendingWrites } from "./pending-writes.ts";
 import { isStub } from "./projection.ts";
-
-/** The answer to a write of this process. */
-export interface WriteResult {
-  /** The object as it is now. */
-  readonly object?: AnyObject | undefined;
-  /** What the object was parsed from. */
-  readonly text?: string | undefined;
-  /** The object that is gone. */
-  readonly deleted?: { readonly uid: string } | undefined;
-  /** Who wrote; handlers are told. */
-  readonly origin: string;
-}
+import { WriteEchoes } from "./write-echoes.ts";
+import type { WriteResult } from "./write-result.ts";
 
 export interface DeltaProcessorOptions {
   readonly store: Indexer;
   readonly handlers: Handlers;
-  /** Empty for all. */
+  /** Empty for all namespaces. */
   readonly namespace: string;
-  /** Keys with a write of this process under way. */
+  /** Keys with an own write in flight, and how many. */
   readonly held: ReadonlyMap<string, number>;
-  /** Reduces an object on its way in; `shared` when others hold it too. */
+  /** Prepares objects for the store. */
   readonly transformer: Pick<ObjectTransformer, "transform" | "split">;
-  /** Rises whenever more is needed of objects than before. */
+  /** A counter that increases whenever more of each object is needed than before. */
   readonly needs: () => number;
+  /** Whether an object belongs to the informer's set. */
   readonly covers: (object: AnyObject) => boolean;
-  /** The server has shown something, and it is in the store. */
+  /** Recognises the events of own writes by their text, instead of parsing them. @default true */
+  readonly matchWriteEchoes?: boolean | undefined;
+  /** Called when a list or batch of events of the server is in the store. */
   readonly onHeard: () => void;
-  /** `synced` or `needsMet` may have changed. */
+  /** Called when `synced` or `needsMet` may have changed. */
   readonly onSynced: () => void;
 }
 
@@ -47,34 +40,36 @@ const DELETED = deleteEvent(false);
 const VANISHED = deleteEvent(true);
 const DELTAS = { ADDED: "Added", MODIFIED: "Updated", DELETED: "Deleted" } as const;
 
-export class DeltaProcessor {
+export class DeltaProcessor implements ReflectorSink {
   readonly #options: DeltaProcessorOptions;
   readonly #store: Indexer;
   readonly #delivery: Delivery;
   readonly #fifo: DeltaFifo;
   readonly #pending = new PendingWrites();
-  readonly #responses = new WriteResponseCache();
+  /** `undefined` where echoes are parsed like all other events. */
+  readonly #echoes: WriteEchoes | undefined;
+  /** The line of the event that is being parsed. */
+  #line: string | undefined;
   readonly #apply = (key: string, delta: Delta): void => this.#applyDelta(key, delta);
-  readonly #applyDeferred = (key: string, delta: Delta): void => this.#applyDeferredDelta(key, delta);
   #sequence = 0;
   #reason: ListReason = "initial";
   #list: ListMark | undefined;
   #bookmarked = false;
-  /** The needs that every object of the list under way meets. */
+  /** The needs that every object of the current list meets. */
   #listNeeds = 0;
-  /** Keys of a list that are held: their objects have not met its needs yet. */
+  /** Keys of the last list that were held: their objects do not meet its needs yet. */
   readonly #awaited = new Set<string>();
-  /** Of the last list, event or bookmark. */
+  /** The resource version of the last list, event or bookmark. */
   resourceVersion = "";
-  /** Of the last list that was taken in completely; empty before the first. */
+  /** The resource version of the last complete list; empty before the first. */
   listedVersion = "";
-  /** A list has been taken in completely, since the kind exists. */
+  /** Whether a complete list has been taken since the kind exists. */
   synced = false;
   /** The needs that every object in the store meets. */
   needsMet = 0;
-  /** Changes that a checking list showed and no event had told of. */
+  /** How many changes a checking list has shown that no event had reported. */
   differences = 0;
-  /** Objects have been taken in: of the list under way, of an earlier one, or as answers to writes. */
+  /** Whether any object has been taken: of a list, or as the response to a write. */
   hasTaken = false;
 
   constructor(options: DeltaProcessorOptions) {
@@ -83,13 +78,12 @@ export class DeltaProcessor {
     this.#delivery = new Delivery(options.store, options.handlers);
     this.#fifo = new DeltaFifo({
       known: { keys: () => this.#keys(), get: (key) => this.#store.get(key) },
-      held: options.held,
       transform: (object) => options.transformer.transform(object, false),
-      apply: this.#apply,
     });
+    this.#echoes = options.matchWriteEchoes === false ? undefined : new WriteEchoes();
   }
 
-  /** Own writes that the stream has not shown yet. */
+  /** How many own writes the watch has not shown yet. */
   get pendingWrites(): number {
     return this.#pending.size;
   }
@@ -99,24 +93,36 @@ export class DeltaProcessor {
     this.#reason = reason;
     this.#list = undefined;
     this.#listNeeds = this.#options.needs();
-    if (reason === "needs") this.hasTaken = false; // all of it is taken again
+    if (reason === "needs") this.hasTaken = false; // everything is taken again
     this.#fifo.beginReplace();
   }
 
   page(objects: readonly AnyObject[], resourceVersion: string): void {
     const list = this.#mark(resourceVersion);
     this.#taking();
-    this.#fifo.replacePage(this.#fifo.isFresh && this.#pending.size === 0 ? this.#storeStubs(objects) : objects, list);
+    if (this.#fifo.isFresh) this.#takeFresh(this.#pending.size === 0 ? this.#storeStubs(objects) : objects, list);
+    else this.#fifo.replacePage(objects, list);
     this.#fifo.drain(this.#apply);
   }
 
-  /** What is needed more before anything was taken, all of the list will meet. */
+  /** Objects of a first list are applied directly unless something is queued or deferred before them. */
+  #takeFresh(objects: readonly AnyObject[], list: ListMark): void {
+    const { transformer } = this.#options;
+    for (const object of objects) {
+      const taken = transformer.transform(object, false);
+      const key = keyString(taken.metadata);
+      const delta = new Delta("Replaced", taken, list);
+      if (this.#fifo.admitListed(key, delta)) this.#applyDelta(key, delta);
+    }
+  }
+
+  /** Needs that grow before the first object is taken are met by the whole list. */
   #taking(): void {
     if (!this.hasTaken) this.#listNeeds = this.#options.needs();
     this.hasTaken = true;
   }
 
-  /** Nobody waits for stubs, so those of a first list go into the store as they are. @returns the other objects. */
+  /** Handlers are not told of stubs, so those of a first list go directly into the store. @returns the other objects. */
   #storeStubs(objects: readonly AnyObject[]): readonly AnyObject[] {
     const { stubs, others } = this.#options.transformer.split(objects);
     this.#store.addNew(stubs);
@@ -142,7 +148,7 @@ export class DeltaProcessor {
     this.#options.onSynced();
   }
 
-  /** What was written since a first list began, and others deleted before its end, is not there to compare it with. */
+  /** Removes objects that were written after a first list had begun and deleted by others before its end. */
   #removeUnlisted(list: ListMark): void {
     for (const key of this.#pending.keysUpTo(list.resourceVersion)) {
       const stored = this.#store.get(key);
@@ -150,21 +156,40 @@ export class DeltaProcessor {
     }
   }
 
-  /** Takes an event; it reaches the store at once, unless its key is held. */
-  event(type: WatchType, object: AnyObject, line?: string): void {
+  /** Takes an event; it reaches the store at once unless its key is held. */
+  event(type: WatchType, object: AnyObject): void {
     if (type === "BOOKMARK") this.#bookmarked = true;
-    else this.#fifo.event(DELTAS[type], object, line);
+    else this.#change(DELTAS[type], object);
+    this.#line = undefined;
     this.resourceVersion = object.metadata.resourceVersion;
   }
 
-  /** Takes a line that repeats an answer; `false` when it is something else. */
+  #change(type: DeltaType, object: AnyObject): void {
+    const { held, transformer } = this.#options;
+    const key = keyString(object.metadata);
+    if (held.size > 0 && held.has(key)) return this.#defer(key, new Delta(type, object));
+    const delta = new Delta(type, transformer.transform(object, false));
+    if (this.#fifo.admit(key, delta)) this.#applyDelta(key, delta);
+  }
+
+  /** An object whose text may be that of a response stays as it was parsed until its key is released. */
+  #defer(key: string, delta: Delta): void {
+    if (this.#echoes !== undefined && this.#line !== undefined) this.#echoes.defer(delta, this.#line);
+    else delta.object = this.#options.transformer.transform(delta.object, false);
+    this.#fifo.defer(key, delta);
+  }
+
+  /** Takes a line of the watch that repeats the response to an own write. @returns `false` when the line must be parsed. */
   matchWriteEcho(line: string): boolean {
-    const known = this.#responses.matchWriteEcho(line);
-    if (known === undefined) return false;
-    const { key, object } = known;
-    if (!this.#fifo.defer(key, object) && !this.#isConfirmed(key, object)) {
-      this.#applyDelta(key, new Delta("Updated", object));
+    const response = this.#echoes?.match(line);
+    if (response === undefined) {
+      this.#line = line;
+      return false;
     }
+    const { key, object } = response;
+    const { held } = this.#options;
+    if (held.size > 0 && held.has(key)) this.#fifo.defer(key, new Delta("Updated", object));
+    else if (!this.#isConfirmed(key, object)) this.#applyDelta(key, new Delta("Updated", object));
     this.resourceVersion = object.metadata.resourceVersion;
     return true;
   }
@@ -174,13 +199,13 @@ export class DeltaProcessor {
     this.#options.onHeard();
   }
 
-  /** Sends every object again to the handlers whose resync is due. */
+  /** Calls the handlers whose resync is due for every object. */
   resync(): void {
     this.#fifo.resync();
     this.#fifo.drain(this.#apply);
   }
 
-  /** The kind is gone, and all its objects with it. */
+  /** The kind is gone: removes all its objects. */
   vanish(): void {
     this.synced = false;
     this.hasTaken = false;
@@ -188,13 +213,13 @@ export class DeltaProcessor {
     this.listedVersion = "";
     this.#fifo.clear();
     this.#pending.clear();
-    this.#responses.clear();
+    this.#echoes?.clear();
     this.#awaited.clear();
     for (const key of this.#keys()) this.#remove(key, this.#store.get(key)!, VANISHED);
     this.#options.onSynced();
   }
 
-  /** The answer to a write of this process. */
+  /** The result of a write of this process. */
   recordWrite(key: string, result: WriteResult): void {
     const { object, deleted, origin } = result;
     if (object !== undefined) this.#recordObject(key, object, result);
@@ -206,19 +231,19 @@ export class DeltaProcessor {
     }
   }
 
-  /** Handlers take notice of what these have written so far, as of any change from outside. */
+  /** The writes of these origins count as observed by the handlers, like changes from outside. */
   markObserved(origins: readonly string[]): void {
     if (this.#pending.size > 0) this.#pending.markObserved(origins, (key) => this.#store.get(key));
   }
 
-  /** What an answer to a write shows, where an event came before it and has been parsed already. */
+  /** The object of a deferred event that was parsed from the same text as the response to a write. */
   findDeferred(key: string, text: string): AnyObject | undefined {
-    return this.#fifo.findDeferred(key, text);
+    return this.#echoes?.find(this.#fifo.deferred(key), text);
   }
 
-  /** No write of the key is under way any more. */
+  /** No write of the key is in flight any more: its deferred events are applied. */
   release(key: string): void {
-    this.#fifo.release(key, this.#applyDeferred);
+    for (let delta = this.#fifo.release(key); delta !== undefined; delta = delta.next) this.#applyDeferred(key, delta);
     if (!this.#awaited.delete(key) || this.#awaited.size > 0) return;
     this.needsMet = this.#listNeeds;
     this.#options.onSynced();
@@ -229,14 +254,14 @@ export class DeltaProcessor {
     const version = object.metadata.resourceVersion;
     const order = stored === undefined ? 1 : compareVersions(version, stored.metadata.resourceVersion);
     const about = { before: stored, outside: !this.#options.covers(object), origin };
-    // A write that changed nothing answers with the version that is there.
+    // The response to a write that changed nothing has the stored version.
     if (order === 0) return;
     if (order < 0) {
       if (this.#pending.size > 0 && stored?.metadata.uid === object.metadata.uid) this.#pending.addLate(key, version);
       return;
     }
     if (this.#pending.size > 0 && this.#pending.isSuperseded(key, object)) return;
-    // The stream has been here already: what it does not show was deleted since.
+    // The watch has passed this version: an object that it does not show was deleted since.
     const { uid } = object.metadata;
     const isPast = this.resourceVersion !== "" && compareVersions(version, this.resourceVersion) <= 0;
     if (isPast && stored?.metadata.uid !== uid && !this.#fifo.hasDeferredObject(key, uid)) {
@@ -250,9 +275,7 @@ export class DeltaProcessor {
       if (stored !== undefined) this.#remove(key, stored, deleteEvent(false, origin));
       return;
     }
-    if (text !== undefined && !this.#fifo.replaceDeferred(key, object, taken)) {
-      this.#responses.add({ key, object: taken, text });
-    }
+    if (text !== undefined) this.#echoes?.remember({ key, object: taken, text }, object, this.#fifo.deferred(key));
     if (stored?.metadata.uid === uid) {
       this.#delivery.replace(key, taken, { stored, old: stored, origin });
       return;
@@ -261,18 +284,14 @@ export class DeltaProcessor {
     this.#delivery.add(key, taken, { isInitial: false, origin });
   }
 
-  #applyDeferredDelta(key: string, delta: Delta): void {
-    const { object, line, shared } = delta;
-    if (line !== undefined) {
-      delta.line = undefined;
-      delta.object =
-        this.#responses.matchWriteEcho(line)?.object ?? this.#options.transformer.transform(object, shared);
-    }
-    // A deletion that a list shows carries the last known state, which may be the answer.
+  #applyDeferred(key: string, delta: Delta): void {
+    const { transformer } = this.#options;
+    this.#echoes?.release(delta, (object, shared) => transformer.transform(object, shared));
+    // A deletion that a list shows carries the last known state, which may be the response.
     if (delta.type === "Deleted" || !this.#isConfirmed(key, delta.object)) this.#applyDelta(key, delta);
   }
 
-  /** Whether the stream shows what is in the store, the only write of the key that it has not shown yet. */
+  /** Whether the watch shows the stored object, and that was the only pending write of its key. */
   #isConfirmed(key: string, object: AnyObject): boolean {
     return this.#store.get(key) === object && this.#pending.confirm(key, object.metadata.resourceVersion);
   }
@@ -320,7 +339,7 @@ export class DeltaProcessor {
     }
   }
 
-  /** More is needed of an object of this version than the store has. */
+  /** Stores more of an object whose version is in the store already. */
   #refresh(key: string, object: AnyObject): void {
     const stored = this.#store.get(key);
     if (stored === undefined || isStub(object)) return;
@@ -335,8 +354,8 @@ export class DeltaProcessor {
 
   #sweep(): void {
     this.#bookmarked = false;
-    if (this.#responses.size > 0) {
-      this.#responses.forgetUpTo((version) => compareVersions(version, this.resourceVersion) <= 0);
+    if (this.#echoes !== undefined && this.#echoes.size > 0) {
+      this.#echoes.forgetUpTo((version) => compareVersions(version, this.resourceVersion) <= 0);
     }
     if (this.#pending.size > 0) {
       const { held } = this.#options;
@@ -349,7 +368,7 @@ export class DeltaProcessor {
       const reset = this.resourceVersion !== "" && compareVersions(resourceVersion, this.resourceVersion) < 0;
       if (reset) {
         this.#pending.clear();
-        this.#responses.clear();
+        this.#echoes?.clear();
       }
       this.#list = {
         resourceVersion,
@@ -362,7 +381,7 @@ export class DeltaProcessor {
     return this.#list;
   }
 
-  /** The store may hold other namespaces too, from other processors. */
+  /** The keys of this namespace; the store may hold others too, from other processors. */
   *#keys(): Generator<string> {
     const { namespace } = this.#options;
     const prefix = `${namespace}/`;
@@ -370,7 +389,7 @@ export class DeltaProcessor {
   }
 }
 
-/** Whether a list shows a state that should have been known; what was deleted may have gone since. */
+/** Whether a list shows a state that should have been known; an object that is missing may have been deleted since. */
 function isMissed({ type, object }: Delta, stored: AnyObject | undefined, known: string): boolean {
   const { resourceVersion } = object.metadata;
   return (

@@ -6,7 +6,7 @@ import { systemClock, type Clock } from "../platform/clock.ts";
 import type { Resource } from "../resource/handle.ts";
 import { parseFieldSelector } from "../resource/field-selector.ts";
 import { parseLabelSelector } from "../resource/selector.ts";
-import type { WriteResult } from "./delta-processor.ts";
+import type { WriteResult } from "./write-result.ts";
 import { ListSemaphore } from "./list-semaphore.ts";
 import type { Needs } from "./projection.ts";
 import { followNamespaces, isNamespaceSelector, Namespace, type NamespaceSelector } from "./selected-namespaces.ts";

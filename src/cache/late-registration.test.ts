@@ -394,7 +394,7 @@ test("whoever comes, needs and leaves in whatever order sees each object as new,
         const next = reason === undefined ? world.stream.shift() : undefined;
         if (next === undefined) return;
         const line = JSON.stringify(next);
-        if (!processor.matchWriteEcho(line)) processor.event(next.type, copy(next.object), line);
+        if (!processor.matchWriteEcho(line)) processor.event(next.type, copy(next.object));
         processor.flush();
       };
       const check = (): void => {

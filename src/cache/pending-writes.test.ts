@@ -70,7 +70,7 @@ function setUp(options: Options = {}) {
     if (options.asText) {
       const line = JSON.stringify({ type, object: one });
       if (processor.matchWriteEcho(line)) notParsed.echoes++;
-      else processor.event(type, (JSON.parse(line) as { object: AnyObject }).object, line);
+      else processor.event(type, (JSON.parse(line) as { object: AnyObject }).object);
     } else processor.event(type, one);
     processor.flush();
   };

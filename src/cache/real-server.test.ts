@@ -160,7 +160,11 @@ describe.skipIf((await assets()) === undefined)("informers of a real API server"
         path,
         resourceVersion: version,
         signal: ending.signal,
-        onEvent: (_type, _object, line) => void lines.push(line),
+        onLine: (line) => {
+          lines.push(line);
+          return true;
+        },
+        onEvent: () => {},
       });
       watching.catch(() => {});
       const patch = { metadata: { labels: { more: "x" } } };

@@ -17,9 +17,8 @@ export interface ReflectorSink {
   beginList(reason: ListReason): void;
   page(objects: readonly AnyObject[], resourceVersion: string): void;
   endList(resourceVersion: string): void;
-  /** @param line of the watch, as it came. */
-  event(type: WatchType, object: AnyObject, line?: string): void;
-  /** Takes a line of the watch that needs no parsing; `false` when it has to be parsed. */
+  event(type: WatchType, object: AnyObject): void;
+  /** Takes a line of the watch that needs no parsing. @returns `false` when it must be parsed: then `event` follows. */
   matchWriteEcho?(line: string): boolean;
   /** A batch of events has been passed on, and no further event has arrived yet. */
   flush(): void;

@@ -103,19 +103,21 @@ export class InitialEvents {
     this.#path = path;
   }
 
+  /** Counts a line of the stream. @throws Error when the stream is larger than a list that is held as a whole may be. */
+  count(line: string): void {
+    this.#characters += line.length;
+    if (this.#characters <= MOST_COLLECTION_BYTES) return;
+    const most = MOST_COLLECTION_BYTES / 1024 / 1024;
+    throw new Error(`Cannot list ${this.#path} as a stream: it is larger than ${most} MiB`);
+  }
+
   /**
-   * Takes an event, and the line that it came in.
+   * Takes an event.
    *
    * @returns the resource version of the list when the event is the end bookmark.
-   * @throws Error when the stream is larger than a list that is held as a whole may be.
    */
-  take(type: WatchType, object: AnyObject, line: string): string | undefined {
+  take(type: WatchType, object: AnyObject): string | undefined {
     const { metadata } = object;
-    this.#characters += line.length;
-    if (this.#characters > MOST_COLLECTION_BYTES) {
-      const most = MOST_COLLECTION_BYTES / 1024 / 1024;
-      throw new Error(`Cannot list ${this.#path} as a stream: it is larger than ${most} MiB`);
-    }
     if (type === "BOOKMARK")
       return metadata.annotations?.[END_OF_LIST] === "true" ? metadata.resourceVersion : undefined;
     if (type === "DELETED") this.#objects.delete(keyString(metadata));

@@ -4,7 +4,7 @@
  * While an attempt of a write is under way the informers hold the events of its key; the answer goes into their stores
  * at once. So a read after a write sees at least that write, and an event that only echoes it is recognised.
  */
-import type { WriteResult } from "../cache/delta-processor.ts";
+import type { WriteResult } from "../cache/write-result.ts";
 import { isNotFound } from "../kube/errors/api-error.ts";
 import { WritesRefused } from "../kube/transport/request-gate.ts";
 import { collectionPath, objectPath } from "../kube/api/mapper.ts";

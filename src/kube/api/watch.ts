@@ -38,9 +38,9 @@ export interface WatchOptions {
   readonly headers?: HeaderValues | undefined;
   readonly signal: AbortSignal;
   /** Called synchronously; what it throws ends the watch. A bookmark has nothing but its resource version. */
-  onEvent(type: WatchType, object: AnyObject, line: string): void;
-  /** Asked of each line: one that is known need not be parsed. */
-  isKnown?(line: string): boolean;
+  onEvent(type: WatchType, object: AnyObject): void;
+  /** Called with each line before it is parsed. @returns true when the line is dealt with and must not be parsed. */
+  onLine?(line: string): boolean;
   /** An event was left out, because its object is of another kind. */
   onOther?(object: AnyObject): void;
   /** An event was left out because nobody could work with it, with what is wrong with it. */
@@ -100,15 +100,15 @@ export function watch(transport: Pick<Transport, "stream">, options: WatchOption
 function tell(line: string, options: WatchOptions): void {
   // After an abort in the middle of a piece nothing more is told.
   if (options.signal.aborted) return;
-  if (options.isKnown?.(line) === true) return;
+  if (options.onLine?.(line) === true) return;
   const event = parse(line, options.path);
   const flaw = flawOfEvent(event);
-  if (flaw === undefined) pass(event as WatchEvent, line, options);
+  if (flaw === undefined) pass(event as WatchEvent, options);
   else options.onLeftOut?.((event as Partial<WatchEvent> | null)?.object, flaw);
 }
 
 /** Hands an event on, unless nobody could work with its object: that costs itself alone. */
-function pass(event: WatchEvent, line: string, options: WatchOptions): void {
+function pass(event: WatchEvent, options: WatchOptions): void {
   const { type, object } = event;
   if (type === "ERROR") {
     throw new ApiError({ method: "GET", path: options.path, watch: true, status: object as unknown as Status });
@@ -123,7 +123,7 @@ function pass(event: WatchEvent, line: string, options: WatchOptions): void {
     return;
   }
   if (options.metadataOnly !== undefined) Object.assign(object, options.metadataOnly);
-  options.onEvent(type, object, line);
+  options.onEvent(type, object);
 }
 
 function flawOfEvent(event: unknown): string | undefined {
