@@ -38,6 +38,8 @@ export interface RunModuleOptions {
   readonly show?: LogLevel | "none" | undefined;
 }
 
+/** Both API servers are on this machine, and reach the webhooks there. */
+const LOOPBACK = "127.0.0.1";
 /** Milliseconds that runs get at the end of a test. */
 const GRACE_MS = 2_000;
 /** Where modules under test keep their Leases: a namespace that every cluster has. */
@@ -109,6 +111,11 @@ export async function runModule(
     connectionClock: systemClock,
     healthAddress: "0",
     metricsAddress: "0",
+    webhooks: {
+      address: `${LOOPBACK}:0`,
+      certificates: { kind: "memory", hosts: [LOOPBACK] },
+      registration: { reach: { host: LOOPBACK }, mode: "apply", ownNamespaces: [], learning: 0 },
+    },
     namespaces: options.namespaces,
     concurrency: options.concurrency,
     installCrds: true,

@@ -74,9 +74,11 @@ function lossesOf(
   const trip = new RoundTrip(definition, from, through);
   const generated = objectsOf(definition, from);
   const valid: WireObject[] = [];
-  for (const object of fc.sample(generated, { numRuns: objects * TRIES, seed })) {
-    const admitted = trip.begin(object);
-    if (admitted !== undefined && valid.push(admitted) >= objects) break;
+  for (let round = 0; round < TRIES && valid.length < objects; round++) {
+    for (const object of fc.sample(generated, { numRuns: objects, seed: seed + round })) {
+      const admitted = trip.begin(object);
+      if (admitted !== undefined) valid.push(admitted);
+    }
   }
   if (valid.length === 0) return undefined;
   const found = new Map<string, WireObject>();
