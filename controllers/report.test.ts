@@ -36,7 +36,7 @@ test("a report of the old version becomes a CronJob, and both versions show the 
   await client.patch(Report, key, { type: "merge", body: { spec: { suspended: true } } });
   const old = await client.get(OldReport, key);
   expect(old["spec"]).toEqual({ title: "Sales", schedule: "CRON_TZ=Etc/UTC 0 3 * * 1" });
-  await client.update(OldReport, { ...old, spec: { title: "Sales", schedule: "0 4 * * *" } });
+  await client.patch(OldReport, key, { type: "merge", body: { spec: { schedule: "0 4 * * *" } } });
   await eventually(async () => {
     const { spec } = await client.get(CronJob, key);
     expect(spec).toMatchObject({ schedule: "0 4 * * *", suspend: true });

@@ -23,6 +23,7 @@ export interface StoredCrd {
     readonly scope: string;
     readonly names: { readonly kind: string; readonly plural: string };
     readonly versions: readonly StoredVersion[];
+    readonly conversion?: { readonly strategy?: string | undefined } | undefined;
   };
   readonly status?: {
     readonly storedVersions?: readonly string[] | undefined;

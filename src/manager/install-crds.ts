@@ -12,6 +12,7 @@ import {
   withConversion,
 } from "../resource/crd-conversion.ts";
 import type { Resource } from "../resource/handle.ts";
+import { sameJson } from "../resource/json.ts";
 import { losses, type StoredCrd } from "./crd-changes.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -85,16 +86,7 @@ async function install(crd: Crd, options: InstallOptions): Promise<void> {
   const { name } = crd.metadata;
   const path = `${CRDS}/${name}`;
   const stored = await find(path, options);
-  if (stored !== undefined) {
-    const { outright, withObjects } = losses(stored, crd);
-    const lost = outright.length > 0 || !(await hasObjects(stored, options)) ? outright : [...outright, ...withObjects];
-    if (lost.length > 0) {
-      throw new CrdRefused(
-        `Cannot change the CustomResourceDefinition ${name}: ${lost.join("; ")}. ` +
-          "Keep what is there, or add a new version beside it and migrate the objects first",
-      );
-    }
-  }
+  if (stored !== undefined) await refuseLosses(stored, crd, options);
   const applied = await transport.request<StoredCrd>({
     method: "PATCH",
     path,
@@ -107,6 +99,35 @@ async function install(crd: Crd, options: InstallOptions): Promise<void> {
   if (stored?.metadata.resourceVersion !== applied.metadata.resourceVersion) {
     log.info("CustomResourceDefinition applied", { name });
   }
+}
+
+async function refuseLosses(stored: StoredCrd, crd: Crd, options: InstallOptions): Promise<void> {
+  const { outright, withObjects } = losses(stored, crd);
+  let lost = outright;
+  if (lost.length === 0 && withObjects.length > 0) {
+    await convertHere(stored, crd, options);
+    if (await hasObjects(stored, options)) lost = withObjects;
+  }
+  if (lost.length === 0) return;
+  throw new CrdRefused(
+    `Cannot change the CustomResourceDefinition ${crd.metadata.name}: ${lost.join("; ")}. ` +
+      "Keep what is there, or add a new version beside it and migrate the objects first",
+  );
+}
+
+/** Objects can be listed only while somebody converts them, and the process that the definition names may be gone. */
+async function convertHere({ metadata, spec }: StoredCrd, wanted: Crd, options: InstallOptions): Promise<void> {
+  const { conversion } = wanted.spec;
+  if (conversion === undefined || spec.conversion?.strategy !== "Webhook" || sameJson(spec.conversion, conversion))
+    return;
+  await options.transport.request({
+    method: "PATCH",
+    path: `${CRDS}/${metadata.name}`,
+    query: "fieldManager=binnacle",
+    contentType: "application/merge-patch+json",
+    body: { spec: { conversion } },
+    signal: options.signal,
+  });
 }
 
 async function find(path: string, { transport, signal }: InstallOptions): Promise<StoredCrd | undefined> {
