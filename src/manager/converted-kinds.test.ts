@@ -2,8 +2,9 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import { CustomResourceDefinition } from "../resource/builtin/apiextensions.ts";
+import { defineController } from "../module/define.ts";
 import { defineResource } from "../resource/define.ts";
-import { type Resource, resource } from "../resource/handle.ts";
+import { resource } from "../resource/handle.ts";
 import { eventually } from "../testing/eventually.ts";
 import { runModule } from "../testing/run-module.ts";
 import { startCluster } from "../testing/start-cluster.ts";
@@ -12,15 +13,18 @@ const names = { group: "kinds.example.com", kind: "Widget", hub: "v1", storage: 
 const key = { namespace: "default", name: "one" };
 const Old = resource("kinds.example.com/v1beta1", "Widget");
 
-const widget = (label: string, more: z.ZodRawShape = { size: z.string() }): Resource =>
+const status = z.object({ ended: z.boolean().optional() });
+
+const widget = (label: string, more: z.ZodRawShape = { size: z.string() }) =>
   defineResource({
     ...names,
     versions: {
-      v1: { spec: z.object({ width: z.int(), by: z.string().optional() }) },
+      v1: { spec: z.object({ width: z.int(), by: z.string().optional() }), status },
       v1beta1: {
         spec: z.object(more) as z.ZodObject<{ size: z.ZodString }>,
-        toHub: ({ spec }) => ({ spec: { width: Number(spec.size), by: label } }),
-        fromHub: ({ spec }) => ({ spec: { size: String(spec.width) } }),
+        status,
+        toHub: ({ spec, status }) => ({ spec: { width: Number(spec.size), by: label }, status }),
+        fromHub: ({ spec, status }) => ({ spec: { size: String(spec.width) }, status }),
       },
     },
   });
@@ -41,12 +45,35 @@ test("a process that starts after another one converts in its place", async () =
   await using cluster = await startCluster({ pods: false });
   const { client } = cluster;
   const first = await runModule(widget("first"), cluster);
-  await client.create(Old, { metadata: key, spec: { size: "3" } });
+  await client.create(resource("kinds.example.com/v1", "Widget"), { metadata: key, spec: { width: 3 } });
   await first.stop();
   const read = () => client.get(Old, key);
-  await expect(read()).rejects.toThrow("conversion webhook for kinds.example.com/v1, Kind=Widget failed");
+  const change = client.patch(Old, key, { type: "merge", body: { spec: { size: "4" } } });
+  await expect(change).rejects.toThrow("conversion webhook for kinds.example.com/v1, Kind=Widget failed");
   await using _ = await runModule(widget("second"), cluster);
   expect((await read())["spec"]).toEqual({ size: "3" });
+});
+
+test("runs that end still have their objects converted", async () => {
+  await using cluster = await startCluster({ pods: false });
+  const { client } = cluster;
+  const kind = widget("first");
+  let began = false;
+  const controller = defineController({
+    for: kind,
+    async reconcile(_, { status, signal }) {
+      began = true;
+      await new Promise((resolve) => void signal.addEventListener("abort", resolve));
+      status.set({ ended: true });
+    },
+  });
+  const running = await runModule([kind, controller], cluster);
+  await client.create(Old, { metadata: key, spec: { size: "3" } });
+  await eventually(() => expect(began).toBe(true));
+  await running.stop();
+  expect(running.log.filter(({ level }) => level === "error")).toEqual([]);
+  const { status } = await client.get(kind, key);
+  expect(status).toMatchObject({ ended: true });
 });
 
 test("a change that would lose data is refused although the process that converted before is gone", async () => {

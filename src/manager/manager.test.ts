@@ -88,9 +88,9 @@ test("Manager answers probes while the server is out of reach, says so, and stop
   expect(stops).toEqual([
     "readiness",
     "delay",
-    "webhooks",
     "sources",
     "runs",
+    "webhooks",
     "modules",
     "events",
     "election",

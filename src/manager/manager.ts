@@ -302,11 +302,6 @@ export class Manager implements AsyncDisposable {
         run: () => (shutdownDelay > 0 ? sleep(shutdownDelay, { clock: this.#runtime.clock }) : undefined),
       },
       {
-        what: "webhooks",
-        why: "admissions under way end while their modules and caches work, and nobody begins one any more",
-        run: () => this.#webhooks.stop({ grace: this.#options.grace ?? DEFAULT_GRACE }),
-      },
-      {
         what: "sources",
         why: "nothing begins that would have to be waited for; keys that are queued are left to whoever comes next, who has them too",
         run: () => this.modules.quiesce(),
@@ -315,6 +310,11 @@ export class Manager implements AsyncDisposable {
         what: "runs",
         why: "those under way come to their ends within the grace period, while caches, client and events still work",
         run: () => this.modules.drain(),
+      },
+      {
+        what: "webhooks",
+        why: "runs may have had objects converted until now; admissions under way end while their modules and caches work",
+        run: () => this.#webhooks.stop({ grace: this.#options.grace ?? DEFAULT_GRACE }),
       },
       {
         what: "modules",

@@ -360,6 +360,8 @@ export class ModuleRegistry {
   async #end(running: Running, { keepGraph = false, keepWebhooks = false } = {}): Promise<void> {
     const { module, controllers, contributions, listeners } = running;
     const grace = this.#ending ?? this.#newGrace();
+    // Runs that end may write objects that the API server has converted.
+    using _converting = keepWebhooks ? undefined : this.#webhooks?.convertFor({ ...module, ...running.definitions });
     // First of all the registrations go, then the handlers: nobody is to ask in vain.
     if (!keepWebhooks) await grace.within((signal) => this.#webhooks?.remove(module.name, { signal }));
     // No new runs, and runs under way finish first: they may use what the module's plugins offer.
