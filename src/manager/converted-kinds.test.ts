@@ -63,7 +63,9 @@ test("runs that end still have their objects converted", async () => {
     for: kind,
     async reconcile(_, { status, signal }) {
       began = true;
-      await new Promise((resolve) => void signal.addEventListener("abort", resolve));
+      await new Promise((resolve) => {
+        signal.addEventListener("abort", resolve);
+      });
       status.set({ ended: true });
     },
   });
