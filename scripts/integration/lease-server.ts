@@ -19,6 +19,8 @@ export class LeaseServer implements AsyncDisposable {
   conflicts = 0;
   /** Requests wait while it is set. */
   hold: Promise<void> | undefined;
+  /** So many requests are answered with 500, and not carried out. */
+  broken = 0;
   #version = 0;
   readonly #watches = new Set<Reply>();
 
@@ -35,6 +37,10 @@ export class LeaseServer implements AsyncDisposable {
       if (!request.path.startsWith(LEASES_PATH)) return other(request, reply);
       const isWatch = request.query.get("watch") === "true";
       if (!isWatch) await leases.hold;
+      if (!isWatch && leases.broken > 0) {
+        leases.broken--;
+        return sendStatus(reply, 500, { reason: "InternalError" });
+      }
       if (request.method === "GET" && isWatch) {
         leases.#watches.add(reply);
         reply.writeHead(200, { "content-type": "application/json" });

@@ -219,6 +219,42 @@ test("LE-08 Elector releases the Lease when it is stopped while it renews", asyn
   expect(leases.lease?.spec?.holderIdentity).toBe("");
 });
 
+test("Elector tries again to release the Lease when the server does not do it", async () => {
+  await using world = await setUp();
+  const { elector, leases, clock } = world;
+  elector.start();
+  await until(() => elector.isLeader && clock.timers === 2);
+  leases.asked();
+  leases.broken = 1;
+  let isOver = false;
+  const stopped = elector.stop().then(() => (isOver = true));
+  await until(() => (clock.advance(50), isOver));
+  await stopped;
+  expect(leases.lease?.spec?.holderIdentity).toBe("");
+});
+
+test("Elector lets go of a Lease that it does not lead by, when the answer is late", async () => {
+  await using world = await setUp();
+  const { elector, leases, clock } = world;
+  elector.start();
+  await until(() => elector.isLeader && clock.timers === 2);
+  leases.asked();
+  const late = Promise.withResolvers<void>();
+  leases.hold = late.promise;
+  await clock.advanceInTurns(10_000);
+  await until(() => !elector.isLeader);
+  // The Lease is still ours by the server, and it is asked for.
+  await until(() => leases.server.requests.some(({ method }) => method === "GET"));
+  clock.advance(2_001);
+  leases.hold = undefined;
+  late.resolve();
+  await until(() => leases.lease?.spec?.holderIdentity === "");
+  expect(elector.isLeader).toBe(false);
+  // Nobody else wants it.
+  await until(() => (clock.advance(100), elector.isLeader));
+  expect(leases.lease?.spec?.holderIdentity).toBe("us");
+});
+
 test("Elector leaves the Lease as it is when it is told not to release it", async () => {
   await using world = await setUp({ more: { release: false } });
   const { elector, leases } = world;

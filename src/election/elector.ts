@@ -4,7 +4,7 @@ import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-erro
 import { abortable } from "../platform/abortable.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { checkDurations, type ElectionDurations, JITTER_FACTOR } from "./durations.ts";
-import { type Claim, holderOf, type Lease, newLease, releasedLease, takenLease } from "./lease.ts";
+import { type Claim, type Lease, newLease, releasedLease, takenLease } from "./lease.ts";
 import type { LeaseLock, LockCall } from "./lease-lock.ts";
 import { LeaseView } from "./lease-view.ts";
 import { type Moment, momentOf, Term, type TermClocks } from "./term.ts";
@@ -45,6 +45,8 @@ export interface ElectionObserver {
 
 /** Milliseconds that the release of the Lease may take at the end. */
 const RELEASE_WITHIN = 5_000;
+/** Milliseconds between two attempts of it. */
+const RELEASE_PAUSE = 100;
 /** Of a Lease whose holder let it go, candidates wait up to this long, so that they do not all ask at once. */
 const VACANCY_JITTER = 200;
 
@@ -150,24 +152,41 @@ export class Elector implements Leadership {
 
   /** Resolves when the Lease is ours. @throws the signal's reason. */
   async #acquire(ready: Promise<void>, signal: AbortSignal): Promise<void> {
-    const { lock } = this.#options;
+    const { lock, clock, retryPeriod } = this.#options;
     for (;;) {
       signal.throwIfAborted();
       try {
         const call = { signal, timeout: this.#requestTimeout };
+        const asked = clock.now();
         this.#view.see(await lock.get(call));
+        let isLate = clock.now() - asked > retryPeriod;
         await abortable(ready, signal);
         const since = momentOf(this.#clocks);
-        const lease = await this.#tryToTake(call);
+        const lease = isLate && this.#holds ? undefined : await this.#tryToTake(call);
         this.#succeeded();
-        if (lease !== undefined && this.#begin(lease, since)) return;
-        await this.#vacancy(signal);
+        if (lease !== undefined) {
+          if (this.#begin(lease, since)) return;
+          isLate = true;
+        }
+        if (isLate && this.#holds) await this.#standBack(call);
+        else await this.#vacancy(signal);
       } catch (error) {
         if (signal.aborted) throw signal.reason;
         this.#failed(error);
         await this.#pause(this.#retryDelay(), signal);
       }
     }
+  }
+
+  /**
+   * Lets a Lease go that nobody leads by, because answers come late here: its renewals would reach the server and keep
+   * candidates away who are better off. When none of them takes it, it is taken again.
+   */
+  async #standBack(call: LockCall): Promise<void> {
+    const { lease } = this.#view;
+    if (lease === undefined) return;
+    await this.#written(this.#options.lock.update(releasedLease(lease, this.#clocks.wall.now()), call));
+    await this.#pause(this.#retryDelay(), call.signal);
   }
 
   /** Waits until the Lease may be free. Where it cannot be watched, it is asked for again after the retry period. */
@@ -193,7 +212,7 @@ export class Elector implements Leadership {
       const { name, namespace } = lock.name;
       return this.#written(lock.create(newLease({ name, namespace, labels }, this.#claim()), call));
     }
-    if (holderOf(lease) !== this.identity && !this.#view.isVacant) return undefined;
+    if (!this.#holds && !this.#view.isVacant) return undefined;
     return this.#written(lock.update(takenLease(lease, this.#claim()), call));
   }
 
@@ -267,14 +286,14 @@ export class Elector implements Leadership {
   async #renew(call: LockCall): Promise<boolean> {
     const { lock, observer } = this.#options;
     const known = this.#view.lease;
-    if (known !== undefined && holderOf(known) === this.identity) {
+    if (known !== undefined && this.#holds) {
       const renewed = await this.#written(lock.update(takenLease(known, this.#claim()), call));
       if (renewed !== undefined) return true;
     }
     observer?.slowPath?.();
     const lease = await lock.get(call);
     this.#view.see(lease);
-    if (lease === undefined || holderOf(lease) !== this.identity) return false;
+    if (lease === undefined || !this.#holds) return false;
     return (await this.#written(lock.update(takenLease(lease, this.#claim()), call))) !== undefined;
   }
 
@@ -298,21 +317,28 @@ export class Elector implements Leadership {
     const { lock, clock } = this.#options;
     const deadline = new AbortController();
     using _timer = clock.setTimeout(() => deadline.abort(new Error("the release took too long")), RELEASE_WITHIN);
-    const call = { signal: deadline.signal, timeout: this.#requestTimeout };
-    try {
-      for (;;) {
+    const { signal } = deadline;
+    const call = { signal, timeout: RELEASE_WITHIN / 2 };
+    while (!signal.aborted) {
+      try {
         const lease = await lock.get(call);
         this.#view.see(lease);
-        if (lease === undefined || holderOf(lease) !== this.identity) return;
-        if ((await this.#written(lock.update(releasedLease(lease, this.#clocks.wall.now()), call))) !== undefined)
-          return;
+        if (lease === undefined || !this.#holds) return;
+        const released = await this.#written(lock.update(releasedLease(lease, this.#clocks.wall.now()), call));
+        if (released !== undefined) return;
+      } catch (error) {
+        this.#failed(error);
+        await this.#pause(RELEASE_PAUSE, signal).catch(() => {});
       }
-    } catch (error) {
-      this.#failed(error);
     }
   }
 
   // Telling.
+
+  /** Whether the Lease is ours as it was last seen, which does not make us the leader. */
+  get #holds(): boolean {
+    return this.#view.holder === this.identity;
+  }
 
   #pause(ms: number, signal: AbortSignal): Promise<void> {
     return sleep(ms, { clock: this.#options.clock, signal });

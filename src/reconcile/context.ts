@@ -31,7 +31,8 @@ export interface RunContext {
   /**
    * Waits, by the same clock; a number is milliseconds.
    *
-   * @param options `signal` ends the wait instead of the run's. @throws the signal's reason when it fires.
+   * @param options `signal` ends the wait instead of the run's.
+   * @throws the signal's reason when it fires, and an error when the run may write no more.
    */
   readonly sleep: (duration: Duration, options?: { readonly signal?: AbortSignal }) => Promise<void>;
   /**

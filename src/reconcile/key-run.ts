@@ -73,8 +73,12 @@ export class KeyRun implements RunContext, RequestContext {
   }
 
   get sleep(): RunContext["sleep"] {
-    return async (duration, { signal = this.signal } = {}) =>
-      sleep(parseDuration(duration, "sleep"), { clock: this.environment.clock, signal });
+    return async (duration, { signal = this.signal } = {}) => {
+      await sleep(parseDuration(duration, "sleep"), { clock: this.environment.clock, signal });
+      // Asked here, the gate finds out that the process was stopped meanwhile and leads no more.
+      const { refused } = this;
+      if (refused !== undefined) throw new Error(refused);
+    };
   }
 
   get mustFinish(): RunContext["mustFinish"] {

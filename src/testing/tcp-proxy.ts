@@ -24,6 +24,8 @@ class Link {
   #left: number;
   /** Bytes that are late, in order: the time of each never comes before that of the one ahead. */
   #late: Promise<void> = Promise.resolve();
+  /** How many pieces of them there are. */
+  #waiting = 0;
 
   constructor(parts: { client: Socket; server: Socket; fault: Fault; onClose: () => void }) {
     const { client, server, fault, onClose } = parts;
@@ -73,11 +75,13 @@ class Link {
       this.#pass(this.#server, this.#client, sent);
       if (cut) this.cut();
     };
-    if (delay <= 0) return send();
+    if (delay <= 0 && this.#waiting === 0) return send();
     const due = performance.now() + delay;
+    this.#waiting++;
     this.#late = this.#late.then(async () => {
       const wait = due - performance.now();
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+      this.#waiting--;
       send();
     });
   }
