@@ -9,6 +9,7 @@ import { createLog } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
 import { ConfigMap, Pod } from "../resource/builtin/index.ts";
 import type { CertificateSource, ServingCertificate } from "../server/certificate-source.ts";
+import { eventually } from "../testing/eventually.ts";
 import { Denied } from "../webhook/denied.ts";
 import { Manager } from "./manager.ts";
 
@@ -351,11 +352,20 @@ test("a certificate is swapped while requests come, and none is lost", async () 
   expect(failed).toBe(0);
   const { connect } = await import("node:tls");
   const port = Number(served.manager.address("webhook")!.split(":").at(-1));
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const socket = connect({ port, host: "127.0.0.1", ca: authority.cert }, () => {
-    resolve(socket.getPeerCertificate().raw.toString("base64"));
-    socket.destroy();
-  });
-  socket.on("error", reject);
-  expect(next.cert.replaceAll(/-----[^-]+-----|\s/g, "")).toContain(await promise);
+  const shown = (): Promise<boolean> =>
+    new Promise((resolve, reject) => {
+      const socket = connect({ port, host: "127.0.0.1", ca: authority.cert }, () => {
+        const certificate = socket.getPeerCertificate().raw.toString("base64");
+        socket.destroy();
+        resolve(next.cert.replaceAll(/-----[^-]+-----|\s/g, "").includes(certificate));
+      });
+      socket.on("error", reject);
+    });
+  // Once the connections have moved, every handshake is with the new one.
+  await eventually(
+    async () => {
+      for (let handshakes = 0; handshakes < 8; handshakes++) expect(await shown().catch(() => false)).toBe(true);
+    },
+    { within: "10s" },
+  );
 });

@@ -30,8 +30,13 @@ type Server = ReturnType<typeof Bun.serve>;
 
 /** Seconds; Go's clients give a connection up after 90, so that they, and not the server, end an idle one. */
 const IDLE_TIMEOUT = 120;
-/** Milliseconds in which busy connections leave a server whose certificate is no longer the one. */
-const MOVING_AWAY = 300;
+/**
+ * Milliseconds without a request after which a server whose certificate is no longer the one is closed. Until then each
+ * answer is the last of its connection. To close it sooner would cut connections that a client is just about to use.
+ */
+const QUIET = 1_000;
+/** Milliseconds after which it is closed anyway: by then a client of Go has given up what it does not use. */
+const MOVED_AWAY = 100_000;
 
 export class TlsListener implements AsyncDisposable {
   readonly #options: TlsListenerOptions;
@@ -156,8 +161,11 @@ export class TlsListener implements AsyncDisposable {
   }
 
   async #leaveTo(before: Generation): Promise<void> {
+    const clock = this.#clock;
     before.retired = true;
-    await sleep(MOVING_AWAY, { clock: this.#clock });
+    const latest = clock.now() + MOVED_AWAY;
+    do await sleep(QUIET, { clock });
+    while (before.takeRequests() > 0 && clock.now() < latest && !this.#closing);
     await before.takeNoMore();
     const index = this.#generations.indexOf(before);
     if (index >= 0) this.#generations.splice(index, 1);
@@ -170,9 +178,18 @@ class Generation {
   /** Each answer is the last of its connection. */
   retired = false;
   #running = 0;
+  #requests = 0;
   #idle: PromiseWithResolvers<void> | undefined;
 
+  /** How many requests came since the last call, and are under way. */
+  takeRequests(): number {
+    const requests = this.#requests;
+    this.#requests = 0;
+    return requests + this.#running;
+  }
+
   async answer(fetch: () => Response | Promise<Response>): Promise<Response> {
+    this.#requests++;
     this.#running++;
     try {
       const response = await fetch();
