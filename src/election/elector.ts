@@ -4,6 +4,7 @@ import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-erro
 import { abortable } from "../platform/abortable.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { checkDurations, type ElectionDurations, JITTER_FACTOR } from "./durations.ts";
+import { Fence } from "./fence.ts";
 import { type Claim, type Lease, newLease, releasedLease, takenLease } from "./lease.ts";
 import type { LeaseLock, LockCall } from "./lease-lock.ts";
 import { LeaseView } from "./lease-view.ts";
@@ -29,8 +30,11 @@ export interface ElectorOptions extends ElectionDurations {
 
 /** What an election has to tell, for logs, metrics and Events. */
 export interface ElectionObserver {
-  /** Another candidate holds the Lease, or nobody does (an empty identity). Called once for each change. */
-  observed?(holder: string): void;
+  /**
+   * A candidate holds the Lease, or nobody does (an empty identity). Called once for each change, with the time since when, by the
+   * holder's clock.
+   */
+  observed?(holder: string, since: string | undefined): void;
   acquired?(lease: Lease): void;
   lost?(reason: string): void;
   /** A leader that was told to stop leads no more. */
@@ -371,29 +375,5 @@ export class Elector implements Leadership {
 
   get #requestTimeout(): number {
     return Math.max(1_000, this.#options.renewDeadline / 2);
-  }
-}
-
-/** Ends a term when its time is up, also while a renewal is under way. */
-class Fence implements Disposable {
-  readonly #clock: Clock;
-  readonly #term: Term;
-  #timer: Disposable | undefined;
-
-  constructor(clock: Clock, term: Term) {
-    this.#clock = clock;
-    this.#term = term;
-    this.rearm();
-  }
-
-  rearm(): void {
-    this.#timer?.[Symbol.dispose]();
-    if (this.#term.ended === undefined) {
-      this.#timer = this.#clock.setTimeout(() => this.rearm(), Math.max(1, this.#term.remaining));
-    }
-  }
-
-  [Symbol.dispose](): void {
-    this.#timer?.[Symbol.dispose]();
   }
 }

@@ -7,7 +7,7 @@ export interface LeaseViewOptions {
   readonly clock: Clock;
   /** Milliseconds that a Lease without a duration of its own lasts. */
   readonly fallback: number;
-  readonly observer?: { observed?(holder: string): void } | undefined;
+  readonly observer?: { observed?(holder: string, since: string | undefined): void } | undefined;
 }
 
 /**
@@ -55,7 +55,9 @@ export class LeaseView {
     this.#lease = lease;
     if (isSame) return;
     this.#since = this.#options.clock.now();
-    if (this.holder !== this.#told) this.#options.observer?.observed?.((this.#told = this.holder));
+    if (this.holder === this.#told) return;
+    this.#told = this.holder;
+    this.#options.observer?.observed?.(this.holder, lease?.spec?.acquireTime);
   }
 
   /**

@@ -12,6 +12,7 @@ const held = (identity: string): LeaseSpec => ({
   holderIdentity: identity,
   leaseDurationSeconds: 15,
   leaseTransitions: 0,
+  acquireTime: "2026-01-02T03:04:05.000000Z",
 });
 
 /** A process without modules that seeks the Lease. */
@@ -106,6 +107,7 @@ test("Elections log who holds the Lease once for each change", async () => {
     await Bun.sleep(10);
   }
   await until(() => (clock.advance(0), clock.advance(200), manager.elections!.isLeader));
+  expect(lines).toContainEqual(expect.objectContaining({ holder: "second", since: "2026-01-02T03:04:05.000000Z" }));
   const told = lines.map(({ msg }) => msg).filter((msg) => /lead/.test(msg));
   expect(told).toEqual(["Another replica leads", "Another replica leads", "Nobody leads", "This replica leads"]);
 });

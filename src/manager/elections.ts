@@ -175,10 +175,10 @@ export class Elections implements Leaderships, AsyncDisposable {
       clock,
       wall,
       observer: {
-        observed: (holder) => {
+        observed: (holder, since) => {
           if (holder === this.#identity) return;
-          if (holder === "") log.info("Nobody leads");
-          else log.info("Another replica leads", { holder });
+          if (holder === "") log.info("Nobody leads", { since });
+          else log.info("Another replica leads", { holder, since });
         },
         acquired: (lease) => {
           log.info("This replica leads", { identity: this.#identity, transitions: lease.spec?.leaseTransitions });
