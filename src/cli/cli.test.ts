@@ -88,6 +88,7 @@ const usage: readonly [string, string][] = [
   ["run extra", "Unexpected argument 'extra'"],
   ["run --controllers", "--controllers needs a value"],
   ["run --controllers DIR/good --kube-api-burst 5", "without --kube-api-qps: add it"],
+  ["run --controllers DIR/good --metrics-cert-path x", "--metrics-cert-path is given without --metrics-secure"],
   ["manifests", "Say what to print"],
   ["manifests all", "what is 'all': expected crds, rbac, webhooks, deploy"],
   ["manifests rbac --service-account x", "--service-account is 'x': expected namespace/name"],
@@ -279,6 +280,20 @@ describe("manifests", () => {
           `${metadata.namespace}: ${(rules as Rule[]).flatMap(({ resources }) => resources).join()}`,
       ),
     ).toEqual(["default: pods,pods/status,events", "binnacle-system: leases,leases,events"]);
+  });
+
+  test("secured metrics need reviews, and come with a role for those who read them", async () => {
+    const all = await documents("deploy --metrics-secure --base-image example.com/binnacle:1");
+    const rules = all.find(({ kind }) => kind === "ClusterRole")!["rules"] as (Rule & { readonly verbs: string[] })[];
+    expect(rules.map(({ resources, verbs }) => `${resources.join()} ${verbs.join()}`)).toContain("tokenreviews create");
+    expect(rules.map(({ resources, verbs }) => `${resources.join()} ${verbs.join()}`)).toContain(
+      "subjectaccessreviews create",
+    );
+    const reader = all.find(({ metadata }) => metadata.name === "binnacle-metrics-reader")!;
+    expect(reader).toMatchObject({ kind: "ClusterRole", rules: [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }] });
+    const [container] = all.find(({ kind }) => kind === "Deployment")!["spec"].template.spec.containers;
+    expect(container.args).toContain("--metrics-secure");
+    expect(container.ports[1]).toEqual({ name: "metrics", containerPort: 8443 });
   });
 
   test("deploy from a ConfigMap holds the modules' files, and the kinds they define", async () => {

@@ -18,10 +18,15 @@ export interface DeployOptions {
   readonly replicas: number;
   /** The value of `--leader-elect`; `undefined` for none. */
   readonly elects: "process" | "module" | undefined;
+  /** Metrics are served over TLS, to those whom the API server lets read them. */
+  readonly secure: boolean;
   readonly webhooks: Pick<WebhookManifests, "service" | "args">;
   /** The modules, for a ConfigMap; `undefined` when the image holds them. */
   readonly files: readonly MountedFile[] | undefined;
 }
+
+/** As kubebuilder's. */
+const SECURE_METRICS_PORT = 8443;
 
 /** Namespace, kinds, ServiceAccount, RBAC, the modules, and a Deployment with probes. */
 export function deployManifests(options: DeployOptions): readonly object[] {
@@ -68,7 +73,7 @@ function labels(name: string): Readonly<Record<string, string>> {
 }
 
 function deployment(options: DeployOptions): object {
-  const { account, namespaces, image, installs, files, replicas, elects, webhooks } = options;
+  const { account, namespaces, image, installs, files, replicas, elects, secure, webhooks } = options;
   const { name, namespace } = account;
   const selector = selectorOf(name);
   const annotations = files === undefined ? undefined : { "binnacle.dev/modules": hashOf(files) };
@@ -82,11 +87,12 @@ function deployment(options: DeployOptions): object {
       ...namespaces.map((one) => `--namespace=${one}`),
       ...(installs ? ["--install-crds"] : []),
       ...(elects === undefined ? [] : [`--leader-elect=${elects}`, `--leader-election-id=${name}`]),
+      ...(secure ? ["--metrics-secure", `--metrics-bind-address=:${SECURE_METRICS_PORT}`] : []),
       ...webhooks.args,
     ],
     ports: [
       { name: "health", containerPort: 8081 },
-      { name: "metrics", containerPort: 8080 },
+      { name: "metrics", containerPort: secure ? SECURE_METRICS_PORT : 8080 },
       ...(webhooks.args.length > 0 ? [WEBHOOK_PORT] : []),
     ],
     startupProbe: { httpGet: { path: "/livez", port: "health" }, periodSeconds: 1, failureThreshold: 30 },

@@ -9,6 +9,7 @@ import { configMapFiles } from "./config-map-files.ts";
 import { deployManifests } from "./deploy-manifests.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { namespaceManifest, rbacManifests, type ServiceAccount } from "../module/rbac-manifests.ts";
+import { metricsReader, reviewRules } from "../module/metrics-rules.ts";
 import { installRules } from "../module/rbac-rules.ts";
 import { controllersOption, namespaceOption } from "./shared-options.ts";
 import { commentedYaml } from "./rule-comments.ts";
@@ -66,6 +67,12 @@ export const manifestsCommand: Command = command({
       choices: ["false", "true", "process", "module"],
       describe: "deploy and rbac: elect one leader for all modules, or with `module` one for each; false for none",
     },
+    {
+      name: "metrics-secure",
+      type: "boolean",
+      default: false,
+      describe: "deploy and rbac: serve /metrics over TLS on port 8443, to those whom the API server lets read it",
+    },
     webhookHostOption,
     { ...webhookServiceOption, describe: `${webhookServiceOption.describe}; that of --service-account when left out` },
     {
@@ -109,8 +116,12 @@ export const manifestsCommand: Command = command({
             );
     const leases = { namespace: account.namespace, names };
     const installs = values["install-crds"];
-    const more = [...(installs ? installRules(resources) : []), ...webhooks.rules];
-    const rbac = rbacManifests(permissions, { account, namespaces, more, leases, local: webhooks.local });
+    const secure = values["metrics-secure"];
+    const more = [...(installs ? installRules(resources) : []), ...(secure ? reviewRules : []), ...webhooks.rules];
+    const rbac = [
+      ...rbacManifests(permissions, { account, namespaces, more, leases, local: webhooks.local }),
+      ...(secure ? [metricsReader(account)] : []),
+    ];
     const conversion =
       webhookAddress(values, CONVERSION_PATH) ?? (values.what === "deploy" ? webhooks.conversion : undefined);
     const printsCrds = values.what === "crds" || (values.what === "deploy" && !installs);
@@ -143,6 +154,7 @@ export const manifestsCommand: Command = command({
                 files,
                 replicas,
                 elects,
+                secure,
                 webhooks,
               });
     host.out(documents.map((one) => `---\n${commentedYaml(one)}`).join(""));

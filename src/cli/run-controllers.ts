@@ -7,6 +7,7 @@ import { Manager } from "../manager/manager.ts";
 import type { Log } from "../observe/log.ts";
 import type { Host } from "./command.ts";
 import { electionOf } from "./election-options.ts";
+import { metricsCertificates } from "./metrics-options.ts";
 import type { RunValues } from "./run-options.ts";
 import { startModules } from "./start-modules.ts";
 import { UsageError, UserError } from "./usage-error.ts";
@@ -54,11 +55,13 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     electionNamespace: election?.namespace,
     findHost: () => findHost(cluster, log),
   });
+  await using secureMetrics = metricsCertificates(values, log);
   await using manager = new Manager({
     cluster,
     log,
     healthAddress: values["health-probe-bind-address"],
     metricsAddress: values["metrics-bind-address"],
+    secureMetrics,
     webhooks,
     namespaces: values.namespace,
     concurrency: values.concurrency,

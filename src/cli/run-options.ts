@@ -1,6 +1,7 @@
 /** The options of running controllers: of `run`, and with other defaults of `dev`. */
 import type { LogLevel } from "../observe/log.ts";
 import { type ElectionValues, electionOptions } from "./election-options.ts";
+import { metricsOptions, type MetricsValues } from "./metrics-options.ts";
 import type { Option, ValuesOf } from "./option.ts";
 import { type WebhookValues, webhookOptions } from "./webhook-options.ts";
 import { contextOption, controllersOption, kubeconfigOption, namespaceOption } from "./shared-options.ts";
@@ -16,7 +17,6 @@ const options = [
     default: ":8081",
     describe: "Address of /healthz, /livez, /readyz; 0 for none",
   },
-  { name: "metrics-bind-address", type: "string", default: ":8080", describe: "Address of /metrics; 0 for none" },
   {
     name: "install-crds",
     type: "boolean",
@@ -62,15 +62,14 @@ const options = [
   },
 ] as const;
 
-export const runOptions: readonly Option[] = [...options, ...webhookOptions, ...electionOptions];
+export const runOptions: readonly Option[] = [...options, ...metricsOptions, ...webhookOptions, ...electionOptions];
 
-export interface RunValues extends ElectionValues, WebhookValues {
+export interface RunValues extends ElectionValues, MetricsValues, WebhookValues {
   readonly controllers: readonly string[];
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   readonly namespace: readonly string[] | undefined;
   readonly "health-probe-bind-address": string;
-  readonly "metrics-bind-address": string;
   readonly "install-crds": boolean;
   readonly "log-level": LogLevel;
   readonly "log-format": "json" | "pretty" | undefined;
@@ -87,5 +86,5 @@ export interface RunValues extends ElectionValues, WebhookValues {
 
 /** What a command with {@link runOptions} was given. */
 export function runValues(given: object): RunValues {
-  return given as ValuesOf<typeof options> & ElectionValues & WebhookValues;
+  return given as ValuesOf<typeof options> & ElectionValues & MetricsValues & WebhookValues;
 }

@@ -1,0 +1,62 @@
+/** The options that say how metrics are served. */
+import { hostname } from "node:os";
+import type { Log } from "../observe/log.ts";
+import { systemClock } from "../platform/clock.ts";
+import type { CertificateSource } from "../server/certificate-source.ts";
+import { CertificateFiles } from "../webhook/certificates/certificate-files.ts";
+import { MemoryStore } from "../webhook/certificates/certificate-store.ts";
+import { ManagedCertificates } from "../webhook/certificates/managed-certificates.ts";
+import type { Option, ValuesOf } from "./option.ts";
+import { UsageError, UserError } from "./usage-error.ts";
+
+const options = [
+  { name: "metrics-bind-address", type: "string", default: ":8080", describe: "Address of /metrics; 0 for none" },
+  {
+    name: "metrics-secure",
+    type: "boolean",
+    default: false,
+    describe: "Serve /metrics over TLS, to those whom the API server lets read it",
+  },
+  {
+    name: "metrics-cert-path",
+    type: "string",
+    describe: "Folder with tls.crt and tls.key for --metrics-secure, followed as they are replaced; else they are made",
+  },
+] as const;
+
+/** Of `run` and `dev`. */
+export const metricsOptions: readonly Option[] = options;
+
+export type MetricsValues = ValuesOf<typeof options>;
+
+/**
+ * The certificate of secured metrics; `undefined` when they are not secured. Without files it is one that nobody knows, as
+ * kubebuilder's scrapers expect it.
+ *
+ * @throws UsageError naming the options that do not fit each other, UserError when the files cannot be used.
+ */
+export function metricsCertificates(
+  values: MetricsValues & { readonly "health-probe-bind-address": string },
+  log: Log,
+): (CertificateSource & AsyncDisposable) | undefined {
+  const { "metrics-secure": secure, "metrics-cert-path": folder, "metrics-bind-address": address } = values;
+  if (!secure) {
+    if (folder === undefined) return undefined;
+    throw new UsageError("--metrics-cert-path is given without --metrics-secure: add it, or leave both out");
+  }
+  if (address === values["health-probe-bind-address"] && address !== "0" && !address.endsWith(":0")) {
+    throw new UsageError(
+      `--metrics-bind-address and --health-probe-bind-address are both ${address}: with --metrics-secure give each an address of its own`,
+    );
+  }
+  const clock = systemClock;
+  if (folder === undefined) {
+    const hosts = ["localhost", "127.0.0.1", hostname()];
+    return new ManagedCertificates({ store: new MemoryStore(), hosts, clock, log });
+  }
+  try {
+    return new CertificateFiles({ folder, clock, log });
+  } catch (error) {
+    throw new UserError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
