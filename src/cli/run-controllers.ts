@@ -36,6 +36,7 @@ export interface RunOptions {
 /** @returns the exit status. @throws UsageError, UserError. */
 export async function runControllers(values: RunValues, options: RunOptions): Promise<number> {
   const { host, log, signalled, development } = options;
+  await using secureMetrics = metricsCertificates(values, log);
   const requestRate = rateOf(values["kube-api-qps"], values["kube-api-burst"]);
   const found = findModules(values.controllers);
   // What a module throws while it loads is told with the module; what comes later is the running registry's.
@@ -55,7 +56,6 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     electionNamespace: election?.namespace,
     findHost: () => findHost(cluster, log),
   });
-  await using secureMetrics = metricsCertificates(values, log);
   await using manager = new Manager({
     cluster,
     log,
