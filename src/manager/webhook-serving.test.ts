@@ -153,6 +153,7 @@ beforeAll(async () => {
         await Promise.resolve();
         for (const { image = "" } of object.spec.containers) {
           if (image === "throws") throw new Error("fake panic test");
+          if (image === "nonsense") throw { toString: null }; // oxlint-disable-line no-throw-literal -- an author may
           if (image === "hangs") await new Promise(() => {});
           if (image === "warns") warn("this image warns");
           if (image === "invalid") {
@@ -226,6 +227,12 @@ test("ADM-08: a throw is a 500 answer and counted", async () => {
   expect(after).toContain("controller_runtime_webhook_panics_total 1");
   expect(after).toContain('binnacle_webhook_admissions_total{webhook="pod",operation="CREATE",result="error"} 1');
   expect(after).toContain('binnacle_module_errors_total{module="pods.ts"} 1');
+});
+
+test("what is thrown need not be an error", async () => {
+  const { response } = await served.review(PODS, create(pod("nonsense")));
+  const message = "panic: a value that is no error [recovered]";
+  expect(response).toMatchObject({ uid: "u-1", allowed: false, status: { message, code: 500 } });
 });
 
 test("ADM-09: validate refuses with code, reason and causes, and its warnings arrive", async () => {

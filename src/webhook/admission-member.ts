@@ -91,8 +91,7 @@ export class AdmissionMember {
       }
       run.log.error("A webhook threw", { error });
       this.#options.onPanic(error);
-      const message = error instanceof Error ? error.message : String(error);
-      return refusal(problemStatus(INTERNAL, run.clean(`panic: ${message} [recovered]`)));
+      return refusal(problemStatus(INTERNAL, run.clean(`panic: ${messageOf(error)} [recovered]`)));
     } finally {
       results.count(request.operation, result);
       run.close("the request has been answered");
@@ -143,6 +142,15 @@ export class AdmissionMember {
 
 function refusal(refused: AdmissionStatus): Verdict {
   return { refused, object: undefined, patch: [] };
+}
+
+/** Whatever was thrown: not everything can be made a text. */
+function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return "a value that is no error";
+  }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
