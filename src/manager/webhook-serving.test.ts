@@ -153,7 +153,7 @@ beforeAll(async () => {
         await Promise.resolve();
         for (const { image = "" } of object.spec.containers) {
           if (image === "throws") throw new Error("fake panic test");
-          if (image === "nonsense") throw { toString: null }; // oxlint-disable-line no-throw-literal -- an author may
+          if (image === "nonsense") throw { toString: null };
           if (image === "hangs") await new Promise(() => {});
           if (image === "warns") warn("this image warns");
           if (image === "invalid") {
