@@ -1,6 +1,7 @@
 /** A kind with two versions, with kubectl, on a real control plane and on the embedded API server; and its migration. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { createTransport, type Transport } from "../../src/kube/transport/transport.ts";
@@ -56,8 +57,21 @@ interface HostObject {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
+interface Review {
+  readonly apiVersion: string;
+  readonly response: {
+    readonly uid: string;
+    readonly convertedObjects: readonly object[];
+    readonly result: { readonly status: string; readonly message?: string };
+  };
+}
+
 interface Definition {
-  readonly spec: { readonly conversion: { readonly strategy: string } };
+  readonly spec: {
+    readonly conversion: {
+      readonly webhook: { readonly clientConfig: { readonly url: string; readonly caBundle: string } };
+    };
+  };
   readonly status: { readonly storedVersions: readonly string[] };
 }
 
@@ -192,6 +206,63 @@ for (const server of ["real", "embedded"] as const) {
       expect(table.out).toContain("new.test");
     });
 
+    test("its webhook answers as controller-runtime's does", async () => {
+      const { spec } = await world.send<Definition>("GET", DEFINITION);
+      const { url, caBundle } = spec.conversion.webhook.clientConfig;
+      const ca = Buffer.from(caBundle, "base64").toString();
+      const post = async (body: string): Promise<{ status: number; text: string }> => {
+        const headers = { "Content-Type": "application/json" };
+        const response = await fetch(url, { method: "POST", headers, body, tls: { ca } });
+        return { status: response.status, text: await response.text() };
+      };
+      const ask = async (desiredAPIVersion: string, list: readonly object[], version = "v1") => {
+        const request = { uid: "4711", desiredAPIVersion, objects: list };
+        const { status, text } = await post(
+          JSON.stringify({ kind: "ConversionReview", apiVersion: `apiextensions.k8s.io/${version}`, request }),
+        );
+        expect(status).toBe(200);
+        return JSON.parse(text) as Review;
+      };
+      const [one, other] = [old("one", { host: "a", port: 1 }), hub("two", { endpoint: { host: "b", port: 2 } })];
+      // CONV-01
+      for (const version of ["v1", "v1beta1"]) {
+        const { apiVersion, response } = await ask(`${GROUP}/v1`, [one], version);
+        expect(apiVersion).toBe(`apiextensions.k8s.io/${version}`);
+        expect(response).toEqual({
+          uid: "4711",
+          result: { status: "Success" },
+          convertedObjects: [{ ...one, apiVersion: `${GROUP}/v1`, spec: { endpoint: { host: "a", port: 1 } } }],
+        });
+      }
+      const back = await ask(`${GROUP}/v1beta1`, [other]);
+      expect(back.response.convertedObjects).toEqual([
+        { ...other, apiVersion: `${GROUP}/v1beta1`, spec: { host: "b", port: 2 } },
+      ]);
+      // CONV-02
+      const refused: readonly [string, readonly object[]][] = [
+        [`${GROUP}/v1`, [one, other]],
+        ["other.example.com/v1", [one]],
+        [`${GROUP}/v3`, [one]],
+        [`${GROUP}/v1`, [{ ...one, kind: "Unknown" }]],
+      ];
+      for (const [desired, list] of refused) {
+        const { response } = await ask(desired, list);
+        expect([response.uid, response.result.status, response.convertedObjects]).toEqual(["4711", "Failure", []]);
+      }
+      // CONV-03
+      const { response } = await ask(`${GROUP}/v1`, [old("x", { host: "broken", port: 1 })]);
+      expect(response.result.message).toContain("internal error occurred during conversion");
+      for (const body of [
+        "",
+        "{",
+        "[]",
+        '{"request":null}',
+        JSON.stringify({ kind: "AdmissionReview", request: {} }),
+      ]) {
+        expect((await post(body)).status).toBe(400);
+      }
+    });
+
     test("is watched in the old version", async () => {
       const watch = world.spawn(
         "get",
@@ -299,3 +370,58 @@ for (const server of ["real", "embedded"] as const) {
     }, 240_000);
   });
 }
+
+test("`binnacle dev` converts without any setup, also after the module was changed", async () => {
+  await using bench = await Bench.create();
+  await bench.example("report");
+  const off = [
+    "--health-probe-bind-address",
+    "0",
+    "--metrics-bind-address",
+    "0",
+    "--webhook-bind-address",
+    "127.0.0.1:0",
+  ];
+  const dev = Bun.spawn([join(bench.dir, "binnacle"), "dev", ...off], {
+    cwd: bench.dir,
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  try {
+    let text = "";
+    void (async () => {
+      for await (const chunk of dev.stdout) text += new TextDecoder().decode(chunk);
+    })();
+    await until(() => text.includes("  try "), { what: () => text });
+    const env = { HOME: bench.dir, KUBECONFIG: join(bench.dir, ".binnacle/kubeconfig"), PATH: process.env["PATH"] };
+    const kubectl = async (args: string, object?: object): Promise<string> => {
+      const child = Bun.spawn([program, ...args.split(" ")], { env, stdin: "pipe", stdout: "pipe", stderr: "pipe" });
+      if (object !== undefined) void child.stdin.write(JSON.stringify(object));
+      void child.stdin.end();
+      return (await new Response(child.stdout).text()) + (await new Response(child.stderr).text());
+    };
+    const report = {
+      apiVersion: "demo.binnacle.dev/v1beta1",
+      kind: "Report",
+      metadata: { name: "weekly" },
+      spec: { title: "Sales", schedule: "CRON_TZ=Etc/UTC 0 3 * * 1" },
+    };
+    expect(await kubectl("create -f -", report)).toContain("report.demo.binnacle.dev/weekly created");
+    const cron = () => kubectl("get reports.v1.demo.binnacle.dev weekly -o jsonpath={.spec.schedule.cron}");
+    expect(await cron()).toBe("0 3 * * 1");
+    const file = join(bench.dir, "controllers/report.ts");
+    const source = await readFile(file, "utf8");
+    await writeFile(file, source.replace('cron: rest.join(" ")', 'cron: "1 1 1 1 1"'));
+    const change = "patch reports.v1beta1.demo.binnacle.dev weekly --type=merge -p";
+    await until(
+      async () => {
+        await kubectl(`${change} {"metadata":{"labels":{"at":"${Math.round(performance.now())}"}}}`);
+        return (await cron()) === "1 1 1 1 1";
+      },
+      { what: "the changed conversion" },
+    );
+  } finally {
+    dev.kill();
+    await dev.exited;
+  }
+}, 60_000);
