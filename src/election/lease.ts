@@ -18,6 +18,7 @@ export interface LeaseMetadata {
   readonly uid?: string | undefined;
   readonly resourceVersion?: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface LeaseSpec {

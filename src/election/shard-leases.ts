@@ -1,0 +1,126 @@
+/** The Leases of a shard group on the API server: one for each seat, told from others by a label. */
+import { createHash } from "node:crypto";
+import { isNotFound } from "../kube/errors/api-error.ts";
+import type { Transport } from "../kube/transport/transport.ts";
+import { watch } from "../kube/api/watch.ts";
+import type { Lease } from "./lease.ts";
+import type { LockCall, WatchFrom } from "./lease-lock.ts";
+import { GROUP_LABEL } from "./shard-publication.ts";
+
+/** What a member needs of the API server. */
+export interface ShardLeases {
+  readonly namespace: string;
+  /** The value of the label that all Leases of the group carry. */
+  readonly group: string;
+  nameOf(seat: number): string;
+  /** @returns the Lease, or undefined when there is none. */
+  get(name: string, call: LockCall): Promise<Lease | undefined>;
+  /** @throws ApiError AlreadyExists when another replica was faster. */
+  create(lease: Lease, call: LockCall): Promise<Lease>;
+  /** @throws ApiError Conflict when the Lease is not the one that was read. */
+  update(lease: Lease, call: LockCall): Promise<Lease>;
+  /** All Leases of the group, as they are now: not from a cache that may be behind. */
+  list(call: LockCall): Promise<ListedLeases>;
+  /** Tells each change from `resourceVersion` on, until the server ends the watch. @throws as a watch. */
+  watch(from: WatchFrom, onChange: (lease: Lease, isDeleted: boolean) => void): Promise<void>;
+}
+
+export interface ListedLeases {
+  readonly leases: readonly Lease[];
+  readonly resourceVersion: string;
+}
+
+/** Seconds after which the server ends the watch, and milliseconds of silence after which we do. */
+const WATCH_SECONDS = 300;
+const WATCH_IDLE = 310_000;
+/** The most characters of a label's value. */
+const MOST_LABEL = 63;
+
+/** The names of the Leases for so many seats. */
+export function shardLeaseNames(id: string, seats: number): readonly string[] {
+  return Array.from({ length: seats }, (_, seat) => shardLeaseName(id, seat));
+}
+
+function shardLeaseName(id: string, seat: number): string {
+  return `${id}-shard-${seat}`;
+}
+
+export class KubeShardLeases implements ShardLeases {
+  readonly namespace: string;
+  readonly group: string;
+  readonly #transport: Pick<Transport, "request" | "stream">;
+  readonly #id: string;
+  readonly #collection: string;
+
+  constructor(
+    transport: Pick<Transport, "request" | "stream">,
+    { namespace, id }: { readonly namespace: string; readonly id: string },
+  ) {
+    this.#transport = transport;
+    this.#id = id;
+    this.namespace = namespace;
+    this.group = id.length <= MOST_LABEL ? id : createHash("sha256").update(id).digest("hex").slice(0, 40);
+    this.#collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+  }
+
+  nameOf(seat: number): string {
+    return shardLeaseName(this.#id, seat);
+  }
+
+  async get(name: string, call: LockCall): Promise<Lease | undefined> {
+    try {
+      return await this.#transport.request<Lease>({ method: "GET", path: this.#path(name), traffic: "lease", ...call });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  create(body: Lease, call: LockCall): Promise<Lease> {
+    return this.#transport.request<Lease>({ method: "POST", path: this.#collection, body, traffic: "lease", ...call });
+  }
+
+  update(body: Lease, call: LockCall): Promise<Lease> {
+    const path = this.#path(body.metadata.name);
+    return this.#transport.request<Lease>({ method: "PUT", path, body, traffic: "lease", ...call });
+  }
+
+  async list(call: LockCall): Promise<ListedLeases> {
+    const query = new URLSearchParams({ labelSelector: this.#selector });
+    const list = await this.#transport.request<LeaseList>({
+      method: "GET",
+      path: this.#collection,
+      query,
+      traffic: "lease",
+      ...call,
+    });
+    return { leases: list.items ?? [], resourceVersion: list.metadata.resourceVersion };
+  }
+
+  watch({ resourceVersion, signal }: WatchFrom, onChange: (lease: Lease, isDeleted: boolean) => void): Promise<void> {
+    return watch(this.#transport, {
+      path: this.#collection,
+      labels: this.#selector,
+      resourceVersion,
+      timeoutSeconds: WATCH_SECONDS,
+      idleTimeout: WATCH_IDLE,
+      signal,
+      onEvent: (type, object) => {
+        if (type !== "BOOKMARK") onChange(object as unknown as Lease, type === "DELETED");
+      },
+    });
+  }
+
+  get #selector(): string {
+    return `${GROUP_LABEL}=${this.group}`;
+  }
+
+  #path(name: string): string {
+    return `${this.#collection}/${encodeURIComponent(name)}`;
+  }
+}
+
+interface LeaseList {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly items: readonly Lease[] | null;
+}

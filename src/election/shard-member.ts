@@ -1,0 +1,288 @@
+/** One replica of a group that divides the keys among its members, from its start to its stop. */
+import { SlotSet, slotOfName } from "../cache/slots.ts";
+import type { Leadership } from "../client/leadership.ts";
+import type { ShardParticipant, Shards } from "../client/shards.ts";
+import type { Clock } from "../platform/clock.ts";
+import { Alone } from "./alone.ts";
+import { shareOf } from "./division.ts";
+import { checkDurations, type ElectionDurations } from "./durations.ts";
+import type { ShardLeases } from "./shard-leases.ts";
+import { nextPublication } from "./shard-plan.ts";
+import { type Member, type Publication, sameMember, samePublication } from "./shard-publication.ts";
+import { ShardSeat } from "./shard-seat.ts";
+import type { ShardView } from "./shard-view.ts";
+import { ShardWatch } from "./shard-watch.ts";
+import type { TermClocks } from "./term.ts";
+
+export interface ShardMemberOptions extends ElectionDurations {
+  readonly leases: ShardLeases;
+  /** Tells this replica from all others that ever were. */
+  readonly identity: string;
+  /** The most replicas that work; further ones stand by. */
+  readonly seats: number;
+  /** Lets the Lease go at the end. @default true */
+  readonly release?: boolean | undefined;
+  readonly clock: Clock;
+  /** @default the machine's time of day */
+  readonly wall?: Pick<Clock, "now"> | undefined;
+  /** Between 0 and 1. @default Math.random */
+  readonly random?: (() => number) | undefined;
+  readonly observer?: ShardObserver | undefined;
+}
+
+/** What there is to tell, for logs, metrics and health. */
+export interface ShardObserver {
+  /** All members have published the same division, and this replica works its share of it. */
+  divided?(publication: Publication): void;
+  /** All seats are taken by others. */
+  standsBy?(): void;
+  /** The membership has ended, and is sought again. */
+  lost?(reason: string): void;
+  /** The Lease had changed under its holder, who had to read it again. */
+  slowPath?(): void;
+  /** An attempt failed; `first` after one that did not. */
+  failed?(error: unknown, first: boolean): void;
+}
+
+/** A holder stops working at the renew deadline; others may begin when a quarter more has passed by their clocks. */
+const EXPIRY_FACTOR = 1.25;
+
+/** Slots that are being handed over. */
+interface Dropping {
+  readonly slots: SlotSet;
+}
+
+/**
+ * One replica.
+ *
+ * **Guarantees.** `held` never shares a slot with `held` of another replica, nor with what a participant of another one
+ * has not dropped yet, as long as clocks run at rates that differ by less than a quarter. Nothing is held from the renew
+ * deadline on, which is looked at whenever somebody asks, and waits for no timer. Nothing is left running after
+ * {@link stop}.
+ */
+export class ShardMember implements Shards {
+  readonly #options: ShardMemberOptions;
+  readonly #watch: ShardWatch;
+  readonly #view: ShardView;
+  readonly #seat: ShardSeat;
+  readonly #listeners = new Set<(isLeader: boolean) => void>();
+  readonly #participants = new Set<ShardParticipant>();
+  readonly #stopping = new AbortController();
+  #held = SlotSet.none;
+  /** What is to be published as soon as nothing outside of its share is under way. */
+  #wanted: Publication | undefined;
+  /** The highest generation that was ever to be published. */
+  #generation = 0;
+  #dropping: readonly Dropping[] = [];
+  #failing = false;
+  #standsBy = false;
+  #done: Promise<unknown> | undefined;
+  #stopped: Promise<void> | undefined;
+
+  /** @throws RangeError when the durations do not fit each other. */
+  constructor(options: ShardMemberOptions) {
+    checkDurations(options);
+    const { clock, wall = Date, leases, leaseDuration, renewDeadline, random = Math.random, observer } = options;
+    this.#options = options;
+    const clocks: TermClocks = { steady: clock, wall };
+    const shared = {
+      leases,
+      identity: options.identity,
+      clock,
+      random,
+      signal: this.#stopping.signal,
+      onFailure: (error: unknown) => this.#failed(error),
+    };
+    this.#watch = new ShardWatch({
+      ...shared,
+      ...options,
+      wall,
+      random,
+      expiresAfter: Math.min(leaseDuration, renewDeadline * EXPIRY_FACTOR),
+      onChange: () => this.#evaluate(),
+    });
+    this.#view = this.#watch.view;
+    this.#seat = new ShardSeat({
+      ...shared,
+      durations: options,
+      view: this.#view,
+      clocks,
+      toPublish: () => this.#toPublish,
+      onTaken: (published) => this.#taken(published),
+      onLost: (reason) => this.#lost(reason),
+      onRenewed: () => this.#evaluate(),
+      onNoneFree: () => this.#standBy(),
+      onSlowPath: () => observer?.slowPath?.(),
+      onSuccess: () => (this.#failing = false),
+    });
+  }
+
+  get isLeader(): boolean {
+    return this.#seat.isHeld;
+  }
+
+  get refused(): string | undefined {
+    return this.#seat.refused;
+  }
+
+  get held(): SlotSet {
+    return this.#seat.isHeld ? this.#held : SlotSet.none;
+  }
+
+  /** The seat that this replica sits in; `undefined` for none. */
+  get seat(): number | undefined {
+    return this.#seat.isHeld ? this.#seat.member?.seat : undefined;
+  }
+
+  /** The replicas in their seats, as this one sees them. */
+  get members(): readonly Member[] {
+    return this.#view.members;
+  }
+
+  /** It is known whether this replica has a share. */
+  get isSettled(): boolean {
+    return this.#standsBy || this.held.size > 0;
+  }
+
+  /** Milliseconds since the last renewal beyond the lease duration while this replica believes to sit; 0 otherwise. */
+  get overdue(): number {
+    return this.#seat.overdue;
+  }
+
+  onChange(listener: (isLeader: boolean) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  join(participant: ShardParticipant): Disposable {
+    this.#participants.add(participant);
+    if (this.held.size > 0) participant.gained?.(this.held);
+    return { [Symbol.dispose]: () => void this.#participants.delete(participant) };
+  }
+
+  alone(name: string): Leadership {
+    return new Alone(this, slotOfName(name));
+  }
+
+  start(): void {
+    this.#done ??= Promise.all([this.#watch.run(), this.#seat.run()]);
+  }
+
+  /** Gives up all that is held, and the seat. Resolves when nothing is left running; never throws. */
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#stop());
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort(new Error("the membership is over"));
+    this.#seat.end();
+    await this.#done;
+    if (this.#options.release !== false) await this.#seat.release();
+  }
+
+  /** Does all that follows from what was seen, published and dropped. */
+  #evaluate(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#divide();
+    this.#seat.look();
+  }
+
+  #divide(): void {
+    const { member, isHeld } = this.#seat;
+    if (!isHeld || member === undefined) return;
+    // Until the own seat is shown, others may have come before it whom nobody here has seen.
+    const shown = this.#view.member(member.seat);
+    if (shown === undefined || !sameMember(shown, member)) return;
+    const { members } = this.#view;
+    const published: Publication[] = [];
+    for (const other of members) {
+      const publication = sameMember(other, member) ? undefined : this.#view.published(other.seat);
+      if (publication !== undefined) published.push(publication);
+    }
+    const wanted = nextPublication({ members, published, own: this.#wanted, generation: this.#generation });
+    if (!samePublication(wanted, this.#wanted)) {
+      this.#wanted = wanted;
+      this.#generation = wanted.generation;
+      this.#shrinkTo(shareIn(wanted, member));
+    }
+    if (samePublication(this.#seat.published, wanted) && this.#isAgreed(wanted, member)) this.#growTo(wanted, member);
+  }
+
+  #isAgreed(division: Publication, self: Member): boolean {
+    return division.members.every((member) => {
+      if (sameMember(member, self)) return true;
+      const shown = this.#view.member(member.seat);
+      if (shown === undefined || !sameMember(shown, member)) return false;
+      return samePublication(this.#view.published(member.seat), division);
+    });
+  }
+
+  #growTo(division: Publication, member: Member): void {
+    const share = shareIn(division, member);
+    const gained = share.without(this.#held);
+    if (gained.size === 0) return;
+    this.#held = share;
+    this.#options.observer?.divided?.(division);
+    for (const participant of this.#participants) participant.gained?.(gained);
+  }
+
+  /** Nothing outside the share is begun any more; what is under way ends, and only then the division is published. */
+  #shrinkTo(share: SlotSet): void {
+    const slots = this.#held.without(share);
+    if (slots.size === 0) return;
+    this.#held = this.#held.and(share);
+    const dropping = { slots };
+    this.#dropping = [...this.#dropping, dropping];
+    const drops = [...this.#participants].map(async (participant) => participant.drop?.(slots));
+    void Promise.allSettled(drops).then(() => {
+      this.#dropping = this.#dropping.filter((other) => other !== dropping);
+      if (this.#dropping.length === 0) this.#tellDropped();
+      this.#evaluate();
+    });
+  }
+
+  /** What the next renewal carries: the new division, unless something outside of its share is still under way. */
+  get #toPublish(): Publication | undefined {
+    const wanted = this.#wanted;
+    if (wanted === undefined || this.#dropping.length === 0) return wanted;
+    const share = shareIn(wanted, this.#seat.member!);
+    return this.#dropping.every(({ slots }) => share.includes(slots)) ? wanted : this.#seat.published;
+  }
+
+  #taken(published: Publication | undefined): void {
+    this.#wanted = published;
+    this.#generation = Math.max(this.#generation, published?.generation ?? 0);
+    this.#standsBy = false;
+    for (const listener of this.#listeners) listener(true);
+    this.#evaluate();
+  }
+
+  #lost(reason: string): void {
+    this.#held = SlotSet.none;
+    for (const listener of this.#listeners) listener(false);
+    if (!this.#stopping.signal.aborted) this.#options.observer?.lost?.(reason);
+  }
+
+  #standBy(): void {
+    if (this.#standsBy) return;
+    this.#standsBy = true;
+    this.#tellDropped();
+    this.#options.observer?.standsBy?.();
+  }
+
+  #tellDropped(): void {
+    for (const participant of this.#participants) participant.dropped?.();
+  }
+
+  #failed(error: unknown): void {
+    this.#options.observer?.failed?.(error, !this.#failing);
+    this.#failing = true;
+  }
+}
+
+function shareIn({ members }: Publication, { seat }: Member): SlotSet {
+  return shareOf(
+    seat,
+    members.map((member) => member.seat),
+  );
+}

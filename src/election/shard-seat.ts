@@ -1,0 +1,283 @@
+/** One seat of a group, from when it is sought until it is let go: the Lease that is taken, renewed and published with. */
+import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-error.ts";
+import { type Clock, sleep } from "../platform/clock.ts";
+import { Alarm } from "./alarm.ts";
+import { type ElectionDurations, JITTER_FACTOR } from "./durations.ts";
+import { Fence } from "./fence.ts";
+import { type Claim, holderOf, type Lease, newLease, releasedLease, takenLease } from "./lease.ts";
+import type { LockCall } from "./lease-lock.ts";
+import type { ShardLeases } from "./shard-leases.ts";
+import {
+  type Member,
+  memberOf,
+  type Publication,
+  publicationOf,
+  publishing,
+  sameMember,
+  samePublication,
+} from "./shard-publication.ts";
+import type { ShardView } from "./shard-view.ts";
+import { type Moment, momentOf, Term, type TermClocks } from "./term.ts";
+
+export interface ShardSeatOptions {
+  readonly durations: ElectionDurations;
+  readonly leases: ShardLeases;
+  readonly identity: string;
+  readonly view: ShardView;
+  readonly clock: Clock;
+  readonly clocks: TermClocks;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  /** What the next renewal is to carry. */
+  readonly toPublish: () => Publication | undefined;
+  /** A seat is taken, and its Lease says what this replica has published before. */
+  readonly onTaken: (published: Publication | undefined) => void;
+  /** Called once for each seat, synchronously, before whoever found it lost goes on. */
+  readonly onLost: (reason: string) => void;
+  /** The Lease was renewed. */
+  readonly onRenewed: () => void;
+  /** All seats are taken by others. */
+  readonly onNoneFree: () => void;
+  /** The Lease had changed under this replica. */
+  readonly onSlowPath: () => void;
+  readonly onFailure: (error: unknown) => void;
+  readonly onSuccess: () => void;
+}
+
+/** Milliseconds that the release of the Lease may take at the end. */
+const RELEASE_WITHIN = 5_000;
+
+export class ShardSeat {
+  readonly #options: ShardSeatOptions;
+  readonly #alarm: Alarm;
+  #term: Term | undefined;
+  #termEnded = new AbortController();
+  #member: Member | undefined;
+  /** As this replica wrote it last. */
+  #lease: Lease | undefined;
+  #published: Publication | undefined;
+  /** Counts what was seen, so that nobody waits for what has come already. */
+  #looks = 0;
+
+  constructor(options: ShardSeatOptions) {
+    this.#options = options;
+    this.#alarm = new Alarm(options.clock);
+  }
+
+  /** Compares the clocks each time, and waits for no timer. */
+  get isHeld(): boolean {
+    return this.#term !== undefined && this.#term.ended === undefined;
+  }
+
+  /** Why nothing may be worked; `undefined` while the seat is held. */
+  get refused(): string | undefined {
+    if (this.#term === undefined) return "this process has no share of the keys";
+    const { ended } = this.#term;
+    return ended === undefined ? undefined : `the share of the keys was lost: ${ended}`;
+  }
+
+  /** As whom this replica sits, or sat last. */
+  get member(): Member | undefined {
+    return this.#member;
+  }
+
+  /** What the server has confirmed. */
+  get published(): Publication | undefined {
+    return this.#published;
+  }
+
+  /** Milliseconds since the last renewal beyond the lease duration while the seat is believed to be held; 0 otherwise. */
+  get overdue(): number {
+    if (this.#term === undefined) return 0;
+    const { leaseDuration, renewDeadline } = this.#options.durations;
+    return Math.max(0, renewDeadline - this.#term.remaining - leaseDuration);
+  }
+
+  /** The view has changed, or something else is to be published. */
+  look(): void {
+    this.#looks++;
+    this.#alarm.ring();
+  }
+
+  /** Takes a seat and renews it, again and again, until the signal aborts. Never rejects. */
+  async run(): Promise<void> {
+    const { signal } = this.#options;
+    while (!signal.aborted) {
+      try {
+        await this.#take();
+        await this.#sit();
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    }
+    this.#term?.end("the process gave it up");
+  }
+
+  /** Nothing is held from now on. */
+  end(): void {
+    this.#term?.end("the process gave it up");
+  }
+
+  /** Resolves when a seat is taken. @throws the signal's reason. */
+  async #take(): Promise<void> {
+    const { view, identity, signal, clocks, durations, onNoneFree, onFailure, onSuccess } = this.#options;
+    for (;;) {
+      signal.throwIfAborted();
+      const free = view.listed ? view.free(identity) : undefined;
+      if (free === undefined) {
+        if (view.listed) onNoneFree();
+        await this.#alarm.wait(Infinity, signal);
+        continue;
+      }
+      try {
+        const looks = this.#looks;
+        const since = momentOf(clocks);
+        const lease = await this.#write(free, { signal, timeout: Math.max(1_000, durations.renewDeadline / 2) });
+        onSuccess();
+        if (lease !== undefined && this.#begin(free.seat, lease, since)) return;
+        if (lease === undefined && looks === this.#looks) await this.#alarm.wait(durations.retryPeriod, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        onFailure(error);
+        await this.#pause(durations.retryPeriod * (1 + this.#options.random() * JITTER_FACTOR), signal);
+      }
+    }
+  }
+
+  /** @returns the Lease when the seat is ours; `undefined` when somebody else was faster. */
+  #write(
+    { seat, lease }: { readonly seat: number; readonly lease: Lease | undefined },
+    call: LockCall,
+  ): Promise<Lease | undefined> {
+    const { leases, identity } = this.#options;
+    const { namespace, group } = leases;
+    if (lease === undefined) {
+      const taken = newLease({ name: leases.nameOf(seat), namespace }, this.#claim());
+      return written(leases.create(publishing(taken, undefined, group), call));
+    }
+    const publication = holderOf(lease) === identity ? publicationOf(lease) : undefined;
+    return written(leases.update(publishing(takenLease(lease, this.#claim()), publication, group), call));
+  }
+
+  /** @returns false when the answer came so late that the term would be over already. */
+  #begin(seat: number, lease: Lease, since: Moment): boolean {
+    const { clocks, durations, onTaken, onLost } = this.#options;
+    const ended = new AbortController();
+    const term = new Term({
+      clocks,
+      duration: durations.renewDeadline,
+      since,
+      onEnd: (reason) => {
+        ended.abort(new Error(reason));
+        onLost(reason);
+      },
+    });
+    if (term.remaining <= 0) return false;
+    this.#lease = lease;
+    this.#member = memberOf(seat, lease)!;
+    // Whoever comes back before anybody has vacated the seat goes on with what the Lease says.
+    this.#published = publicationOf(lease);
+    this.#termEnded = ended;
+    this.#term = term;
+    onTaken(this.#published);
+    return true;
+  }
+
+  /** Renews the Lease, and publishes with it, until the term is over. @throws the signal's reason. */
+  async #sit(): Promise<void> {
+    const { clock, clocks, durations, signal: stop, toPublish, onRenewed, onFailure, onSuccess } = this.#options;
+    const { retryPeriod } = durations;
+    const term = this.#term!;
+    const signal = AbortSignal.any([stop, this.#termEnded.signal]);
+    using fence = new Fence(clock, term);
+    let due = clock.now() + this.#renewalPause(0);
+    while (term.ended === undefined) {
+      const began = clock.now();
+      try {
+        if (due > began && samePublication(toPublish(), this.#published)) {
+          await this.#alarm.wait(Math.min(due - began, Math.max(term.remaining, 0)), signal);
+          continue;
+        }
+        const since = momentOf(clocks);
+        // Leaves time for a second attempt, on another connection.
+        const timeout = Math.max(1, Math.min(term.remaining, Math.max(retryPeriod, term.remaining / 2)));
+        if (!(await this.#renew({ signal, timeout }))) return term.end("the seat is not this replica's any more");
+        onSuccess();
+        if (!term.renew(since)) return;
+        fence.rearm();
+        due = clock.now() + this.#renewalPause(clock.now() - since.steady);
+        onRenewed();
+      } catch (error) {
+        stop.throwIfAborted();
+        if (term.ended !== undefined) return;
+        onFailure(error);
+        await this.#pause(Math.max(0, retryPeriod - (clock.now() - began)), signal).catch(() => {});
+        stop.throwIfAborted();
+        due = clock.now();
+      }
+    }
+  }
+
+  /** @returns false when the seat is not ours any more. */
+  async #renew(call: LockCall): Promise<boolean> {
+    const { leases, onSlowPath, toPublish } = this.#options;
+    const publication = toPublish();
+    const write = (lease: Lease): Promise<Lease | undefined> =>
+      written(leases.update(publishing(takenLease(lease, this.#claim()), publication, leases.group), call));
+    let lease = await write(this.#lease!);
+    if (lease === undefined) {
+      onSlowPath();
+      const { name } = this.#lease!.metadata;
+      const known = await leases.get(name, call);
+      const holder = memberOf(this.#member!.seat, known);
+      if (known === undefined || holder === undefined || !sameMember(holder, this.#member!)) return false;
+      lease = await write(known);
+      if (lease === undefined) throw new Error(`The Lease ${name} changes all the time`);
+    }
+    this.#lease = lease;
+    this.#published = publication;
+    return true;
+  }
+
+  /** Empties the Lease if it is still ours. Never rejects. */
+  async release(): Promise<void> {
+    const { leases, clock, clocks, identity, durations, onFailure } = this.#options;
+    const deadline = new AbortController();
+    using _timer = clock.setTimeout(() => deadline.abort(new Error("the release took too long")), RELEASE_WITHIN);
+    const call = { signal: deadline.signal, timeout: Math.max(1_000, durations.renewDeadline / 2) };
+    try {
+      let lease = this.#lease;
+      while (lease !== undefined && holderOf(lease) === identity) {
+        if ((await written(leases.update(releasedLease(lease, clocks.wall.now()), call))) !== undefined) return;
+        lease = await leases.get(lease.metadata.name, call);
+      }
+    } catch (error) {
+      onFailure(error);
+    }
+  }
+
+  #claim(): Claim {
+    const { identity, durations, clocks } = this.#options;
+    return { identity, leaseDuration: durations.leaseDuration, now: clocks.wall.now() };
+  }
+
+  /** As an elector's: prompt answers leave time for more attempts, and a server that is slow is asked earlier. */
+  #renewalPause(took: number): number {
+    const { renewDeadline, retryPeriod } = this.#options.durations;
+    return took > retryPeriod / 2 ? Math.max(0, retryPeriod - took) : Math.max(retryPeriod, renewDeadline * 0.55);
+  }
+
+  #pause(ms: number, signal: AbortSignal): Promise<void> {
+    return sleep(ms, { clock: this.#options.clock, signal });
+  }
+}
+
+/** @returns the Lease as it was written; `undefined` when it is not the one that was read. */
+async function written(writing: Promise<Lease>): Promise<Lease | undefined> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (isAlreadyExists(error) || isConflict(error) || isNotFound(error)) return undefined;
+    throw error;
+  }
+}

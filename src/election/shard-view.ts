@@ -1,0 +1,137 @@
+/** What a replica has seen of the seats of its group, and since when by its own clock. */
+import type { Clock } from "../platform/clock.ts";
+import { compareVersions } from "../resource/meta.ts";
+import { holderOf, type Lease } from "./lease.ts";
+import { type Member, memberOf, type Publication, publicationOf } from "./shard-publication.ts";
+
+interface Seat {
+  lease: Lease;
+  /** When the Lease was first seen as it is. */
+  since: number;
+  /** Somebody deleted the Lease: its holder may work until it has expired. */
+  isDeleted: boolean;
+}
+
+export interface ShardViewOptions {
+  readonly clock: Clock;
+  /** Milliseconds after which a Lease that did not change is taken from its holder. */
+  readonly expiresAfter: number;
+  readonly nameOf: (seat: number) => string;
+  readonly seats: number;
+}
+
+/**
+ * The Leases of a group as lists and watches have shown them, never as anything else: so whoever sees its own Lease here
+ * also sees all that was written before it.
+ */
+export class ShardView {
+  readonly #options: ShardViewOptions;
+  readonly #seats = new Map<number, Seat>();
+  readonly #numbers: ReadonlyMap<string, number>;
+  /** A list has been taken in. */
+  listed = false;
+
+  constructor(options: ShardViewOptions) {
+    this.#options = options;
+    this.#numbers = new Map(Array.from({ length: options.seats }, (_, seat) => [options.nameOf(seat), seat]));
+  }
+
+  /** A list, and whether others had time to renew their Leases while this replica saw nothing: they get it again. */
+  list(leases: readonly Lease[], wasBlind: boolean): void {
+    const now = this.#options.clock.now();
+    const shown = new Set<number>();
+    for (const lease of leases) {
+      const seat = this.#numbers.get(lease.metadata.name);
+      if (seat === undefined) continue;
+      shown.add(seat);
+      this.see(lease, false);
+    }
+    for (const [seat, known] of this.#seats) {
+      if (!shown.has(seat)) known.isDeleted = true;
+      if (wasBlind) known.since = now;
+    }
+    this.listed = true;
+  }
+
+  see(lease: Lease, isDeleted: boolean): void {
+    const seat = this.#numbers.get(lease.metadata.name);
+    if (seat === undefined) return;
+    const known = this.#seats.get(seat);
+    const { uid, resourceVersion = "" } = lease.metadata;
+    if (known !== undefined && !isDeleted) {
+      const before = known.lease.metadata;
+      const isOld = compareVersions(resourceVersion, before.resourceVersion ?? "") <= 0;
+      if (isOld && uid === before.uid) return;
+    }
+    if (isDeleted) {
+      if (known !== undefined && known.lease.metadata.uid === uid) known.isDeleted = true;
+      return;
+    }
+    this.#seats.set(seat, { lease, since: this.#options.clock.now(), isDeleted: false });
+  }
+
+  lease(seat: number): Lease | undefined {
+    return this.#seats.get(seat)?.lease;
+  }
+
+  /** Who sits where, sorted by seat: also those whose Leases have expired, until somebody has taken them away. */
+  get members(): readonly Member[] {
+    const members: Member[] = [];
+    for (const [seat, { lease, isDeleted }] of this.#seats) {
+      if (isDeleted && this.#expiresIn(seat) <= 0) continue;
+      const member = memberOf(seat, lease);
+      if (member !== undefined) members.push(member);
+    }
+    return members.sort((a, b) => a.seat - b.seat);
+  }
+
+  member(seat: number): Member | undefined {
+    return memberOf(seat, this.#seats.get(seat)?.lease);
+  }
+
+  published(seat: number): Publication | undefined {
+    return publicationOf(this.#seats.get(seat)?.lease);
+  }
+
+  /** Seats whose holders have not renewed their Leases in time, to be vacated: those of `identity` never count. */
+  expired(identity: string): readonly number[] {
+    const expired: number[] = [];
+    for (const [seat, { lease, isDeleted }] of this.#seats) {
+      const holder = holderOf(lease);
+      if (!isDeleted && holder !== "" && holder !== identity && this.#expiresIn(seat) <= 0) expired.push(seat);
+    }
+    return expired;
+  }
+
+  /** Milliseconds until the next Lease of somebody else expires; `undefined` when nobody else holds one. */
+  nextExpiry(identity: string): number | undefined {
+    let next: number | undefined;
+    for (const [seat, { lease }] of this.#seats) {
+      const holder = holderOf(lease);
+      if (holder === "" || holder === identity) continue;
+      const left = this.#expiresIn(seat);
+      if (next === undefined || left < next) next = left;
+    }
+    return next;
+  }
+
+  /** The seat to take, and its Lease if there is one: our own first, then the lowest that nobody holds. */
+  free(identity: string): { readonly seat: number; readonly lease: Lease | undefined } | undefined {
+    let lowest: { readonly seat: number; readonly lease: Lease | undefined } | undefined;
+    for (let seat = 0; seat < this.#options.seats; seat++) {
+      const known = this.#seats.get(seat);
+      const holder = holderOf(known?.lease);
+      if (known !== undefined && !known.isDeleted && holder === identity) return { seat, lease: known.lease };
+      const isFree = known === undefined || holder === "" || this.#expiresIn(seat) <= 0;
+      if (lowest === undefined && isFree) {
+        lowest = { seat, lease: known === undefined || known.isDeleted ? undefined : known.lease };
+      }
+    }
+    return lowest;
+  }
+
+  #expiresIn(seat: number): number {
+    const known = this.#seats.get(seat);
+    return known === undefined ? 0 : known.since + this.#options.expiresAfter - this.#options.clock.now();
+  }
+}
