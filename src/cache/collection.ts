@@ -3,6 +3,8 @@ import { listPages } from "../kube/api/list.ts";
 import { plainObject } from "../kube/api/listed-metadata.ts";
 import { collectionPath, type Mapping } from "../kube/api/mapper.ts";
 import { watch, type WatchOptions } from "../kube/api/watch.ts";
+import { isBadRequest } from "../kube/errors/api-error.ts";
+import { sleep } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { CompleteOptions } from "./reflector-options.ts";
 import { failureOf, type ListReason } from "./reflector-state.ts";
@@ -31,6 +33,8 @@ interface Listing {
 
 export class Collection {
   readonly #options: CompleteOptions;
+  /** The last list was the part that was asked for, so a watch of that part goes on from it. */
+  #isPart = false;
 
   constructor(options: CompleteOptions) {
     this.#options = options;
@@ -52,16 +56,35 @@ export class Collection {
     onList?.(reason);
     sink.beginList(reason);
     const resourceVersion =
-      (await this.#listSelectively(mapping, { reason, signal })) ??
-      (await this.#listWhole(mapping, { reason, signal }));
+      this.#options.portion?.isEmpty === true
+        ? await this.#listNothing(mapping, signal)
+        : ((await this.#listSelectively(mapping, { reason, signal })) ??
+          (await this.#listWhole(mapping, { reason, signal })));
     signal.throwIfAborted();
     sink.endList(resourceVersion);
     return resourceVersion;
   }
 
+  /** Asks the server only whether the collection could be listed, because nothing of it is to be kept. */
+  async #listNothing(mapping: Mapping, signal: AbortSignal): Promise<string> {
+    const { namespace, labels, fields, transport } = this.#options;
+    const path = collectionPath(mapping, namespace);
+    const isEnough = (): false => false;
+    const { resourceVersion } = await listPages(transport, {
+      path,
+      labels,
+      fields,
+      limit: 1,
+      signal,
+      onPage: isEnough,
+    });
+    return resourceVersion;
+  }
+
   /** Lists metadata where metadata is all, or most, of what is needed. @returns `undefined` where it is not. */
   async #listSelectively(mapping: Mapping, { reason, signal }: Listing): Promise<string | undefined> {
-    const { sink, metadataOnly, wants, namespace, labels, fields, pageSize, transport, onLeftOut } = this.#options;
+    const { sink, metadataOnly, wants, namespace, fields, pageSize, transport, onLeftOut } = this.#options;
+    const labels = this.#labels;
     const isWanted = metadataOnly === true ? () => NONE : wants;
     if (isWanted?.() === undefined) return undefined;
     const path = collectionPath(mapping, namespace);
@@ -89,12 +112,15 @@ export class Collection {
   }
 
   async #listWhole(mapping: Mapping, { reason, signal }: Listing): Promise<string> {
-    const { sink, namespace, labels, fields, pageSize: limit, transport, onLeftOut } = this.#options;
+    const { sink, namespace, fields, pageSize: limit, transport, onLeftOut, divided } = this.#options;
     const path = collectionPath(mapping, namespace);
-    const { resourceVersion } = await listPages<AnyObject>(transport, {
+    const shards = this.#shards(path);
+    this.#isPart = shards !== undefined;
+    const listed = listPages<AnyObject>(transport, {
       path,
-      labels,
+      labels: this.#labels,
       fields,
+      shards,
       limit,
       signal,
       fullListIfExpired: true,
@@ -103,10 +129,33 @@ export class Collection {
       onPage: (objects, page) => {
         signal.throwIfAborted();
         checkVersion(page.resourceVersion, path);
+        if (!page.isPart) this.#isPart = false;
         sink.page(objects, page.resourceVersion);
       },
     });
-    return resourceVersion;
+    try {
+      const { resourceVersion } = await listed;
+      // What has come is more than was asked for, and the sink has left the rest out.
+      if (shards !== undefined && !this.#isPart) divided.giveUp(path);
+      return resourceVersion;
+    } catch (error) {
+      if (shards === undefined || !isBadRequest(error)) throw error;
+      divided.giveUp(path);
+      sink.beginList(reason);
+      return this.#listWhole(mapping, { reason, signal });
+    }
+  }
+
+  /** The ranges that the server is asked for, as long as it has not shown that it cannot divide the collection. */
+  #shards(path: string): string | undefined {
+    const { portion, divided } = this.#options;
+    return portion !== undefined && divided.mayAsk(path) ? portion.shardSelector : undefined;
+  }
+
+  get #labels(): string | undefined {
+    const { labels, portion } = this.#options;
+    if (portion?.labels === undefined) return labels;
+    return labels ? `${labels},${portion.labels}` : portion.labels;
   }
 
   /** Lists and watches on one connection: the stream becomes the watch once the list is complete. */
@@ -115,7 +164,7 @@ export class Collection {
     signal: AbortSignal,
     onComplete: (resourceVersion: string) => void,
   ): Promise<StreamEnd> {
-    const { transport, clock, listSemaphore, sink, streams, labels, fields, onStatus, onList } = this.#options;
+    const { transport, clock, listSemaphore, sink, streams, fields, onStatus, onList } = this.#options;
     const path = await this.#path(signal);
     const turn = await listSemaphore.acquire(signal);
     const late = new AbortController();
@@ -142,8 +191,9 @@ export class Collection {
     try {
       await watch(transport, {
         path,
-        labels,
+        labels: this.#labels,
         fields,
+        shards: this.#shards(path),
         ...this.#duration(),
         sendInitialEvents: true,
         ...this.#type(),
@@ -178,14 +228,22 @@ export class Collection {
   }
 
   async watch(resourceVersion: string, signal: AbortSignal, onOpen: () => void): Promise<void> {
-    const { transport, sink, labels, fields, onStatus } = this.#options;
+    const { transport, sink, fields, onStatus, portion, clock } = this.#options;
+    const duration = this.#duration();
+    if (portion?.isEmpty === true) {
+      onOpen();
+      onStatus({ kind: "watching" });
+      return sleep(duration.timeoutSeconds * 1_000, { clock, signal });
+    }
     try {
+      const path = await this.#path(signal);
       await watch(transport, {
-        path: await this.#path(signal),
+        path,
         resourceVersion,
-        labels,
+        labels: this.#labels,
         fields,
-        ...this.#duration(),
+        shards: this.#isPart ? this.#shards(path) : undefined,
+        ...duration,
         ...this.#type(),
         signal,
         onLine: (line) => sink.matchWriteEcho?.(line) === true,

@@ -108,3 +108,6 @@ export function deleteEvent(stateUnknown: boolean, origin?: string): DeleteEvent
   if (origin === undefined) return stateUnknown ? VANISHED : DELETED;
   return { stateUnknown, origin };
 }
+
+/** The object is still there, and the business of another replica. */
+export const ELSEWHERE: DeleteEvent = Object.freeze({ stateUnknown: false, isElsewhere: true });

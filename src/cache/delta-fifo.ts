@@ -1,6 +1,6 @@
 /** Queues what happened to objects, in order, until it is applied to the store. */
 import type { AnyObject } from "../resource/handle.ts";
-import { keyString } from "../resource/meta.ts";
+import { compareVersions, keyString } from "../resource/meta.ts";
 import { WorkSignal } from "./work-signal.ts";
 
 export type DeltaType = "Added" | "Updated" | "Deleted" | "Replaced" | "Sync";
@@ -335,4 +335,14 @@ function append(chains: Map<string, Delta>, key: string, delta: Delta): void {
   // The queued deletion was seen, or is as good as the new one.
   if (last.type === "Deleted" && delta.type === "Deleted") return;
   last.next = delta;
+}
+
+/** Whether a list shows a state that should have been known; an object that is missing may have been deleted since. */
+export function isMissed({ type, object }: Delta, stored: AnyObject | undefined, known: string): boolean {
+  const { resourceVersion } = object.metadata;
+  return (
+    type === "Replaced" &&
+    stored?.metadata.resourceVersion !== resourceVersion &&
+    compareVersions(resourceVersion, known) <= 0
+  );
 }

@@ -2,8 +2,8 @@
 import type { WatchType } from "../kube/api/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { compareVersions, keyString } from "../resource/meta.ts";
-import { Delta, DeltaFifo, type DeltaType, type ListMark } from "./delta-fifo.ts";
-import { deleteEvent, Delivery } from "./delivery.ts";
+import { Delta, DeltaFifo, type DeltaType, isMissed, type ListMark } from "./delta-fifo.ts";
+import { deleteEvent, Delivery, ELSEWHERE } from "./delivery.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Indexer } from "./indexer.ts";
 import type { DeleteEvent } from "./informer-handler.ts";
@@ -205,6 +205,14 @@ export class DeltaProcessor implements ReflectorSink {
     this.#fifo.drain(this.#apply);
   }
 
+  /** Removes objects that are not kept any more, though the server still has them. */
+  discard(isKept: (object: AnyObject) => boolean): void {
+    for (const key of this.#keys()) {
+      const stored = this.#store.get(key)!;
+      if (!isKept(stored)) this.#remove(key, stored, ELSEWHERE);
+    }
+  }
+
   /** The kind is gone: removes all its objects. */
   vanish(): void {
     this.synced = false;
@@ -320,7 +328,7 @@ export class DeltaProcessor implements ReflectorSink {
     }
     if (list?.known !== undefined && isMissed(delta, stored, list.known)) this.differences++;
     if (stored === undefined) {
-      if (type !== "Deleted") this.#delivery.add(key, object, { isInitial: !this.synced });
+      if (type !== "Deleted") this.#delivery.add(key, object, { isInitial: !this.synced || list?.refresh === true });
       return;
     }
     const isSame = stored.metadata.uid === object.metadata.uid;
@@ -387,14 +395,4 @@ export class DeltaProcessor implements ReflectorSink {
     const prefix = `${namespace}/`;
     for (const key of this.#store.keys()) if (namespace === "" || key.startsWith(prefix)) yield key;
   }
-}
-
-/** Whether a list shows a state that should have been known; an object that is missing may have been deleted since. */
-function isMissed({ type, object }: Delta, stored: AnyObject | undefined, known: string): boolean {
-  const { resourceVersion } = object.metadata;
-  return (
-    type === "Replaced" &&
-    stored?.metadata.resourceVersion !== resourceVersion &&
-    compareVersions(resourceVersion, known) <= 0
-  );
 }

@@ -21,6 +21,8 @@ export interface DeleteEvent {
   /** The deletion itself was not seen, so the object is the last known state. */
   readonly stateUnknown: boolean;
   readonly origin?: string | undefined;
+  /** The object is still there, and from now on the business of another replica. */
+  readonly isElsewhere?: boolean | undefined;
 }
 
 /**

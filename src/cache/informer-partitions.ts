@@ -122,9 +122,11 @@ export class InformerPartitions {
     for (const partition of this.#partitions.values()) run(partition);
   }
 
-  /** Lists again what was dropped, in partitions that have taken objects already. */
-  relist(): void {
-    for (const { processor, reflector } of this.#partitions.values()) if (processor.hasTaken) reflector.relist("needs");
+  /** Lists again what was dropped: in partitions that have taken objects already, or `always`. */
+  relist(always = false): void {
+    for (const { processor, reflector } of this.#partitions.values()) {
+      if (always || processor.hasTaken) reflector.relist("needs");
+    }
   }
 
   /** Stops all partitions; resolves once nothing is left running. */

@@ -8,6 +8,7 @@ import { parseFieldSelector } from "../resource/field-selector.ts";
 import { parseLabelSelector } from "../resource/selector.ts";
 import type { WriteResult } from "./write-result.ts";
 import { ListSemaphore } from "./list-semaphore.ts";
+import { DividedCollections, type Portion } from "./portion.ts";
 import type { Needs } from "./projection.ts";
 import { followNamespaces, isNamespaceSelector, Namespace, type NamespaceSelector } from "./selected-namespaces.ts";
 import { SharedInformer } from "./shared-informer.ts";
@@ -38,6 +39,8 @@ export interface AcquireOptions {
   readonly labels?: string | undefined;
   /** A field selector. */
   readonly fields?: string | undefined;
+  /** What of that is kept: the same object each time for one id. @default all */
+  readonly portion?: Portion | undefined;
   readonly needs: Needs;
   /** The paths that are needed besides metadata; an existing informer of whole objects is used too. @default everything */
   readonly keep?: readonly string[] | undefined;
@@ -87,6 +90,7 @@ export class InformerRegistry {
   readonly #clock: Clock;
   readonly #listSemaphore = new ListSemaphore();
   readonly #streams = new StreamMemory();
+  readonly #divided = new DividedCollections();
   readonly #shared = new Map<string, Shared>();
   readonly #kinds = new Map<string, Map<string, KindEntry>>();
   readonly #stopping = new Set<Promise<void>>();
@@ -231,6 +235,8 @@ export class InformerRegistry {
       listSemaphore: this.#listSemaphore,
       list,
       streams: this.#streams,
+      divided: this.#divided,
+      portion: options.portion,
       held: kind.held,
       checkEvery: this.#options.checkEvery ?? DEFAULT_CHECK_MS,
       keep: options.keep,

@@ -10,6 +10,8 @@ export interface ObjectSetOptions {
   readonly labels?: string | undefined;
   readonly fields?: string | undefined;
   readonly keep?: readonly string[] | undefined;
+  /** A part of them, where replicas divide them. */
+  readonly portion?: { readonly id: string } | undefined;
 }
 
 export class ObjectSet {
@@ -27,7 +29,7 @@ export class ObjectSet {
   readonly #fields: FieldSelector | undefined;
 
   constructor({ apiVersion, kind }: Resource, options: ObjectSetOptions) {
-    const { namespaces = [], namespaceLabels, labels, fields, keep } = options;
+    const { namespaces = [], namespaceLabels, labels, fields, keep, portion } = options;
     this.namespaceLabels = namespaceLabels;
     this.namespaces = namespaceLabels === undefined ? [...new Set(namespaces)].sort() : [];
     this.labels = labels || undefined;
@@ -36,7 +38,9 @@ export class ObjectSet {
     this.#labels = this.labels === undefined ? undefined : parseLabelSelector(this.labels);
     this.#fields = this.fields === undefined ? undefined : parseFieldSelector(this.fields);
     const where = namespaceLabels === undefined ? this.namespaces.join(",") : `{${namespaceLabels}}`;
-    this.selector = [where, this.labels ?? "", this.fields ?? ""].join(";").replace(/;+$/, "");
+    this.selector = [where, this.labels ?? "", this.fields ?? "", portion === undefined ? "" : `shardBy=${portion.id}`]
+      .join(";")
+      .replace(/;+$/, "");
     const kept = this.keep === undefined ? "" : `#${this.keep.text}`;
     this.id = `${apiVersion}/${kind}${this.selector && `?${this.selector}`}${kept}`;
   }

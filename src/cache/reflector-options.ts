@@ -6,6 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { InformerState } from "./informer-state.ts";
 import type { ListSemaphore } from "./list-semaphore.ts";
+import type { DividedCollections, Portion } from "./portion.ts";
 import type { ListReason } from "./reflector-state.ts";
 import type { ListMode, StreamMemory } from "./streaming-list.ts";
 
@@ -32,6 +33,10 @@ export interface ReflectorOptions {
   readonly namespace: string;
   readonly labels?: string | undefined;
   readonly fields?: string | undefined;
+  /** What the sink keeps of it; a server that can shows no more. @default all */
+  readonly portion?: Portion | undefined;
+  /** Shared by reflectors of one server. @default its own */
+  readonly divided?: DividedCollections | undefined;
   readonly transport: Transport;
   readonly mapper: RestMapper;
   /** @default systemClock */
@@ -68,5 +73,6 @@ export type CompleteOptions = ReflectorOptions & {
   readonly random: () => number;
   readonly listSemaphore: ListSemaphore;
   readonly streams: StreamMemory;
+  readonly divided: DividedCollections;
   readonly onStatus: (status: InformerState) => void;
 };

@@ -3,6 +3,7 @@ import { isNotFound } from "../kube/errors/api-error.ts";
 import { monotonic, sleep } from "../platform/clock.ts";
 import { Collection } from "./collection.ts";
 import { ListSemaphore } from "./list-semaphore.ts";
+import { DividedCollections } from "./portion.ts";
 import type { CompleteOptions, ReflectorOptions } from "./reflector-options.ts";
 import { StreamMemory } from "./streaming-list.ts";
 import {
@@ -34,8 +35,8 @@ export class Reflector {
 
   constructor(options: ReflectorOptions) {
     const { random = Math.random, listSemaphore = new ListSemaphore() } = options;
-    const { streams = new StreamMemory(), onStatus = () => {} } = options;
-    this.#options = { ...options, clock: monotonic(options.clock), random, listSemaphore, streams, onStatus };
+    const { streams = new StreamMemory(), divided = new DividedCollections(), onStatus = () => {} } = options;
+    this.#options = { ...options, clock: monotonic(options.clock), random, listSemaphore, streams, divided, onStatus };
     this.#collection = new Collection(this.#options);
   }
 

@@ -1,7 +1,4 @@
 /** A shared informer: one set of objects, kept current for all its users. */
-import type { RestMapper } from "../kube/api/mapper.ts";
-import type { Transport } from "../kube/transport/transport.ts";
-import type { Log } from "../observe/log.ts";
 import { abortable } from "../platform/abortable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
@@ -10,54 +7,22 @@ import { DeltaProcessor } from "./delta-processor.ts";
 import type { WriteResult } from "./write-result.ts";
 import { Handlers } from "./handlers.ts";
 import { Indexer } from "./indexer.ts";
+import type { SharedInformerOptions } from "./informer-options.ts";
 import type { HandlerOptions, HandlerRegistration, InformerHandler } from "./informer-handler.ts";
 import { ObjectTransformer } from "./object-transformer.ts";
 import { InformerPartitions } from "./informer-partitions.ts";
 import { worstOf, type InformerState } from "./informer-state.ts";
 import { ListSemaphore } from "./list-semaphore.ts";
 import { ObjectSet } from "./object-set.ts";
+import type { Portion } from "./portion.ts";
+import { PortionSink } from "./portion-sink.ts";
 import type { Needs } from "./projection.ts";
 import { Reflector } from "./reflector.ts";
-import type { ListMode, StreamMemory } from "./streaming-list.ts";
-import type { ListReason } from "./reflector-state.ts";
 import { StateLog } from "./state-log.ts";
 
-export interface SharedInformerOptions {
-  readonly transport: Transport;
-  readonly mapper: RestMapper;
-  /** @default nothing is logged */
-  readonly log?: Pick<Log, "debug" | "info" | "warn" | "error"> | undefined;
-  /** Empty for all namespaces. @default [] */
-  readonly namespaces?: readonly string[] | undefined;
-  /** Instead of `namespaces`: a label selector for namespaces, which are added and removed by `addNamespace` and `removeNamespace`. */
-  readonly namespaceLabels?: string | undefined;
-  readonly labels?: string | undefined;
-  readonly fields?: string | undefined;
-  /** @default systemClock */
-  readonly clock?: Clock | undefined;
-  /** @default Math.random */
-  readonly random?: (() => number) | undefined;
-  /** Freezes cached objects. @default false */
-  readonly freeze?: boolean | undefined;
-  /** Changes each object once before it is stored. If it throws, the object is stored unchanged. */
-  readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
-  /** Milliseconds, with jitter, after which everything is listed again to find missed changes. @default never */
-  readonly checkEvery?: number | undefined;
-  /** Shared by informers that must not list at the same time. @default one of its own */
-  readonly listSemaphore?: ListSemaphore | undefined;
-  /** Keys with an own write in flight, and how many. */
-  readonly held?: ReadonlyMap<string, number> | undefined;
-  /** Objects per page. @default 500 */
-  readonly pageSize?: number | undefined;
-  /** Paths that are kept besides metadata, such as `spec.nodeName`; an empty list keeps metadata only. @default everything */
-  readonly keep?: readonly string[] | undefined;
-  /** How to list. @default "auto" */
-  readonly list?: ListMode | undefined;
-  /** Shared by the informers of one server. @default one of its own */
-  readonly streams?: StreamMemory | undefined;
-  /** Called when a full list begins. */
-  readonly onList?: ((reason: ListReason) => void) | undefined;
-}
+export type { SharedInformerOptions };
+
+type Wants = (object: AnyObject) => boolean;
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOTHING_HELD: ReadonlyMap<string, number> = new Map();
@@ -74,6 +39,10 @@ export class SharedInformer {
   readonly resource: Resource;
   readonly store: Indexer = new Indexer();
   readonly #set: ObjectSet;
+  readonly #portion: Portion | undefined;
+  /** Which objects are wanted whole: of all, and of the portion. */
+  #wanted: { readonly all: Wants; readonly here: Wants } | undefined;
+  readonly #portionChanges: Disposable | undefined;
   readonly #transformer: ObjectTransformer;
   readonly #stateLog: StateLog;
   readonly #clock: Clock;
@@ -94,11 +63,12 @@ export class SharedInformer {
 
   constructor(resource: Resource, options: SharedInformerOptions) {
     const { clock = systemClock, random = Math.random, freeze = false, log = SILENT } = options;
-    const { listSemaphore = new ListSemaphore(), held = NOTHING_HELD, transport, mapper, pageSize } = options;
+    const { listSemaphore = new ListSemaphore(), held = NOTHING_HELD, transport, mapper, pageSize, portion } = options;
     this.resource = resource;
     const set = new ObjectSet(resource, options);
     const { id, keep, labels, fields } = set;
     this.#set = set;
+    this.#portion = portion;
     this.#selection = set.namespaceLabels === undefined ? undefined : { state: { kind: "starting" }, synced: false };
     this.#clock = clock;
     this.#stateLog = new StateLog(log, id);
@@ -113,7 +83,7 @@ export class SharedInformer {
           held,
           transformer: this.#transformer,
           needs: () => this.#needs,
-          covers: (object) => this.covers(object),
+          covers: (object) => this.covers(object) && portion?.has(object) !== false,
           onHeard: () => this.#onServerHeard(),
           onSynced: () => this.#synced(),
         });
@@ -122,6 +92,8 @@ export class SharedInformer {
           namespace,
           labels,
           fields,
+          portion,
+          divided: options.divided,
           transport,
           mapper,
           clock,
@@ -132,8 +104,8 @@ export class SharedInformer {
           list: options.list,
           metadataOnly: keep?.isMetadataOnly,
           streams: options.streams,
-          sink: processor,
-          wants: () => this.#transformer.wants,
+          sink: portion === undefined ? processor : new PortionSink(processor, { portion, store: this.store }),
+          wants: () => this.#wants(),
           onStatus,
           onOther: (object) => this.#stateLog.other(object),
           onLeftOut: (object, flaw) => this.#stateLog.leftOut(object, flaw),
@@ -146,6 +118,7 @@ export class SharedInformer {
       },
       onStatus: () => this.#status(),
     });
+    this.#portionChanges = portion?.onChange((isMore) => this.#portioned(isMore));
     if (set.namespaceLabels !== undefined) return;
     for (const namespace of set.namespaces.length === 0 ? [""] : set.namespaces) this.#partitions.add(namespace, true);
   }
@@ -166,6 +139,11 @@ export class SharedInformer {
 
   get fields(): string | undefined {
     return this.#set.fields;
+  }
+
+  /** What tells the part of the objects that is kept, where several replicas divide them. */
+  get portion(): string | undefined {
+    return this.#portion?.id;
   }
 
   /** The label selector for namespaces; `undefined` when they are named, or when all are watched. */
@@ -259,6 +237,7 @@ export class SharedInformer {
   /** Stops the informer; resolves once nothing is left running. The store keeps its content. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("The informer is stopped"));
+    this.#portionChanges?.[Symbol.dispose]();
     this.#handlers.stop();
     await this.#partitions.stop();
     this.#state = { kind: "stopped" };
@@ -310,6 +289,11 @@ export class SharedInformer {
     return processor !== undefined && (this.#set.namespaceLabels === undefined || processor.synced);
   }
 
+  /** Whether `sees` is true and no other replica keeps a part of the namespace. */
+  seesAll(namespace: string | undefined): boolean {
+    return this.sees(namespace) && this.#portion?.hasAll(namespace) !== false;
+  }
+
   /** Starts watching a namespace; handlers are told of its objects as added. */
   addNamespace(namespace: string): void {
     if (!this.#stopping.signal.aborted && !this.#partitions.has(namespace))
@@ -355,6 +339,22 @@ export class SharedInformer {
   /** The writes of these origins count as observed by the handlers, like changes from outside. */
   markObserved(origins: readonly string[]): void {
     for (const processor of this.#partitions.processors) processor.markObserved(origins);
+  }
+
+  #wants(): Wants | undefined {
+    const { wants: all } = this.#transformer;
+    const portion = this.#portion;
+    if (all === undefined || portion === undefined) return all;
+    if (this.#wanted?.all !== all) this.#wanted = { all, here: (object) => all(object) && portion.has(object) };
+    return this.#wanted.here;
+  }
+
+  /** What no longer belongs to the portion leaves at once; what newly belongs to it is listed. */
+  #portioned(isMore: boolean): void {
+    for (const processor of this.#partitions.processors) processor.discard((object) => this.#portion!.has(object));
+    if (!isMore) return;
+    this.#needs++;
+    this.#partitions.relist(true);
   }
 
   #processorOf(key: string): DeltaProcessor | undefined {

@@ -238,12 +238,12 @@ function inOrder(objects: AnyObject[], { sort, limit }: ListQuery): readonly Any
 
 /** Whether an object of the namespace that the informer does not have does not exist. */
 function isWhole(informer: SharedInformer, namespace: string | undefined): boolean {
-  return informer.labels === undefined && informer.fields === undefined && informer.sees(namespace);
+  return informer.labels === undefined && informer.fields === undefined && informer.seesAll(namespace);
 }
 
 /** Whether the informer's set includes all that the query asks for. */
 function includes(informer: SharedInformer, query: ListQuery): boolean {
-  if (informer.fields !== undefined || !informer.sees(query.namespace)) return false;
+  if (informer.fields !== undefined || !informer.seesAll(query.namespace)) return false;
   if (informer.labels === undefined || informer.labels === query.labels) return true;
   return query.labels !== undefined && informer.labels === parseLabelSelector(query.labels).toString();
 }

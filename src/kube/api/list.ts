@@ -24,6 +24,8 @@ export interface Page {
   readonly hasNext: boolean;
   /** Of all items of this page, estimated. */
   readonly bytes: () => number;
+  /** The server has shown the part that `shards` asked for, and not everything. */
+  readonly isPart: boolean;
   /** Whether the items are whole, which they also are where a server has no metadata alone. */
   readonly isWhole: boolean;
 }
@@ -37,6 +39,8 @@ export interface ListOptions<T> {
   readonly labels?: string | undefined;
   /** A field selector. */
   readonly fields?: string | undefined;
+  /** Ranges of hashes, for servers that divide collections; others show everything. */
+  readonly shards?: string | undefined;
   /** A state that is not older than this one. @default the newest */
   readonly notOlderThan?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -156,6 +160,7 @@ function queryOf<T>(
   if (limit > 0) query.set("limit", String(limit));
   if (options.labels) query.set("labelSelector", options.labels);
   if (options.fields) query.set("fieldSelector", options.fields);
+  if (options.shards !== undefined) query.set("shardSelector", options.shards);
   // The token carries the version of the first page; the server refuses both together.
   if (token !== undefined) query.set("continue", token);
   else if (options.notOlderThan !== undefined) {

@@ -87,6 +87,7 @@ test("a list of metadata in protocol buffers is read with its version, its token
     apiVersion: "v1",
     kind: "ConfigMap",
     isWhole: false,
+    isPart: false,
     bytes: 0,
     items: [{ apiVersion: "v1", kind: "ConfigMap", metadata: small }],
   });

@@ -67,7 +67,8 @@ function readProtobuf(answer: Uint8Array, request: MetadataRequest): ReceivedPag
     } else reader.skip(tag);
   }
   if (resourceVersion === "") throw new RangeError("the list has no resource version");
-  return { resourceVersion, next, remaining, items, apiVersion, kind, isWhole: false, bytes: () => answer.length };
+  const about = { isWhole: false, isPart: false, bytes: () => answer.length };
+  return { resourceVersion, next, remaining, items, apiVersion, kind, ...about };
 }
 
 function readJson(answer: Uint8Array, request: MetadataRequest): ReceivedPage<AnyObject> {

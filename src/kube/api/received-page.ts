@@ -12,6 +12,8 @@ export interface ReceivedPage<T> {
   readonly apiVersion: string;
   /** Of the items. */
   readonly kind: string;
+  /** The server says that it is the part of the collection that was asked for. */
+  readonly isPart: boolean;
   /** More than metadata came. */
   readonly isWhole: boolean;
   /** Of all items, estimated. */
@@ -46,7 +48,7 @@ export function receivedPage<T>(answer: unknown, options: ReceivedPageOptions): 
   if (typeof apiVersion !== "string" || typeof kind !== "string") return refuse("it has no apiVersion and kind");
   if (given !== null && !Array.isArray(given)) return refuse("items is no list");
   if (!isObject(metadata)) return refuse("metadata is no object");
-  const { resourceVersion = "", continue: next = "", remainingItemCount: remaining } = metadata;
+  const { resourceVersion = "", continue: next = "", remainingItemCount: remaining, shardInfo } = metadata;
   if (typeof resourceVersion !== "string") return refuse("metadata.resourceVersion is no string");
   if (typeof next !== "string") return refuse("metadata.continue is no string");
   const items = wellFormed(given ?? [], options.onLeftOut);
@@ -62,6 +64,7 @@ export function receivedPage<T>(answer: unknown, options: ReceivedPageOptions): 
     remaining: typeof remaining === "number" && remaining >= 0 ? remaining : undefined,
     items: items as T[],
     ...type,
+    isPart: shardInfo !== undefined && shardInfo !== null,
     isWhole: !isPartial,
     bytes: () => bytesOf(items),
   };

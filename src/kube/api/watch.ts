@@ -24,6 +24,8 @@ export interface WatchOptions {
   readonly labels?: string | undefined;
   /** A field selector. */
   readonly fields?: string | undefined;
+  /** Ranges of hashes, for servers that divide collections; others show everything. */
+  readonly shards?: string | undefined;
   /** After which the server ends the watch in order. @default the server's, 30 to 60 minutes */
   readonly timeoutSeconds?: number | undefined;
   /** A streaming list: the objects first, then a bookmark annotated `k8s.io/initial-events-end`. */
@@ -164,6 +166,7 @@ function queryOf(options: WatchOptions): URLSearchParams {
   if (options.resourceVersion !== undefined) query.set("resourceVersion", options.resourceVersion);
   if (options.labels) query.set("labelSelector", options.labels);
   if (options.fields) query.set("fieldSelector", options.fields);
+  if (options.shards !== undefined) query.set("shardSelector", options.shards);
   if (options.timeoutSeconds !== undefined) query.set("timeoutSeconds", String(options.timeoutSeconds));
   if (options.sendInitialEvents) {
     query.set("sendInitialEvents", "true");

@@ -176,6 +176,11 @@ export function isAlreadyExists(error: unknown): error is ApiError {
   return isApiError(error) && error.reason === "AlreadyExists";
 }
 
+/** The request itself is wrong, as the server understands it. */
+export function isBadRequest(error: unknown): error is ApiError {
+  return isApiError(error) && error.code === 400;
+}
+
 export function isForbidden(error: unknown): error is ApiError {
   return isApiError(error) && error.code === 403;
 }
