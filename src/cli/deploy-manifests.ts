@@ -14,12 +14,14 @@ export interface DeployOptions {
   readonly installs: boolean;
   /** Holds the binary and, without files, the modules. */
   readonly image: string;
-  /** More than one need a leader. */
+  /** More than one need a leader, or shards. */
   readonly replicas: number;
   /** The value of `--leader-elect`; `undefined` for none. */
   readonly elects: "process" | "module" | undefined;
   /** Metrics are served over TLS, to those whom the API server lets read them. */
   readonly secure: boolean;
+  /** The value of `--shards`; `undefined` where one replica leads. */
+  readonly shards: string | undefined;
   readonly webhooks: Pick<WebhookManifests, "service" | "args">;
   /** The modules, for a ConfigMap; `undefined` when the image holds them. */
   readonly files: readonly MountedFile[] | undefined;
@@ -73,7 +75,7 @@ function labels(name: string): Readonly<Record<string, string>> {
 }
 
 function deployment(options: DeployOptions): object {
-  const { account, namespaces, image, installs, files, replicas, elects, secure, webhooks } = options;
+  const { account, namespaces, image, installs, files, replicas, elects, shards, secure, webhooks } = options;
   const { name, namespace } = account;
   const selector = selectorOf(name);
   const annotations = files === undefined ? undefined : { "binnacle.dev/modules": hashOf(files) };
@@ -88,6 +90,7 @@ function deployment(options: DeployOptions): object {
       ...(installs ? ["--install-crds"] : []),
       ...(elects === undefined ? [] : [`--leader-elect=${elects}`, `--leader-election-id=${name}`]),
       ...(secure ? ["--metrics-secure", `--metrics-bind-address=:${SECURE_METRICS_PORT}`] : []),
+      ...(shards === undefined ? [] : [`--shards=${shards}`, `--leader-election-id=${name}`]),
       ...webhooks.args,
     ],
     ports: [
@@ -111,7 +114,7 @@ function deployment(options: DeployOptions): object {
       // Without a leader two at the same time would reconcile the same objects. With one, a new replica is warm before
       // an old one hands the lead over.
       strategy:
-        elects === undefined
+        elects === undefined && shards === undefined
           ? { type: "Recreate" }
           : { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       selector: { matchLabels: selector },

@@ -1,7 +1,9 @@
 /** The options of leader election, with the names that kubebuilder and kube-controller-manager give them. */
 import { checkDurations } from "../election/durations.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
+import { MOST_SEATS } from "../election/division.ts";
 import type { ElectionOptions } from "../manager/elections.ts";
+import type { ShardingOptions } from "../manager/sharding.ts";
 import type { Option, ValuesOf } from "./option.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -15,9 +17,16 @@ const options = [
     describe: "Let one of several replicas work: process elects one for all modules, module one for each; off is false",
   },
   {
+    name: "shards",
+    type: "string",
+    describe:
+      "Divide the keys among at most so many replicas, or with auto among all that there are; instead of --leader-elect",
+  },
+  {
     name: "leader-election-id",
     type: "string",
-    describe: "Name of the Lease that the replicas share; needed with --leader-elect",
+    describe:
+      "Name of the Lease that the replicas share, or what its names begin with; needed with --leader-elect and --shards",
   },
   {
     name: "leader-election-namespace",
@@ -67,11 +76,48 @@ export function electionOf(
   { namespace }: Pick<ClusterConfig, "namespace">,
 ): ElectionOptions | undefined {
   const mode = given["leader-elect"];
-  const id = given["leader-election-id"];
   if (mode === "false") return undefined;
+  return { ...sharedOf(given, { flag: "--leader-elect", namespace }), mode: mode === "module" ? "module" : "process" };
+}
+
+/**
+ * How the keys are divided; `undefined` for not at all.
+ *
+ * @throws UsageError naming the option that is missing or does not fit the others.
+ */
+export function shardingOf(
+  given: ElectionValues,
+  { namespace }: Pick<ClusterConfig, "namespace">,
+): ShardingOptions | undefined {
+  const { shards } = given;
+  if (shards === undefined) return undefined;
+  if (given["leader-elect"] !== "false") {
+    throw new UsageError(
+      "--shards and --leader-elect exclude each other: all replicas work, or one does; leave one out",
+    );
+  }
+  return { ...sharedOf(given, { flag: "--shards", namespace }), seats: seatsOf(shards) };
+}
+
+/** How many replicas a value of `--shards` lets work. @throws UsageError */
+export function seatsOf(shards: string): number {
+  if (shards === "auto") return MOST_SEATS;
+  const seats = /^\d+$/.test(shards) ? Number(shards) : 0;
+  if (seats < 1 || seats > MOST_SEATS) {
+    throw new UsageError(`--shards is '${shards}': expected auto, or a number from 1 to ${MOST_SEATS}`);
+  }
+  return seats;
+}
+
+/** What an election and a division have in common. */
+function sharedOf(
+  given: ElectionValues,
+  { flag, namespace }: { readonly flag: string; readonly namespace: string },
+): Omit<ElectionOptions, "mode"> {
+  const id = given["leader-election-id"];
   if (id === undefined) {
     throw new UsageError(
-      "--leader-elect is given without --leader-election-id: name the Lease that the replicas of this deployment, and nobody else, share",
+      `${flag} is given without --leader-election-id: name the Lease that the replicas of this deployment, and nobody else, share`,
     );
   }
   if (!LEASE_NAME.test(id)) {
@@ -89,7 +135,6 @@ export function electionOf(
   }
   return {
     ...durations,
-    mode: mode === "module" ? "module" : "process",
     id,
     namespace: given["leader-election-namespace"] ?? namespace,
     release: given["leader-election-release-on-cancel"],

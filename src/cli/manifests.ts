@@ -1,5 +1,6 @@
 /** `binnacle manifests crds|rbac|webhooks|deploy` */
 import { permissionsOf } from "../module/module-definitions.ts";
+import { shardLeaseNames } from "../election/shard-leases.ts";
 import { leaseName } from "../election/lease-name.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { crdOf } from "../resource/crd.ts";
@@ -11,6 +12,7 @@ import { loadModules } from "./loaded-modules.ts";
 import { namespaceManifest, rbacManifests, type ServiceAccount } from "../module/rbac-manifests.ts";
 import { metricsReader, reviewRules } from "../module/metrics-rules.ts";
 import { installRules } from "../module/rbac-rules.ts";
+import { seatsOf } from "./election-options.ts";
 import { controllersOption, namespaceOption } from "./shared-options.ts";
 import { commentedYaml } from "./rule-comments.ts";
 import { UsageError, UserError } from "./usage-error.ts";
@@ -57,7 +59,7 @@ export const manifestsCommand: Command = command({
       name: "replicas",
       type: "number",
       default: 2,
-      describe: "deploy: pods of the Deployment, of which one leads and the others stand by",
+      describe: "deploy: pods of the Deployment; one leads and the others stand by, unless --shards divides the work",
     },
     {
       name: "leader-elect",
@@ -72,6 +74,12 @@ export const manifestsCommand: Command = command({
       type: "boolean",
       default: false,
       describe: "deploy and rbac: serve /metrics over TLS on port 8443, to those whom the API server lets read it",
+    },
+    {
+      name: "shards",
+      type: "string",
+      describe:
+        "deploy and rbac: divide the keys among so many replicas, or auto for all, instead of electing a leader",
     },
     webhookHostOption,
     { ...webhookServiceOption, describe: `${webhookServiceOption.describe}; that of --service-account when left out` },
@@ -97,9 +105,16 @@ export const manifestsCommand: Command = command({
     const account = serviceAccount(values["service-account"]);
     const permissions = modules.flatMap(({ definitions }) => permissionsOf(definitions));
     const resources = kinds(modules);
-    const elects = electing(values["leader-elect"]);
+    const { shards } = values;
+    if (shards !== undefined && values["leader-elect"] === "module") {
+      throw new UsageError(
+        "--shards and --leader-elect=module exclude each other: each replica works a part of all modules, or some of them; leave one out",
+      );
+    }
+    const elects = shards === undefined ? electing(values["leader-elect"]) : undefined;
+    const seats = shards === undefined ? 0 : seatsOf(shards);
     const { replicas } = values;
-    if (elects === undefined && replicas > 1 && values.what === "deploy") {
+    if (elects === undefined && shards === undefined && replicas > 1 && values.what === "deploy") {
       throw new UsageError(
         `--replicas is ${replicas} with --leader-elect=false: they would reconcile the same objects; leave one of the two out`,
       );
@@ -108,13 +123,13 @@ export const manifestsCommand: Command = command({
     const modulesOf = modules.map((module) => module.name);
     const names =
       elects === undefined
-        ? []
+        ? shardLeaseNames(account.name, seats)
         : elects === "process"
           ? [account.name]
           : [...modulesOf, ...(webhooks.rules.length > 0 ? [PROCESS] : [])].map((name) =>
               leaseName(account.name, name),
             );
-    const leases = { namespace: account.namespace, names };
+    const leases = { namespace: account.namespace, names, areListed: shards !== undefined };
     const installs = values["install-crds"];
     const secure = values["metrics-secure"];
     const more = [...(installs ? installRules(resources) : []), ...(secure ? reviewRules : []), ...webhooks.rules];
@@ -155,6 +170,7 @@ export const manifestsCommand: Command = command({
                 replicas,
                 elects,
                 secure,
+                shards,
                 webhooks,
               });
     host.out(documents.map((one) => `---\n${commentedYaml(one)}`).join(""));

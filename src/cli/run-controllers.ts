@@ -6,7 +6,7 @@ import type { AccessOptions } from "../manager/account-access.ts";
 import { Manager } from "../manager/manager.ts";
 import type { Log } from "../observe/log.ts";
 import type { Host } from "./command.ts";
-import { electionOf } from "./election-options.ts";
+import { electionOf, shardingOf } from "./election-options.ts";
 import { metricsCertificates } from "./metrics-options.ts";
 import type { RunValues } from "./run-options.ts";
 import { startModules } from "./start-modules.ts";
@@ -49,11 +49,12 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
   loading.catch(() => {}); // awaited below, unless something before it fails
   const cluster = await options.cluster();
   const election = development ? undefined : electionOf(values, cluster);
+  const sharding = development ? undefined : shardingOf(values, cluster);
   const webhooks = await webhooksOf(values, {
     isEmbedded: cluster.answer !== undefined,
     development: development === true,
     mayListenElsewhere: options.mayListenElsewhere === true && cluster.answer === undefined,
-    electionNamespace: election?.namespace,
+    electionNamespace: (election ?? sharding)?.namespace,
     findHost: () => findHost(cluster, log),
   });
   await using manager = new Manager({
@@ -73,6 +74,7 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     installer: options.access?.administrator,
     installCrds: values["install-crds"],
     election,
+    sharding,
     development,
     tellRuns: development,
     version: host.embedded.version,

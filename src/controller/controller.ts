@@ -4,6 +4,7 @@
  * A controller never stops its neighbours: a kind that does not exist makes it wait, a refusal makes it unavailable,
  * and it goes on by itself when that ends.
  */
+import type { SlotSet } from "../cache/slots.ts";
 import { clientCore, KubeClient } from "../client/kube-client.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { AppliedMemory } from "../client/applied-memory.ts";
@@ -14,50 +15,30 @@ import { parseDuration } from "../resource/duration.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { ControllerGate } from "./controller-gate.ts";
+import { ControllerShare } from "./controller-share.ts";
 import { controllerQueue } from "./controller-queue.ts";
 import { ReconcileExecutor } from "./reconcile-executor.ts";
 import { type ControllerState, stateOf } from "./controller-state.ts";
 import { type Declarations, declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
-import { type EventMappingHost, LOW_PRIORITY, type OwnNews } from "./event-mapping.ts";
+import { type EventMappingHost, LOW_PRIORITY, type OwnNews, ownNewsOf } from "./event-mapping.ts";
+import { endRuns } from "./end-runs.ts";
 import { FailureReports } from "./failure-reports.ts";
+import { LateSync } from "./late-sync.ts";
 import { runSources } from "./key-sources.ts";
 import type { Invoke } from "./object-reconciler.ts";
 import { PendingEnqueues } from "./pending-enqueues.ts";
 import { runLimit } from "./run-limit.ts";
+import type { RunningController, StartOptions } from "./running-controller.ts";
 import type { Runtime } from "./runtime.ts";
 import { warnOnce } from "./undeclared-calls.ts";
 import { WatchedKinds } from "./watched-kinds.ts";
 import { within } from "./within.ts";
 import { Workers } from "./workers.ts";
 
+export type { RunningController, StartOptions };
+
 const DEFAULT_CONCURRENCY = 4;
-const DEFAULT_SYNC_TIMEOUT = "2m";
-
-export interface StartOptions {
-  /** The module that the controller comes from, for logs and messages. */
-  readonly module: string;
-  /** Calls into the author's code in the context of its module. */
-  readonly invoke: Invoke;
-}
-
-export interface RunningController {
-  readonly name: string;
-  readonly module: string;
-  readonly state: ControllerState;
-  /** Its caches have synced once. */
-  readonly hasSynced: boolean;
-  /** Runs that were told to stop and have not settled. */
-  readonly stuck: readonly { readonly key: string; readonly since: number }[];
-  readonly queue: WorkQueue;
-  onChange(listener: () => void): Disposable;
-  /** No source brings keys any more and no run begins; those under way are told by their signals, and go on. */
-  quiesce(): void;
-  /** Resolves when no run is under way. */
-  drained(): Promise<void>;
-  /** Quiesces; runs under way have `grace` milliseconds to end, then their writes are refused. */
-  stop(options: { readonly grace: number }): Promise<void>;
-}
 
 /** Starts a controller: it watches at once, and works when its caches have synced. */
 export function startController(controller: AnyController, runtime: Runtime, options: StartOptions): RunningController {
@@ -87,9 +68,11 @@ class ControllerEngine implements RunningController, EventMappingHost {
   readonly #executor: ReconcileExecutor;
   readonly #pending: PendingEnqueues;
   readonly #reports: FailureReports;
+  /** What of the keys this replica works; `undefined` for all. */
+  readonly #share: ControllerShare | undefined;
   #hasSynced = false;
-  /** What is said of caches that take too long. */
-  #late: string | undefined;
+  /** `undefined` until all else has been set up. */
+  readonly #late: LateSync | undefined;
   #working = false;
   /** A term of leadership has begun once. */
   #hasLed = false;
@@ -118,8 +101,16 @@ class ControllerEngine implements RunningController, EventMappingHost {
     });
 
     const { transport, mapper, informers, log } = runtime;
+    this.#share =
+      runtime.shards &&
+      new ControllerShare(runtime.shards, controller, {
+        informers: () => this.#kinds.divided,
+        onGained: (slots) => this.#gained(slots),
+        onDrop: (slots) => this.#drop(slots),
+      });
     this.#kinds = new WatchedKinds({
       runtime,
+      share: this.#share,
       user: `${this.module}/${this.name}`,
       host: this,
       onChange: () => this.#update(),
@@ -154,6 +145,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
       isDefined: (resource) => runtime.definedKinds.has(resource),
       invoke: this.#invoke,
       add: (key, about) => this.queue.add(key, about),
+      share: this.#share,
     });
 
     this.#reports = new FailureReports({ retry: controller.retry, declarations, clock });
@@ -178,17 +170,25 @@ class ControllerEngine implements RunningController, EventMappingHost {
     this.#kinds.watch(declarations);
     this.#cleanup.use(runtime.finalizers.own(declarations, this.#kinds.primary));
     this.#cleanup.use(runtime.leadership.onChange((isLeader) => this.#onLeadership(isLeader)));
+    if (this.#share !== undefined) this.#cleanup.use(runtime.shards!.join(this.#share));
     if (runtime.leadership.isLeader) this.#keySources();
     this.#cleanup.use(runtime.transport.reachability.onChange((reachable) => this.#onReachability(reachable)));
-    const patience = parseDuration(controller.syncTimeout ?? DEFAULT_SYNC_TIMEOUT, "syncTimeout");
-    this.#cleanup.use(clock.setTimeout(() => this.#syncIsLate(patience), patience));
+    this.#late = this.#cleanup.use(
+      new LateSync(controller.syncTimeout, {
+        clock,
+        log: log.with(named),
+        missing: () => (this.#hasSynced ? [] : this.#kinds.leases.filter(({ hasSynced }) => !hasSynced)),
+        onLate: () => this.#changed(),
+      }),
+    );
     this.#update();
   }
 
   get state(): ControllerState {
     if (this.#stopping.signal.aborted) return STOPPED;
     const state = stateOf(this.#kinds.leases, this.#working);
-    return this.#late !== undefined && state.kind === "syncing" ? { kind: "unavailable", message: this.#late } : state;
+    const late = this.#late?.message;
+    return late !== undefined && state.kind === "syncing" ? { kind: "unavailable", message: late } : state;
   }
 
   get hasSynced(): boolean {
@@ -308,17 +308,17 @@ class ControllerEngine implements RunningController, EventMappingHost {
     });
   }
 
-  #addAll(cause: Cause): void {
+  #addAll(cause: Cause, isMeant?: (object: AnyObject) => boolean): void {
     const call: EventMappingHost["call"] = (what, code) => this.call(what, code);
-    for (const key of this.#executor.allKeys(call)) this.queue.add(key, { cause, priority: LOW_PRIORITY });
+    for (const key of this.#executor.allKeys(call, isMeant)) this.queue.add(key, { cause, priority: LOW_PRIORITY });
   }
 
   // Going on and pausing.
 
   /** Called when an informer's state changes. */
   #update(): void {
-    const { synced } = this.#kinds;
-    if (!synced || this.#stopping.signal.aborted) {
+    this.#share?.look();
+    if (!this.#kinds.synced || this.#stopping.signal.aborted) {
       this.#working = false;
       this.#workers.open = false;
     } else if (!this.#working && !this.#beginning) {
@@ -335,9 +335,10 @@ class ControllerEngine implements RunningController, EventMappingHost {
     this.#beginning = false;
     if (this.#stopping.signal.aborted || !this.#kinds.synced) return;
     this.#working = true;
-    if (!this.#hasSynced) void this.#executor.findMissedFinalizations(this.#runtime, this.#stopping.signal);
+    const { signal } = this.#stopping;
+    if (!this.#hasSynced && !this.#share) void this.#executor.findMissedFinalizations(this.#runtime, signal);
     this.#hasSynced = true;
-    this.#late = undefined;
+    this.#late?.end();
     this.#openWorkers();
     this.#changed();
   }
@@ -356,6 +357,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
   #onLeadership(isLeader: boolean): void {
     if (this.#stopping.signal.aborted) return;
     if (!isLeader) {
+      this.#share?.lost();
       this.#workers.open = false;
       this.#workers.cancel("leadership was lost");
       return;
@@ -365,24 +367,27 @@ class ControllerEngine implements RunningController, EventMappingHost {
     this.#openWorkers();
   }
 
+  /** Whoever worked these before may have left a key half done, so all of them run. */
+  #gained(slots: SlotSet): void {
+    const isMeant = (object: AnyObject): boolean => this.#share!.isIn(slots, object);
+    this.#addAll(GAINED, isMeant);
+    // Which keys without an object there are, only the watched kinds tell.
+    if (this.#declarations.for === undefined) this.#kinds.redeliver();
+    void this.#executor.findMissedFinalizations(this.#runtime, this.#stopping.signal, isMeant);
+  }
+
+  /** Runs of these keys end, or can write nothing any more: then another replica begins. */
+  async #drop(slots: SlotSet): Promise<void> {
+    const share = this.#share!;
+    const log = this.#runtime.log.with({ module: this.module, controller: this.name });
+    await endRuns(this.#workers, (run) => share.isRunIn(slots, run), { ...this.#runtime, log });
+    this.#executor.pendingFinalizations.retain((object) => !share.isIn(slots, object));
+  }
+
   #openWorkers(): void {
     const { leadership, transport } = this.#runtime;
     this.#workers.open =
       this.#working && !this.#stopping.signal.aborted && leadership.isLeader && transport.reachability.reachable;
-  }
-
-  /** Marks this controller alone; its caches go on trying. */
-  #syncIsLate(patience: number): void {
-    if (this.#hasSynced) return;
-    const late = this.#kinds.leases.filter(({ hasSynced }) => !hasSynced);
-    const waiting = late.map(({ informer }) => informer.resource.kind);
-    this.#late = `not listed within ${patience / 1_000} s: ${waiting.join(", ")}`;
-    this.#runtime.log.warn("Caches have not synced in time", {
-      module: this.module,
-      controller: this.name,
-      reason: this.#late,
-    });
-    this.#changed();
   }
 
   #changed(): void {
@@ -390,10 +395,6 @@ class ControllerEngine implements RunningController, EventMappingHost {
   }
 }
 
+const GAINED: Cause = Object.freeze({ source: "shards", type: "generic" });
 const NEW_TERM: Cause = Object.freeze({ source: "leadership", type: "generic" });
 const STOPPED: ControllerState = Object.freeze({ kind: "stopped" });
-
-function ownNewsOf({ reconcileOwnWrites }: AnyController): OwnNews {
-  if (reconcileOwnWrites === undefined) return "by hand";
-  return reconcileOwnWrites ? "all" : "none";
-}

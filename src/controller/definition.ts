@@ -90,6 +90,17 @@ export interface Retry {
   readonly limiter?: () => RateLimiter;
 }
 
+/** A label by whose values objects are divided. */
+export interface ShardLabel {
+  /** Given to each object when it is made, and never changed. */
+  readonly label: string;
+  /** All its values: objects with another one, or without the label, are not reconciled. */
+  readonly values: readonly string[];
+}
+
+/** What tells which of several replicas an object is worked by. */
+export type ShardBy = "uid" | "namespace" | ShardLabel;
+
 /** What every controller may say. */
 export interface CommonOptions {
   /** Runs in parallel; never two for one key. @default 4 */
@@ -131,6 +142,14 @@ export interface ObjectController<S extends Shape, Owns extends readonly Target<
   readonly formerly?: readonly string[];
   readonly for: Target<S>;
   readonly owns?: Owns;
+  /**
+   * With `--shards`, what decides which replica works an object and its children. By `uid` the work is spread evenly, and
+   * a server that divides collections sends each replica its part alone. By `namespace` all objects of a namespace are
+   * worked by one replica. A label lets every server send each replica its part, by a selector.
+   *
+   * @default "uid"
+   */
+  readonly shardBy?: ShardBy;
   /** Called for an existing member that is not being deleted. */
   reconcile(object: S["read"], context: ObjectContext<S, ShapeOf<Owns[number]>>): Promise<void | Result>;
   /**
@@ -146,6 +165,8 @@ export interface ObjectController<S extends Shape, Owns extends readonly Target<
 /** The options of `defineKeyController`: reconciles keys that need no object. */
 export interface KeyController extends CommonOptions {
   readonly name: string;
+  /** With `--shards`, what decides which replica works a key. @default "key" */
+  readonly shardBy?: "key" | "namespace";
   reconcile(key: Key, context: RunContext): Promise<void | Result>;
 }
 

@@ -12,6 +12,7 @@ import { handOriginOf, originOf } from "../reconcile/run.ts";
 import type { AddOptions } from "../queue/work-queue.ts";
 import { type AnyObject, groupOf, type Resource } from "../resource/handle.ts";
 import { type Key, keyString, type OwnerReference } from "../resource/meta.ts";
+import type { AnyController } from "./definition.ts";
 import type { Change } from "./predicate.ts";
 import type { Enqueued, KindWatch } from "./watch.ts";
 
@@ -23,6 +24,11 @@ export const LOW_PRIORITY = -100;
  * runtime writes follows from what the run declared, so that by default it is none.
  */
 export type OwnNews = "all" | "by hand" | "none";
+
+export function ownNewsOf({ reconcileOwnWrites }: Pick<AnyController, "reconcileOwnWrites">): OwnNews {
+  if (reconcileOwnWrites === undefined) return "by hand";
+  return reconcileOwnWrites ? "all" : "none";
+}
 
 /** The controller, as its event handlers see it. */
 export interface EventMappingHost {
@@ -121,9 +127,10 @@ export function primaryHandler(host: EventMappingHost, watch: KindWatch): Inform
   return {
     onAdd: (object, info) => changed({ type: "create", object }, info),
     onUpdate: (object, old, info) => changed(changeOf(object, old, info), info),
-    onDelete: (object) => {
+    onDelete: (object, { isElsewhere }) => {
       const key = keyString(object.metadata);
       host.gone(key);
+      if (isElsewhere === true) return;
       // A selector shows an object that no longer matches as deleted.
       const { labels, fields, namespaces } = watch.options;
       const isSelected = labels !== undefined || fields !== undefined || isNamespaceSelector(namespaces);
@@ -172,6 +179,7 @@ export function ownedHandler(host: EventMappingHost, watch: KindWatch, owner: Re
     onUpdate: (object, old, info) => tell(changeOf(object, old, info), info),
     onDelete: (object, info) => {
       host.childGone(watch.resource, keyString(object.metadata));
+      if (info.isElsewhere === true) return;
       tell({ type: "delete", object }, info);
     },
   };

@@ -20,8 +20,8 @@ export interface MissedFinalizationsOptions {
   readonly runtime: Pick<Runtime, "transport" | "mapper" | "clock" | "log" | "namespaces">;
   readonly watch: KindWatch;
   readonly finalizers: readonly string[];
-  /** Whether the watch shows the object. */
-  readonly shows: (key: string) => boolean;
+  /** Whether the watch shows the object, or another replica looks after it. */
+  readonly shows: (key: string, object: AnyObject) => boolean;
   readonly signal: AbortSignal;
   readonly found: (key: string, object: AnyObject) => void;
 }
@@ -59,7 +59,7 @@ async function look({ runtime, watch, finalizers, shows, signal, found }: Missed
       async onPage(page) {
         for (const object of page) {
           const key = keyString(object.metadata);
-          if (!hasFinalizer(object, finalizers) || shows(key)) continue;
+          if (!hasFinalizer(object, finalizers) || shows(key, object)) continue;
           try {
             const path = objectPath(mapping, object.metadata);
             found(key, await transport.request<AnyObject>({ method: "GET", path, signal }));

@@ -17,6 +17,11 @@ export class PendingFinalizations {
     this.#objects.delete(key);
   }
 
+  /** Others look after all but these. */
+  retain(isOurs: (object: AnyObject) => boolean): void {
+    for (const [key, object] of this.#objects) if (!isOurs(object)) this.#objects.delete(key);
+  }
+
   /** It has been let go; a later one of that key has not. */
   complete(key: string, object: AnyObject): void {
     if (this.#objects.get(key) === object) this.#objects.delete(key);

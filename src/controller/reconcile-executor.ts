@@ -22,6 +22,7 @@ import { PendingFinalizations } from "./pending-finalizations.ts";
 import type { EventMappingHost } from "./event-mapping.ts";
 import { findMissedFinalizations } from "./missed-finalizations.ts";
 import { isMember, type Invoke, reconcileObject, type ObjectReconciler } from "./object-reconciler.ts";
+import type { ControllerShare } from "./controller-share.ts";
 import type { Runtime } from "./runtime.ts";
 import type { WatchedKinds } from "./watched-kinds.ts";
 
@@ -41,7 +42,12 @@ export interface ReconcileExecutorOptions {
   readonly isDefined: (resource: Resource) => boolean;
   readonly invoke: Invoke;
   readonly add: (key: string, options: AddOptions) => void;
+  /** What of the keys this replica works. @default all */
+  readonly share: ControllerShare | undefined;
 }
+
+type IsMeant = (object: AnyObject) => boolean;
+const ALL: IsMeant = () => true;
 
 export class ReconcileExecutor {
   readonly pendingFinalizations: PendingFinalizations = new PendingFinalizations();
@@ -80,9 +86,10 @@ export class ReconcileExecutor {
 
   /** The run of a key; `undefined` when there is nothing to run for. */
   begin(item: QueueItem): KeyRun | undefined {
-    const { environment, kinds, add } = this.#options;
-    if (this.#reconciler === undefined) return new KeyRun(environment, item);
+    const { environment, kinds, add, share } = this.#options;
     const { key, priority } = item;
+    if (this.#reconciler === undefined)
+      return share?.worksKey(key) === false ? undefined : new KeyRun(environment, item);
     if (!kinds.hasListed(key)) {
       const { causes } = item;
       for (const cause of causes.length === 0 ? [undefined] : causes)
@@ -92,11 +99,14 @@ export class ReconcileExecutor {
     const objects = this.#reconciler.environment;
     const object = objects.latest(key);
     if (object !== undefined) {
+      // The replica that works the object queues its key when its caches hold it.
+      if (share?.works(object) === false) return undefined;
       this.pendingFinalizations.remove(key);
       return new ObjectRun(objects, item, { object });
     }
     const unselected = this.pendingFinalizations.get(key);
-    return unselected && new ObjectRun(objects, item, { object: unselected, leftSelector: true });
+    if (unselected === undefined || share?.works(unselected) === false) return undefined;
+    return new ObjectRun(objects, item, { object: unselected, leftSelector: true });
   }
 
   execute(run: KeyRun): Promise<void | Result> {
@@ -129,24 +139,25 @@ export class ReconcileExecutor {
   }
 
   /** The keys of all objects that belong to the controller, none while they are not known; its name, where it has no objects. */
-  *allKeys(call: EventMappingHost["call"]): Generator<string> {
+  *allKeys(call: EventMappingHost["call"], isMeant: IsMeant = ALL): Generator<string> {
     const { listedPrimary } = this.#options.kinds;
     const reconciler = this.#reconciler;
     if (reconciler === undefined) yield this.#options.declarations.name;
     else if (listedPrimary !== undefined) {
       for (const [key, object] of listedPrimary.store.entries()) {
-        if (call("match", () => isMember(reconciler, object)) === true) yield key;
+        if (isMeant(object) && call("match", () => isMember(reconciler, object)) === true) yield key;
       }
     }
   }
 
   /** Queues what left the selector of `for` while nobody watched. */
-  async findMissedFinalizations(runtime: Runtime, signal: AbortSignal): Promise<void> {
+  async findMissedFinalizations(runtime: Runtime, signal: AbortSignal, isMeant: IsMeant = ALL): Promise<void> {
     const { declarations, kinds, add } = this.#options;
     if (declarations.for === undefined) return;
-    const shows = (key: string): boolean => kinds.primary?.store.has(key) === true;
+    const shows = (key: string, object: AnyObject): boolean =>
+      kinds.primary?.store.has(key) === true || !isMeant(object);
     const found = (key: string, object: AnyObject): void => {
-      if (shows(key)) return;
+      if (shows(key, object)) return;
       this.pendingFinalizations.add(key, object);
       add(key, { cause: { source: "for", type: "delete", kind: object.kind, key: object.metadata } });
     };

@@ -2,6 +2,7 @@
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { Leadership } from "../client/leadership.ts";
 import type { EventRecorder } from "../events/recorder.ts";
+import type { Shards } from "../client/shards.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
@@ -21,6 +22,10 @@ export interface Runtime {
   readonly turns: Turns;
   /** Whether controllers may work; writes are refused from the moment that it is lost. */
   readonly leadership: Leadership;
+  /** The share of the keys that this replica works; then `leadership` is the membership. @default all */
+  readonly shards?: Shards | undefined;
+  /** Milliseconds that runs get to finish when their keys go to another replica. @default 30_000 */
+  readonly grace?: number | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;

@@ -1,11 +1,13 @@
 /** The informers of one controller: a lease of each kind it declared, with the handler that maps its events to keys. */
 import type { InformerHandler } from "../cache/informer-handler.ts";
+import type { Portion } from "../cache/portion.ts";
 import type { Needs } from "../cache/projection.ts";
 import type { InformerLease } from "../cache/informer-registry.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import { OWNER_INDEX, type OwnedKind } from "../reconcile/owned-kind.ts";
 import { ownerUid } from "../reconcile/owner.ts";
 import { groupKind } from "../resource/handle.ts";
+import type { ControllerShare } from "./controller-share.ts";
 import type { Declarations } from "./declarations.ts";
 import { type EventMappingHost, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
 import { bodiesOwnedBy, EVERYTHING } from "./needs.ts";
@@ -17,6 +19,8 @@ export interface WatchedKindsOptions {
   /** Who it is, in logs and metrics. */
   readonly user: string;
   readonly host: EventMappingHost;
+  /** Limits what is kept of the objects of `for` and of their children. @default all is kept */
+  readonly share: ControllerShare | undefined;
   /** The state of an informer has changed. */
   readonly onChange: () => void;
 }
@@ -29,9 +33,11 @@ export class WatchedKinds implements Disposable {
   readonly #leases: InformerLease[] = [];
   /** The informers whose namespaces come and go. */
   readonly #selecting: SharedInformer[] = [];
+  readonly #divided: SharedInformer[] = [];
   readonly #handlers = new DisposableStack();
   #primary: InformerLease | undefined;
   /** Authors' `enqueue` functions, which are told nothing before all caches have synced; empty from then on. */
+  readonly #delivered: { readonly informer: SharedInformer; readonly handler: InformerHandler }[] = [];
   readonly #mapped: { readonly informer: SharedInformer; readonly handler: InformerHandler }[] = [];
 
   constructor(options: WatchedKindsOptions) {
@@ -52,6 +58,11 @@ export class WatchedKinds implements Disposable {
     return this.#leases;
   }
 
+  /** Those that keep a portion of their objects. */
+  get divided(): readonly SharedInformer[] {
+    return this.#divided;
+  }
+
   get synced(): boolean {
     return this.#leases.every(({ hasSynced }) => hasSynced);
   }
@@ -66,15 +77,16 @@ export class WatchedKinds implements Disposable {
   /** Takes the leases: the informers begin, and events come. */
   watch(declarations: Declarations): void {
     const { name, formerly, owns, watches, reads } = declarations;
-    const { host: sink } = this.#options;
+    const { host: sink, share } = this.#options;
     const managers = [name, ...formerly];
     const primary = declarations.for;
     if (primary !== undefined) {
-      this.#primary = this.#lease(primary, { bodies: "all", managers });
+      this.#primary = this.#lease(primary, { bodies: "all", managers }, share?.primary());
       this.#handle(this.#primary.informer, primaryHandler(sink, primary));
     }
     for (const watch of owns) {
-      const { informer } = this.#lease(watch, { bodies: bodiesOwnedBy(primary!.resource, watch), managers });
+      const needs = { bodies: bodiesOwnedBy(primary!.resource, watch), managers };
+      const { informer } = this.#lease(watch, needs, share?.owned(primary!.resource, watch));
       informer.store.addIndex(OWNER_INDEX, ownerUid);
       this.owned.push({ resource: watch.resource, track: watch.options.track ?? "owner", informer });
       this.#handle(informer, ownedHandler(sink, watch, primary!.resource));
@@ -87,7 +99,17 @@ export class WatchedKinds implements Disposable {
 
   /** All caches have synced, so that an author's `enqueue` may read other kinds: it is told of what is there. */
   deliver(): void {
-    for (const { informer, handler } of this.#mapped.splice(0)) this.#handle(informer, handler);
+    for (const mapped of this.#mapped.splice(0)) {
+      this.#handle(mapped.informer, mapped.handler);
+      this.#delivered.push(mapped);
+    }
+  }
+
+  /** Tells authors' `enqueue` functions again of all that is there. */
+  redeliver(): void {
+    for (const { informer, handler } of this.#delivered) {
+      for (const object of informer.store.values()) handler.onAdd(object, { isInInitialList: true });
+    }
   }
 
   [Symbol.dispose](): void {
@@ -95,7 +117,7 @@ export class WatchedKinds implements Disposable {
     for (const lease of this.#leases) lease.release();
   }
 
-  #lease(watch: KindWatch, needs: Needs): InformerLease {
+  #lease(watch: KindWatch, needs: Needs, portion?: Portion): InformerLease {
     const { runtime, user, onChange } = this.#options;
     const { labels, fields, namespaces } = watch.options;
     const lease = runtime.informers.acquire(watch.resource, {
@@ -103,11 +125,13 @@ export class WatchedKinds implements Disposable {
       labels,
       fields,
       keep: keptPaths(watch),
+      portion,
       needs,
       user,
     });
     const { informer } = lease;
     this.#leases.push(lease);
+    if (portion !== undefined) this.#divided.push(informer);
     if (informer.namespaceLabels !== undefined) this.#selecting.push(informer);
     this.#handlers.use(informer.onChange(onChange));
     const id = groupKind(watch.resource);

@@ -53,8 +53,8 @@ export class Workers implements RunStarter {
   /** Runs in a row that wrote something by hand, of keys whose last run did. */
   readonly #steps = new Map<string, number>();
   #open = false;
-  /** Of those who wait until no run is left. */
-  #idle: PromiseWithResolvers<void> | undefined;
+  /** Of those who wait until runs have ended. */
+  #ended: PromiseWithResolvers<void> | undefined;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -107,25 +107,33 @@ export class Workers implements RunStarter {
     return true;
   }
 
-  /** Resolves when no run is left. */
-  async drained(): Promise<void> {
-    while (this.#running.size > 0) await (this.#idle ??= Promise.withResolvers()).promise;
+  /** The keys of these runs. */
+  running(isMeant: Meant): readonly string[] {
+    return [...this.#running.values()].flatMap(({ run }) => (isMeant(run) ? [run.item.key] : []));
   }
 
-  /** Fires the signals of all runs, which may still come to their ends. */
-  leave(reason: string): void {
-    for (const { run } of this.#running.values()) run.leave(reason);
+  /** Resolves when none of these runs is left. */
+  async drained(isMeant: Meant = ALL): Promise<void> {
+    while (this.#running.values().some(({ run }) => isMeant(run))) {
+      await (this.#ended ??= Promise.withResolvers()).promise;
+    }
   }
 
-  /** Fires the signals of all runs and refuses their writes. */
-  cancel(reason: string): void {
+  /** Fires the signals of these runs, which may still come to their ends. */
+  leave(reason: string, isMeant: Meant = ALL): void {
+    for (const { run } of this.#running.values()) if (isMeant(run)) run.leave(reason);
+  }
+
+  /** Fires the signals of these runs and refuses their writes. */
+  cancel(reason: string, isMeant: Meant = ALL): void {
     const now = this.#options.clock.now();
     for (const running of this.#running.values()) {
+      if (!isMeant(running.run)) continue;
       running.cancelledAt ??= now;
       running.cancelled = true;
       running.run.close(reason);
     }
-    this.#options.metrics.stuck(this.#running.size);
+    this.#options.metrics.stuck(this.stuck.length);
   }
 
   get #isFree(): boolean {
@@ -159,10 +167,8 @@ export class Workers implements RunStarter {
     this.#applyOutcome({ item, run, outcome, seconds: (clock.now() - began) / 1000 });
     if (outcome.kind === "done" || outcome.kind === "requeue") this.#requeueForOwnWrites(item.key, running);
     queue.done(item.key);
-    if (this.#running.size === 0) {
-      this.#idle?.resolve();
-      this.#idle = undefined;
-    }
+    this.#ended?.resolve();
+    this.#ended = undefined;
   }
 
   /** Queues the key again for what its run wrote by hand. */
@@ -261,6 +267,9 @@ export class Workers implements RunStarter {
     this.#options.onParked(run, reason);
   }
 }
+
+type Meant = (run: KeyRun) => boolean;
+const ALL: Meant = () => true;
 
 interface ActiveRun {
   readonly run: KeyRun;

@@ -9,6 +9,7 @@ export function informerReading(informer: SharedInformer, now: number): Informer
     namespaceLabels,
     labels,
     fields,
+    portion,
     store,
     bytes,
     lastEventAt,
@@ -24,6 +25,7 @@ export function informerReading(informer: SharedInformer, now: number): Informer
       : `namespaceLabels=${namespaceLabels}`,
     labels === undefined ? "" : `labels=${labels}`,
     fields === undefined ? "" : `fields=${fields}`,
+    portion === undefined ? "" : `shardBy=${portion}`,
   ];
   return {
     group: resource.group,

@@ -33,6 +33,7 @@ import { isolate } from "./isolation.ts";
 import { readModules } from "./module-metrics.ts";
 import { ModuleStart } from "./module-start.ts";
 import { notReady } from "./readiness.ts";
+import { Sharding, type ShardingOptions } from "./sharding.ts";
 
 export interface ManagerOptions {
   readonly cluster: ClusterConfig;
@@ -68,6 +69,8 @@ export interface ManagerOptions {
   readonly development?: boolean | undefined;
   /** Elects a leader among the replicas of this process. @default none: it always works */
   readonly election?: ElectionOptions | undefined;
+  /** Divides the keys among the replicas of this process; not together with `election`. @default none: it works all */
+  readonly sharding?: ShardingOptions | undefined;
   /** A line of the log for each run, with what caused it, and not only at level debug. @default false */
   readonly tellRuns?: boolean | undefined;
   /** Objects whose runs keep failing say so in an Event. @default true */
@@ -99,6 +102,7 @@ export class Manager implements AsyncDisposable {
   readonly #connectionClock: Clock;
   readonly #runtime: Runtime;
   readonly #elections: Elections | undefined;
+  readonly #sharding: Sharding | undefined;
   readonly #webhooks: Webhooks;
   readonly #stopping = new AbortController();
   readonly #isolation: Disposable | undefined;
@@ -128,6 +132,17 @@ export class Manager implements AsyncDisposable {
     });
     const transport = hostBound(this.#transport);
     const mapper = new RestMapper(transport);
+    const { healthz, readyz } = this.#health;
+    const electing = {
+      transport: this.#transport,
+      clock: hostClock(monotonic(options.clock)),
+      wall: clock,
+      log,
+      metrics: this.metrics,
+      healthz,
+      readyz,
+    };
+    this.#sharding = options.sharding && new Sharding(options.sharding, electing);
     this.#runtime = {
       transport,
       mapper,
@@ -150,6 +165,8 @@ export class Manager implements AsyncDisposable {
       definedKinds: new DefinedKinds(),
       turns: hostBound(options.runsAtOnce === true ? new ImmediateTurns() : new RunTurns()),
       leadership: alwaysLeader,
+      shards: this.#sharding?.shards,
+      grace,
       clock,
       log,
       metrics: this.metrics,
@@ -160,7 +177,8 @@ export class Manager implements AsyncDisposable {
       tellRuns: options.tellRuns,
       tellFailures: options.tellFailures,
     };
-    this.#elections = options.election && this.#elect(options.election);
+    this.#elections =
+      options.election && new Elections(options.election, { ...electing, events: this.#runtime.events });
     this.#installer = options.installer && createTransport(options.installer, timed);
     this.#webhooks = new Webhooks(options.webhooks, {
       runtime: this.#runtime,
@@ -168,7 +186,7 @@ export class Manager implements AsyncDisposable {
       readyz: this.#health.readyz,
       clock: this.#connectionClock,
       freeze: development,
-      leadership: () => this.#elections?.ofProcess() ?? alwaysLeader,
+      leadership: () => this.#elections?.ofProcess() ?? this.#sharding?.ofProcess() ?? alwaysLeader,
       isComplete: () => this.modules.statuses().every(({ name }) => this.modules.has(name)),
       onError: (module, error, what) => this.modules.reportError(module, error, what),
     });
@@ -177,7 +195,7 @@ export class Manager implements AsyncDisposable {
       grace,
       strict,
       health: this.#health,
-      leaderships: this.#elections,
+      leaderships: this.#elections ?? this.#sharding,
     });
     this.#start = new ModuleStart({
       modules: this.modules,
@@ -272,6 +290,7 @@ export class Manager implements AsyncDisposable {
   loaded(): void {
     this.#loaded = true;
     this.#elections?.allLoaded();
+    this.#sharding?.start();
     this.#webhooks.loaded();
   }
 
@@ -329,7 +348,7 @@ export class Manager implements AsyncDisposable {
       {
         what: "election",
         why: "whoever leads next begins at once, so nothing of ours may be written from here on",
-        run: () => this.#elections?.stop(),
+        run: () => Promise.all([this.#elections?.stop(), this.#sharding?.stop()]),
       },
       { what: "informers", why: "nobody reads them any more", run: () => this.#runtime.informers.stop() },
       {
@@ -359,21 +378,6 @@ export class Manager implements AsyncDisposable {
         log.error(`Cannot stop ${what} in order`, { error });
       }
     }
-  }
-
-  #elect(election: ElectionOptions): Elections {
-    const { log } = this.#options;
-    const { healthz, readyz } = this.#health;
-    return new Elections(election, {
-      transport: this.#transport,
-      clock: hostClock(monotonic(this.#options.clock)),
-      wall: this.#runtime.clock,
-      log,
-      metrics: this.metrics,
-      events: this.#runtime.events,
-      healthz,
-      readyz,
-    });
   }
 
   /** Routes of plugins, without the prefix under which they are mounted. */

@@ -54,16 +54,40 @@ const common: readonly is.Option[] = [
   { name: "reconcile", required: true, check: is.isFunction },
 ];
 
+const shardLabel: readonly is.Option[] = [
+  { name: "label", required: true, check: is.isLabelKey },
+  { name: "values", required: true, check: is.isLabelValues },
+];
+
+const shardBy = (value: unknown): string | undefined => {
+  if (value === "uid" || value === "namespace") return undefined;
+  if (typeof value !== "object" || value === null) {
+    return `expected 'uid', 'namespace' or { label, values }, got ${JSON.stringify(value) ?? String(value)}`;
+  }
+  const missing = shardLabel.find(({ name }) => (value as Readonly<Record<string, unknown>>)[name] === undefined);
+  return missing === undefined ? is.isObjectOf(shardLabel)(value) : `field '${missing.name}' is missing`;
+};
+
+const shardKeyBy = (value: unknown): string | undefined =>
+  value === "key" || value === "namespace"
+    ? undefined
+    : `expected 'key' or 'namespace', got ${JSON.stringify(value) ?? String(value)}`;
+
 const objectOptions: readonly is.Option[] = [
   { name: "name", check: is.isName },
   { name: "for", required: true, check: is.isWholeTarget },
   { name: "owns", check: is.isListOf(is.isWholeTarget) },
   { name: "formerly", check: is.isListOf(is.isName) },
   { name: "finalize", check: is.isFunction },
+  { name: "shardBy", check: shardBy },
   ...common,
 ];
 
-const keyOptions: readonly is.Option[] = [{ name: "name", required: true, check: is.isName }, ...common];
+const keyOptions: readonly is.Option[] = [
+  { name: "name", required: true, check: is.isName },
+  { name: "shardBy", check: shardKeyBy },
+  ...common,
+];
 
 const pluginOptions: readonly is.Option[] = [
   { name: "name", required: true, check: is.isName },
@@ -109,6 +133,12 @@ export function defineController<S extends Shape, const Owns extends readonly Ta
     table: objectOptions,
     advice: { for: "name the kind it reconciles, or use defineKeyController for keys without an object" },
   });
+  if (controller.shardBy === "namespace" && kindWatch(controller.for).resource.scope === "Cluster") {
+    const { kind } = kindWatch(controller.for).resource;
+    throw new TypeError(
+      `Cannot define ${subject("controller", controller)}: option 'shardBy': ${kind} has no namespaces; leave it out, or use a label`,
+    );
+  }
   return branded({
     type: "controller",
     controller: Object.freeze({ ...controller }) as unknown as AnyObjectController,

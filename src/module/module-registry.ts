@@ -242,14 +242,16 @@ export class ModuleRegistry {
   async #begin(module: LoadedModule): Promise<void> {
     const { name } = module;
     const log = this.#runtime.log.with({ module: name });
+    // What plugins do is not divided among replicas.
+    const alone = this.#leaderships?.alone?.(name) ?? this.#leadershipOf(module);
     const contributions = new Contributions(module, {
       log,
       metrics: this.#runtime.metrics,
       clock: this.#runtime.clock,
-      leadership: this.#leadershipOf(module),
+      leadership: alone,
       health: this.#health,
       clientOf: (plugin, about) =>
-        pluginClient(plugin, { ...this.#runtime, leadership: this.#leadershipOf(module) }, { module: name, ...about }),
+        pluginClient(plugin, { ...this.#runtime, leadership: alone }, { module: name, ...about }),
       onError: (error, what) => this.reportError(name, error, what),
     });
     const warm = Promise.withResolvers<void>();

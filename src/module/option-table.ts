@@ -83,6 +83,21 @@ export function isName(value: unknown): string | undefined {
     : expected("a name of at most 63 characters out of a-z, 0-9, '-' and '.', such as 'guestbook'", value);
 }
 
+export function isLabelKey(value: unknown): string | undefined {
+  const problem = typeof value === "string" ? labelKeyProblem(value) : "it is no text";
+  return problem === undefined ? undefined : expected("the key of a label, such as 'example.com/cell'", value);
+}
+
+/** The values that a label may have, of which there are some. */
+export function isLabelValues(values: unknown): string | undefined {
+  if (!Array.isArray(values) || values.length === 0) return expected("a list of values", values);
+  const wrong = values.find(
+    (value) =>
+      typeof value !== "string" || value.length > 63 || !/^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(value),
+  );
+  return wrong === undefined ? undefined : expected("values of a label, such as 'blue'", wrong);
+}
+
 export function isWholeNumber(least: number, most: number = Infinity): (value: unknown) => string | undefined {
   const range = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`;
   return (value) =>

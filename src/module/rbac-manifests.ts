@@ -22,6 +22,8 @@ export interface RbacOptions {
 export interface Leases {
   readonly namespace: string;
   readonly names: readonly string[];
+  /** They are found by a label, which no rule can name. @default false */
+  readonly areListed?: boolean | undefined;
 }
 
 const RBAC = "rbac.authorization.k8s.io";
@@ -30,9 +32,15 @@ const RBAC = "rbac.authorization.k8s.io";
  * A Lease is read, watched and renewed by its name; what is to be created has no name that a rule could tell. An Event
  * beside it says who leads.
  */
-function leaseRules(names: readonly string[]): readonly Rule[] {
+function leaseRules({ names, areListed }: Leases): readonly Rule[] {
   if (names.length === 0) return [];
   const leases = { apiGroup: "coordination.k8s.io", resources: ["leases"] };
+  if (areListed === true) {
+    return [
+      { ...leases, verbs: ["list", "watch", "create"] },
+      { ...leases, resourceNames: names, verbs: ["get", "update"] },
+    ];
+  }
   return [
     { ...leases, verbs: ["create"] },
     { ...leases, resourceNames: names, verbs: ["get", "watch", "update"] },
@@ -62,7 +70,7 @@ export function rbacManifests(
     const rules = [
       ...(namespaces.includes(namespace) ? shared : []),
       ...rulesOf(permissions, { namespace }),
-      ...(namespace === leases.namespace ? leaseRules(leases.names) : []),
+      ...(namespace === leases.namespace ? leaseRules(leases) : []),
       ...local.flatMap((one) => (one.namespace === namespace ? one.rules : [])),
     ];
     return grant(rules, { account, namespace });

@@ -1,0 +1,109 @@
+/** What of its keys a controller works, where several replicas divide them. */
+import type { Portion } from "../cache/portion.ts";
+import { SlotSet, slotOfName } from "../cache/slots.ts";
+import type { ShardParticipant, Shards } from "../client/shards.ts";
+import type { KeyRun } from "../reconcile/key-run.ts";
+import { ObjectRun } from "../reconcile/object-run.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
+import { parseKey } from "../resource/meta.ts";
+import { isObjectController } from "./declarations.ts";
+import type { AnyController, ShardBy } from "./definition.ts";
+import { Portions, slotOfObject } from "./portions.ts";
+import type { KindWatch } from "./watch.ts";
+
+/** One of the controller's informers: whether it has listed all that it is to keep by now. */
+interface Listing {
+  claim(): { readonly hasSynced: () => boolean };
+}
+
+export interface ControllerShareOptions {
+  /** The informers that keep a portion, once they have been taken. */
+  readonly informers: () => readonly Listing[];
+  /** These slots are worked from now on: all that is kept of them has been listed. */
+  readonly onGained: (slots: SlotSet) => void;
+  /** No run of these is begun any more. Resolves when none of them can write. */
+  readonly onDrop: (slots: SlotSet) => Promise<void>;
+}
+
+export class ControllerShare implements ShardParticipant {
+  readonly #shards: Shards;
+  readonly #options: ControllerShareOptions;
+  readonly #by: ShardBy;
+  readonly #slotOf: (object: AnyObject) => number | undefined;
+  readonly #isByNamespace: boolean;
+  readonly #portions: Portions;
+  #worked = SlotSet.none;
+  /** Of informers that list what came last. */
+  #claims: readonly { readonly hasSynced: () => boolean }[] | undefined;
+
+  constructor(shards: Shards, controller: AnyController, options: ControllerShareOptions) {
+    this.#shards = shards;
+    this.#options = options;
+    this.#by = isObjectController(controller) ? (controller.shardBy ?? "uid") : "uid";
+    this.#isByNamespace = controller.shardBy === "namespace";
+    this.#slotOf = slotOfObject(this.#by);
+    this.#portions = Portions.of(shards);
+  }
+
+  primary(): Portion {
+    return this.#portions.primary(this.#by);
+  }
+
+  owned(owner: Resource, watch: KindWatch): Portion {
+    return this.#portions.owned(this.#by, owner, watch);
+  }
+
+  /** Whether runs of the object may be begun. */
+  works(object: AnyObject): boolean {
+    return this.#isIn(this.#worked, this.#slotOf(object));
+  }
+
+  /** Whether runs of a key without an object may be begun. */
+  worksKey(key: string): boolean {
+    return this.#worked.has(this.#slotOfKey(key));
+  }
+
+  isIn(slots: SlotSet, object: AnyObject): boolean {
+    return this.#isIn(slots, this.#slotOf(object));
+  }
+
+  isRunIn(slots: SlotSet, run: KeyRun): boolean {
+    if (run instanceof ObjectRun) return this.#isIn(slots, this.#slotOf(run.object));
+    return slots.has(this.#slotOfKey(run.item.key));
+  }
+
+  gained(): void {
+    // Portions were told before: from now on each informer has what it keeps when it has listed again.
+    this.#claims = this.#options.informers().map((informer) => informer.claim());
+    this.look();
+  }
+
+  async drop(slots: SlotSet): Promise<void> {
+    this.#worked = this.#worked.without(slots);
+    await this.#options.onDrop(slots);
+  }
+
+  /** Nothing is held any more. */
+  lost(): void {
+    this.#worked = SlotSet.none;
+    this.#claims = undefined;
+  }
+
+  /** An informer may have listed what came last. */
+  look(): void {
+    if (this.#claims === undefined || !this.#claims.every(({ hasSynced }) => hasSynced())) return;
+    this.#claims = undefined;
+    const { held } = this.#shards;
+    const slots = held.without(this.#worked);
+    this.#worked = held;
+    if (slots.size > 0) this.#options.onGained(slots);
+  }
+
+  #isIn(slots: SlotSet, slot: number | undefined): boolean {
+    return slot !== undefined && slots.has(slot);
+  }
+
+  #slotOfKey(key: string): number {
+    return slotOfName(this.#isByNamespace ? (parseKey(key).namespace ?? "") : key);
+  }
+}

@@ -1,0 +1,164 @@
+/** The parts of kinds that a replica keeps, by the slots that it holds. */
+import type { Portion } from "../cache/portion.ts";
+import { SLOTS, SlotSet, slotOfName, slotOfUid } from "../cache/slots.ts";
+import type { ShardParticipant, Shards } from "../client/shards.ts";
+import { controllerOf, labelledOwner, ownerUid } from "../reconcile/owner.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import { groupKind, type Resource } from "../resource/handle.ts";
+import type { ShardBy, ShardLabel } from "./definition.ts";
+import { bodiesOwnedBy } from "./needs.ts";
+import type { KindWatch } from "./watch.ts";
+
+/** The slot of an object; `undefined` for what no replica keeps. */
+type SlotOf = (object: AnyObject) => number | undefined;
+
+/** All portions of one replica: each is one object for all who ask for it. */
+export class Portions implements ShardParticipant {
+  static readonly #known = new WeakMap<Shards, Portions>();
+  readonly #shards: Shards;
+  readonly #portions = new Map<string, SlotPortion>();
+  /** What is held, and what was until everything that was begun for it has ended. */
+  kept: SlotSet = SlotSet.none;
+
+  private constructor(shards: Shards) {
+    this.#shards = shards;
+    shards.join(this);
+  }
+
+  static of(shards: Shards): Portions {
+    let portions = Portions.#known.get(shards);
+    if (portions === undefined) Portions.#known.set(shards, (portions = new Portions(shards)));
+    return portions;
+  }
+
+  gained(slots: SlotSet): void {
+    const isMore = !this.kept.includes(slots);
+    if (!isMore) return;
+    this.kept = this.kept.or(slots);
+    this.#tell(true);
+  }
+
+  dropped(): void {
+    this.kept = this.kept.and(this.#shards.held);
+    this.#tell(false);
+  }
+
+  /** Objects of a kind that is reconciled. */
+  primary(by: ShardBy): Portion {
+    const slotOf = slotOfObject(by);
+    if (by === "uid") return this.#portion("uid", { slotOf, isByUid: true });
+    if (by === "namespace") return this.#portion("namespace", { slotOf, ofNamespace: slotOfName });
+    return this.#portion(idOf(by), { slotOf, label: by });
+  }
+
+  /** Their children: they follow their owners. */
+  owned(by: ShardBy, owner: Resource, watch: KindWatch): Portion {
+    const isOwned = bodiesOwnedBy(owner, watch);
+    const slotOf = slotOfChild(by);
+    const id = `${idOf(by)} of ${groupKind(owner)}${watch.options.track === "label" ? " by label" : ""}`;
+    return this.#portion(id, { slotOf: (child) => (isOwned(child) ? slotOf(child) : undefined) });
+  }
+
+  #portion(id: string, about: About): Portion {
+    let portion = this.#portions.get(id);
+    if (portion === undefined) this.#portions.set(id, (portion = new SlotPortion(this, id, about)));
+    return portion;
+  }
+
+  #tell(isMore: boolean): void {
+    for (const portion of this.#portions.values()) portion.changed(isMore);
+  }
+}
+
+interface About {
+  readonly slotOf: SlotOf;
+  /** A server divides by the hash of the UID. */
+  readonly isByUid?: boolean;
+  readonly ofNamespace?: (namespace: string) => number;
+  readonly label?: ShardLabel;
+}
+
+class SlotPortion implements Portion {
+  readonly id: string;
+  readonly #portions: Portions;
+  readonly #about: About;
+  readonly #listeners = new Set<(isMore: boolean) => void>();
+
+  constructor(portions: Portions, id: string, about: About) {
+    this.#portions = portions;
+    this.id = id;
+    this.#about = about;
+  }
+
+  get isEmpty(): boolean {
+    const { label } = this.#about;
+    return this.#portions.kept.size === 0 || (label !== undefined && this.#values(label).length === 0);
+  }
+
+  has(object: AnyObject): boolean {
+    const slot = this.#about.slotOf(object);
+    return slot !== undefined && this.#portions.kept.has(slot);
+  }
+
+  hasAll(namespace: string | undefined): boolean {
+    const { ofNamespace } = this.#about;
+    return ofNamespace !== undefined && namespace !== undefined && this.#portions.kept.has(ofNamespace(namespace));
+  }
+
+  get shardSelector(): string | undefined {
+    const { kept } = this.#portions;
+    return this.#about.isByUid === true && kept.size < SLOTS ? kept.shardSelector() : undefined;
+  }
+
+  get labels(): string | undefined {
+    const { label } = this.#about;
+    return label && `${label.label} in (${this.#values(label).join(",")})`;
+  }
+
+  onChange(listener: (isMore: boolean) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  changed(isMore: boolean): void {
+    for (const listener of this.#listeners) listener(isMore);
+  }
+
+  #values({ values }: ShardLabel): readonly string[] {
+    return values.filter((value) => this.#portions.kept.has(slotOfName(value)));
+  }
+}
+
+/** The slot of an object that is reconciled. */
+export function slotOfObject(by: ShardBy): SlotOf {
+  if (by === "uid") return ({ metadata }) => slotOfUid(metadata.uid);
+  if (by === "namespace") return ({ metadata }) => slotOfName(metadata.namespace ?? "");
+  const { label, values } = by;
+  const slots = new Map(values.map((value) => [value, slotOfName(value)]));
+  return ({ metadata: { labels } }) => {
+    const value = labels !== undefined && Object.hasOwn(labels, label) ? labels[label] : undefined;
+    return value === undefined ? undefined : slots.get(value);
+  };
+}
+
+/** Of a child that is owned: the slot of its owner. */
+function slotOfChild(by: ShardBy): SlotOf {
+  if (by === "uid") {
+    return (child) => {
+      const uid = ownerUid(child);
+      return uid === undefined ? undefined : slotOfUid(uid);
+    };
+  }
+  if (by === "namespace") {
+    return (child) => {
+      // An owner reference stays within the namespace.
+      const namespace = controllerOf(child) === undefined ? labelledOwner(child)?.namespace : child.metadata.namespace;
+      return slotOfName(namespace ?? "");
+    };
+  }
+  return slotOfObject(by);
+}
+
+function idOf(by: ShardBy): string {
+  return typeof by === "string" ? by : `${by.label} in (${by.values.join(",")})`;
+}

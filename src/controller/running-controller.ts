@@ -1,0 +1,29 @@
+/** A controller from its start to its stop, as the rest of the process sees it. */
+import type { WorkQueue } from "../queue/work-queue.ts";
+import type { ControllerState } from "./controller-state.ts";
+import type { Invoke } from "./object-reconciler.ts";
+
+export interface StartOptions {
+  /** The module that the controller comes from, for logs and messages. */
+  readonly module: string;
+  /** Calls into the author's code in the context of its module. */
+  readonly invoke: Invoke;
+}
+
+export interface RunningController {
+  readonly name: string;
+  readonly module: string;
+  readonly state: ControllerState;
+  /** Its caches have synced once. */
+  readonly hasSynced: boolean;
+  /** Runs that were told to stop and have not settled. */
+  readonly stuck: readonly { readonly key: string; readonly since: number }[];
+  readonly queue: WorkQueue;
+  onChange(listener: () => void): Disposable;
+  /** No source brings keys any more and no run begins; those under way are told by their signals, and go on. */
+  quiesce(): void;
+  /** Resolves when no run is under way. */
+  drained(): Promise<void>;
+  /** Quiesces; runs under way have `grace` milliseconds to end, then their writes are refused. */
+  stop(options: { readonly grace: number }): Promise<void>;
+}
