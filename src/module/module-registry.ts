@@ -242,7 +242,6 @@ export class ModuleRegistry {
   async #begin(module: LoadedModule): Promise<void> {
     const { name } = module;
     const log = this.#runtime.log.with({ module: name });
-    // What plugins do is not divided among replicas.
     const alone = this.#leaderships?.alone?.(name) ?? this.#leadershipOf(module);
     const contributions = new Contributions(module, {
       log,
