@@ -1,4 +1,4 @@
-/** Builds the one executable: dist/binnacle. */
+/** Builds the one executable, dist/binnacle: `bun scripts/build.ts [--release]`. */
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -30,19 +30,26 @@ const options = [
   "--no-compile-autoload-bunfig",
 ];
 
-/**
- * Packs what is embedded, compiles, rehearses, compiles again in the order of the rehearsal, and puts the result in place
- * in one step, so that a running one is not disturbed.
- */
-export async function build(): Promise<void> {
+export interface BuildOptions {
+  /**
+   * Compiles twice: the first executable is run, and the second has its bytecode laid out in the order in which that run
+   * used it. @default false
+   */
+  readonly release?: boolean;
+}
+
+/** Packs what is embedded, compiles, and puts the result in place in one step, so that a running one is not disturbed. */
+export async function build({ release = false }: BuildOptions = {}): Promise<void> {
   await mkdir(dist, { recursive: true });
   await packSdk();
   const aside = await mkdtemp(join(dist, "build-"));
   try {
     const outfile = join(aside, "binnacle");
     compile(outfile, []);
-    const orders = await bytecodeOrder(outfile, aside);
-    compile(outfile, [`--bytecode-order=${orders.join(",")}`]);
+    if (release) {
+      const orders = await bytecodeOrder(outfile, aside);
+      compile(outfile, [`--bytecode-order=${orders.join(",")}`]);
+    }
     await rename(outfile, binary);
   } finally {
     await rm(aside, { recursive: true, force: true });
@@ -79,8 +86,13 @@ function version(): string {
 
 if (import.meta.main) {
   const start = performance.now();
+  const [flag, ...more] = process.argv.slice(2);
+  if ((flag !== undefined && flag !== "--release") || more.length > 0) {
+    console.error("Cannot build: the only argument is --release");
+    process.exit(2);
+  }
   try {
-    await build();
+    await build({ release: flag === "--release" });
     const { size } = await stat(binary);
     console.log(
       `dist/binnacle: ${(size / 2 ** 20).toFixed(1)} MiB in ${((performance.now() - start) / 1000).toFixed(1)} s`,

@@ -4,6 +4,7 @@
  * Loaded before tests, it offers them the same packages instead: see `cli/test.ts`.
  */
 import { cli } from "./cli/cli.ts";
+import { commandIndex } from "./cli/commands.ts";
 import { writeToStandardError } from "./observe/standard-error.ts";
 import { writeToStandardOutput } from "./observe/standard-output.ts";
 import { beginAnew } from "./platform/begin-anew.ts";
@@ -51,7 +52,7 @@ async function sdk(): Promise<string | undefined> {
 async function main(): Promise<void> {
   const built = typeof BUILD_VERSION === "string";
   const args = process.argv.slice(2);
-  if (built) beginAnew(args, { withoutLastCompiler: args[0] === "run" });
+  if (built) beginAnew(args, { withoutLastCompiler: args[commandIndex(args)] === "run" });
   const status = await cli(args, {
     embedded: {
       version: built ? BUILD_VERSION : project.version,

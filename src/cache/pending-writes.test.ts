@@ -21,6 +21,7 @@ interface Options {
   readonly namespace?: string;
   /** Answers and events come as text, so that echoes need not be parsed. */
   readonly asText?: boolean;
+  readonly matchWriteEchoes?: boolean;
 }
 
 function setUp(options: Options = {}) {
@@ -48,6 +49,7 @@ function setUp(options: Options = {}) {
       split: (objects) => ({ stubs: [], others: objects }),
     },
     needs: () => 0,
+    matchWriteEchoes: options.matchWriteEchoes,
     covers: options.covers ?? (() => true),
     onHeard: () => {},
     onSynced: () => {},
@@ -610,3 +612,24 @@ test.each([false, true])(
     );
   },
 );
+
+test("with the matching of echoes switched off everything is parsed, and handlers are told the same", () => {
+  const play = (matchWriteEchoes: boolean) => {
+    const { begin, end, event, list, read, takeTold, notParsed } = setUp({ asText: true, matchWriteEchoes });
+    list([object(10)], 10);
+    begin();
+    end(mine(12));
+    event("MODIFIED", object(12));
+    begin();
+    event("MODIFIED", object(14));
+    end(mine(14));
+    event("MODIFIED", object(15));
+    return { told: takeTold(), read: read(), notParsed };
+  };
+  const [on, off] = [play(true), play(false)];
+  expect([on.notParsed, off.notParsed]).toEqual([
+    { answers: 1, echoes: 1 },
+    { answers: 0, echoes: 0 },
+  ]);
+  expect([off.told, off.read]).toEqual([on.told, on.read]);
+});

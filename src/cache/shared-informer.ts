@@ -1,6 +1,7 @@
 /** A shared informer: one set of objects, kept current for all its users. */
 import { abortable } from "../platform/abortable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
+import { switchesOf } from "../platform/switches.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { compareVersions } from "../resource/meta.ts";
 import { DeltaProcessor } from "./delta-processor.ts";
@@ -84,6 +85,7 @@ export class SharedInformer {
           transformer: this.#transformer,
           needs: () => this.#needs,
           covers: (object) => this.covers(object) && portion?.has(object) !== false,
+          matchWriteEchoes: switchesOf().writeEchoMatching,
           onHeard: () => this.#onServerHeard(),
           onSynced: () => this.#synced(),
         });
@@ -394,7 +396,5 @@ export class SharedInformer {
 }
 
 function isSame(a: InformerState, b: InformerState): boolean {
-  if (a.kind !== b.kind) return false;
-  const { message } = a as { message?: string };
-  return message === (b as { message?: string }).message;
+  return a.kind === b.kind && (a as { message?: string }).message === (b as { message?: string }).message;
 }

@@ -5,7 +5,7 @@ import { isConfigError, whyUnreadable } from "../kube/config/config-error.ts";
 import { nearest } from "../module/nearest.ts";
 import { parseYaml } from "../platform/yaml.ts";
 import { COMPLETE, type Command, type Host } from "./command.ts";
-import { type CommandEntry, commands } from "./commands.ts";
+import { type CommandEntry, commandIndex, commands } from "./commands.ts";
 import { type ConfigFile, configOption, environmentName, resolveOptions } from "./option.ts";
 import { needsValue, parseFlags, parsing } from "./parse-flags.ts";
 import { plainFlags } from "./plain-flags.ts";
@@ -43,7 +43,7 @@ function isSystemError(error: Error): boolean {
 async function dispatch(args: readonly string[], host: Host): Promise<number> {
   if (args[0] === COMPLETE) return (await import("./complete.ts")).answerShell(args.slice(1), host);
   const names = commands.map(({ name }) => name);
-  const at = args[0]?.startsWith("-") ? args.findIndex((argument) => names.includes(argument)) : 0;
+  const at = commandIndex(args);
   const first = args[at];
   const entry = commands.find(({ name }) => name === first);
   if (entry !== undefined && !args.includes("--help")) {

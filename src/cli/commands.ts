@@ -78,3 +78,8 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./version.ts")).versionCommand,
   },
 ];
+
+/** The place of the command in a command line, which may have flags before it. @returns -1 for flags alone. */
+export function commandIndex(args: readonly string[]): number {
+  return args[0]?.startsWith("-") ? args.findIndex((argument) => commands.some(({ name }) => name === argument)) : 0;
+}

@@ -5,6 +5,7 @@ import type { RateLimit } from "../kube/transport/request-rate.ts";
 import type { AccessOptions } from "../manager/account-access.ts";
 import { Manager } from "../manager/manager.ts";
 import type { Log } from "../observe/log.ts";
+import { disabledBy } from "../platform/switches.ts";
 import type { Host } from "./command.ts";
 import { electionOf, shardingOf } from "./election-options.ts";
 import { metricsCertificates } from "./metrics-options.ts";
@@ -47,6 +48,8 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     return { load, loaded: loadAll(found, load) };
   });
   loading.catch(() => {}); // awaited below, unless something before it fails
+  const disabled = disabledBy(host.env);
+  if (disabled.length > 0) log.info("Optimizations are switched off by the environment", { variables: disabled });
   const cluster = await options.cluster();
   const election = development ? undefined : electionOf(values, cluster);
   const sharding = development ? undefined : shardingOf(values, cluster);

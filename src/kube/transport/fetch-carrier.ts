@@ -19,14 +19,17 @@ export interface FetchRequest {
 
 export class FetchCarrier {
   readonly #config: ClusterConfig;
+  readonly #allowsHttp2: boolean;
   /** The TLS settings of the session; a plugin may replace the client certificate. */
   #tls: TlsSettings;
   #session: FetchSession;
   /** Whether the server has HTTP/2; the first request finds out, because negotiating again would cost a handshake each time. */
   #http2: boolean;
 
-  constructor(config: ClusterConfig) {
+  /** @param allowsHttp2 whether HTTP/2 is used where the server has it. */
+  constructor(config: ClusterConfig, allowsHttp2: boolean) {
     this.#config = config;
+    this.#allowsHttp2 = allowsHttp2;
     this.#tls = config.tls;
     this.#session = open(config.tls);
     this.#http2 = this.#mayHttp2();
@@ -116,9 +119,8 @@ export class FetchCarrier {
   }
 
   #mayHttp2(): boolean {
-    return (
-      this.#config.answer === undefined && this.#config.proxy === undefined && this.#config.server.startsWith("https:")
-    );
+    const { answer, proxy, server } = this.#config;
+    return this.#allowsHttp2 && answer === undefined && proxy === undefined && server.startsWith("https:");
   }
 }
 

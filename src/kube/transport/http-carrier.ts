@@ -12,6 +12,8 @@ export type OpenHttp1 = (config: ClusterConfig, request: HttpRequest, handlers: 
 export interface HttpCarrierOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
+  /** Whether HTTP/2 is used where the server has it. */
+  readonly http2: boolean;
   /** Delays reads of busy connections. @default every read is immediate */
   readonly pacing?: ReadPacing | undefined;
   readonly streamsPerSession: number;
@@ -109,7 +111,7 @@ export class HttpCarrier {
   }
 
   #mayHttp2(): boolean {
-    const { answer, server } = this.#options.config;
-    return answer === undefined && server.startsWith("https:");
+    const { config, http2 } = this.#options;
+    return http2 && config.answer === undefined && config.server.startsWith("https:");
   }
 }

@@ -569,3 +569,25 @@ async function startLink(to: number): Promise<{ port: number; stall: () => void 
     },
   };
 }
+
+test("with HTTP/2 switched off everything goes over HTTP/1.1 to a server that has both", async () => {
+  const { server, transport } = await start((_, reply) => sendJson(reply, {}), {
+    protocol: "h2",
+    transport: { switches: { http2: false } },
+  });
+  await transport.request(get);
+  await transport.request({ ...get, traffic: "list" });
+  await transport.request({ ...get, traffic: "lease" });
+  await transport.stream({ ...get, onChunk: () => {} });
+  expect(server.requests.map(({ httpVersion }) => httpVersion)).toEqual(["1.1", "1.1", "1.1", "1.1"]);
+  expect(transport.stats.protocol).toBe("http/1.1");
+});
+
+test("with read pacing switched off requests are answered as ever", async () => {
+  const { transport } = await start((_, reply) => sendJson(reply, { a: 1 }), {
+    protocol: "h2",
+    transport: { switches: { readPacing: false } },
+  });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => transport.request<unknown>(get)));
+  expect(answers).toEqual(answers.map(() => ({ a: 1 })));
+});

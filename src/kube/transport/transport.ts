@@ -1,6 +1,7 @@
 /** Sends requests to the API server: each kind of traffic has connections of its own, so that none waits for another. */
 import { abortable } from "../../platform/abortable.ts";
 import { monotonic, type Clock } from "../../platform/clock.ts";
+import { type Switches, switchesOf } from "../../platform/switches.ts";
 import { AnswerLog } from "./answer-log.ts";
 import { isApiError, isUnauthorized, isUnreachable, UnreachableError } from "../errors/api-error.ts";
 import { BoundedCall } from "./bounded-call.ts";
@@ -71,6 +72,8 @@ export interface TransportOptions {
   readonly userAgent?: string | undefined;
   /** The client-side rate limit for requests; watches and the Lease are exempt. @default none */
   readonly rate?: RateLimit | undefined;
+  /** Switches optimizations off. @default what the environment says */
+  readonly switches?: Partial<Pick<Switches, "http2" | "readPacing">> | undefined;
 }
 
 /** Makes the transport of one cluster; nothing is sent before the first request. */
@@ -111,8 +114,7 @@ class KubeTransport implements Transport {
   readonly #headers: RequestHeaders;
   readonly #log: AnswerLog;
   readonly #deadlines: Deadlines;
-  /** Always on the machine's clock, because it is about the machine's load. */
-  readonly #pacing = new ReadPacing(monotonic());
+  readonly #pacing: ReadPacing | undefined;
   /** Streams that are open or about to be. */
   readonly #open = new Set<AbortController>();
   /** Requests in flight. */
@@ -120,7 +122,7 @@ class KubeTransport implements Transport {
   readonly #settled = (short: ShortRequest): void => {
     this.#short.delete(short);
     this.#deadlines.delete(short, short.request.timeout ?? REQUEST_MS);
-    if (short.request.traffic !== "list") this.#pacing.answered(short.start);
+    if (short.request.traffic !== "list") this.#pacing?.answered(short.start);
   };
   readonly #json = (request: KubeRequest): Promise<unknown> => this.#attempt(request, true);
   /** A connection was silent: others may be dead too, and their requests would wait for their deadlines. */
@@ -133,11 +135,12 @@ class KubeTransport implements Transport {
     this.server = config.server;
     this.#config = config;
     this.#clock = clock;
-    this.#fetch = new FetchCarrier(config);
-    const fetches = this.#fetch;
-    const path = { config, clock, streamsPerSession: STREAMS_PER_SESSION };
-    const pacing = this.#pacing;
-    const short = { ...path, idleMs: IDLE_MS.requests, http1: fetches.http1 };
+    const { http2, readPacing } = { ...switchesOf(), ...options.switches };
+    this.#fetch = new FetchCarrier(config, http2);
+    const path = { config, clock, http2, streamsPerSession: STREAMS_PER_SESSION };
+    // Always on the machine's clock, because it is about the machine's load.
+    const pacing = (this.#pacing = readPacing ? new ReadPacing(monotonic()) : undefined);
+    const short = { ...path, idleMs: IDLE_MS.requests, http1: this.#fetch.http1 };
     this.#requests = new HttpCarrier({ ...short, pacing, mostSessions: REQUEST_SESSIONS });
     this.#lists = new HttpCarrier({ ...short, mostSessions: LIST_SESSIONS });
     this.#watches = new HttpCarrier({ ...path, pacing, idleMs: IDLE_MS.watches, http1: openLazyHttp1 });
@@ -261,7 +264,7 @@ class KubeTransport implements Transport {
       json,
       server: this.server,
       log: this.#log,
-      start: this.#pacing.now(),
+      start: this.#pacing?.now() ?? 0,
       settled: this.#settled,
     });
     this.#short.add(short);

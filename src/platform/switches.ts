@@ -1,0 +1,33 @@
+/**
+ * Optimizations that can be switched off by the environment, to find out whether one of them causes a problem:
+ * docs/troubleshooting.md names the variables.
+ */
+
+export interface Switches {
+  /** Requests go over HTTP/2. */
+  readonly http2: boolean;
+  /** Busy connections are read a few milliseconds later, so that several messages are read together. */
+  readonly readPacing: boolean;
+  /** Events of own writes are recognised by their text, instead of being parsed. */
+  readonly writeEchoMatching: boolean;
+}
+
+/** The variable that switches each of them off; client-go uses the first one too. */
+const VARIABLES: Readonly<Record<keyof Switches, string>> = {
+  http2: "DISABLE_HTTP2",
+  readPacing: "DISABLE_READ_PACING",
+  writeEchoMatching: "DISABLE_WRITE_ECHO_MATCHING",
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the switches. As in client-go, a variable with any value that is not empty switches off. */
+export function switchesOf(env: Environment = process.env): Switches {
+  const isOn = (name: keyof Switches): boolean => !env[VARIABLES[name]];
+  return { http2: isOn("http2"), readPacing: isOn("readPacing"), writeEchoMatching: isOn("writeEchoMatching") };
+}
+
+/** The variables that switch something off. */
+export function disabledBy(env: Environment): readonly string[] {
+  return Object.values(VARIABLES).filter((name) => env[name]);
+}
