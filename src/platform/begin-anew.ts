@@ -27,6 +27,7 @@ export function beginAnew(args: readonly string[], { withoutLastCompiler }: Begi
   if (process.env[MARK] !== undefined) {
     delete process.env[MARK];
     delete process.env[SETTING];
+    passEnvironment();
     return;
   }
   const sets = withoutLastCompiler && process.env[SETTING] === undefined;
@@ -36,5 +37,15 @@ export function beginAnew(args: readonly string[], { withoutLastCompiler }: Begi
     process.execve(process.execPath, [process.argv0, ...args], env);
   } catch {
     // The program runs as it is.
+  }
+}
+
+/** `Bun.spawn` gives children the environment with which this process began, unless it is told otherwise. */
+function passEnvironment(): void {
+  for (const name of ["spawn", "spawnSync"] as const) {
+    const spawn = Bun[name] as (...given: unknown[]) => unknown;
+    const withEnvironment = (first: object, options?: object): unknown =>
+      Array.isArray(first) ? spawn(first, { env: process.env, ...options }) : spawn({ env: process.env, ...first });
+    Object.assign(Bun, { [name]: withEnvironment });
   }
 }
