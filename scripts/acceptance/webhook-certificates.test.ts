@@ -1,6 +1,10 @@
 /** CERT cases and the registration of webhooks, on a real API server that asks them at a Service. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
+import { rename, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { createAuthority, issue } from "../../src/embedded/apiserver/certificates/certificate.ts";
 import { Bench, type Operator, until } from "./binary.ts";
 import { available, Cluster } from "./cluster.ts";
 import { admit, AdmissionLoad, POLICY, ServiceAddress, untilAsked } from "./webhook-lab.ts";
@@ -11,6 +15,19 @@ const MUTATING = VALIDATING.replace("validating", "mutating");
 const PER_SECOND = 200;
 /** Seconds of load; longer ones are for a quiet machine. */
 const SECONDS = Number(process.env["WEBHOOK_LOAD_SECONDS"] ?? 6);
+
+const authority = { ...createAuthority("files"), name: "files" };
+
+/** The certificate of a handshake. */
+function shown(port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1", ca: authority.cert }, () => {
+      resolve(socket.getPeerCertificate().fingerprint256);
+      socket.destroy();
+    });
+    socket.on("error", () => resolve(undefined));
+  });
+}
 
 interface Configuration {
   readonly metadata: { readonly uid: string };
@@ -182,6 +199,53 @@ describe.skipIf(!available)("webhooks of two replicas behind a Service", () => {
     console.log(`webhooks: ${failed} of ${sent} admissions failed at ${perSecond}/s while a replica ended`);
     expect(load.failures).toEqual([]);
     expect((await configuration())?.metadata.uid).toBe(uid);
+  }, 60_000);
+
+  test("CERT-01: files are followed, however they are replaced, and bad ones are counted", async () => {
+    const pairs = Array.from({ length: 4 }, () =>
+      issue(authority, { subject: { name: "hook" }, hosts: ["127.0.0.1"] }),
+    );
+    const write = (folder: string, { cert, key }: (typeof pairs)[number]): Promise<unknown> =>
+      Promise.all([bench.write(`${folder}/tls.crt`, cert), bench.write(`${folder}/tls.key`, key)]);
+    await write("certs", pairs[0]!);
+    const address = await ServiceAddress.open();
+    const { port } = address;
+    await address[Symbol.asyncDispose]();
+    const operator = await bench.run({
+      kubeconfig,
+      args: ["--webhook-cert-path=certs", `--webhook-bind-address=127.0.0.1:${port}`],
+    });
+    replicas.push(operator);
+    await operator.ready();
+    const shows = (pair: (typeof pairs)[number]): Promise<unknown> =>
+      until(async () => (await shown(port)) === new X509Certificate(pair.cert).fingerprint256, {
+        what: () => `the new pair is shown:\n${operator.text}`,
+      });
+    await shows(pairs[0]!);
+    await write("certs", pairs[1]!);
+    await shows(pairs[1]!);
+    await write("certs/next", pairs[2]!);
+    for (const name of ["tls.crt", "tls.key"])
+      await rename(join(bench.dir, "certs/next", name), join(bench.dir, "certs", name));
+    await shows(pairs[2]!);
+    // As kubelet does it: the files are links into a folder to which a link leads that is replaced at once.
+    await write("certs/..1", pairs[3]!);
+    await symlink("..1", join(bench.dir, "certs/..data"));
+    for (const name of ["tls.key", "tls.crt"]) {
+      await symlink(join("..data", name), join(bench.dir, "certs", `${name}.new`));
+      await rename(join(bench.dir, "certs", `${name}.new`), join(bench.dir, "certs", name));
+    }
+    await shows(pairs[3]!);
+    const [reads, errors] = ["certwatcher_read_certificate_total", "certwatcher_read_certificate_errors_total"];
+    const before = [await operator.metric(reads), await operator.metric(errors)];
+    await bench.remove("certs/tls.key");
+    await until(async () => (await operator.metric(errors)) > before[1]!, { what: "a failed read" });
+    expect(await operator.metric(reads)).toBeGreaterThan(before[0]!);
+    expect(await shown(port)).toBe(new X509Certificate(pairs[3]!.cert).fingerprint256);
+    expect(await operator.metric("binnacle_webhook_certificate_expiry_timestamp_seconds")).toBeGreaterThan(
+      Date.now() / 1_000,
+    );
+    expect(await operator.stop()).toBe(0);
   }, 60_000);
 
   test("the last replica leaves what is registered", async () => {
