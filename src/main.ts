@@ -16,15 +16,12 @@ declare const BUILD_VERSION: string | undefined;
 
 /** What modules may import from inside the binary, by exact names. */
 async function offered(): Promise<OfferedPackages> {
-  const [binnacle, cache, resources, zod, hono, jsx, jsxRuntime, jsxDevRuntime] = await Promise.all([
+  const [binnacle, cache, resources, zod, hono] = await Promise.all([
     import("./index.ts"),
     import("./cache/index.ts"),
     import("./resource/builtin/index.ts"),
     import("zod"),
     import("hono"),
-    import("hono/jsx"),
-    import("hono/jsx/jsx-runtime"),
-    import("hono/jsx/jsx-dev-runtime"),
   ]);
   return {
     binnacle,
@@ -34,9 +31,10 @@ async function offered(): Promise<OfferedPackages> {
     "binnacle/testing": () => import("./testing/index.ts"),
     zod,
     hono,
-    "hono/jsx": jsx,
-    "hono/jsx/jsx-runtime": jsxRuntime,
-    "hono/jsx/jsx-dev-runtime": jsxDevRuntime,
+    // Few modules make pages; what they need for it is loaded with the first one.
+    "hono/jsx": () => import("hono/jsx"),
+    "hono/jsx/jsx-runtime": () => import("hono/jsx/jsx-runtime"),
+    "hono/jsx/jsx-dev-runtime": () => import("hono/jsx/jsx-dev-runtime"),
   };
 }
 

@@ -195,3 +195,28 @@ test("exec ends with its signal", async () => {
   expect(await exec(["sleep", "1h"], { signal: stop.signal }).exitCode.catch(String)).toContain("enough");
   await closed.promise;
 });
+
+test("exec ends a command whose output nobody reads, before it fills the memory", async () => {
+  const chunk = Buffer.concat([Buffer.of(1), Buffer.alloc(1024 * 1024, 0x61)]);
+  let sent = 0;
+  const closed = Promise.withResolvers<void>();
+  const { exec } = setUp({
+    onOpen(socket) {
+      const more = (): void => {
+        if (sent >= 200 || socket.readyState !== WebSocket.OPEN) return;
+        sent++;
+        socket.send(chunk);
+        setTimeout(more, 1);
+      };
+      more();
+    },
+    onClose: closed.resolve,
+  });
+  const { exitCode, stdout } = exec(["yes"]);
+  await expect(exitCode).rejects.toThrow(
+    "Cannot run the command in pod default/web to its end: nobody reads its output, and 64 MiB of it wait",
+  );
+  await closed.promise;
+  expect(sent).toBeLessThan(200);
+  await expect(stdout.text()).rejects.toThrow("nobody reads its output");
+});

@@ -9,6 +9,7 @@ import type { ExecOptions, Execution } from "./client.ts";
 import { PushedChunks } from "./pushed-chunks.ts";
 import { explained } from "./undeclared-call.ts";
 import type { ClientScope } from "./client-scope.ts";
+import { MOST_REFUSAL_BYTES, MOST_UNREAD_OUTPUT_BYTES } from "../kube/limits.ts";
 import { WritesRefused } from "../kube/transport/request-gate.ts";
 import type { WriteGate } from "./write-gate.ts";
 
@@ -51,18 +52,26 @@ async function run(
     if (!permissions.allows(Pod, verb, "exec")) onUndeclared?.(Pod, verb, "exec");
   }
   const mapping = mapper.known(Pod) ?? (await mapper.resolve(Pod, signal));
-  const signals = [signal, stop].filter((one) => one !== undefined);
+  const flooded = new AbortController();
+  const checkUnread = (): void => {
+    if (stdout.unread + stderr.unread <= MOST_UNREAD_OUTPUT_BYTES) return;
+    const most = MOST_UNREAD_OUTPUT_BYTES / 1024 / 1024;
+    flooded.abort(
+      new Error(`Cannot run ${nameOf(pod)} to its end: nobody reads its output, and ${most} MiB of it wait`),
+    );
+  };
   let result = "";
   const decoder = new TextDecoder();
   const opening = transport.channels({
     path: objectPath(mapping, pod, "exec"),
     query: queryOf(call),
     headers,
-    signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
+    signal: AbortSignal.any([flooded.signal, signal, stop].filter((one) => one !== undefined)),
     onMessage(channel, bytes) {
-      if (channel === STDOUT) stdout.push(bytes);
-      else if (channel === STDERR) stderr.push(bytes);
-      else if (channel === RESULT) result += decoder.decode(bytes, { stream: true });
+      if (channel === RESULT && result.length < MOST_REFUSAL_BYTES) result += decoder.decode(bytes, { stream: true });
+      if (channel !== STDOUT && channel !== STDERR) return;
+      (channel === STDOUT ? stdout : stderr).push(bytes);
+      checkUnread();
     },
   });
   const channels = await opening.catch((error: unknown) => {
@@ -98,12 +107,16 @@ function queryOf({ command, container, stdin }: ExecCall): URLSearchParams {
 }
 
 /** @throws Error when the command could not be started, or nobody knows how it ended. */
-function exitCodeOf(result: string, { namespace, name }: Key): number {
-  const what = `the command in pod ${namespace === undefined ? "" : `${namespace}/`}${name}`;
+function exitCodeOf(result: string, pod: Key): number {
+  const what = nameOf(pod);
   if (result === "") throw new Error(`Cannot tell how ${what} ended: the connection was closed before it did`);
   const status = JSON.parse(result) as Status;
   if (status.status === "Success") return 0;
   const code = status.details?.causes?.find(({ reason }) => reason === "ExitCode")?.message;
   if (status.reason === "NonZeroExitCode" && code !== undefined) return Number(code);
   throw new Error(`Cannot run ${what}: ${status.message ?? status.reason}`);
+}
+
+function nameOf({ namespace, name }: Key): string {
+  return `the command in pod ${namespace === undefined ? "" : `${namespace}/`}${name}`;
 }

@@ -6,6 +6,7 @@ import { RestMapper } from "../kube/api/mapper.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
+import { ConfigMap } from "../resource/builtin/core.ts";
 import { clientCore, KubeClient } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";
 import { openGate } from "./write-gate.ts";
@@ -102,6 +103,47 @@ test.each([
   },
   30_000,
 );
+
+test("a watch that is read slowly makes its server wait too, and shows every event", async () => {
+  const count = 40_000;
+  let sent = 0;
+  const text = "x".repeat(1_000);
+  const event = (version: number): string => {
+    const metadata = {
+      namespace: "default",
+      name: `m-${version}`,
+      uid: `u-${version}`,
+      resourceVersion: String(version),
+    };
+    return `${JSON.stringify({ type: "ADDED", object: { apiVersion: "v1", kind: "ConfigMap", metadata, data: { text } } })}\n`;
+  };
+  const server = cleanup.use(
+    await startLoopback(async (_, reply) => {
+      reply.writeHead(200, { "content-type": "application/json" });
+      const gone = new AbortController();
+      reply.on("close", () => gone.abort());
+      while (sent < count) {
+        const isTaken = reply.write(event(++sent));
+        if (!isTaken) await once(reply, "drain", { signal: gone.signal }).catch(() => {});
+        if (gone.signal.aborted) return;
+      }
+    }),
+  );
+  const client = clientOf(server.config);
+  let seen = 0;
+  let settled = 0;
+  for await (const { object } of client.watch(ConfigMap, { namespace: "default", resourceVersion: "0" })) {
+    expect(object.metadata.name).toBe(`m-${++seen}`);
+    if (seen === count) break;
+    if (seen > 1) continue;
+    do {
+      settled = sent;
+      await Bun.sleep(200);
+    } while (sent !== settled);
+  }
+  expect(settled * event(1).length).toBeLessThan(MOST);
+  expect([sent, seen]).toEqual([count, count]);
+}, 30_000);
 
 test("a log that nobody reads on ends with its reader", async () => {
   const sending = { sent: 0 };

@@ -1,6 +1,6 @@
 /** The log of a container as an async iterable of lines. */
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
-import { MOST_LOG_LINE_BYTES, MOST_UNREAD_LOG_BYTES } from "../kube/limits.ts";
+import { MOST_LOG_LINE_BYTES, MOST_UNREAD_BYTES } from "../kube/limits.ts";
 import type { StreamFlow } from "../kube/transport/kube-request.ts";
 import { LineSplitter } from "../kube/encoding/line-splitter.ts";
 import { objectPath } from "../kube/api/mapper.ts";
@@ -47,7 +47,7 @@ export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): A
       onChunk: (chunk) => {
         splitter.push(chunk);
         unread += chunk.length;
-        if (unread > MOST_UNREAD_LOG_BYTES) flow?.pause();
+        if (unread > MOST_UNREAD_BYTES) flow?.pause();
         wake.resolve();
       },
     })
@@ -64,7 +64,7 @@ export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): A
       const taken = unread;
       yield* lines.splice(0);
       unread -= taken;
-      if (unread <= MOST_UNREAD_LOG_BYTES) flow?.resume();
+      if (unread <= MOST_UNREAD_BYTES) flow?.resume();
       if (end !== undefined && lines.length === 0) {
         if (end.error !== undefined) throw end.error;
         return;

@@ -3,9 +3,12 @@ export class PushedChunks implements AsyncIterable<Uint8Array> {
   readonly #waiting: Uint8Array[] = [];
   #wake: PromiseWithResolvers<void> = Promise.withResolvers();
   #end: { readonly error?: unknown } | undefined;
+  /** Bytes that nobody has read, those that are being handed over included. */
+  unread = 0;
 
   push(chunk: Uint8Array): void {
     this.#waiting.push(chunk);
+    this.unread += chunk.length;
     this.#wake.resolve();
   }
 
@@ -29,7 +32,9 @@ export class PushedChunks implements AsyncIterable<Uint8Array> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (;;) {
+      const taken = this.unread;
       yield* this.#waiting.splice(0);
+      this.unread -= taken;
       if (this.#end !== undefined && this.#waiting.length === 0) {
         if (this.#end.error !== undefined) throw this.#end.error;
         return;

@@ -1,6 +1,8 @@
 /** A kind's events as an async iterable. */
 import { collectionPath } from "../kube/api/mapper.ts";
 import { watch as openWatch } from "../kube/api/watch.ts";
+import { MOST_UNREAD_BYTES } from "../kube/limits.ts";
+import type { StreamFlow } from "../kube/transport/kube-request.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { WatchEvent } from "./client.ts";
 import type { ListQuery } from "./object-reader.ts";
@@ -37,6 +39,9 @@ export async function* watchEvents(
     resourceVersion = list.metadata.resourceVersion;
   }
   const pending: WatchEvent<AnyObject>[] = [];
+  /** Characters of events that nobody has read yet, those that are being handed over included. */
+  let unread = 0;
+  let flow: StreamFlow | undefined;
   let wake = Promise.withResolvers<void>();
   const pump = async (): Promise<void> => {
     while (!signal.aborted) {
@@ -47,6 +52,15 @@ export async function* watchEvents(
         fields,
         headers,
         signal,
+        onFlow: (given) => {
+          flow = given;
+          if (unread > MOST_UNREAD_BYTES) flow.pause();
+        },
+        onLine: (line) => {
+          unread += line.length;
+          if (unread > MOST_UNREAD_BYTES) flow?.pause();
+          return false;
+        },
         onEvent: (type, object) => {
           resourceVersion = object.metadata.resourceVersion;
           if (type !== "BOOKMARK")
@@ -66,7 +80,10 @@ export async function* watchEvents(
   );
   try {
     while (true) {
+      const taken = unread;
       yield* pending.splice(0);
+      unread -= taken;
+      if (unread <= MOST_UNREAD_BYTES) flow?.resume();
       if (signal.aborted) return;
       if (end?.error !== undefined) throw end.error;
       await wake.promise;

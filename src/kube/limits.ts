@@ -64,10 +64,15 @@ export const MOST_MESSAGE_FRAMES = 1_000;
 /** The head of an answer over HTTP/1.1, as Node limits it too, and generously. */
 export const MOST_HEAD_BYTES: number = 64 * KIB;
 /**
- * What has come of a container's log and nobody has read yet, beside what fits into the window of its stream, 16 MiB. The
- * server waits until it is read.
+ * What has arrived of a container's log, or of a watch that an author reads, and nobody has read yet, beside what fits into the
+ * window of its stream, 16 MiB. The server waits until it is read.
  */
-export const MOST_UNREAD_LOG_BYTES: number = MIB;
+export const MOST_UNREAD_BYTES: number = MIB;
+/**
+ * The output of a command that nobody has read. It ends the command: one stream may be read while nobody reads the other, so
+ * that a server that waits could wait for ever.
+ */
+export const MOST_UNREAD_OUTPUT_BYTES: number = 64 * MIB;
 /** A line of a container's log. The container runtime cuts at 16 KiB; what it cut is put together again. */
 export const MOST_LOG_LINE_BYTES: number = 16 * MIB;
 /** Different warnings that are logged in a minute, and remembered so that none is logged twice. A healthy server has a few. */

@@ -6,6 +6,7 @@ import { flawOf, flawOfBookmark, isObject } from "./flaws.ts";
 import { hasTooManyValues } from "../encoding/json-values.ts";
 import { MOST_EVENT_BYTES, MOST_VALUES } from "../limits.ts";
 import { LineSplitter } from "../encoding/line-splitter.ts";
+import type { StreamFlow } from "../transport/kube-request.ts";
 import type { Transport } from "../transport/transport.ts";
 
 export type WatchType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
@@ -49,6 +50,8 @@ export interface WatchOptions {
   readonly onLeftOut?: ((object: unknown, flaw: string) => void) | undefined;
   /** The server has accepted the watch. */
   onOpen?(): void;
+  /** Called once, before the first event. */
+  onFlow?(flow: StreamFlow): void;
   /** The events of one piece of the stream have been told. */
   onBatch?(): void;
 }
@@ -91,6 +94,7 @@ export function watch(transport: Pick<Transport, "stream">, options: WatchOption
     headers,
     signal,
     idleTimeout,
+    onFlow: (flow) => options.onFlow?.(flow),
     onHeaders: () => options.onOpen?.(),
     onChunk: (chunk) => {
       lines.push(chunk);
