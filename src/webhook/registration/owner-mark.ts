@@ -43,10 +43,15 @@ export function ownerMark(clock: Pick<Clock, "now">, owner: Owner = thisProcess(
       labels: { "app.kubernetes.io/managed-by": "binnacle", [OWNED]: BY_PROCESS },
       annotations: {
         [OWNER]: `${owner.host}/${owner.pid}`,
-        [EXPIRES]: new Date(clock.now() + LIFETIME).toISOString(),
+        [EXPIRES]: new Date(endOfPeriod(clock.now()) + LIFETIME).toISOString(),
       },
     }),
   };
+}
+
+/** The same time throughout a period, so that writing the mark again changes nothing before the next one. */
+function endOfPeriod(now: number): number {
+  return Math.ceil(now / RENEW_EVERY) * RENEW_EVERY;
 }
 
 export interface JanitorOptions {

@@ -44,7 +44,8 @@ interface Configuration {
   }[];
 }
 
-async function world() {
+/** @param answersAfter milliseconds that the answer to a write takes; its watch event does not wait for that. */
+async function world({ answersAfter = 0 } = {}) {
   const server = await createApiServer();
   const config: ClusterConfig = {
     server: "https://server",
@@ -52,7 +53,11 @@ async function world() {
     user: "x",
     namespace: "default",
     tls: { ca: undefined, cert: undefined, key: undefined, serverName: undefined, rejectUnauthorized: true },
-    answer: (request) => server.fetch(request),
+    answer: async (request) => {
+      const answer = await server.fetch(request);
+      if (request.method === "PATCH") await Bun.sleep(answersAfter);
+      return answer;
+    },
     headers: () => ({}),
     reload: () => Promise.resolve(false),
   };
@@ -103,6 +108,23 @@ test("Registration writes nothing before it is told what is answered, and nothin
   expect(await find("validating")).toBeUndefined();
   without.set({ cert: "c", key: "k", authorities: "ONE" });
   await eventually(async () => expect(await find("validating")).toBeDefined());
+});
+
+test("Registration with the mark of its process rests once it has written", async () => {
+  const { path, registration, transport } = await world({ answersAfter: 5 });
+  await using kept = registration({ owner: ownerMark(systemClock) });
+  kept.set(answers(declared("pod")));
+  const version = async () => {
+    const found = await transport.request<{ metadata: { resourceVersion: string } }>({
+      method: "GET",
+      path: path("validating"),
+    });
+    return found.metadata.resourceVersion;
+  };
+  const first = await eventually(version);
+  await Bun.sleep(200);
+  // The expiry goes by minutes, so one more write may fall into this time.
+  expect(Number(await version()) - Number(first)).toBeLessThanOrEqual(1);
 });
 
 test("Registration registers, changes and takes back what is answered", async () => {
