@@ -261,10 +261,10 @@ export class Elector implements Leadership {
   /** Renews the Lease until the term is over. @throws the signal's reason. */
   async #lead(stop: AbortSignal): Promise<void> {
     const term = this.#term!;
-    const { clock } = this.#options;
+    const { clock, renewDeadline } = this.#options;
     const signal = AbortSignal.any([stop, this.#termEnded.signal]);
     using fence = new Fence(clock, term);
-    let pause = this.#renewalPause(0);
+    let pause = this.#renewalPause(renewDeadline - term.remaining);
     while (term.ended === undefined) {
       let began = clock.now();
       try {
@@ -310,9 +310,10 @@ export class Elector implements Leadership {
     return took > retryPeriod / 2 ? Math.max(0, retryPeriod - took) : Math.max(retryPeriod, renewDeadline * 0.55);
   }
 
-  /** Leaves time for a second attempt, on another connection, when the first one gets no answer. */
+  /** Waits for a slow server, and leaves time for a second attempt, on another connection, when there is no answer. */
   #renewalTimeout({ remaining }: Term): number {
-    return Math.max(1, Math.min(remaining, Math.max(this.#options.retryPeriod, remaining / 2)));
+    const { renewDeadline, retryPeriod } = this.#options;
+    return Math.max(1, Math.min(remaining, Math.max(retryPeriod, remaining - renewDeadline * 0.15)));
   }
 
   // Ending.

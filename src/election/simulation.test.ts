@@ -111,3 +111,33 @@ function generator(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
+
+test.each([1_000, 2_800, 4_000])(
+  "Elector leads on, but for a moment, while a server answers everybody %p ms late",
+  async (late) => {
+    const world = new World();
+    const machines = [new Machine(world, 1), new Machine(world, 1)];
+    const electors = machines.map((machine, index) => {
+      const lock = new SimulatedLock(world, machine);
+      const clocks = { clock: machine, wall: machine };
+      const elector = new Elector({ ...defaultDurations, ...clocks, lock, identity: `candidate-${index}` });
+      elector.start();
+      return elector;
+    });
+    for (let at = 0; at < 320_000; at += 100) world.at(at, () => {});
+    for (const machine of machines) world.at(20_000, () => (machine.latency = () => late / 2));
+    let leaderless = 0;
+    let last = 10_000;
+    await world.run(10_000, () => {});
+    await world.run(320_000, () => {
+      if (electors.every(({ refused }) => refused !== undefined)) leaderless += world.now - last;
+      last = world.now;
+    });
+    // Slow answers up to 3 s cost nothing; slower ones the change to renewing earlier.
+    expect(leaderless).toBeLessThan(late < 3_000 ? 100 : 30_000);
+    const stops = electors.map((elector) => elector.stop());
+    await world.run(360_000, () => {});
+    await Promise.all(stops);
+  },
+  60_000,
+);
