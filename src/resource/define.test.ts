@@ -86,6 +86,20 @@ describe("defineResource", () => {
       { group: "a.b", kind: "A", versions: { v1: { spec }, v2: { spec } }, hub: "v2", storage: "v1" },
       "'versions.v1.toHub' must be a function, every version but the hub converts",
     ],
+    "a loss on the hub": [
+      { group: "a.b", kind: "A", versions: { v1: { spec, loses: ["spec.a"] } }, hub: "v1", storage: "v1" },
+      "'versions.v1.loses' must not stand on the hub, but on the version that loses fields",
+    ],
+    "a loss that is no path": [
+      {
+        group: "a.b",
+        kind: "A",
+        versions: { v1: { spec }, v2: { spec, toHub: () => ({}), fromHub: () => ({}), loses: ["metadata.name"] } },
+        hub: "v1",
+        storage: "v1",
+      },
+      `'versions.v2.loses' must be paths such as "spec.replicas": current value is "metadata.name"`,
+    ],
     "a hub that converts": [
       { group: "a.b", kind: "A", versions: { v1: { spec, toHub: () => ({}) } }, hub: "v1", storage: "v1" },
       "'versions.v1.toHub' must not stand on the hub",

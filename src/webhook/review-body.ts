@@ -10,6 +10,8 @@ interface Limits {
   readonly deadline: number;
   /** @default 7 MiB */
   readonly mostBytes?: number | undefined;
+  /** @default JSON.parse */
+  readonly parse?: ((text: string) => unknown) | undefined;
 }
 
 type Read = { readonly body: unknown } | { readonly problem: RequestProblem };
@@ -28,7 +30,7 @@ export async function readReview(request: Request, within: Limits): Promise<Read
   if (typeof text !== "string") return text;
   if (text === "") return problem(400, "request body is empty");
   try {
-    return { body: JSON.parse(text) as unknown };
+    return { body: within.parse === undefined ? (JSON.parse(text) as unknown) : within.parse(text) };
   } catch (error) {
     return problem(400, `cannot decode the request body: ${error instanceof Error ? error.message : String(error)}`);
   }

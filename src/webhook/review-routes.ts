@@ -99,7 +99,12 @@ export class ReviewRoutes {
     endpoint: ReviewEndpoint,
     { request, deadline }: { readonly request: Request; readonly deadline: number },
   ): Promise<ReviewAnswer> {
-    const read = await readReview(request, { clock: this.#clock, deadline, mostBytes: endpoint.mostBytes });
+    const read = await readReview(request, {
+      clock: this.#clock,
+      deadline,
+      mostBytes: endpoint.mostBytes,
+      parse: endpoint.parse,
+    });
     if ("problem" in read) return endpoint.malformed(read.problem);
     try {
       return await endpoint.review(read.body, { deadline });

@@ -3,6 +3,7 @@ import type { ConversionFamilies } from "../../observe/conversion-metrics.ts";
 import type { Log } from "../../observe/log.ts";
 import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "../review-endpoint.ts";
 import { ConversionError } from "./convert-object.ts";
+import { parseExactly } from "./exact-numbers.ts";
 import {
   answerReview,
   type ConversionReview,
@@ -31,6 +32,8 @@ export class ConversionEndpoint implements ReviewEndpoint {
   constructor(options: ConversionEndpointOptions) {
     this.#options = options;
   }
+
+  readonly parse = (text: string): unknown => parseExactly(text);
 
   /** The status is 400 for what is no ConversionReview; whether a conversion failed stands in the answer. */
   review(body: unknown): ReviewAnswer {

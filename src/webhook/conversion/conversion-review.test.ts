@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
 import { z } from "zod";
 import { createLog } from "../../observe/log.ts";
 import { createMetrics } from "../../observe/metrics.ts";
@@ -98,7 +99,7 @@ function endpoint(...kinds: readonly Resource[]) {
   return {
     lines,
     metrics,
-    answer: (body: string) => endpoint.review(JSON.parse(body)) as { status: number; body: string },
+    answer: (body: string) => endpoint.review(endpoint.parse(body)) as { status: number; body: string },
   };
 }
 
@@ -301,6 +302,48 @@ describe("what is no ConversionReview", () => {
   });
 });
 
+test("a whole number that JavaScript would change is a failure, and not another number", () => {
+  const body = review(`${group}/v2`, [widget("v1", { size: "12345678901234567x2", note: 7 })]);
+  const answer = (text: string) => JSON.parse(endpoint(Widget).answer(text).body) as Answer;
+  expect(answer(body).response.result).toEqual({ status: "Success" });
+  expect(answer(body.replace(":7}", ":9007199254740992}")).response.result).toEqual({ status: "Success" });
+  expect(answer(body.replace(":7}", `:${"9".repeat(400)}}`)).response.result.status).toBe("Failure");
+  const { uid, result } = answer(body.replace(":7}", ":9007199254740993}")).response;
+  expect([uid, result.status]).toEqual(["u-1", "Failure"]);
+  expect(result.message).toContain("the number 9007199254740993 has no exact value in JavaScript");
+});
+
+test("whatever is sent is answered, and a failure has no objects", () => {
+  const { answer } = endpoint(Widget);
+  const value = fc.anything({ withNullPrototype: false });
+  const object = fc.oneof(
+    value,
+    fc.record({
+      apiVersion: fc.constantFrom(`${group}/v1`, `${group}/v2`, `${group}/v3`, "v1", "/"),
+      kind: fc.constantFrom("Widget", "Gadget", "__proto__"),
+      metadata: fc.oneof(value, fc.constant(metadata)),
+      spec: fc.oneof(value, fc.record({ size: fc.string(), width: fc.integer(), height: value }, { requiredKeys: [] })),
+      status: value,
+    }),
+  );
+  const request = fc.record({
+    uid: fc.string(),
+    desiredAPIVersion: fc.constantFrom(`${group}/v1`, `${group}/v2`, "v2", "", "/"),
+    objects: fc.array(object, { maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(fc.oneof(value, fc.record({ request: fc.oneof(value, request) })), (sent) => {
+      const { status, body } = answer(
+        JSON.stringify(sent, (_, one: unknown) => (typeof one === "bigint" ? 1 : one)) ?? "null",
+      );
+      if (status === 400) return expect(body).toStartWith("Cannot read the ConversionReview: ");
+      const { response } = JSON.parse(body) as Answer;
+      if (response.result.status === "Failure") expect(response.convertedObjects).toEqual([]);
+      return expect(status).toBe(200);
+    }),
+  );
+});
+
 describe("parts of objects, which kube-apiserver has converted to work out an apply", () => {
   const part = (version: string, spec: object | null | undefined): unknown =>
     converted(version === "v1" ? "v2" : "v1", { apiVersion: `${group}/${version}`, kind: "Widget", metadata, spec })[
@@ -401,6 +444,7 @@ test("objects that were given are not changed, also when a conversion returns pa
     uid: "1",
     desiredAPIVersion: `${group}/v2`,
     objects: [object],
+    inexact: undefined,
   };
   const { json } = answerReview(review, () => ({ definition: definitionOf(Same)!, invoke: (fn) => fn() }));
   const { response } = JSON.parse(json) as Answer;

@@ -6,6 +6,7 @@
 import type { ResourceDefinition } from "../../resource/definition.ts";
 import { KeptSecrets } from "../../reconcile/kept-secrets.ts";
 import { sensitiveTextsOf } from "../../resource/sensitive.ts";
+import { InexactBody } from "./exact-numbers.ts";
 import { ConversionError, convertObject, type WireObject } from "./convert-object.ts";
 
 const GROUP = "apiextensions.k8s.io";
@@ -19,6 +20,8 @@ export interface ConversionReview {
   /** Such as `demo.example.com/v1`. */
   readonly desiredAPIVersion: string;
   readonly objects: readonly unknown[];
+  /** A whole number in it that was read as another one; `undefined` when there is none. */
+  readonly inexact: string | undefined;
 }
 
 /** A request that is no ConversionReview; its message says what is wrong. */
@@ -56,7 +59,8 @@ export interface ReviewedConversion {
 }
 
 /** @throws MalformedReview */
-export function readReview(review: unknown): ConversionReview {
+export function readReview(received: unknown): ConversionReview {
+  const [review, inexact] = received instanceof InexactBody ? [received.body, received.number] : [received, undefined];
   if (!isFields(review)) throw new MalformedReview("the body is no object");
   const { kind = "ConversionReview", apiVersion = VERSIONS[0], request } = review;
   if (kind !== "ConversionReview") throw new MalformedReview(`kind is ${text(kind)}, expected "ConversionReview"`);
@@ -68,7 +72,8 @@ export function readReview(review: unknown): ConversionReview {
   if (typeof uid !== "string") throw new MalformedReview("request.uid is no text");
   if (typeof desiredAPIVersion !== "string") throw new MalformedReview("request.desiredAPIVersion is no text");
   if (!Array.isArray(objects ?? [])) throw new MalformedReview("request.objects is no list");
-  return { apiVersion: apiVersion as string, uid, desiredAPIVersion, objects: (objects ?? []) as readonly unknown[] };
+  const list = (objects ?? []) as readonly unknown[];
+  return { apiVersion: apiVersion as string, uid, desiredAPIVersion, objects: list, inexact };
 }
 
 /**
@@ -82,6 +87,11 @@ export function answerReview(review: ConversionReview, find: KindLookup): Review
   let current: unknown;
   let known: { readonly name: string; readonly kind: ConvertibleKind } | undefined;
   try {
+    if (review.inexact !== undefined) {
+      throw new ConversionError(
+        `the number ${review.inexact} has no exact value in JavaScript: keep such numbers as text`,
+      );
+    }
     for (current of objects) {
       if (!isObject(current)) throw new ConversionError("an object needs apiVersion, kind and metadata");
       const object = current;

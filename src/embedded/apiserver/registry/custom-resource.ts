@@ -16,6 +16,19 @@ interface Around {
 
 const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
+/** Of a list that are sent to a webhook at a time: nothing bounds how large they are all together. */
+const MOST_CONVERTED = 500;
+
+async function inBatches<T>(
+  items: readonly T[],
+  convert: (batch: readonly T[]) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  const done: T[] = [];
+  for (let start = 0; start < items.length; start += MOST_CONVERTED)
+    done.push(...(await convert(items.slice(start, start + MOST_CONVERTED))));
+  return done;
+}
+
 export function customResource(
   definition: KubeObject,
   version: DefinitionVersion,
@@ -76,10 +89,12 @@ export function customResource(
       const written = object.apiVersion === apiVersion ? undefined : schemaOf(object.apiVersion);
       if (written !== undefined) machinery.schemas.applyDefaults(written, object);
     }
-    return machinery.convert(definition, objects, { apiVersion, reader }).then((converted) => {
-      keep(converted);
-      return finish();
-    });
+    return inBatches(objects, (batch) => machinery.convert(definition, batch, { apiVersion, reader })).then(
+      (converted) => {
+        keep(converted);
+        return finish();
+      },
+    );
   };
   const isCurrent = (one: Stored): boolean => one.version > writtenSince && one.object.apiVersion === apiVersion;
 
