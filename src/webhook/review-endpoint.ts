@@ -31,7 +31,7 @@ export interface ReviewEndpoint {
   /** The largest body that is read. @default 7 MiB, as in controller-runtime */
   readonly mostBytes?: number | undefined;
   /** Makes a value of a body. @default JSON.parse @throws SyntaxError */
-  parse?(text: string): unknown;
+  readonly parse?: ((text: string) => unknown) | undefined;
   /** Answers a review. It answers failures of an author's code too: a rejection becomes HTTP 500 and is a bug of ours. */
   review(body: unknown, call: ReviewCall): ReviewAnswer | Promise<ReviewAnswer>;
   /** The answer to a request from which no review could be read. */
