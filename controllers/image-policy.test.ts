@@ -1,6 +1,7 @@
 // A webhook is asked directly, or by the API server of a cluster that the test starts. `binnacle test controllers`
 import { expect, test } from "bun:test";
-import { admit } from "binnacle/testing";
+import { Pod } from "binnacle/resources";
+import { admit, runModule, startCluster } from "binnacle/testing";
 import { imagePolicy } from "./image-policy.ts";
 
 const pod = (...images: readonly string[]) => ({
@@ -28,4 +29,14 @@ test("versions and digests are allowed, and the pod gets a seccomp profile", asy
 test("the default registry gets a warning", async () => {
   const { warnings } = await admit(imagePolicy, pod("nginx:1.29"));
   expect(warnings).toEqual(["spec.containers[0].image: nginx:1.29 comes from the default registry"]);
+});
+
+test("the API server of a cluster asks it", async () => {
+  await using cluster = await startCluster();
+  await using _ = await runModule(imagePolicy, cluster);
+  const { metadata, spec } = pod("quay.io/a/b:1");
+  const created = await cluster.client.create(Pod, { metadata, spec });
+  expect(created.spec.securityContext).toEqual({ seccompProfile: { type: "RuntimeDefault" } });
+  const latest = { metadata: { ...metadata, name: "latest" }, spec: pod("quay.io/a/b").spec };
+  await expect(cluster.client.create(Pod, latest)).rejects.toThrow("spec.containers[0].image: must name a version");
 });

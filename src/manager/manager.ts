@@ -294,6 +294,11 @@ export class Manager implements AsyncDisposable {
     this.#webhooks.loaded();
   }
 
+  /** Resolves when the webhooks of the modules are registered and can be asked. @throws the signal's reason. */
+  webhooksInForce(signal: AbortSignal): Promise<void> {
+    return this.#webhooks.inForce(signal);
+  }
+
   /** Ends everything, in this order. Never throws; a step that fails is logged and the next one follows. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();

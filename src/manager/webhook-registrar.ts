@@ -32,6 +32,8 @@ export interface RegistrationChoice {
   readonly ownNamespaces: readonly string[];
   /** Milliseconds that API servers may take to learn that something is registered no more. @default 250 */
   readonly learning?: number | undefined;
+  /** Of the configurations of a process outside the cluster. @default the same for each process of this machine in this folder */
+  readonly name?: string | undefined;
 }
 
 /** Where the API server asks, and whom it trusts there. */
@@ -86,10 +88,8 @@ export class WebhookRegistrar {
 
   /** How the API server reaches a path, as soon as there is a certificate. @throws the signal's reason. */
   async clientOf(path: string, signal: AbortSignal): Promise<ClientConfig> {
+    await this.#certificate(signal);
     const { certificates } = this.#parts;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    using _subscription = certificates.subscribe(() => certificates.current() !== undefined && resolve());
-    if (certificates.current() === undefined) await abortable(promise, signal);
     return clientConfigOf(path, { target: this.#target(), authorities: certificates.current()?.authorities });
   }
 
@@ -112,6 +112,13 @@ export class WebhookRegistrar {
   loaded(): void {
     this.#loaded = true;
     this.#update();
+  }
+
+  /** Resolves when what is served now is registered, or the signal fires. @throws the signal's reason while there is no certificate. */
+  async inForce(signal: AbortSignal): Promise<void> {
+    if (this.#registration === undefined) return;
+    await this.#certificate(signal);
+    await this.#registration.inForce(signal);
   }
 
   /** Removes what is this process's alone. @param signal gives up waiting. */
@@ -144,7 +151,7 @@ export class WebhookRegistrar {
       leadership: leadership(),
       clock,
       log,
-      name: "service" in reach ? registrationName(reach.service) : ownName(),
+      name: "service" in reach ? registrationName(reach.service) : (this.#choice.name ?? ownName()),
       target: this.#target(),
       ownNamespaces,
       certificates,
@@ -168,6 +175,14 @@ export class WebhookRegistrar {
     await this.#registration.withdraw(paths, AbortSignal.any([stopping, late.signal]));
     if (late.signal.aborted) log.warn("Webhooks that are not answered any more are still registered", { paths });
     await sleep(this.#choice.learning ?? LEARNING, { clock, signal: stopping }).catch(() => {});
+  }
+
+  /** Resolves as soon as there is one. */
+  async #certificate(signal: AbortSignal): Promise<void> {
+    const { certificates } = this.#parts;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    using _subscription = certificates.subscribe(() => certificates.current() !== undefined && resolve());
+    if (certificates.current() === undefined) await abortable(promise, signal);
   }
 
   /** @throws Error while the port of the listener is not known. */

@@ -6,6 +6,7 @@ import type { TrustedSource } from "../webhook/certificates/trusted-source.ts";
 import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
 import type { WebhookHost } from "../webhook/webhook-host.ts";
 import type { ConversionClient } from "./module-start.ts";
+import { sleep } from "../platform/clock.ts";
 import { type CertificateChoice, WebhookCertificates } from "./webhook-certificates.ts";
 import { type RegistrationChoice, WebhookRegistrar } from "./webhook-registrar.ts";
 import { WebhookServing, type WebhookServingOptions, type WebhookSurroundings } from "./webhook-serving.ts";
@@ -91,6 +92,12 @@ export class Webhooks {
   /** What the modules answer is known from here on, and registered. */
   loaded(): void {
     this.#registrar?.loaded();
+  }
+
+  /** Resolves when the webhooks of the modules are registered and can be asked. @throws the signal's reason. */
+  async inForce(signal: AbortSignal): Promise<void> {
+    await this.#registrar?.inForce(signal);
+    while (this.host.notReady !== undefined) await sleep(1, { signal });
   }
 
   /** Clients that keep connections are asked to turn to other replicas. */

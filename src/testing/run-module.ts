@@ -44,6 +44,8 @@ const LOOPBACK = "127.0.0.1";
 const GRACE_MS = 2_000;
 /** Where modules under test keep their Leases: a namespace that every cluster has. */
 const LEASE_NAMESPACE = "default";
+/** kube-apiserver learns by a watch that it is to ask webhooks. */
+const LEARNED_WITHIN_MS = 500;
 const DURATIONS = { leaseDuration: 3_000, renewDeadline: 2_000, retryPeriod: 400 };
 /** For the first lists. */
 const SYNCED_WITHIN_MS = 15_000;
@@ -53,7 +55,7 @@ const APPEARS_WITHIN_MS = 3_000;
 const RANK: Readonly<Record<string, number>> = { debug: 0, info: 1, warn: 2, error: 3, none: 4 };
 
 /**
- * Starts the definitions' controllers and waits until they have synced and, with `leaderElection`, somebody leads. The CustomResourceDefinitions that it applies
+ * Starts the definitions' controllers and waits until they have synced, the API server knows the webhooks and, with `leaderElection`, somebody leads. The CustomResourceDefinitions that it applies
  * first are those that `run --install-crds` and `dev` would apply: of the kinds that modules export, and not of those that
  * a controller only names. A test that defines a controller itself has the kinds that this one names.
  *
@@ -114,7 +116,13 @@ export async function runModule(
     webhooks: {
       address: `${LOOPBACK}:0`,
       certificates: { kind: "memory", hosts: [LOOPBACK] },
-      registration: { reach: { host: LOOPBACK }, mode: "apply", ownNamespaces: [], learning: 0 },
+      registration: {
+        reach: { host: LOOPBACK },
+        mode: "apply",
+        ownNamespaces: [],
+        learning: 0,
+        name: registrationName(),
+      },
     },
     namespaces: options.namespaces,
     concurrency: options.concurrency,
@@ -129,11 +137,17 @@ export async function runModule(
     await manager.add({ name: "test", file: "test", definitions, invoke: (fn) => fn(), dispose: () => {} });
     manager.loaded();
     await synced(manager, definitions);
+    if (cluster.server === "real" && definitions.webhooks.length > 0) await sleep(LEARNED_WITHIN_MS);
   } catch (error) {
     await stop();
     throw error;
   }
   return running;
+}
+
+/** Several modules may run on one cluster, each with a registration of its own. */
+function registrationName(): string {
+  return `binnacle-test-${crypto.randomUUID().slice(0, 8)}`;
 }
 
 function isSet(value: string | undefined): boolean {
@@ -153,6 +167,9 @@ async function synced(manager: Manager, definitions: ModuleDefinitions): Promise
     }
     await sleep(1);
   }
+  await manager.webhooksInForce(AbortSignal.timeout(SYNCED_WITHIN_MS)).catch((error: unknown) => {
+    throw new Error("Cannot run the module: its webhooks are not registered", { cause: error });
+  });
   while (manager.elections?.leaderIsKnown === false) {
     if (performance.now() - began > SYNCED_WITHIN_MS) {
       throw new Error(`Cannot run the module: nobody has the Lease within ${SYNCED_WITHIN_MS / 1_000} s`);
