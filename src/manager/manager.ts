@@ -103,7 +103,7 @@ export class Manager implements AsyncDisposable {
   readonly #runtime: Runtime;
   readonly #elections: Elections | undefined;
   readonly #sharding: Sharding | undefined;
-  readonly #webhooks: Webhooks;
+  readonly webhooks: Webhooks;
   readonly #stopping = new AbortController();
   readonly #isolation: Disposable | undefined;
   readonly #reachability: Disposable;
@@ -180,7 +180,7 @@ export class Manager implements AsyncDisposable {
     this.#elections =
       options.election && new Elections(options.election, { ...electing, events: this.#runtime.events });
     this.#installer = options.installer && createTransport(options.installer, timed);
-    this.#webhooks = new Webhooks(options.webhooks, {
+    this.webhooks = new Webhooks(options.webhooks, {
       runtime: this.#runtime,
       transport: this.#installer === undefined ? transport : hostBound(this.#installer),
       readyz: this.#health.readyz,
@@ -191,7 +191,7 @@ export class Manager implements AsyncDisposable {
       onError: (module, error, what) => this.modules.reportError(module, error, what),
     });
     this.modules = new ModuleRegistry(this.#runtime, {
-      webhooks: this.#webhooks.host,
+      webhooks: this.webhooks.host,
       grace,
       strict,
       health: this.#health,
@@ -199,8 +199,8 @@ export class Manager implements AsyncDisposable {
     });
     this.#start = new ModuleStart({
       modules: this.modules,
-      webhooks: this.#webhooks.host,
-      conversionClient: this.#webhooks.conversionClient,
+      webhooks: this.webhooks.host,
+      conversionClient: this.webhooks.conversionClient,
       installer: options.installCrds === true ? (this.#installer ?? transport) : undefined,
       retries: options.retryInstalling !== false,
       access,
@@ -248,13 +248,13 @@ export class Manager implements AsyncDisposable {
       ],
       { log },
     );
-    await this.#webhooks.begin(this.#stopping.signal);
+    await this.webhooks.begin(this.#stopping.signal);
     log.info("Listening", { health: this.address("health-probe") ?? "off", metrics: this.address("metrics") ?? "off" });
   }
 
   /** Where a listener listens, such as `127.0.0.1:8081`; that of webhooks once there are some. */
   address(name: "health-probe" | "metrics" | "webhook"): string | undefined {
-    return name === "webhook" ? this.#webhooks.address : this.#listeners?.address(name);
+    return name === "webhook" ? this.webhooks.address : this.#listeners?.address(name);
   }
 
   /** The elections that this process takes part in; `undefined` when it always works. */
@@ -291,12 +291,7 @@ export class Manager implements AsyncDisposable {
     this.#loaded = true;
     this.#elections?.allLoaded();
     this.#sharding?.start();
-    this.#webhooks.loaded();
-  }
-
-  /** Resolves when the webhooks of the modules are registered and can be asked. @throws the signal's reason. */
-  webhooksInForce(signal: AbortSignal): Promise<void> {
-    return this.#webhooks.inForce(signal);
+    this.webhooks.loaded();
   }
 
   /** Ends everything, in this order. Never throws; a step that fails is logged and the next one follows. */
@@ -317,7 +312,7 @@ export class Manager implements AsyncDisposable {
         why: "no traffic comes to a process that leaves; a start that still installs something gives up",
         run: () => {
           this.#stopping.abort(new Error("The process is stopping"));
-          this.#webhooks.retire();
+          this.webhooks.retire();
         },
       },
       {
@@ -338,7 +333,7 @@ export class Manager implements AsyncDisposable {
       {
         what: "webhooks",
         why: "runs may have had objects converted until now; admissions under way end while their modules and caches work",
-        run: () => this.#webhooks.stop({ grace: this.#options.grace ?? DEFAULT_GRACE }),
+        run: () => this.webhooks.stop({ grace: this.#options.grace ?? DEFAULT_GRACE }),
       },
       {
         what: "modules",

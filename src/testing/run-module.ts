@@ -167,7 +167,7 @@ async function synced(manager: Manager, definitions: ModuleDefinitions): Promise
     }
     await sleep(1);
   }
-  await manager.webhooksInForce(AbortSignal.timeout(SYNCED_WITHIN_MS)).catch((error: unknown) => {
+  await manager.webhooks.inForce(AbortSignal.timeout(SYNCED_WITHIN_MS)).catch((error: unknown) => {
     throw new Error("Cannot run the module: its webhooks are not registered", { cause: error });
   });
   while (manager.elections?.leaderIsKnown === false) {
