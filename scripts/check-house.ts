@@ -5,6 +5,7 @@ import { checkEntries } from "./house/check-entries.ts";
 import { checkExports } from "./house/check-exports.ts";
 import { checkImports } from "./house/check-imports.ts";
 import { checkLinks } from "./house/check-links.ts";
+import { checkPicture } from "./house/check-picture.ts";
 import { checkPlatform } from "./house/check-platform.ts";
 import { checkReadme } from "./house/check-readme.ts";
 import { checkLock, checkPaths } from "./house/check-repository.ts";
@@ -15,6 +16,7 @@ const root = join(import.meta.dirname, "..");
 const checks = [
   checkImports,
   checkPlatform,
+  checkPicture,
   checkExports,
   checkEntries,
   checkReadme,

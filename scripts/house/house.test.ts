@@ -6,6 +6,7 @@ import { checkEntries } from "./check-entries.ts";
 import { checkExports } from "./check-exports.ts";
 import { checkImports } from "./check-imports.ts";
 import { checkLinks } from "./check-links.ts";
+import { checkPicture } from "./check-picture.ts";
 import { checkPlatform } from "./check-platform.ts";
 import { blocksOf, checkReadme } from "./check-readme.ts";
 import { checkLock, checkPaths } from "./check-repository.ts";
@@ -123,6 +124,21 @@ test("checkPlatform names Bun outside its folders, not in comments, strings and 
     "src/kube/a.ts:4 uses bun:sqlite",
     "src/kube/b.ts:1 uses Bun",
   ]);
+});
+
+test("checkPicture compares arrows with imports, and dotted ones with interfaces that both ends know", async () => {
+  const files = {
+    "docs/event-path.md": `a["kube/a.ts"]\nb["cache/b.ts"]\nc["cache/c.ts"]\nd["cache/gone.ts"]\nb --> a\na --> b\na -.->|Options| b\nb -.->|Options| c\na ~~~ c`,
+    "src/kube/a.ts": `export interface Options {}`,
+    "src/cache/b.ts": `import type { Options } from "../kube/a.ts";`,
+    "src/cache/c.ts": ``,
+  };
+  expect(await found(checkPicture, files)).toEqual([
+    "docs/event-path.md:4 there is no src/cache/gone.ts",
+    "docs/event-path.md:6 src/kube/a.ts does not import src/cache/b.ts",
+    "docs/event-path.md:8 src/cache/b.ts and src/cache/c.ts do not share Options",
+  ]);
+  expect(await found(checkPicture, {})).toEqual([]);
 });
 
 test("checkExports names what only tests use, not what the package exports or a signature needs", async () => {

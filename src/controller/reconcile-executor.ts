@@ -25,6 +25,7 @@ import { isMember, type Invoke, reconcileObject, type ObjectReconciler } from ".
 import type { ControllerShare } from "./controller-share.ts";
 import type { Runtime } from "./runtime.ts";
 import type { WatchedKinds } from "./watched-kinds.ts";
+import type { RunExecutor } from "./workers.ts";
 
 /** A key of a namespace that has just come waits so long for all kinds to be listed there. */
 const NEW_NAMESPACE_MS = 100;
@@ -49,7 +50,7 @@ export interface ReconcileExecutorOptions {
 type IsMeant = (object: AnyObject) => boolean;
 const ALL: IsMeant = () => true;
 
-export class ReconcileExecutor {
+export class ReconcileExecutor implements RunExecutor {
   readonly pendingFinalizations: PendingFinalizations = new PendingFinalizations();
   readonly #controller: AnyController;
   readonly #options: ReconcileExecutorOptions;
