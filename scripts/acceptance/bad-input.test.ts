@@ -1,7 +1,8 @@
 /** What goes wrong before and while it runs: one clear line that names the thing and the way out. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Bench, until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const CONFIGS = (name: string): string => `
 import { defineController, watch } from "binnacle";

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { createTransport, type Transport } from "../../src/kube/transport/transport.ts";
 import { assets } from "../controlplane/controlplane.ts";
-import { Bench, type Operator, until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench, type Operator } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const folder = await assets();
 const program = folder !== undefined && existsSync(join(folder, "kubectl")) ? join(folder, "kubectl") : "kubectl";

@@ -1,7 +1,7 @@
 /** The example of a larger operator, on a real cluster. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Bench, type Operator } from "./binary.ts";
-import { available, Cluster, type Json } from "./cluster.ts";
+import { Bench, type Operator } from "../../tests/support/binary.ts";
+import { available, Cluster, type Json } from "../../tests/support/cluster.ts";
 
 const DATABASES = "/apis/demo.binnacle.dev/v1/namespaces/default/databases";
 const CORE = "/api/v1/namespaces/default";

@@ -1,7 +1,8 @@
 /** What `manifests deploy` prints, on a real server, and the process under the ServiceAccount that it makes. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Bench, until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const MODULE = `
 import { defineController, defineResource, z } from "binnacle";

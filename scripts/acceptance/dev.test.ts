@@ -5,7 +5,8 @@ import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { assets } from "../controlplane/controlplane.ts";
-import { Bench, until } from "./binary.ts";
+import { Bench } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
 
 const examples = join(import.meta.dirname, "../../controllers");
 const folder = await assets();

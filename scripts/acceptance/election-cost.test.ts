@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
-import { Bench, type Operator, until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench, type Operator } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const NOTES = "/apis/demo.binnacle.dev/v1/namespaces/default/notes";
 

@@ -9,8 +9,8 @@ import { grantEverything, startJudgedPlane } from "../ha/judged-plane.ts";
 import { leaseHistory } from "../ha/lease-history.ts";
 import { kindOf, Load } from "../ha/load.ts";
 import { binnacle, Replica } from "../ha/replica.ts";
-import { until } from "./binary.ts";
-import { available } from "./cluster.ts";
+import { until } from "../../tests/support/until.ts";
+import { available } from "../../tests/support/cluster.ts";
 
 const LEASE = { namespace: "default", name: "blocked" };
 

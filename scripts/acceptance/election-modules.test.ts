@@ -1,7 +1,8 @@
 /** `--leader-elect=module`: a Lease for each module, so that replicas share the modules between them. */
 import { describe, expect, test } from "bun:test";
-import { Bench, type Operator, until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench, type Operator } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const leaseOf = (module: string) => `/apis/coordination.k8s.io/v1/namespaces/default/leases/shop-${module}`;
 const path = (kind: string) => `/apis/shop.binnacle.dev/v1/namespaces/default/${kind.toLowerCase()}s`;

@@ -1,7 +1,8 @@
 /** Replicas of the binary that elect a leader: one works, and another takes over whatever becomes of the first. */
 import { describe, expect, test } from "bun:test";
-import { Bench, type Operator, until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench, type Operator } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const NOTES = "/apis/demo.binnacle.dev/v1/namespaces/default/notes";
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/notes";

@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
-import { Bench, until } from "./binary.ts";
+import { Bench } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
 
 let bench: Bench;
 beforeEach(async () => void (bench = await Bench.create()));

@@ -8,9 +8,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { compact } from "../controlplane/compact.ts";
 import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
-import { InProcess } from "../integration/in-process.ts";
-import { Behaviours, Box, BOXES, boxController } from "../integration/lab.ts";
-import { available, Cluster } from "./cluster.ts";
+import { InProcess } from "../../tests/support/integration/in-process.ts";
+import { Behaviours, Box, BOXES, boxController } from "../../tests/support/integration/lab.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const seconds = Number(process.env["FAULT_SECONDS"] ?? 4);
 

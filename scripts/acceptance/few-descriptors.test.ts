@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { expect, test } from "bun:test";
 import { listenApiServer } from "../../src/embedded/apiserver/listen.ts";
-import { Bench, freePort, Operator, until } from "./binary.ts";
+import { Bench, freePort, Operator } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
 
 const MODULE = `
 import { defineController, defineResource, z } from "binnacle";

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { allow, defineController, defineResource, type ObjectOf, z } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
-import { FaultyProxy } from "../integration/faulty-proxy.ts";
-import { InProcess } from "../integration/in-process.ts";
-import { until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { FaultyProxy } from "../../tests/support/integration/faulty-proxy.ts";
+import { InProcess } from "../../tests/support/integration/in-process.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const OBJECTS = 1_000;
 

@@ -5,7 +5,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { assets } from "../controlplane/controlplane.ts";
 import { blocksOf } from "../house/check-readme.ts";
-import { Bench, until } from "./binary.ts";
+import { Bench } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
 
 const page = await readFile(join(import.meta.dirname, "../../docs/getting-started.md"), "utf8");
 const lines = page.split("\n");

@@ -1,7 +1,7 @@
 /** The first example on a real cluster, end to end. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Bench, type Operator } from "./binary.ts";
-import { available, Cluster, type Json } from "./cluster.ts";
+import { Bench, type Operator } from "../../tests/support/binary.ts";
+import { available, Cluster, type Json } from "../../tests/support/cluster.ts";
 
 const GUESTBOOKS = "/apis/demo.binnacle.dev/v1/namespaces/default/guestbooks";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";

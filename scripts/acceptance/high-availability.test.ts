@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { highAvailability, type HaReport } from "../ha/ha.ts";
 import { table } from "../ha/report.ts";
-import { available } from "./cluster.ts";
+import { available } from "../../tests/support/cluster.ts";
 
 const seconds = Number(process.env["HA_SECONDS"] ?? 60);
 const seed = Number(process.env["HA_SEED"] ?? Date.now() % 1e6);

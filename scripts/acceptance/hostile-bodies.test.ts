@@ -4,10 +4,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { END_HEADERS, END_STREAM, frame, headerBlock } from "../http2-frames.ts";
-import { Victim } from "../hostile/bench.ts";
-import { type Attack, chunk, ok, okHead, type Peer } from "../hostile/hostile-server.ts";
-import type { Ask } from "../hostile/victim.ts";
+import { END_HEADERS, END_STREAM, frame, headerBlock } from "../../tests/support/http2-frames.ts";
+import { Victim } from "../../tests/support/hostile/bench.ts";
+import { type Attack, chunk, ok, okHead, type Peer } from "../../tests/support/hostile/hostile-server.ts";
+import type { Ask } from "../../tests/support/hostile/victim.ts";
 
 const MiB = 1024 * 1024;
 const PIECE = Buffer.alloc(16_000, 0x61);

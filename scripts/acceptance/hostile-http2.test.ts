@@ -1,9 +1,9 @@
 /** Servers that flood with frames of HTTP/2. Each attack is bounded, so that without a limit here it ends, too, and fails. */
 import { afterAll, beforeAll, describe, test } from "bun:test";
-import { END_HEADERS, END_STREAM, frame, headerBlock, PADDED } from "../http2-frames.ts";
-import { ok, type Attack } from "../hostile/hostile-server.ts";
-import { Victim } from "../hostile/bench.ts";
-import type { Ask } from "../hostile/victim.ts";
+import { END_HEADERS, END_STREAM, frame, headerBlock, PADDED } from "../../tests/support/http2-frames.ts";
+import { ok, type Attack } from "../../tests/support/hostile/hostile-server.ts";
+import { Victim } from "../../tests/support/hostile/bench.ts";
+import type { Ask } from "../../tests/support/hostile/victim.ts";
 
 const MiB = 1024 * 1024;
 const STATUS = Uint8Array.of(0x88);

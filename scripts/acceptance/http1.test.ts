@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isApiError } from "../../src/kube/errors/api-error.ts";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { createTransport, type Transport } from "../../src/kube/transport/transport.ts";
-import { Bench, type Operator } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench, type Operator } from "../../tests/support/binary.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const GUESTBOOKS = "/apis/demo.binnacle.dev/v1/namespaces/default/guestbooks";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";

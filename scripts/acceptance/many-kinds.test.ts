@@ -8,8 +8,9 @@ import { readFile } from "node:fs/promises";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { createTransport } from "../../src/kube/transport/transport.ts";
 import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
-import { Bench, until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const KINDS = Number(process.env["KINDS"] ?? 40);
 

@@ -1,8 +1,9 @@
 /** Several modules in one binary: they share watches, and none harms another. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import parsePrometheusTextFormat from "parse-prometheus-text-format";
-import { Bench, until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const CONFIGMAPS = "/api/v1/namespaces/default/configmaps";
 

@@ -4,8 +4,9 @@
  * `OUTAGE_SECONDS=120 bun test scripts/acceptance/outage.test.ts` takes longer than the 5 seconds of the test run.
  */
 import { describe, expect, test } from "bun:test";
-import { Bench, until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const seconds = Number(process.env["OUTAGE_SECONDS"] ?? 5);
 

@@ -1,7 +1,7 @@
 /** What the binary prints when nobody can take it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { Bench } from "./binary.ts";
+import { Bench } from "../../tests/support/binary.ts";
 
 let bench: Bench;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 /** An API server that refuses, loses answers and closes watches: no key is lost, and it is not asked too often. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Behaviours, boxController, BOXES, Lab } from "../integration/lab.ts";
-import type { Fault } from "../integration/faulty-proxy.ts";
-import type { LoopbackRequest } from "../loopback-server.ts";
-import { until } from "./binary.ts";
-import { available } from "./cluster.ts";
+import { Behaviours, boxController, BOXES, Lab } from "../../tests/support/integration/lab.ts";
+import type { Fault } from "../../tests/support/integration/faulty-proxy.ts";
+import type { LoopbackRequest } from "../../tests/support/loopback-server.ts";
+import { until } from "../../tests/support/until.ts";
+import { available } from "../../tests/support/cluster.ts";
 
 const COUNT = 60;
 const CONCURRENCY = 8;

@@ -1,7 +1,8 @@
 /** 2,000 objects that were there before: every child right, no conflict, no write too many, and none after a restart. */
 import { describe, expect, test } from "bun:test";
-import { Bench, until } from "./binary.ts";
-import { available, Cluster, type Json } from "./cluster.ts";
+import { Bench } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster, type Json } from "../../tests/support/cluster.ts";
 
 const COUNT = Number(process.env["SCALE_OBJECTS"] ?? 2_000);
 

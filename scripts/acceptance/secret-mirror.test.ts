@@ -1,7 +1,7 @@
 /** Copies in other namespaces: kept, and removed when their reason goes, also while the binary is down. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Bench, type Operator } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench, type Operator } from "../../tests/support/binary.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const ANNOTATION = "mirror.binnacle.dev/to";
 const secret = (namespace: string, name = "login"): string => `/api/v1/namespaces/${namespace}/secrets/${name}`;

@@ -1,7 +1,7 @@
 /** The soak, shortened: `bun scripts/soak/soak.ts` runs it for ten minutes. `SOAK_SECONDS` and `SOAK_SEED` change it. */
 import { describe, expect, test } from "bun:test";
 import { soak } from "../soak/soak.ts";
-import { available } from "./cluster.ts";
+import { available } from "../../tests/support/cluster.ts";
 
 const seconds = Number(process.env["SOAK_SECONDS"] ?? 40);
 const seed = Number(process.env["SOAK_SEED"] ?? Date.now() % 1e6);

@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Bench } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench } from "../../tests/support/binary.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const root = join(import.meta.dirname, "../..");
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { assets } from "../controlplane/controlplane.ts";
-import { Bench } from "./binary.ts";
+import { Bench } from "../../tests/support/binary.ts";
 
 const module = `import { conditions, defineController, defineResource, of, z } from "binnacle";
 import { ConfigMap } from "binnacle/resources";

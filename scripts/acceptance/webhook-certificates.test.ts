@@ -5,8 +5,9 @@ import { rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { createAuthority, issue } from "../../src/embedded/apiserver/certificates/certificate.ts";
-import { Bench, type Operator, until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench, type Operator } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 import { admit, AdmissionLoad, POLICY, ServiceAddress, untilAsked } from "./webhook-lab.ts";
 
 const SECRET = "/api/v1/namespaces/shop/secrets/hook-webhook-tls";

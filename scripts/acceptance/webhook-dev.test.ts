@@ -4,8 +4,9 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { createTransport, type Transport } from "../../src/kube/transport/transport.ts";
-import { Bench, until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const VALIDATING = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";

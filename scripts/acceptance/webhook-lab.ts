@@ -1,8 +1,9 @@
 /** What tests of webhooks need around a real API server: a Service's address, and a load of admissions. */
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
-import type { Cluster } from "./cluster.ts";
-import { type Operator, until } from "./binary.ts";
+import type { Cluster } from "../../tests/support/cluster.ts";
+import { type Operator } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
 
 /** A replica behind the address. */
 export interface Backend {

@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAuthority, issue, type ListeningApiServer, listenApiServer } from "../../src/embedded/index.ts";
 import { assets } from "../controlplane/assets.ts";
-import { Bench, freePort, type Operator, until } from "./binary.ts";
-import { available, Cluster } from "./cluster.ts";
+import { Bench, freePort, type Operator } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, Cluster } from "../../tests/support/cluster.ts";
 
 /** Refuses, warns, fails and hangs by the image that it is asked about. */
 const POLICY = `

@@ -12,7 +12,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { until } from "../acceptance/binary.ts";
+import { until } from "../../tests/support/until.ts";
 import { AuditLog, isOk, isWrite } from "./audit-log.ts";
 import { deck, randomFrom, STANDBY, strikes } from "./chaos.ts";
 import { type Fault, judge, type Verdict } from "./judge.ts";

@@ -12,7 +12,7 @@ const forTests = "src/testing/";
 export const checkExports: Check = async (root) => {
   const modules = modulesIn(root, "src");
   const used = new Map<string, Set<string>>();
-  for (const [file, { imports }] of [...modules, ...modulesIn(root, "scripts")]) {
+  for (const [file, { imports }] of [...modules, ...modulesIn(root, "scripts"), ...modulesIn(root, "tests")]) {
     for (const { from, names } of imports) {
       const target = resolveImport(file, from);
       // What is there for tests is used by tests; nothing else is.

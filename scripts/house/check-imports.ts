@@ -48,8 +48,28 @@ const rule = `Imports point one way: ${levels
 export const checkImports: Check = async (root) => {
   const all = modulesIn(root, "src");
   const modules = new Map([...all].filter(([file]) => !isTest(file)));
-  return [...wrongDirections(modules), ...circles(modules), ...pastDoors(all), ...loadedToRun(modules)];
+  return [
+    ...wrongDirections(modules),
+    ...circles(modules),
+    ...pastDoors(all),
+    ...loadedToRun(modules),
+    ...fromScripts(all),
+  ];
 };
+
+/** Tests that import from scripts, where the suites and tools are: what tests share is in tests/support. */
+function fromScripts(modules: ReadonlyMap<string, Module>): Finding[] {
+  const rule = "A test in src imports nothing from scripts: what tests share is in tests/support";
+  const findings: Finding[] = [];
+  for (const [file, { imports }] of modules) {
+    if (!isTest(file)) continue;
+    for (const { from, line } of imports) {
+      const target = resolveImport(file, from);
+      if (target?.startsWith("scripts/")) findings.push({ file, line, what: `imports ${target}`, rule });
+    }
+  }
+  return findings;
+}
 
 /** What the start of `binnacle run` loads of a folder with a door. */
 function loadedToRun(modules: ReadonlyMap<string, Module>): Finding[] {

@@ -14,7 +14,7 @@ const focused = /\b(?:test|describe|it)\.(?:onl[y]|tod[o])\(/;
 export const checkShape: Check = async (root) => {
   const findings: Finding[] = [];
   for (const file of projectFiles(root)) {
-    if (!/^(src|scripts|controllers)\/.*\.(ts|mjs)$/.test(file)) continue;
+    if (!/^(src|scripts|tests|controllers)\/.*\.(ts|mjs)$/.test(file)) continue;
     const lines = readFileSync(join(root, file), "utf8").trimEnd().split("\n");
     const generated = file.startsWith("src/resource/builtin/");
     if (lines.length > longest && !generated && !isTest(file)) {

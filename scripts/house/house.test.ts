@@ -101,6 +101,13 @@ test("checkImports names what the command that runs controllers loads of a folde
   ]);
 });
 
+test("checkImports names tests that import from scripts", async () => {
+  const files = {
+    "src/cache/a.test.ts": `import { until } from "../../tests/support/until.ts";\nimport { x } from "../../scripts/x.ts";`,
+  };
+  expect(await found(checkImports, files)).toEqual(["src/cache/a.test.ts:2 imports scripts/x.ts"]);
+});
+
 test("checkImports names a circle once", async () => {
   const files = {
     "src/cache/a.ts": `import "./b.ts";`,

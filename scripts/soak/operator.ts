@@ -20,7 +20,7 @@ import { createMetrics } from "../../src/observe/metrics.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { AnyObject, Resource } from "../../src/resource/handle.ts";
 import { compareVersions, keyString } from "../../src/resource/meta.ts";
-import { Box } from "../integration/lab.ts";
+import { Box } from "../../tests/support/integration/lab.ts";
 import type { Answer, Question, Usage } from "./protocol.ts";
 
 const kinds: readonly Resource[] = [ConfigMap, Secret, ServiceAccount, Lease, Box];

@@ -7,9 +7,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { crdOf } from "../../src/resource/crd.ts";
 import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
-import { until } from "../acceptance/binary.ts";
+import { until } from "../../tests/support/until.ts";
 import { startControlPlane } from "../controlplane/controlplane.ts";
-import { Box } from "../integration/lab.ts";
+import { Box } from "../../tests/support/integration/lab.ts";
 import { Chaos } from "./chaos.ts";
 import { Operator } from "./process.ts";
 import type { State, Usage } from "./protocol.ts";

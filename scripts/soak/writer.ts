@@ -1,6 +1,6 @@
 /** A second client that changes objects at random, straight at the API server. */
 import type { ControlPlane } from "../controlplane/controlplane.ts";
-import { BOXES, Box } from "../integration/lab.ts";
+import { BOXES, Box } from "../../tests/support/integration/lab.ts";
 
 const NAMESPACE = "/namespaces/default";
 const paths = {

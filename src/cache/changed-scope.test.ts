@@ -3,7 +3,8 @@ import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { resource } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { listOf, ScriptedServer, until } from "../testing/scripted-server.ts";
+import { listOf, ScriptedServer } from "../testing/scripted-server.ts";
+import { until } from "../../tests/support/until.ts";
 import { SharedInformer } from "./shared-informer.ts";
 
 test("an informer of some namespaces recovers when a kind that was cluster-scoped comes back with namespaces", async () => {

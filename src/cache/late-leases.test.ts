@@ -1,9 +1,9 @@
 /** Leases and handlers that come and go, of several namespaces, over a network that breaks. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { until } from "../../scripts/acceptance/binary.ts";
-import { ApiObjects } from "../../scripts/acceptance/cluster.ts";
-import { FaultyProxy } from "../../scripts/integration/faulty-proxy.ts";
+import { until } from "../../tests/support/until.ts";
+import { ApiObjects } from "../../tests/support/cluster.ts";
+import { FaultyProxy } from "../../tests/support/integration/faulty-proxy.ts";
 import { createApiServer } from "../embedded/index.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";

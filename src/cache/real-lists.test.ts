@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { assets, startControlPlane, type ControlPlane } from "../../scripts/controlplane/controlplane.ts";
+import { assets, startControlPlane, type ControlPlane } from "../../tests/support/control-plane.ts";
 import { listMetadata } from "../kube/api/list.ts";
 import { plainObject } from "../kube/api/listed-metadata.ts";
 import { streamMetadata } from "../kube/api/metadata-stream.ts";
 import { ConfigMap } from "../resource/builtin/core.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
-import { until } from "../testing/scripted-server.ts";
+import { until } from "../../tests/support/until.ts";
 import { connect, type Connection } from "./connect.ts";
 import { isStub } from "./projection.ts";
 import { SharedInformer } from "./shared-informer.ts";

@@ -1,11 +1,11 @@
 import { array, assert, asyncProperty, constantFrom, oneof, record } from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { assets, startControlPlane, type ControlPlane } from "../../scripts/controlplane/controlplane.ts";
+import { assets, startControlPlane, type ControlPlane } from "../../tests/support/control-plane.ts";
 import { ConfigMap } from "../resource/builtin/core.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { parseFieldSelector } from "../resource/field-selector.ts";
 import { parseLabelSelector } from "../resource/selector.ts";
-import { until } from "../testing/scripted-server.ts";
+import { until } from "../../tests/support/until.ts";
 import { watch } from "../kube/api/watch.ts";
 import type { KubeRequest } from "../kube/transport/kube-request.ts";
 import { isEchoOf } from "./write-response-cache.ts";

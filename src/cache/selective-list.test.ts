@@ -8,13 +8,8 @@ import { keyString } from "../resource/meta.ts";
 import { parseLabelSelector } from "../resource/selector.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { HandlerWitness } from "../testing/handler-witness.ts";
-import {
-  refusal,
-  type ScriptedAnswer,
-  type ScriptedRequest,
-  ScriptedServer,
-  until,
-} from "../testing/scripted-server.ts";
+import { refusal, type ScriptedAnswer, type ScriptedRequest, ScriptedServer } from "../testing/scripted-server.ts";
+import { until } from "../../tests/support/until.ts";
 import { isStub, type Needs } from "./projection.ts";
 import { SharedInformer, type SharedInformerOptions } from "./shared-informer.ts";
 import { StreamMemory } from "./streaming-list.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Reply, sendJson, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
+import { type Reply, sendJson, sendStatus, startLoopback } from "../../tests/support/loopback-server.ts";
 import { defineController, defineResource, watch, z } from "../index.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { collectDefinitions } from "../module/module-definitions.ts";

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { allow, isConflict, isNotFound, type ObjectContext, of } from "binnacle";
 import { ConfigMap, Deployment, Namespace, Secret } from "binnacle/resources";
-import { Behaviours, Box, BOXES, boxController, type BoxShape, Lab, servers } from "../../scripts/integration/lab.ts";
+import {
+  Behaviours,
+  Box,
+  BOXES,
+  boxController,
+  type BoxShape,
+  Lab,
+  servers,
+} from "../../tests/support/integration/lab.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 import { defineIndex } from "./field-index.ts";
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { allow, isAlreadyExists, isNotFound, isUnreachable, type ObjectContext } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
 import { type Arbitrary, array, assert, asyncProperty, constant, constantFrom, oneof, record } from "fast-check";
-import { until } from "../../scripts/acceptance/binary.ts";
-import { available, type Json } from "../../scripts/acceptance/cluster.ts";
-import { Behaviours, boxController, type BoxShape, Lab } from "../../scripts/integration/lab.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, type Json } from "../../tests/support/cluster.ts";
+import { Behaviours, boxController, type BoxShape, Lab } from "../../tests/support/integration/lab.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 import { compareVersions } from "../resource/meta.ts";
 

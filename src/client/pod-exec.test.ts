@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import type { Server, ServerWebSocket } from "bun";
-import { loopbackAuthority, loopbackTls } from "../../scripts/loopback-server.ts";
+import { loopbackAuthority, loopbackTls } from "../../tests/support/loopback-server.ts";
 import { issue } from "../embedded/index.ts";
 import { InformerRegistry } from "../cache/informer-registry.ts";
 import { isForbidden } from "../kube/errors/api-error.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { once } from "node:events";
-import { type LoopbackOptions, type Reply, startLoopback } from "../../scripts/loopback-server.ts";
+import { type LoopbackOptions, type Reply, startLoopback } from "../../tests/support/loopback-server.ts";
 import { InformerRegistry } from "../cache/informer-registry.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";

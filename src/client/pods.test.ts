@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { allow, isConflict, isTooManyRequests, type ObjectContext } from "binnacle";
 import { Pod } from "binnacle/resources";
-import { until } from "../../scripts/acceptance/binary.ts";
-import type { Cluster } from "../../scripts/acceptance/cluster.ts";
-import { Behaviours, boxController, type BoxShape, Lab, servers } from "../../scripts/integration/lab.ts";
-import { type LoopbackServer, sendStatus, startLoopback } from "../../scripts/loopback-server.ts";
+import { until } from "../../tests/support/until.ts";
+import type { Cluster } from "../../tests/support/cluster.ts";
+import { Behaviours, boxController, type BoxShape, Lab, servers } from "../../tests/support/integration/lab.ts";
+import { type LoopbackServer, sendStatus, startLoopback } from "../../tests/support/loopback-server.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { createTransport } from "../kube/transport/transport.ts";

@@ -1,12 +1,17 @@
 import { expect, test } from "bun:test";
 import { createTransport } from "../kube/transport/transport.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { defaultDurations } from "../../scripts/integration/election-world.ts";
-import { LEASE_PATH as path, LEASES_PATH as collection, LeaseServer } from "../../scripts/integration/lease-server.ts";
+import { defaultDurations } from "../../tests/support/integration/election-world.ts";
+import {
+  LEASE_PATH as path,
+  LEASES_PATH as collection,
+  LeaseServer,
+} from "../../tests/support/integration/lease-server.ts";
 import type { ElectionDurations } from "./durations.ts";
 import { Elector, type ElectorOptions } from "./elector.ts";
 import type { LeaseSpec } from "./lease.ts";
 import { KubeLeaseLock } from "./lease-lock.ts";
+import { until } from "../../tests/support/until.ts";
 
 async function setUp(options: { readonly spec?: LeaseSpec; readonly more?: Partial<ElectorOptions> } = {}) {
   const leases = await LeaseServer.start(options.spec);
@@ -43,14 +48,6 @@ async function setUp(options: { readonly spec?: LeaseSpec; readonly more?: Parti
 }
 
 /** Lets real requests be answered while the elector's clock stands still. */
-async function until(holds: () => boolean, what = holds.toString()): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`did not come true within 5 s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}
-
 const held = (identity: string, seconds = 15): LeaseSpec => ({
   holderIdentity: identity,
   leaseDurationSeconds: seconds,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Arbitrary, array, assert, asyncProperty, constantFrom, double, integer, oneof, record } from "fast-check";
-import { defaultDurations, Machine, World } from "../../scripts/integration/election-world.ts";
-import { LeaseServer, SimulatedLeases, SimulatedWork } from "../../scripts/integration/shard-world.ts";
+import { defaultDurations, Machine, World } from "../../tests/support/integration/election-world.ts";
+import { LeaseServer, SimulatedLeases, SimulatedWork } from "../../tests/support/integration/shard-world.ts";
 import { SLOTS } from "../cache/slots.ts";
 import { ShardMember } from "./shard-member.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Arbitrary, array, assert, asyncProperty, constantFrom, double, integer, record } from "fast-check";
 import { Elector } from "./elector.ts";
-import { defaultDurations, Machine, SimulatedLock, World } from "../../scripts/integration/election-world.ts";
+import { defaultDurations, Machine, SimulatedLock, World } from "../../tests/support/integration/election-world.ts";
 
 /** Something that befalls one candidate at a moment of true time. */
 const mishap = record({

@@ -1,8 +1,8 @@
 /** The Lease has a connection to itself: no other request keeps it from being renewed. */
 import { expect, test } from "bun:test";
-import { defaultDurations } from "../../scripts/integration/election-world.ts";
-import { LeaseServer } from "../../scripts/integration/lease-server.ts";
-import { type Handler, sendJson } from "../../scripts/loopback-server.ts";
+import { defaultDurations } from "../../tests/support/integration/election-world.ts";
+import { LeaseServer } from "../../tests/support/integration/lease-server.ts";
+import { type Handler, sendJson } from "../../tests/support/loopback-server.ts";
 import { watch } from "../kube/api/watch.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { monotonic, sleep } from "../platform/clock.ts";

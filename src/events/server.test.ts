@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Json } from "../../scripts/acceptance/cluster.ts";
-import { Behaviours, boxController, Lab, servers } from "../../scripts/integration/lab.ts";
+import type { Json } from "../../tests/support/cluster.ts";
+import { Behaviours, boxController, Lab, servers } from "../../tests/support/integration/lab.ts";
 
 const EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events";
 

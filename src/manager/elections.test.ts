@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
-import { defaultDurations } from "../../scripts/integration/election-world.ts";
-import { LeaseServer } from "../../scripts/integration/lease-server.ts";
-import { sendJson } from "../../scripts/loopback-server.ts";
+import { defaultDurations } from "../../tests/support/integration/election-world.ts";
+import { LeaseServer } from "../../tests/support/integration/lease-server.ts";
+import { sendJson } from "../../tests/support/loopback-server.ts";
 import type { LeaseSpec } from "../election/lease.ts";
 import { createLog } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { Manager } from "./manager.ts";
+import { until } from "../../tests/support/until.ts";
 
 const held = (identity: string): LeaseSpec => ({
   holderIdentity: identity,
@@ -48,14 +49,6 @@ async function setUp(spec?: LeaseSpec) {
   };
   const metrics = async (): Promise<string> => (await fetch(`http://${manager.address("metrics")}/metrics`)).text();
   return { leases, clock, manager, lines, get, metrics, [Symbol.asyncDispose]: () => cleanup.disposeAsync() };
-}
-
-async function until(holds: () => boolean, what = holds.toString()): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`did not come true within 5 s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
 }
 
 test("LE-10 Elections fail /healthz when a leader did not notice for long that its Lease ran out", async () => {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { sample, until } from "../../scripts/acceptance/binary.ts";
-import { available, type Json } from "../../scripts/acceptance/cluster.ts";
-import { startControlPlane } from "../../scripts/controlplane/controlplane.ts";
+import { sample } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
+import { available, type Json } from "../../tests/support/cluster.ts";
+import { startControlPlane } from "../../tests/support/control-plane.ts";
 import type { ShardBy } from "../controller/definition.ts";
 import { startEmbeddedCluster } from "../embedded/index.ts";
 import { defineController, defineKeyController, definePlugin, defineResource, of, watch, z } from "../index.ts";

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import tls, { type TLSSocket } from "node:tls";
-import { loopbackServerTls, loopbackTls } from "../../scripts/loopback-server.ts";
+import { loopbackServerTls, loopbackTls } from "../../tests/support/loopback-server.ts";
 import { connectSecurely, type SecureSocket, type SecureSocketOptions } from "./secure-socket.ts";
 
 const cleanup = new AsyncDisposableStack();

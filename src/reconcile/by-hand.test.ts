@@ -10,8 +10,8 @@ import {
   type BoxShape,
   Lab,
   servers,
-} from "../../scripts/integration/lab.ts";
-import { until } from "../../scripts/acceptance/binary.ts";
+} from "../../tests/support/integration/lab.ts";
+import { until } from "../../tests/support/until.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 import { controllerReference } from "./owner.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { of } from "binnacle";
 import { ConfigMap, Deployment } from "binnacle/resources";
-import { Behaviours, boxController, Lab, servers } from "../../scripts/integration/lab.ts";
+import { Behaviours, boxController, Lab, servers } from "../../tests/support/integration/lab.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 
 type Owned = ShapeOf<typeof ConfigMap> | ShapeOf<typeof Deployment>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, watch } from "binnacle";
-import type { Json } from "../../scripts/acceptance/cluster.ts";
-import { until } from "../../scripts/acceptance/binary.ts";
+import type { Json } from "../../tests/support/cluster.ts";
+import { until } from "../../tests/support/until.ts";
 import type { Result } from "./context.ts";
 import {
   Behaviours,
@@ -11,7 +11,7 @@ import {
   boxController,
   Lab,
   servers,
-} from "../../scripts/integration/lab.ts";
+} from "../../tests/support/integration/lab.ts";
 
 describe.each(servers)("finalizers on the %s server", (server) => {
   const behaviours = new Behaviours();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { of } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
-import { available } from "../../scripts/acceptance/cluster.ts";
-import { Behaviours, BOXES, Box, boxController, Lab, type Reconcile } from "../../scripts/integration/lab.ts";
+import { available } from "../../tests/support/cluster.ts";
+import { Behaviours, BOXES, Box, boxController, Lab, type Reconcile } from "../../tests/support/integration/lab.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 

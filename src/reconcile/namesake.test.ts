@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, of } from "binnacle";
 import { ConfigMap, Deployment } from "binnacle/resources";
-import { type Box, Behaviours, boxController, BOXES, Lab, servers } from "../../scripts/integration/lab.ts";
-import { until } from "../../scripts/acceptance/binary.ts";
+import { type Box, Behaviours, boxController, BOXES, Lab, servers } from "../../tests/support/integration/lab.ts";
+import { until } from "../../tests/support/until.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, defineResource, of, TerminalError, z } from "binnacle";
 import { Secret, ServiceAccount } from "binnacle/resources";
-import { until } from "../../scripts/acceptance/binary.ts";
-import { Behaviours, boxController, Lab, type Reconcile } from "../../scripts/integration/lab.ts";
+import { until } from "../../tests/support/until.ts";
+import { Behaviours, boxController, Lab, type Reconcile } from "../../tests/support/integration/lab.ts";
 
 const EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events";
 const SECRETS = "/api/v1/namespaces/default/secrets";

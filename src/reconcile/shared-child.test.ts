@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { of } from "binnacle";
 import { Deployment } from "binnacle/resources";
-import { Behaviours, boxController, Lab } from "../../scripts/integration/lab.ts";
+import { Behaviours, boxController, Lab } from "../../tests/support/integration/lab.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 
 type Owned = ShapeOf<typeof Deployment>;

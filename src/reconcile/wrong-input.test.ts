@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ObjectContext, of } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
-import { Behaviours, boxController, BOXES, type BoxShape, Lab } from "../../scripts/integration/lab.ts";
+import { Behaviours, boxController, BOXES, type BoxShape, Lab } from "../../tests/support/integration/lab.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 
 type Context = ObjectContext<BoxShape, ShapeOf<typeof ConfigMap>>;

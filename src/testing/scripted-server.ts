@@ -139,12 +139,3 @@ export function listOf(items: readonly unknown[], resourceVersion: string, next?
 export function refusal(code: number, reason: string, message: string): ScriptedAnswer & { readonly body: object } {
   return { code, body: { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message } };
 }
-
-/** Waits until something is so, at most 5 seconds. */
-export async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`Waited 5 seconds in vain for ${String(condition)}`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}

@@ -1,5 +1,5 @@
 /** For each kind, cases that vary one field at a time over everything its schema knows; a share of them, always the same. */
-import { typicalObjects } from "../../integration/typical-objects.ts";
+import { typicalObjects } from "../../../tests/support/integration/typical-objects.ts";
 import { builtInSchema } from "../../../src/embedded/apiserver/tables/tables.ts";
 import type { Case } from "../case.ts";
 import { apiVersionOf, type Served } from "../discovery.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sendJson, sendStatus, startLoopback } from "../../../scripts/loopback-server.ts";
+import { sendJson, sendStatus, startLoopback } from "../../../tests/support/loopback-server.ts";
 import { isGone } from "../errors/api-error.ts";
 import { listMetadata, listPages } from "./list.ts";
 import { createTransport } from "../transport/transport.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sendJson, sendStatus, startLoopback } from "../../../scripts/loopback-server.ts";
+import { sendJson, sendStatus, startLoopback } from "../../../tests/support/loopback-server.ts";
 import { foreignResource } from "../../resource/foreign.ts";
 import { handle, resource, type Resource } from "../../resource/handle.ts";
 import { isNotFound } from "../errors/api-error.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sendStatus, startLoopback, type Handler } from "../../../scripts/loopback-server.ts";
+import { sendStatus, startLoopback, type Handler } from "../../../tests/support/loopback-server.ts";
 import { isGone, isTooManyRequests } from "../errors/api-error.ts";
 import { createTransport } from "../transport/transport.ts";
 import { watch, type WatchOptions } from "./watch.ts";

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { expect, test } from "bun:test";
-import { loopbackTls } from "../../../scripts/loopback-server.ts";
+import { loopbackTls } from "../../../tests/support/loopback-server.ts";
 import { validityOf } from "./certificate-validity.ts";
 
 // Self-signed, valid from 1999-12-31 to 2060-02-29: before and after the years that two digits can tell.

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { expect, test } from "bun:test";
 import { der as asn1 } from "../../embedded/index.ts";
-import { loopbackServerTls, loopbackTls } from "../../../scripts/loopback-server.ts";
+import { loopbackServerTls, loopbackTls } from "../../../tests/support/loopback-server.ts";
 import { belongTogether } from "./key-pair.ts";
 
 const { bits, identifier, integer, octets, sequence, set, text, time } = asn1;

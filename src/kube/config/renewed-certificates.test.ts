@@ -12,7 +12,7 @@ import {
   loopbackTls,
   sendJson,
   startLoopback,
-} from "../../../scripts/loopback-server.ts";
+} from "../../../tests/support/loopback-server.ts";
 import { createAuthority, issue, type Certificate } from "../../embedded/index.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";

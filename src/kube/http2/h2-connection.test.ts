@@ -12,7 +12,7 @@ import {
   PADDED,
   PRIORITY,
   settings,
-} from "../../../scripts/http2-frames.ts";
+} from "../../../tests/support/http2-frames.ts";
 import type { SecureSocket } from "../../platform/secure-socket.ts";
 import { UnreachableError } from "../errors/api-error.ts";
 import type { HttpRequest, ResponseHandlers } from "../http/http-request.ts";

@@ -9,12 +9,13 @@ import {
   FrameCutter,
   OK,
   settings,
-} from "../../../scripts/http2-frames.ts";
-import { loopbackServerTls, loopbackTls } from "../../../scripts/loopback-server.ts";
+} from "../../../tests/support/http2-frames.ts";
+import { loopbackServerTls, loopbackTls } from "../../../tests/support/loopback-server.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import type { TlsSettings } from "../config/cluster-config.ts";
 import type { HttpRequest, OpenRequest } from "../http/http-request.ts";
 import { H2Sessions, type H2SessionsOptions } from "./h2-sessions.ts";
+import { until } from "../../../tests/support/until.ts";
 
 const cleanup = new AsyncDisposableStack();
 afterAll(() => cleanup.disposeAsync());
@@ -114,14 +115,6 @@ function client(
       },
     );
   return { sessions, clock, told, open };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error("Waited 5 s in vain");
-    await Bun.sleep(1);
-  }
 }
 
 const ends = (told: readonly string[]): number => told.filter((line) => line.endsWith(" ended")).length;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { startLoopback } from "../../../scripts/loopback-server.ts";
+import { startLoopback } from "../../../tests/support/loopback-server.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
-import { until } from "../../testing/scripted-server.ts";
+import { until } from "../../../tests/support/until.ts";
 import { createTransport } from "./transport.ts";
 
 test.each(["h2", "http/1.1"] as const)(

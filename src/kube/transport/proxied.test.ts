@@ -7,7 +7,7 @@ import {
   sendJson,
   startLoopback,
   type LoopbackOptions,
-} from "../../../scripts/loopback-server.ts";
+} from "../../../tests/support/loopback-server.ts";
 import { issue } from "../../embedded/index.ts";
 import { isUnreachable } from "../errors/api-error.ts";
 import { createTransport } from "./transport.ts";

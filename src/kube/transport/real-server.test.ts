@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { assets, startControlPlane, type ControlPlane } from "../../../scripts/controlplane/controlplane.ts";
+import { assets, startControlPlane, type ControlPlane } from "../../../tests/support/control-plane.ts";
 import { resource } from "../../resource/handle.ts";
 import { isForbidden, isUnauthorized, isUnreachable } from "../errors/api-error.ts";
 import { loadKubeconfig } from "../config/kubeconfig.ts";

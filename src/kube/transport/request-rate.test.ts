@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startLoopback, sendJson } from "../../../scripts/loopback-server.ts";
+import { startLoopback, sendJson } from "../../../tests/support/loopback-server.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import { RequestRate } from "./request-rate.ts";
 import { createTransport } from "./transport.ts";

@@ -9,10 +9,11 @@ import {
   type Handler,
   type LoopbackOptions,
   type LoopbackServer,
-} from "../../../scripts/loopback-server.ts";
+} from "../../../tests/support/loopback-server.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import { isNotFound, isTooManyRequests, isUnauthorized, isUnreachable } from "../errors/api-error.ts";
 import { createTransport, type Transport, type TransportOptions } from "./transport.ts";
+import { until } from "../../../tests/support/until.ts";
 
 const cleanup = new AsyncDisposableStack();
 afterAll(() => cleanup.disposeAsync());
@@ -28,14 +29,6 @@ async function start(
 }
 
 const get = { method: "GET", path: "/api/v1/pods" } as const;
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error("Waited 5 s in vain");
-    await Bun.sleep(2);
-  }
-}
 
 describe.each([
   ["h2", "2.0", "h2"],

@@ -1,7 +1,7 @@
 /** Every kind of zod type, against a real API server: what zod takes the server takes, what zod refuses it refuses. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { z } from "zod";
-import { assets, type ControlPlane, startControlPlane } from "../../../scripts/controlplane/controlplane.ts";
+import { assets, type ControlPlane, startControlPlane } from "../../../tests/support/control-plane.ts";
 import { conditions } from "../conditions.ts";
 import { crdOf } from "../crd.ts";
 import { defineResource } from "../define.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type LoopbackRequest, sendJson, startLoopback } from "../../../scripts/loopback-server.ts";
+import { type LoopbackRequest, sendJson, startLoopback } from "../../../tests/support/loopback-server.ts";
 import { createTransport } from "../../kube/transport/transport.ts";
 import { createLog } from "../../observe/log.ts";
 import { ownerMark, removeLeftRegistrations } from "./owner-mark.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { NetworkInterfaceInfo } from "node:os";
-import { sendJson, startLoopback } from "../../../scripts/loopback-server.ts";
+import { sendJson, startLoopback } from "../../../tests/support/loopback-server.ts";
 import { createTransport } from "../../kube/transport/transport.ts";
 import { reachableHost } from "./reachable-host.ts";
 

@@ -1,6 +1,6 @@
 /** Generated writes of several managers: the same ones against a real kube-apiserver. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { assets, type ControlPlane, startControlPlane } from "../../../../scripts/controlplane/controlplane.ts";
+import { assets, type ControlPlane, startControlPlane } from "../../../../tests/support/control-plane.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { StatusError } from "../status.ts";
 import { builtInRows, builtInSchema } from "../tables/tables.ts";

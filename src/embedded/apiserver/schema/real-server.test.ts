@@ -1,6 +1,6 @@
 /** What the server says of objects and definitions, compared with a real kube-apiserver. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { assets, type ControlPlane, startControlPlane } from "../../../../scripts/controlplane/controlplane.ts";
+import { assets, type ControlPlane, startControlPlane } from "../../../../tests/support/control-plane.ts";
 import { causeReason, errorBody, type FieldError } from "../field-error.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Status } from "../status.ts";

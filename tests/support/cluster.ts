@@ -1,6 +1,7 @@
 /** What the acceptance tests ask of a real control plane. */
-import { assets, type ControlPlane, startControlPlane } from "../controlplane/controlplane.ts";
-import { sample, until } from "./binary.ts";
+import { assets, type ControlPlane, startControlPlane } from "../../scripts/controlplane/controlplane.ts";
+import { sample } from "./binary.ts";
+import { until } from "./until.ts";
 
 /** Whether a real control plane can be started; CI never goes without. */
 export const available: boolean = (await assets()) !== undefined;

@@ -1,9 +1,9 @@
 /** A world for tests of the election: one API server, and candidates with clocks and connections of their own. */
-import { ApiError } from "../../src/kube/errors/api-error.ts";
-import type { Clock } from "../../src/platform/clock.ts";
-import type { ElectionDurations } from "../../src/election/durations.ts";
-import type { Lease } from "../../src/election/lease.ts";
-import type { LeaseLock, LeaseName, LockCall, WatchFrom } from "../../src/election/lease-lock.ts";
+import { ApiError } from "../../../src/kube/errors/api-error.ts";
+import type { Clock } from "../../../src/platform/clock.ts";
+import type { ElectionDurations } from "../../../src/election/durations.ts";
+import type { Lease } from "../../../src/election/lease.ts";
+import type { LeaseLock, LeaseName, LockCall, WatchFrom } from "../../../src/election/lease-lock.ts";
 
 /** What kubebuilder's projects elect by. */
 export const defaultDurations: ElectionDurations = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 };

@@ -3,18 +3,18 @@
  * seen from outside.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { InformerRegistry } from "../../src/cache/informer-registry.ts";
-import type { ClusterConfig, TlsSettings } from "../../src/kube/config/cluster-config.ts";
-import { RestMapper } from "../../src/kube/api/mapper.ts";
-import { createTransport, type Transport } from "../../src/kube/transport/transport.ts";
-import { listPages } from "../../src/kube/api/list.ts";
-import { watch } from "../../src/kube/api/watch.ts";
-import { createLog } from "../../src/observe/log.ts";
-import { systemClock } from "../../src/platform/clock.ts";
-import { ConfigMap } from "../../src/resource/builtin/core.ts";
-import { healthApp } from "../../src/server/health-app.ts";
-import { HealthChecks } from "../../src/server/health-checks.ts";
-import { startListeners } from "../../src/server/listeners.ts";
+import { InformerRegistry } from "../../../src/cache/informer-registry.ts";
+import type { ClusterConfig, TlsSettings } from "../../../src/kube/config/cluster-config.ts";
+import { RestMapper } from "../../../src/kube/api/mapper.ts";
+import { createTransport, type Transport } from "../../../src/kube/transport/transport.ts";
+import { listPages } from "../../../src/kube/api/list.ts";
+import { watch } from "../../../src/kube/api/watch.ts";
+import { createLog } from "../../../src/observe/log.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { ConfigMap } from "../../../src/resource/builtin/core.ts";
+import { healthApp } from "../../../src/server/health-app.ts";
+import { HealthChecks } from "../../../src/server/health-checks.ts";
+import { startListeners } from "../../../src/server/listeners.ts";
 
 export type Ask = "request" | "lease" | "list" | "pages" | "watch" | "exec" | "informer";
 

@@ -1,11 +1,11 @@
 /** The run time in this process, with definitions of the test itself, so that a test can look inside. */
-import type { ControlPlane } from "../controlplane/controlplane.ts";
-import { until } from "../acceptance/binary.ts";
-import type { ClusterConfig } from "../../src/kube/config/cluster-config.ts";
-import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
-import { Manager } from "../../src/manager/manager.ts";
-import { collectDefinitions } from "../../src/module/module-definitions.ts";
-import { createLog, type LogLevel } from "../../src/observe/log.ts";
+import type { ControlPlane } from "../../../scripts/controlplane/controlplane.ts";
+import { until } from "../until.ts";
+import type { ClusterConfig } from "../../../src/kube/config/cluster-config.ts";
+import { loadKubeconfig } from "../../../src/kube/config/kubeconfig.ts";
+import { Manager } from "../../../src/manager/manager.ts";
+import { collectDefinitions } from "../../../src/module/module-definitions.ts";
+import { createLog, type LogLevel } from "../../../src/observe/log.ts";
 
 export interface InProcessOptions {
   /** @default the control plane's administrator */

@@ -3,7 +3,8 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promi
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { binary } from "../build.ts";
+import { binary } from "../../scripts/build.ts";
+import { until } from "./until.ts";
 
 /** A folder with the binary and nothing else. */
 export class Bench {
@@ -177,32 +178,6 @@ export function sample(text: string, name: string, labels: Readonly<Record<strin
     sum += Number(line.slice(line.lastIndexOf(" ") + 1));
   }
   return sum;
-}
-
-export interface UntilOptions {
-  /** Milliseconds. @default 15_000 */
-  readonly within?: number;
-  /** Milliseconds between two looks. @default 20 */
-  readonly every?: number;
-  /** What was waited for, for the failure. */
-  readonly what: string | (() => string);
-}
-
-/** Looks again and again until the answer is not false or undefined; gives that answer. */
-export async function until<T>(
-  look: () => Promise<T | undefined | false> | T | undefined | false,
-  options: UntilOptions,
-): Promise<T> {
-  const deadline = performance.now() + (options.within ?? 15_000);
-  while (true) {
-    const answer = await look();
-    if (answer !== undefined && answer !== false) return answer;
-    if (performance.now() > deadline) {
-      const what = typeof options.what === "string" ? options.what : options.what();
-      throw new Error(`Not within ${options.within ?? 15_000} ms: ${what}`);
-    }
-    await Bun.sleep(options.every ?? 20);
-  }
 }
 
 export async function freePort(): Promise<number> {

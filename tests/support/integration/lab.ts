@@ -9,11 +9,11 @@ import {
   z,
 } from "binnacle";
 import type { ConfigMap } from "binnacle/resources";
-import type { ObjectController, ShapeOf } from "../../src/controller/definition.ts";
-import type { Target } from "../../src/controller/watch.ts";
-import type { Shape } from "../../src/resource/handle.ts";
-import { until } from "../acceptance/binary.ts";
-import { ApiObjects, available, Cluster, type Json } from "../acceptance/cluster.ts";
+import type { ObjectController, ShapeOf } from "../../../src/controller/definition.ts";
+import type { Target } from "../../../src/controller/watch.ts";
+import type { Shape } from "../../../src/resource/handle.ts";
+import { until } from "../until.ts";
+import { ApiObjects, available, Cluster, type Json } from "../cluster.ts";
 import { FaultyProxy } from "./faulty-proxy.ts";
 import { InProcess } from "./in-process.ts";
 
@@ -43,7 +43,7 @@ export type ServerName = "real" | "embedded";
 export const servers: readonly ServerName[] = available ? ["real", "embedded"] : ["embedded"];
 
 async function startEmbedded(): Promise<ApiObjects> {
-  const { createApiServer } = await import("../../src/embedded/index.ts");
+  const { createApiServer } = await import("../../../src/embedded/index.ts");
   const server = await createApiServer();
   return new ApiObjects({
     request: (path, init) => server.fetch(new Request(`http://embedded${path}`, init)),

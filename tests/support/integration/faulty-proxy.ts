@@ -1,7 +1,7 @@
 /** A proxy in front of a real API server that sees every request and can delay, cut and expire watches. */
 import { once } from "node:events";
-import type { ControlPlane } from "../controlplane/controlplane.ts";
-import type { ClusterConfig } from "../../src/kube/config/cluster-config.ts";
+import type { ControlPlane } from "../../../scripts/controlplane/controlplane.ts";
+import type { ClusterConfig } from "../../../src/kube/config/cluster-config.ts";
 import {
   type LoopbackRequest,
   type LoopbackServer,

@@ -1,5 +1,5 @@
 /** A server on loopback with one Lease, for tests of an election's requests. */
-import type { Lease, LeaseSpec } from "../../src/election/lease.ts";
+import type { Lease, LeaseSpec } from "../../../src/election/lease.ts";
 import {
   type Handler,
   type LoopbackServer,

@@ -1,10 +1,10 @@
 /** A group of replicas that divide keys, in the world of `election-world.ts`: one API server with a Lease for each seat. */
-import type { SlotSet } from "../../src/cache/slots.ts";
-import type { Lease } from "../../src/election/lease.ts";
-import type { LockCall, WatchFrom } from "../../src/election/lease-lock.ts";
-import type { ListedLeases, ShardLeases } from "../../src/election/shard-leases.ts";
-import type { ShardMember } from "../../src/election/shard-member.ts";
-import { ApiError } from "../../src/kube/errors/api-error.ts";
+import type { SlotSet } from "../../../src/cache/slots.ts";
+import type { Lease } from "../../../src/election/lease.ts";
+import type { LockCall, WatchFrom } from "../../../src/election/lease-lock.ts";
+import type { ListedLeases, ShardLeases } from "../../../src/election/shard-leases.ts";
+import type { ShardMember } from "../../../src/election/shard-member.ts";
+import { ApiError } from "../../../src/kube/errors/api-error.ts";
 import type { Machine, World } from "./election-world.ts";
 
 type Told = (lease: Lease) => void;
