@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { expect, test } from "bun:test";
-import { listenApiServer } from "../../src/embedded/apiserver/listen.ts";
+import { listenApiServer } from "../../src/embedded/index.ts";
 import { Bench, freePort, Operator } from "../../tests/support/binary.ts";
 import { until } from "../../tests/support/until.ts";
 

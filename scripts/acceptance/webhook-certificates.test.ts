@@ -4,7 +4,7 @@ import { X509Certificate } from "node:crypto";
 import { rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { createAuthority, issue } from "../../src/embedded/apiserver/certificates/certificate.ts";
+import { createAuthority, issue } from "../../src/embedded/index.ts";
 import { Bench, type Operator } from "../../tests/support/binary.ts";
 import { until } from "../../tests/support/until.ts";
 import { available, Cluster } from "../../tests/support/cluster.ts";

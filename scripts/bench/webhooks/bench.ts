@@ -13,7 +13,7 @@ import { join } from "node:path";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
 import { createAuthority, issue, listenApiServer } from "../../../src/embedded/index.ts";
-import { Bench, freePort } from "../../acceptance/binary.ts";
+import { Bench, freePort } from "../../../tests/support/binary.ts";
 
 const { seconds, rounds, kept } = await yargs(hideBin(process.argv))
   .option("seconds", { type: "number", default: 3 })
