@@ -24,4 +24,10 @@ test("countsOf counts what bun test reports", () => {
 test("closingLine names skipped tests only when there are any", () => {
   expect(closingLine({ passed: 3, failed: 0, skipped: 0 })).toBe("3 passed, 0 failed");
   expect(closingLine(one("skipped"))).toBe("0 passed, 0 failed, 1 skipped");
+  expect(closingLine({ passed: 3, failed: 0, skipped: 9 }, { withoutControlPlane: 8 })).toBe(
+    "3 passed, 0 failed, 9 skipped (8 of them for want of a control plane)",
+  );
+  expect(closingLine({ passed: 3, failed: 0, skipped: 9 }, { withoutControlPlane: 0 })).toBe(
+    "3 passed, 0 failed, 9 skipped",
+  );
 });

@@ -20,6 +20,11 @@ export function countsOf(report: string): Counts {
   return { passed: number("tests") - failed - skipped, failed, skipped };
 }
 
-export function closingLine({ passed, failed, skipped }: Counts): string {
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+/** @param about `withoutControlPlane`: how many were skipped because there is no control plane. */
+export function closingLine(
+  { passed, failed, skipped }: Counts,
+  { withoutControlPlane = 0 }: { readonly withoutControlPlane?: number } = {},
+): string {
+  const counted = `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+  return withoutControlPlane > 0 ? `${counted} (${withoutControlPlane} of them for want of a control plane)` : counted;
 }
