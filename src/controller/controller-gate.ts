@@ -1,4 +1,4 @@
-/** The write gate of one controller, behind the process's. */
+/** The write gate of one controller; it is also closed while the process's gate is. */
 import type { WriteGate } from "../client/write-gate.ts";
 
 export class ControllerGate implements WriteGate {

@@ -1,4 +1,4 @@
-/** The queue of a controller, as its author's options ask for it. */
+/** Makes the queue of a controller from its author's options. */
 import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import { exponential } from "../queue/rate-limiter.ts";

@@ -1,17 +1,17 @@
 /** What a controller is doing, as `/readyz?verbose` and the metrics show it. */
 import type { InformerLease } from "../cache/informer-registry.ts";
 
-/** From the outside: whether it works, and else what it waits for. */
+/** Whether the controller runs, and if not, what it waits for. */
 export type ControllerState =
   | { readonly kind: "syncing"; readonly message?: string | undefined }
   | { readonly kind: "running"; readonly message?: undefined }
-  /** A kind that it needs does not exist; it goes on by itself when the kind appears. */
+  /** A kind that it needs does not exist; it continues by itself when the kind appears. */
   | { readonly kind: "waiting"; readonly message: string }
-  /** A kind that it needs cannot be listed; tried again and again. */
+  /** A kind that it needs cannot be listed; it keeps trying. */
   | { readonly kind: "unavailable"; readonly message: string }
   | { readonly kind: "stopped"; readonly message?: undefined };
 
-/** Follows from the informers: the worst of them decides. */
+/** Derives the state from the informers; the worst state decides. */
 export function stateOf(leases: readonly InformerLease[], working: boolean): ControllerState {
   let unavailable: ControllerState | undefined;
   for (const { informer, hasSynced } of leases) {

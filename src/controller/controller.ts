@@ -1,8 +1,8 @@
 /**
  * A running controller: informers feed the queue, workers empty it.
  *
- * A controller never stops its neighbours: a kind that does not exist makes it wait, a refusal makes it unavailable,
- * and it goes on by itself when that ends.
+ * A controller never stops its neighbours. While a kind does not exist it waits, while a request is refused it is
+ * unavailable, and it continues by itself afterwards.
  */
 import type { SlotSet } from "../cache/slots.ts";
 import { clientCore, KubeClient } from "../client/kube-client.ts";
@@ -40,7 +40,7 @@ export type { RunningController, StartOptions };
 
 const DEFAULT_CONCURRENCY = 4;
 
-/** Starts a controller: it watches at once, and works when its caches have synced. */
+/** Starts a controller. It watches at once and runs keys as soon as its caches have synced. */
 export function startController(controller: AnyController, runtime: Runtime, options: StartOptions): RunningController {
   return new ControllerEngine(controller, runtime, options);
 }
@@ -74,7 +74,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
   /** `undefined` until all else has been set up. */
   readonly #late: LateSync | undefined;
   #working = false;
-  /** A term of leadership has begun once. */
+  /** Whether a term of leadership has begun before. */
   #hasLed = false;
 
   constructor(controller: AnyController, runtime: Runtime, options: StartOptions) {
@@ -231,7 +231,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
     await within(grace, { work: drained, clock });
     this.#gate.close(`controller '${this.name}' has stopped`);
     this.#workers.cancel(`controller '${this.name}' has stopped`);
-    // A run that heeds its signal ends now; one that does not can write nothing any more.
+    // A run that respects its signal ends now; one that does not can no longer write.
     await within(100, { work: drained, clock });
     const left = this.#workers.stuck.map(({ key }) => key);
     if (left.length > 0) {
@@ -243,7 +243,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
     this.#kinds[Symbol.dispose]();
   }
 
-  // What the event mapping calls, in the order of an event's way.
+  // The methods that the event mapping calls, in the order of an event's path.
 
   call<T>(what: string, call: () => T): T | undefined {
     try {
@@ -289,9 +289,9 @@ class ControllerEngine implements RunningController, EventMappingHost {
     this.#pending.add(work, !this.#working);
   }
 
-  // Setting up.
+  // Sources.
 
-  /** Sources begin with the first term: before it, their keys are the business of whoever leads. */
+  /** Starts the sources with the first term; before it, another process leads and handles their keys. */
   #keySources(): void {
     if (this.#hasLed) return;
     this.#hasLed = true;
@@ -313,7 +313,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
     for (const key of this.#executor.allKeys(call, isMeant)) this.queue.add(key, { cause, priority: LOW_PRIORITY });
   }
 
-  // Going on and pausing.
+  // Starting and pausing the workers.
 
   /** Called when an informer's state changes. */
   #update(): void {
@@ -327,7 +327,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
     this.#changed();
   }
 
-  /** Workers begin only after every handler has dealt with the initial lists. */
+  /** Starts the workers once every handler has processed the initial lists. */
   async #begin(): Promise<void> {
     this.#beginning = true;
     this.#kinds.deliver();
@@ -343,7 +343,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
     this.#changed();
   }
 
-  /** While the server is away no run can succeed: keys wait, and none is punished with back-off. */
+  /** While the server is unreachable no run can succeed: keys wait without back-off. */
   #onReachability(reachable: boolean): void {
     if (!this.#working) return;
     if (reachable) this.queue.expedite();
@@ -351,8 +351,8 @@ class ControllerEngine implements RunningController, EventMappingHost {
   }
 
   /**
-   * Caches and queue stay warm without leadership, so that work begins at once when it comes. Whoever led in between
-   * may have left a key half done, so a second term begins with all of them.
+   * Caches and queue are kept up to date without leadership, so that runs begin at once when a term begins. The previous
+   * leader may have left keys half done, so a second term begins with all keys.
    */
   #onLeadership(isLeader: boolean): void {
     if (this.#stopping.signal.aborted) return;

@@ -1,4 +1,4 @@
-/** What a controller says about itself, in one place: its kinds, its sources, and the permissions that follow. */
+/** The declarations of a controller: its kinds, its sources, and the permissions that follow from them. */
 import { isNamespaceSelector, Namespace } from "../cache/selected-namespaces.ts";
 import { Permissions } from "../client/permissions.ts";
 import { handle, type Resource } from "../resource/handle.ts";
@@ -8,10 +8,10 @@ import { allowedVerbs, type AnyController, type AnyObjectController, type Permis
 import { type KeySource, keySource } from "./source.ts";
 import { type KindWatch, kindWatch } from "./watch.ts";
 
-/** A controller's options, with every default filled in and every target unfolded. */
+/** A controller's options with all defaults filled in and all targets resolved. */
 export interface Declarations {
   readonly name: string;
-  /** Earlier names. */
+  /** Earlier names of the controller. */
   readonly formerly: readonly string[];
   /** `undefined` for a key controller. */
   readonly for: KindWatch | undefined;
@@ -19,7 +19,7 @@ export interface Declarations {
   readonly watches: readonly KindWatch[];
   readonly reads: readonly KindWatch[];
   readonly sources: readonly KeySource[];
-  /** Of this controller and its earlier names; empty when it has nothing to finalize. */
+  /** The finalizers of this controller and its earlier names; empty when it finalizes nothing. */
   readonly finalizers: readonly string[];
   readonly permissions: Permissions;
 }
@@ -44,7 +44,7 @@ export function controllerName(controller: AnyController): string {
   return controller.name ?? kindWatch((controller as AnyObjectController).for).resource.kind.toLowerCase();
 }
 
-/** What is compared with all of an object must be all of it. */
+/** Kinds in `for` and `owns` are compared with whole objects, so they cannot be narrowed to parts. */
 function refuseParts({ resource, options }: KindWatch): void {
   const { select, keep } = options;
   if (select === undefined && keep === undefined) return;
@@ -54,15 +54,15 @@ function refuseParts({ resource, options }: KindWatch): void {
   );
 }
 
-/** Nobody knows which namespaces a selector will show. */
+/** The namespaces for which permissions are needed; a label selector may match any. */
 function permittedIn({ options: { namespaces } }: KindWatch): readonly string[] | "all" | undefined {
   return isNamespaceSelector(namespaces) ? "all" : namespaces;
 }
 
-/** Definitions never change, and are asked again and again. */
+/** A cache, because definitions never change and are read often. */
 const known = new WeakMap<AnyController, Declarations>();
 
-/** Reads a controller's options; nothing is started and no cluster is asked. */
+/** Reads a controller's options. It starts nothing and needs no cluster. */
 export function declarationsOf(controller: AnyController): Declarations {
   const found = known.get(controller) ?? read(controller);
   known.set(controller, found);
@@ -83,7 +83,7 @@ function read(controller: AnyController): Declarations {
     if (source === undefined) watches.push(kindWatch(mapped));
     else sources.push(source);
   }
-  // Children tracked by a label have no owner reference: only a finalizer can remove them.
+  // Children that are tracked by a label have no owner reference, so only a finalizer can remove them.
   const finalizes = object?.finalize !== undefined || owns.some(({ options }) => options.track === "label");
   const formerly = object?.formerly ?? [];
   const finalizers =

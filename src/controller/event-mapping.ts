@@ -1,7 +1,7 @@
 /**
- * From what happened in the cluster to keys in the queue: `match`, `on`, owners, `enqueue`.
+ * Maps events of the cluster to keys in the queue: `match`, `on`, owners, `enqueue`.
  *
- * The handlers run inside the informers' delivery, synchronously; nothing is allocated for an event that is dropped.
+ * The handlers are called synchronously during the informers' delivery. An event that is dropped allocates nothing.
  */
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
@@ -16,12 +16,12 @@ import type { AnyController } from "./definition.ts";
 import type { Change } from "./predicate.ts";
 import type { Enqueued, KindWatch } from "./watch.ts";
 
-/** Of what was there before, or has not changed: after everything that happens now. */
+/** The priority of initial lists and resyncs: below that of changes. */
 export const LOW_PRIORITY = -100;
 
 /**
- * Which writes of a key's own run are news to that key: all, those that the author made by hand, or none. What the
- * runtime writes follows from what the run declared, so that by default it is none.
+ * Which writes of a key's own run make the key run again: all, those that the author made by hand, or none. Writes of the
+ * runtime follow from what the run declared, so by default they do not.
  */
 export type OwnNews = "all" | "by hand" | "none";
 
@@ -30,27 +30,27 @@ export function ownNewsOf({ reconcileOwnWrites }: Pick<AnyController, "reconcile
   return reconcileOwnWrites ? "all" : "none";
 }
 
-/** The controller, as its event handlers see it. */
+/** The controller as its event handlers use it. */
 export interface EventMappingHost {
   readonly controller: string;
   readonly finalizers: readonly string[];
   readonly ownNews: OwnNews;
   add(key: string, options: AddOptions): void;
-  /** Queues the key when the run under way for it has ended, unless that run fails: then it runs again anyway. */
+  /** Queues the key after its active run has succeeded; a run that fails is retried anyway. */
   addAfterRun(key: string, options: AddOptions): void;
-  /** The object of the key left the selector of `for`, and still carries our finalizer. */
+  /** The object of the key has left the selector of `for` and still carries our finalizer. */
   leftSelector(key: string, object: AnyObject): void;
-  /** The object of the key is gone: its failures and delays with it. */
+  /** The object of the key is gone: its failures and back-off are forgotten. */
   gone(key: string): void;
-  /** Runs a function of the author; a throw is reported, and the event counts as handled. */
+  /** Calls a function of the author. An error is logged, and the event counts as handled. */
   call<T>(what: string, call: () => T): T | undefined;
-  /** A child is gone, and what was remembered of it. */
+  /** A child is gone: what was remembered of it is forgotten. */
   childGone(resource: Resource, key: string): void;
-  /** Whether the kind has no namespaces; for a handle of `resource()` only discovery knows. */
+  /** Whether the kind is cluster-scoped; for a handle of `resource()` only discovery knows. */
   isClusterScoped(resource: Resource): boolean;
-  /** The object of `for` as the cache has it; `undefined` also while the cache is not synced. */
+  /** The cached object of `for`; `undefined` also before the cache has synced. */
   primary(key: string): AnyObject | undefined;
-  /** Waits for work that began before the workers start. */
+  /** Registers pending work that the start of the workers waits for. */
   pending(work: Promise<unknown>): void;
   readonly client: Pick<Client, "find" | "list">;
 }
@@ -62,7 +62,7 @@ type EventInfo = {
   readonly isFirstFromOutside?: boolean | undefined;
 };
 
-/** Whether it only shows what the key's own run wrote, and that is no news to the key. */
+/** Whether the event only shows what the key's own run wrote, which does not make the key run again. */
 function isEcho(host: EventMappingHost, info: EventInfo, key: string): boolean {
   const { controller, ownNews } = host;
   if (info.origin === undefined || ownNews === "all") return false;
@@ -99,18 +99,18 @@ function enqueue(host: EventMappingHost, key: string, event: EventToEnqueue): vo
   else host.add(key, options);
 }
 
-/** To a controller that takes no notice of its own writes, what is first shown from outside is new. */
+/** For a controller that ignores its own writes, the first state from outside is a creation. */
 function changeOf(object: AnyObject, old: AnyObject, info: EventInfo): Change<AnyObject> {
   return info.isFirstFromOutside === true ? { type: "create", object } : { type: "update", object, old };
 }
 
-/** Members of `for`, and former members that still carry our finalizer. */
+/** Handles members of `for`, and former members that still carry our finalizer. */
 export function primaryHandler(host: EventMappingHost, watch: KindWatch): InformerHandler {
   const changed = (given: Change<AnyObject>, info: EventInfo): void => {
     const { object, old } = given;
     const key = keyString(object.metadata);
     if (isEcho(host, info, key)) {
-      // An echo of the run's own write needs no other run, unless it changed what reconcile works from.
+      // The echo of the run's own write needs no further run unless it changed the generation.
       if (old === undefined || old.metadata.generation === object.metadata.generation) return;
     }
     const leaving = object.metadata.deletionTimestamp !== undefined;
@@ -131,7 +131,7 @@ export function primaryHandler(host: EventMappingHost, watch: KindWatch): Inform
       const key = keyString(object.metadata);
       host.gone(key);
       if (isElsewhere === true) return;
-      // A selector shows an object that no longer matches as deleted.
+      // The server reports an object that no longer matches the selector as deleted.
       const { labels, fields, namespaces } = watch.options;
       const isSelected = labels !== undefined || fields !== undefined || isNamespaceSelector(namespaces);
       if (isSelected && hasFinalizer(object, host.finalizers)) {
@@ -142,7 +142,7 @@ export function primaryHandler(host: EventMappingHost, watch: KindWatch): Inform
   };
 }
 
-/** Owners of children, by the controller reference's group, kind and UID, or by label. */
+/** Maps children to their owners, by the controller reference's group, kind and UID, or by label. */
 export function ownedHandler(host: EventMappingHost, watch: KindWatch, owner: Resource): InformerHandler {
   const ownerKey = (child: AnyObject, reference: OwnerReference | undefined): string | undefined => {
     if (reference === undefined) {
@@ -151,7 +151,7 @@ export function ownedHandler(host: EventMappingHost, watch: KindWatch, owner: Re
     }
     if (reference.kind !== owner.kind || groupOf(reference.apiVersion) !== owner.group) return undefined;
     const { namespace } = child.metadata;
-    // A cluster-scoped owner has no namespace, whatever the child's is.
+    // A cluster-scoped owner has no namespace, whatever namespace the child has.
     const key = host.isClusterScoped(owner) ? reference.name : keyString({ name: reference.name, namespace });
     const known = host.primary(key);
     return known !== undefined && known.metadata.uid !== reference.uid ? undefined : key;
@@ -166,7 +166,7 @@ export function ownedHandler(host: EventMappingHost, watch: KindWatch, owner: Re
       const isSame = reference !== undefined && earlier?.uid === reference.uid && earlier.name === reference.name;
       if (!isSame) before = ownerKey(old, earlier);
     }
-    if (key === undefined && before === undefined) return; // foreign
+    if (key === undefined && before === undefined) return; // somebody else's
     if (!matches(host, watch, object) || !passes(host, watch, change)) return;
     if (before !== key) offer(before, { type, object, old, source: "owns", info });
     offer(key, { type, object, old, source: "owns", info });
@@ -185,7 +185,7 @@ export function ownedHandler(host: EventMappingHost, watch: KindWatch, owner: Re
   };
 }
 
-/** The keys that the author's `enqueue` names, for the old and the new state, each once. */
+/** Maps objects to the keys that the author's `enqueue` returns for their old and new states, each key once. */
 export function mappedHandler(host: EventMappingHost, watch: KindWatch): InformerHandler {
   const map = watch.options.enqueue!;
   const tell = ({ type, object, old }: Change<AnyObject>, info: EventInfo): void => {
@@ -214,14 +214,14 @@ export function mappedHandler(host: EventMappingHost, watch: KindWatch): Informe
   };
 }
 
-/** The queue's keys of what an author enqueued. */
+/** The queue's keys of what an author's function returned. */
 export function enqueuedKeys(enqueued: readonly Enqueued[] | undefined): readonly string[] {
   if (enqueued === undefined || enqueued === null) return [];
   if (!Array.isArray(enqueued)) throw new TypeError("Cannot enqueue: expected a list of objects or keys");
   return enqueued.map((one) => keyString(keyOf(one)));
 }
 
-/** Checked, because keys also come from plain JavaScript. */
+/** The key is checked because modules may be plain JavaScript. */
 function keyOf(enqueued: Enqueued): Key {
   const key: Key | undefined =
     typeof enqueued === "object" && enqueued !== null && "metadata" in enqueued ? enqueued.metadata : enqueued;

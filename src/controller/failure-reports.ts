@@ -1,4 +1,4 @@
-/** What an object says of runs that keep failing: an Event, and a condition where the controller asks for one. */
+/** Reports runs that keep failing on their object: by an Event, and by a condition if the controller asks for one. */
 import type { Clock } from "../platform/clock.ts";
 import { failureMessage } from "../reconcile/failure-message.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
@@ -9,9 +9,9 @@ import type { Declarations } from "./declarations.ts";
 import type { Retry } from "./definition.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** Failures in a row after which an object says so. */
+/** Consecutive failures after which they are reported. */
 const DEFAULT_AFTER = 3;
-/** A message that changes each time is told at the latest after so many milliseconds. */
+/** A message that differs each time is reported at the latest after this many milliseconds. */
 const TELL_EVERY = 600_000;
 
 export interface FailureReportsOptions {
@@ -28,9 +28,9 @@ interface Told {
 export class FailureReports {
   readonly #clock: Clock;
   readonly #after: number;
-  /** `undefined` when none is asked for. */
+  /** The type of the condition; `undefined` when there is none. */
   readonly #condition: string | undefined;
-  /** By key, of those whose last run failed. */
+  /** What was last reported for each key whose last run failed. */
   readonly #told = new Map<string, Told>();
 
   constructor({ retry = {}, declarations, clock }: FailureReportsOptions) {
@@ -42,9 +42,9 @@ export class FailureReports {
     this.#condition = condition === true ? `${finalizerName(resource, declarations.name)}-reconciled` : condition;
   }
 
-  /** Called while the run can still write; without a promise when there is nothing to write. */
+  /** Called while the run can still write. @returns a promise only when there is something to write. */
   ended(run: KeyRun, outcome: Outcome): Promise<void> | undefined {
-    if (!(run instanceof ObjectRun) || run.finalizing) return undefined; // what fails there says so by itself
+    if (!(run instanceof ObjectRun) || run.finalizing) return undefined; // failures of finalization report themselves
     switch (outcome.kind) {
       case "done":
       case "requeue":
@@ -73,8 +73,8 @@ export class FailureReports {
     const { key } = run.item;
     const told = this.#told.get(key);
     const now = this.#clock.now();
-    // Equal Events are one with a count. Messages that differ each time are thinned out: each would be an Event of its
-    // own, and a status that changes runs the other controllers of the object.
+    // Equal Events become one with a count. Messages that differ each time are reported less often, because each would be
+    // an Event of its own, and a changed status makes the other controllers of the object run.
     const isDue = told === undefined || told.message === message || now - told.at >= TELL_EVERY || isPower(attempt);
     if (!isDue) return undefined;
     this.#told.set(key, { message, at: now });

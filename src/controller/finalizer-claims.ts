@@ -1,8 +1,8 @@
 /**
- * Which finalizers the controllers of this process own, and a warning about those of the same domains that none does.
+ * Keeps track of the finalizers that controllers of this process own, and warns about unowned finalizers of their domains.
  *
- * Such a finalizer was left behind by an earlier name of a controller, or by one that is gone, and keeps its object
- * from ever being deleted.
+ * An unowned finalizer comes from an earlier name of a controller, or from one that was removed, and keeps its object from
+ * ever being deleted.
  */
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
@@ -13,9 +13,9 @@ import { finalizerName } from "../reconcile/finalizer.ts";
 import { keyString } from "../resource/meta.ts";
 import type { Declarations } from "./declarations.ts";
 
-/** Milliseconds for modules that have not been loaded yet to claim theirs. */
+/** Milliseconds that modules which are still loading have to claim their finalizers. */
 const PATIENCE = 3_000;
-/** So many objects are counted. */
+/** The most objects that are counted. */
 const MOST = 1_000;
 
 interface Unclaimed {
@@ -26,7 +26,7 @@ interface Unclaimed {
 export class FinalizerClaims {
   readonly #clock: Clock;
   readonly #log: Pick<Log, "warn">;
-  /** By how many controllers. */
+  /** How many controllers own each finalizer. */
   readonly #claims = new Map<string, number>();
   readonly #unclaimed = new Map<string, Unclaimed>();
   readonly #told = new Set<string>();
@@ -38,7 +38,7 @@ export class FinalizerClaims {
     this.#log = options.log;
   }
 
-  /** Claims what a controller owns, and looks at the objects that it is for. */
+  /** Claims the finalizers of a controller and looks for unowned ones on its objects. */
   own(controller: Declarations, informer: SharedInformer | undefined): Disposable {
     const { name, formerly, for: primary, finalizers } = controller;
     const owned = new DisposableStack();
@@ -46,11 +46,11 @@ export class FinalizerClaims {
     const nameOf = (one: string): string => finalizerName(primary.resource, one);
     owned.use(this.claim([name, ...formerly].map(nameOf)));
     owned.use(informer.addHandler(this.watching(nameOf("")), { name: `${name}/finalizers` }));
-    owned.defer(() => this.#left(finalizers, informer)); // first of all: the cache still has the objects
+    owned.defer(() => this.#left(finalizers, informer)); // disposed first, while the cache still has the objects
     return owned;
   }
 
-  /** The finalizers belong to a controller of this process until it is disposed of, whether or not it has a `finalize`. */
+  /** Claims finalizers until the result is disposed, whether or not their controller has a `finalize`. */
   claim(names: readonly string[]): Disposable {
     for (const name of names) {
       this.#claims.set(name, (this.#claims.get(name) ?? 0) + 1);
@@ -67,7 +67,7 @@ export class FinalizerClaims {
     };
   }
 
-  /** The process is stopping: who leaves now comes back with the next one. */
+  /** The process stops: controllers that leave now return with the next process. */
   stop(): void {
     this.#stopped = true;
     this.#timer?.[Symbol.dispose]();
@@ -75,7 +75,7 @@ export class FinalizerClaims {
     this.#unclaimed.clear();
   }
 
-  /** A controller leaves; it may be back at once, as a new version of its module. */
+  /** A controller leaves; a new version of its module may bring it back at once. */
   #left(finalizers: readonly string[], { store }: SharedInformer): void {
     if (this.#stopped || finalizers.length === 0) return;
     for (const [, object] of store.entries()) {
@@ -83,7 +83,7 @@ export class FinalizerClaims {
     }
   }
 
-  /** Looks at the objects of a kind; `domain` is what its finalizers begin with, such as `demo.binnacle.dev/`. */
+  /** Handles the objects of a kind; `domain` is the prefix of its finalizers, such as `demo.binnacle.dev/`. */
   watching(domain: string): InformerHandler {
     const look = (object: AnyObject): void => {
       const { finalizers } = object.metadata;

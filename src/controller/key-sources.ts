@@ -9,10 +9,10 @@ import type { KeySource } from "./source.ts";
 
 export interface SourceOptions {
   readonly clock: Clock;
-  /** Ends every source. */
+  /** Ends all sources. */
   readonly signal: AbortSignal;
   add(key: string, cause: Cause): void;
-  /** Every member of `for` again. */
+  /** Queues every member of `for`. */
   everything(cause: Cause): void;
   readonly invoke: Invoke;
   onError(error: unknown): void;
@@ -43,7 +43,7 @@ async function run(source: KeySource, options: SourceOptions): Promise<void> {
       const cause = { source: `cron ${source.expression}`, type: "generic" };
       while (!signal.aborted) {
         const next = cron.nextRun(new Date(clock.now()));
-        if (next === null) return; // the expression names no time to come
+        if (next === null) return; // the expression matches no future time
         await sleep(next.getTime() - clock.now(), { clock, signal });
         options.everything(cause);
       }
@@ -56,7 +56,7 @@ async function run(source: KeySource, options: SourceOptions): Promise<void> {
       signal.addEventListener("abort", end, { once: true });
       try {
         while (!signal.aborted) {
-          // One that never answers would hold on to its module for ever.
+          // An iterator that never answers would keep its module in memory forever.
           const { value, done } = await abortable(
             options.invoke(async () => iterator.next()),
             signal,

@@ -1,6 +1,6 @@
 /**
- * Objects that left the selector of `for` while nobody watched, and still carry our finalizer: no watch with that
- * selector will ever show them.
+ * Finds objects that left the selector of `for` while no process watched and still carry our finalizer. A watch with the
+ * selector will never show them.
  */
 import { isNotFound } from "../kube/errors/api-error.ts";
 import { listMetadata } from "../kube/api/list.ts";
@@ -13,7 +13,7 @@ import { keyString } from "../resource/meta.ts";
 import type { Runtime } from "./runtime.ts";
 import type { KindWatch } from "./watch.ts";
 
-/** Between two attempts, when the server refuses. */
+/** Milliseconds between two attempts when the server refuses. */
 const AGAIN_MS = 30_000;
 
 export interface MissedFinalizationsOptions {
@@ -26,7 +26,7 @@ export interface MissedFinalizationsOptions {
   readonly found: (key: string, object: AnyObject) => void;
 }
 
-/** Looks once through the metadata of all objects of the kind; without effect where the watch has no selector. */
+/** Lists the metadata of all objects of the kind once. It has no effect when the watch has no selector. */
 export async function findMissedFinalizations(options: MissedFinalizationsOptions): Promise<void> {
   const { runtime, watch, finalizers, signal } = options;
   const { labels, fields, namespaces } = watch.options;

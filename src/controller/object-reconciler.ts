@@ -1,4 +1,4 @@
-/** The story of one run for an object: membership, deletion, finalizer, the author's code, the status. */
+/** Executes one run of an object: membership, deletion, finalizer, the author's code, the status. */
 import type { Result } from "../reconcile/context.ts";
 import { takeBackFailure, tellFailure } from "../reconcile/finalize-failure.ts";
 import { addFinalizer, hasFinalizer, removeFinalizers } from "../reconcile/finalizer.ts";
@@ -9,10 +9,10 @@ import type { Declarations } from "./declarations.ts";
 import type { AnyObjectController } from "./definition.ts";
 import { outcomeOfError } from "./outcome.ts";
 
-/** Runs a function of the author, in the context of its module. */
+/** Calls a function of the author in the context of its module. */
 export type Invoke = <T>(call: () => T) => T;
 
-/** What the runs of an object controller need to be carried through. */
+/** What executing a run of an object controller needs. */
 export interface ObjectReconciler {
   readonly declarations: Declarations;
   readonly controller: AnyObjectController;
@@ -20,19 +20,19 @@ export interface ObjectReconciler {
   readonly invoke: Invoke;
 }
 
-/** Carries a run through; what the author's code throws comes out, after the status was written. */
+/** Executes a run. @throws the error of the author's code, after the status was written. */
 export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectRun): Promise<void | Result> {
   const { declarations, controller, invoke } = reconciler;
   const { finalizers } = declarations;
   const finalizing = run.deleting || run.leftSelector || !isMember(reconciler, run.object);
   if (finalizing) {
-    if (!hasFinalizer(run.object, finalizers)) return undefined; // not ours, or no longer
+    if (!hasFinalizer(run.object, finalizers)) return undefined; // it is not ours, or no longer
     return finalizeObject(reconciler, run);
   }
   const [finalizer] = finalizers;
   if (finalizer !== undefined && !run.object.metadata.finalizers?.includes(finalizer)) {
     if (!(await addFinalizer(run, finalizer))) return undefined;
-    if (finalizers.length > 1) await removeFinalizers(run, finalizers.slice(1)); // taken over from an earlier name
+    if (finalizers.length > 1) await removeFinalizers(run, finalizers.slice(1)); // finalizers of earlier names are taken over
   }
   let result: void | Result;
   try {
@@ -45,7 +45,7 @@ export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectR
   return result;
 }
 
-/** Runs `finalize` and lets the object go; as long as that fails the finalizer stays, and the object says why. */
+/** Calls `finalize` and removes the finalizer. While that fails, the finalizer stays and the object's status says why. */
 async function finalizeObject(reconciler: ObjectReconciler, run: ObjectRun): Promise<void | Result> {
   const { declarations, controller, invoke } = reconciler;
   const { finalizers } = declarations;
@@ -57,9 +57,9 @@ async function finalizeObject(reconciler: ObjectReconciler, run: ObjectRun): Pro
     if (result?.requeueAfter === undefined) {
       await run.childSet.removeTracked();
       if (!run.deleting) takeBackFailure(run, finalizer, "Finalized");
-      await run.flush(); // afterwards the object may be gone
+      await run.flush(); // once the finalizer is removed the object may be gone
       await removeFinalizers(run, finalizers);
-    } else takeBackFailure(run, finalizer, "Finalizing"); // not finished: the finalizer stays
+    } else takeBackFailure(run, finalizer, "Finalizing"); // finalization continues later: the finalizer stays
   } catch (error) {
     const { kind } = outcomeOfError(error, run.refused !== undefined || run.isCutShort(error));
     if (kind === "fail" || kind === "retry" || kind === "park") await tellFailure(run, finalizer, error);
@@ -76,7 +76,7 @@ export function isMember(reconciler: Pick<ObjectReconciler, "declarations" | "in
   return match === undefined || reconciler.invoke(() => match(object));
 }
 
-/** Writes the status also when the author's code threw: nothing said is lost. */
+/** Writes the status although the author's code threw, so that nothing it has set is lost. */
 async function flushAfterFailure(run: ObjectRun): Promise<void> {
   try {
     await run.flush();

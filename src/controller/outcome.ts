@@ -1,26 +1,26 @@
-/** What becomes of a key after its run. */
+/** The outcome of a run, which decides what the queue does with its key. */
 import { isUnreachable } from "../kube/errors/api-error.ts";
 import type { Result } from "../reconcile/context.ts";
 import { parseDuration } from "../resource/duration.ts";
 
-/** How a run ended, and with it what the queue does with the key. */
+/** How a run ended. */
 export type Outcome =
   | { readonly kind: "done" }
   | { readonly kind: "requeue"; readonly after: number; readonly priority: number | undefined }
-  /** Fails, with the author's time to the next try instead of the back-off. */
+  /** The run failed, and the author has set the time of the retry instead of the back-off. */
   | { readonly kind: "retry"; readonly after: number; readonly error: unknown }
   | { readonly kind: "fail"; readonly error: unknown }
   | { readonly kind: "park"; readonly error: unknown }
-  /** The server is away: no failure of the key, which runs again when the server is back. */
+  /** The server is unreachable: that is no failure of the key, which runs again once the server answers. */
   | { readonly kind: "unreachable"; readonly error: unknown }
-  /** The run was cancelled from outside, so what it says counts for nothing. */
+  /** The run was cancelled from outside, so its result does not count. */
   | { readonly kind: "cancelled"; readonly error: unknown };
 
 const DONE: Outcome = Object.freeze({ kind: "done" });
 
 const RESULT_KEYS = new Set(["requeueAfter", "priority"]);
 
-/** Reads the value that `reconcile` returned; a value that means nothing is an error, as it would be in a type check. */
+/** Reads the value that `reconcile` returned. An invalid value is a failure, as it would be a type error. */
 export function outcomeOf(result: void | Result): Outcome {
   if (result === undefined) return DONE;
   if (typeof result !== "object" || result === null) {
@@ -56,7 +56,7 @@ export function outcomeOf(result: void | Result): Outcome {
   }
 }
 
-/** Reads what `reconcile` threw. Errors are told by name: a module may have its own copy of a class. */
+/** Reads what `reconcile` threw. Errors are recognised by name, because a module may have its own copy of a class. */
 export function outcomeOfError(thrown: unknown, cancelled: boolean): Outcome {
   const error = readable(thrown);
   if (cancelled) return { kind: "cancelled", error };
@@ -75,7 +75,7 @@ export function outcomeOfError(thrown: unknown, cancelled: boolean): Outcome {
   }
 }
 
-/** What was thrown, as something that can be named and printed: an author's code may throw anything. */
+/** Makes a printable error of what was thrown, because an author's code may throw anything. */
 function readable(thrown: unknown): unknown {
   if (thrown === undefined || thrown === null) return new TypeError(`Reconcile threw ${thrown}`);
   try {

@@ -1,4 +1,4 @@
-/** The answers of authors' `enqueue` functions to what was there at the start: runs begin after them. */
+/** Waits for authors' asynchronous `enqueue` functions at the start, before runs begin. */
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import { within } from "./within.ts";
@@ -21,7 +21,7 @@ export class PendingEnqueues {
     if (awaited) this.#pending.push(guarded);
   }
 
-  /** Waits for all of them, and those that come meanwhile, but not for ever. */
+  /** Waits for all of them and for those that are added meanwhile, up to a deadline. */
   async answered(): Promise<void> {
     const deadline = this.#clock.now() + DEADLINE_MS;
     while (this.#pending.length > 0) {

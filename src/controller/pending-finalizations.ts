@@ -1,10 +1,10 @@
-/** Objects outside the selector of `for` that are still to be finalized: the caches do not hold them any more. */
+/** Objects that have left the selector of `for` and must still be finalized. The caches no longer hold them. */
 import type { AnyObject } from "../resource/handle.ts";
 
 export class PendingFinalizations {
   readonly #objects = new Map<string, AnyObject>();
 
-  /** As it was when it left. */
+  /** The object as it left the selector. */
   get(key: string): AnyObject | undefined {
     return this.#objects.get(key);
   }
@@ -22,7 +22,7 @@ export class PendingFinalizations {
     for (const [key, object] of this.#objects) if (!isOurs(object)) this.#objects.delete(key);
   }
 
-  /** It has been let go; a later one of that key has not. */
+  /** The object has been finalized; a later object of the key stays. */
   complete(key: string, object: AnyObject): void {
     if (this.#objects.get(key) === object) this.#objects.delete(key);
   }

@@ -1,4 +1,4 @@
-/** What a key becomes when a worker takes it: a run with the object as it is now, or as it was when it left. */
+/** Makes and executes the runs of one controller: for a key, with its object as cached, or as it left the selector. */
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import type { AddOptions } from "../queue/work-queue.ts";
 import type { QueueItem } from "../queue/queue-item.ts";
@@ -27,9 +27,9 @@ import type { Runtime } from "./runtime.ts";
 import type { WatchedKinds } from "./watched-kinds.ts";
 import type { RunExecutor } from "./workers.ts";
 
-/** A key of a namespace that has just come waits so long for all kinds to be listed there. */
+/** How long a key of a new namespace waits for all kinds to be listed there. */
 const NEW_NAMESPACE_MS = 100;
-/** How long a key waits that left children out. The caches do not tell what becomes of objects that are not ours. */
+/** How long a key waits after it skipped children; the caches do not show what happens to objects of others. */
 const SKIPPED_FIRST_MS = 1_000;
 const SKIPPED_MOST_MS = 300_000;
 const SKIPPED = Object.freeze({ source: "skipped children", type: "generic" });
@@ -54,7 +54,7 @@ export class ReconcileExecutor implements RunExecutor {
   readonly pendingFinalizations: PendingFinalizations = new PendingFinalizations();
   readonly #controller: AnyController;
   readonly #options: ReconcileExecutorOptions;
-  /** Of keys whose runs left children out. */
+  /** The delays of keys whose runs skipped children. */
   readonly #skipped: RateLimiter = exponential(SKIPPED_FIRST_MS, SKIPPED_MOST_MS);
   /** `undefined` for a key controller. */
   readonly #reconciler: ObjectReconciler | undefined;
@@ -63,7 +63,7 @@ export class ReconcileExecutor implements RunExecutor {
     this.#controller = controller;
     this.#options = options;
     const { declarations, environment, kinds, memory, invoke } = options;
-    const resource = declarations.for?.resource as Resource; // there is none for a key controller, and no run needs it
+    const resource = declarations.for?.resource as Resource; // a key controller has none, and its runs do not need it
     const objects: ObjectControllerEnvironment = {
       ...environment,
       resource,
@@ -85,7 +85,7 @@ export class ReconcileExecutor implements RunExecutor {
       : undefined;
   }
 
-  /** The run of a key; `undefined` when there is nothing to run for. */
+  /** Makes the run of a key; `undefined` when there is no object to run for. */
   begin(item: QueueItem): KeyRun | undefined {
     const { environment, kinds, add, share } = this.#options;
     const { key, priority } = item;
@@ -128,7 +128,7 @@ export class ReconcileExecutor implements RunExecutor {
   }
 
   async #finalizeUnselected(run: ObjectRun): Promise<void | Result> {
-    const { object } = run; // as it was when it left
+    const { object } = run; // as it left the selector
     const result = await reconcileObject(this.#reconciler!, run);
     if (result?.requeueAfter === undefined) this.pendingFinalizations.complete(run.item.key, object);
     return result;
@@ -139,7 +139,7 @@ export class ReconcileExecutor implements RunExecutor {
     else this.#skipped.forget(key);
   }
 
-  /** The keys of all objects that belong to the controller, none while they are not known; its name, where it has no objects. */
+  /** The keys of all objects of the controller once they are listed; the controller's name if it reconciles no objects. */
   *allKeys(call: EventMappingHost["call"], isMeant: IsMeant = ALL): Generator<string> {
     const { listedPrimary } = this.#options.kinds;
     const reconciler = this.#reconciler;
@@ -151,7 +151,7 @@ export class ReconcileExecutor implements RunExecutor {
     }
   }
 
-  /** Queues what left the selector of `for` while nobody watched. */
+  /** Queues objects that left the selector of `for` while no process watched. */
   async findMissedFinalizations(runtime: Runtime, signal: AbortSignal, isMeant: IsMeant = ALL): Promise<void> {
     const { declarations, kinds, add } = this.#options;
     if (declarations.for === undefined) return;

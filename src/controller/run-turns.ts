@@ -1,57 +1,57 @@
-/** When runs begin: after all that has arrived was dealt with, and never for so long that nothing else has its turn. */
+/** Decides when runs begin: after everything that has arrived was processed, and in turns that leave time for other work. */
 
-/** Milliseconds of a turn after which everything else that is due comes first. A run that is under way is not cut short. */
+/** The length of a turn in milliseconds, after which other due work comes first. An active run is not interrupted. */
 const TURN_MS = 5;
 
-/** Those who begin runs. */
+/** Begins runs: the workers of a controller. */
 export interface RunStarter {
-  /** Begins one run, if there is one to begin. @returns whether there may be another one. */
+  /** Begins a run if a key is ready and a worker is free. @returns whether another one may begin. */
   startRun(): boolean;
 }
 
-/** When the runs of all controllers of a process begin. */
+/** Schedules the beginnings of runs for all controllers of a process. */
 export interface Turns {
-  /** A key is ready. */
+  /** Called when a key is ready. */
   afterEvents(starter: RunStarter): void;
-  /** A worker is free. */
+  /** Called when a worker is free. */
   afterRun(starter: RunStarter): void;
 }
 
 export interface RunTurnsOptions {
-  /** Milliseconds of a clock that nobody sets. @default performance.now */
+  /** A monotonic clock in milliseconds. @default performance.now */
   readonly now?: (() => number) | undefined;
 }
 
 /**
- * The runs of all controllers of a process take turns with everything else that it does.
+ * Lets the runs of all controllers of a process take turns with its other work.
  *
- * **Guarantees.** No run begins while events are handed out: whatever was read from the connections has reached all
- * stores, handlers and queues. Controllers begin their runs one by one, each in its turn. After 5 ms, or the one run that
- * takes longer, connections, timers and probes have theirs; what a run goes on with after an answer is not counted.
+ * **Guarantees.** No run begins while events are delivered: everything that was read from the connections has reached all
+ * stores, handlers and queues. Controllers begin their runs one by one, in turn. After 5 ms, or one run that takes longer,
+ * connections, timers and probes come first. The time that a run spends after a response arrives is not counted.
  */
 export class RunTurns implements Turns {
   readonly #now: () => number;
-  /** In the order in which they asked. */
+  /** In the order of their requests. */
   readonly #waiting = new Set<RunStarter>();
   readonly #turn = (): void => {
     this.#since = this.#now();
     this.#beginNext();
   };
-  /** The next tick comes when no microtask is left: after all that a run does while it waits for nothing, and its end. */
+  /** The next tick comes when no microtask is left: after the synchronous part of a run and what follows its end. */
   readonly #soon = (): void => process.nextTick(this.#goOn);
   readonly #goOn = (): void => {
     if (this.#waiting.size > 0 && this.#now() - this.#since >= TURN_MS) setImmediate(this.#turn);
     else this.#beginNext();
   };
   #since = 0;
-  /** A turn is under way, or about to begin. */
+  /** Whether a turn is active or scheduled. */
   #isDue = false;
 
   constructor(options: RunTurnsOptions = {}) {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** A key is ready: its run begins when everything that has arrived, on whatever connection, was dealt with. */
+  /** A key is ready: its run begins once everything that has arrived on all connections was processed. */
   afterEvents(starter: RunStarter): void {
     this.#waiting.add(starter);
     if (this.#isDue) return;
@@ -60,8 +60,8 @@ export class RunTurns implements Turns {
   }
 
   /**
-   * A worker is free: its next run begins when the runs that go on with the same answers have done so, and what all of
-   * them send leaves together.
+   * A worker is free: its next run begins after the other runs that continue with the same batch of responses, so that
+   * all their requests are sent together.
    */
   afterRun(starter: RunStarter): void {
     this.#waiting.add(starter);
@@ -77,18 +77,18 @@ export class RunTurns implements Turns {
       this.#isDue = false;
       return;
     }
-    queueMicrotask(this.#soon); // first, so that whoever throws keeps nobody else from beginning
+    queueMicrotask(this.#soon); // scheduled first, so that an error of one controller does not keep others from beginning
     this.#waiting.delete(starter);
     if (starter.startRun()) this.#waiting.add(starter);
   }
 }
 
-/** So many runs, and everything else that is due has its turn. */
+/** How many runs begin before other due work has its turn. */
 const RUNS_AT_ONCE = 200;
 
 /**
- * Begins a run as soon as its key is ready, also in the middle of what has arrived: a controller then sees more of the states
- * that its objects go through. The controllers of Kubernetes, which the embedded cluster follows, see nearly all of them.
+ * Begins a run as soon as its key is ready, also while events are delivered, so that a controller sees more of the
+ * intermediate states of its objects. The controllers of Kubernetes, which the embedded cluster follows, see nearly all.
  */
 export class ImmediateTurns implements Turns {
   readonly #waiting = new Set<RunStarter>();

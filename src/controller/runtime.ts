@@ -1,4 +1,4 @@
-/** What controllers run on: the parts of the process that all of them share. */
+/** The runtime of controllers: what all controllers of a process share. */
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { Leadership } from "../client/leadership.ts";
 import type { EventRecorder } from "../events/recorder.ts";
@@ -20,7 +20,7 @@ export interface Runtime {
   readonly finalizers: FinalizerClaims;
   readonly definedKinds: DefinedKinds;
   readonly turns: Turns;
-  /** Whether controllers may work; writes are refused from the moment that it is lost. */
+  /** Whether controllers may run; writes are refused as soon as leadership is lost. */
   readonly leadership: Leadership;
   /** The share of the keys that this replica works; then `leadership` is the membership. @default all */
   readonly shards?: Shards | undefined;
@@ -29,9 +29,9 @@ export interface Runtime {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** The namespaces that controllers without their own see; empty means all. */
+  /** The namespaces of controllers that declare none; empty for all. */
   readonly namespaces: readonly string[];
-  /** Runs in parallel for controllers that do not say. @default 4 */
+  /** Parallel runs of controllers that do not declare their own number. @default 4 */
   readonly concurrency: number | undefined;
   /** Warns once about each call that a controller did not declare: in `dev` and tests. */
   readonly warnUndeclared: boolean;

@@ -3,7 +3,7 @@ import { Cron } from "croner";
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import type { Enqueued, MappedWatch } from "./watch.ts";
 
-/** The run-time side of a source. */
+/** The runtime representation of a source. */
 export type KeySource =
   | { readonly source: "every"; readonly interval: number }
   | { readonly source: "cron"; readonly expression: string }
@@ -13,7 +13,7 @@ function mapped(source: KeySource): MappedWatch {
   return Object.freeze(source) as unknown as MappedWatch;
 }
 
-/** The source behind a mapped watch, `undefined` for the watch of a kind. */
+/** The source behind a mapped watch; `undefined` for the watch of a kind. */
 export function keySource(watch: MappedWatch): KeySource | undefined {
   const candidate = watch as unknown as Partial<KeySource>;
   return candidate.source === undefined ? undefined : (candidate as KeySource);
@@ -21,11 +21,11 @@ export function keySource(watch: MappedWatch): KeySource | undefined {
 
 /** Sources for `watches` that are not kinds. */
 export const source: {
-  /** Every member of `for` again after each interval; a key controller gets the key `{ name: <its name> }`. */
+  /** Queues every member of `for` after each interval; a key controller gets the key `{ name: <its name> }`. */
   every(interval: Duration): MappedWatch;
-  /** The same at the times of a cron expression, in UTC. @see https://crontab.guru */
+  /** Does the same at the times of a cron expression, in UTC. @see https://crontab.guru */
   cron(expression: string): MappedWatch;
-  /** The keys an async iterable yields; read while the controller runs. */
+  /** Queues the keys that an async iterable yields while the controller runs. */
   from(events: AsyncIterable<Enqueued>): MappedWatch;
 } = Object.freeze({
   every(interval: Duration): MappedWatch {

@@ -1,4 +1,4 @@
-/** The informers of one controller: a lease of each kind it declared, with the handler that maps its events to keys. */
+/** The informers of one controller: a lease for each declared kind, and the handlers that map events to keys. */
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import type { Portion } from "../cache/portion.ts";
 import type { Needs } from "../cache/projection.ts";
@@ -16,7 +16,7 @@ import { keptPaths, type KindWatch } from "./watch.ts";
 
 export interface WatchedKindsOptions {
   readonly runtime: Runtime;
-  /** Who it is, in logs and metrics. */
+  /** The user's name in logs and metrics. */
   readonly user: string;
   readonly host: EventMappingHost;
   /** Limits what is kept of the objects of `for` and of their children. @default all is kept */
@@ -26,17 +26,17 @@ export interface WatchedKindsOptions {
 }
 
 export class WatchedKinds implements Disposable {
-  /** By `groupKind`. */
+  /** The informers by `groupKind`. */
   readonly declared: Map<string, SharedInformer[]> = new Map();
   readonly owned: OwnedKind[] = [];
   readonly #options: WatchedKindsOptions;
   readonly #leases: InformerLease[] = [];
-  /** The informers whose namespaces come and go. */
+  /** The informers whose namespaces are selected by labels. */
   readonly #selecting: SharedInformer[] = [];
   readonly #divided: SharedInformer[] = [];
   readonly #handlers = new DisposableStack();
   #primary: InformerLease | undefined;
-  /** Authors' `enqueue` functions, which are told nothing before all caches have synced; empty from then on. */
+  /** Handlers of authors' `enqueue` functions, which are added once all caches have synced; empty afterwards. */
   readonly #delivered: { readonly informer: SharedInformer; readonly handler: InformerHandler }[] = [];
   readonly #mapped: { readonly informer: SharedInformer; readonly handler: InformerHandler }[] = [];
 
@@ -67,14 +67,14 @@ export class WatchedKinds implements Disposable {
     return this.#leases.every(({ hasSynced }) => hasSynced);
   }
 
-  /** Whether all caches have listed a key's namespace, where namespaces come and go. */
+  /** Whether all caches have listed a key's namespace, where namespaces are selected by labels. */
   hasListed(key: string): boolean {
     if (this.#selecting.length === 0) return true;
     const namespace = key.slice(0, Math.max(0, key.indexOf("/")));
     return this.#selecting.every((informer) => informer.sees(namespace) || !informer.namespaces.includes(namespace));
   }
 
-  /** Takes the leases: the informers begin, and events come. */
+  /** Acquires the leases, which starts the informers and their events. */
   watch(declarations: Declarations): void {
     const { name, formerly, owns, watches, reads } = declarations;
     const { host: sink, share } = this.#options;
@@ -97,7 +97,7 @@ export class WatchedKinds implements Disposable {
     for (const watch of reads) this.#lease(watch, EVERYTHING);
   }
 
-  /** All caches have synced, so that an author's `enqueue` may read other kinds: it is told of what is there. */
+  /** Adds the handlers of `enqueue` functions, which may read other kinds now that all caches have synced. */
   deliver(): void {
     for (const mapped of this.#mapped.splice(0)) {
       this.#handle(mapped.informer, mapped.handler);

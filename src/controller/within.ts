@@ -1,7 +1,7 @@
-/** Waiting, but not for ever. */
+/** Waits with a time limit. */
 import type { Clock } from "../platform/clock.ts";
 
-/** Waits for the work, but not longer than so many milliseconds. @returns whether it ended. */
+/** Waits for the work for at most so many milliseconds. @returns whether it has ended. */
 export async function within(ms: number, wait: { work: Promise<void>; clock: Clock }): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
   using _timer = wait.clock.setTimeout(() => late.resolve(false), ms);

@@ -1,4 +1,4 @@
-/** Takes keys from the queue and runs them, so many at a time, and never two for one key. */
+/** Takes keys from the queue and runs them, several at a time and never two for one key. */
 import { timeoutError, type RunLimit } from "./run-limit.ts";
 import type { RunStarter, Turns } from "./run-turns.ts";
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
@@ -12,23 +12,23 @@ import { failureMessage } from "../reconcile/failure-message.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
 import { type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
 
-/** What keys become. */
+/** Makes and executes the runs of keys. */
 export interface RunExecutor {
-  /** The run of a key; `undefined` when there is nothing to run for. */
+  /** Makes the run of a key; `undefined` when there is nothing to run for. */
   begin(item: QueueItem): KeyRun | undefined;
   execute(run: KeyRun): Promise<void | Result>;
-  /** The key runs again for what the run wrote by hand: the next run sees all that this one wrote. */
+  /** The key runs again because of what its run wrote by hand: the writes of this run count as observed. */
   markOwnWritesObserved(run: KeyRun): void;
 }
 
-/** What the workers of a controller run on. */
+/** The options of a controller's workers. */
 export interface WorkersOptions {
   readonly queue: WorkQueue;
   readonly concurrency: number;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: ControllerMetrics;
-  /** The level at which a run that went well is logged. */
+  /** The level at which successful runs are logged. */
   readonly tellRunsAt: "info" | "debug";
   readonly retryLimit: number;
   readonly limit: RunLimit | undefined;
@@ -36,21 +36,21 @@ export interface WorkersOptions {
   readonly turns: Turns;
   /** Asked before each run: a process that was stopped and woke finds out here that it leads no more. */
   readonly mayWrite: () => boolean;
-  /** Told how a run ended while it can still write. */
+  /** Called with the outcome of a run, while the run can still write. */
   onEnded(run: KeyRun, outcome: Outcome): Promise<void> | undefined;
-  /** Told once when a key is parked. */
+  /** Called when a key is parked. */
   onParked(run: KeyRun, reason: string): void;
 }
 
-/** How long a key waits that failed because the server is away: its return makes the key run at once. */
+/** How long a key waits that failed because the server is unreachable; the server's return ends the wait. */
 const UNREACHABLE_DELAY = 1_000;
-/** No work takes so many runs in a row that each write something by hand: such a controller never comes to an end. */
+/** After this many consecutive runs that each wrote something by hand, the controller is taken to be in an endless loop. */
 const ENDLESS_STEPS = 1_000;
 
 export class Workers implements RunStarter {
   readonly #options: WorkersOptions;
   readonly #running = new Map<string, ActiveRun>();
-  /** Runs in a row that wrote something by hand, of keys whose last run did. */
+  /** The number of consecutive runs that wrote something by hand, by key. */
   readonly #steps = new Map<string, number>();
   #open = false;
   /** Of those who wait until runs have ended. */
@@ -60,7 +60,7 @@ export class Workers implements RunStarter {
     this.#options = options;
   }
 
-  /** Runs whose signal has fired and which have not settled. */
+  /** Runs whose signal has fired and which have not ended. */
   get stuck(): readonly { readonly key: string; readonly since: number }[] {
     const stuck: { key: string; since: number }[] = [];
     for (const { run, cancelledAt } of this.#running.values()) {
@@ -69,13 +69,13 @@ export class Workers implements RunStarter {
     return stuck;
   }
 
-  /** Runs are begun while it is open. */
+  /** Whether new runs may start. */
   set open(open: boolean) {
     this.#open = open;
     if (open) this.wake();
   }
 
-  /** A key is ready. */
+  /** Called when a key is ready. */
   wake(): void {
     if (this.#isFree) this.#options.turns.afterEvents(this);
   }
@@ -95,10 +95,10 @@ export class Workers implements RunStarter {
   }
 
   /**
-   * Queues a key once its run under way has ended well. A run that fails is tried again anyway: what it wrote itself
-   * neither shortens its back-off nor keeps it from being parked.
+   * Queues a key after its active run has succeeded. A run that fails is retried anyway: its own writes neither shorten its
+   * back-off nor keep it from being parked.
    *
-   * @returns `false` when no run of the key is under way.
+   * @returns `false` when the key has no active run.
    */
   addAfterRun(key: string, options: AddOptions): boolean {
     const running = this.#running.get(key);
@@ -155,7 +155,7 @@ export class Workers implements RunStarter {
     }
     timer?.[Symbol.dispose]();
     if (limit !== undefined && running.cancelledAt !== undefined && !running.cancelled && outcome.kind !== "fail") {
-      outcome = { kind: "fail", error: timeoutError(limit) }; // a run past its deadline may not have written what it says
+      outcome = { kind: "fail", error: timeoutError(limit) }; // its writes may have been refused
     }
     const telling = this.#options.onEnded(run, outcome);
     if (telling !== undefined) await telling;
@@ -171,7 +171,7 @@ export class Workers implements RunStarter {
     this.#ended = undefined;
   }
 
-  /** Queues the key again for what its run wrote by hand. */
+  /** Queues the key again because of what its run wrote by hand. */
   #requeueForOwnWrites(key: string, { run, deferred }: ActiveRun): void {
     const steps = this.#steps.get(key) ?? 0;
     if (deferred === undefined) {
@@ -190,7 +190,7 @@ export class Workers implements RunStarter {
     );
   }
 
-  /** The run is past its deadline. */
+  /** Called when a run passes its deadline. */
   #onDeadline(running: ActiveRun, limit: RunLimit): void {
     const { clock, metrics } = this.#options;
     const { run } = running;
@@ -273,18 +273,18 @@ const ALL: Meant = () => true;
 
 interface ActiveRun {
   readonly run: KeyRun;
-  /** When its signal fired. */
+  /** When its signal fired; `undefined` before. */
   cancelledAt: number | undefined;
-  /** Cancelled from outside, and not by its own deadline. */
+  /** Whether it was cancelled for another reason than its own deadline. */
   cancelled: boolean;
-  /** What the run wrote by hand, to be looked at by the next one. */
+  /** The additions of its key that wait for its end. */
   deferred: AddOptions[] | undefined;
 }
 
 const REQUEUED = Object.freeze({ source: "requeueAfter", type: "generic" });
 const RETRIED = Object.freeze({ source: "retry", type: "generic" });
 
-/** Bugs rather than answers: what JavaScript itself throws. */
+/** Whether an error is a bug rather than a refusal: one that JavaScript itself throws. */
 function isPanic(error: unknown): boolean {
   return (
     !(error instanceof Error) ||
