@@ -157,7 +157,7 @@ describe.skipIf(!available)("on another cluster", () => {
     const [found, ...others] = await registered();
     expect(others).toEqual([]);
     expect(found?.webhooks[0]?.failurePolicy).toBe("Ignore");
-    expect(found?.metadata.annotations?.["binnacle.dev/owner"]).toEndWith(`/${dev.child.pid}`);
+    expect(found?.metadata.annotations?.["binnacle.dev/owner"]).toContain(`/${dev.child.pid}/`);
     expect(Date.parse(found?.metadata.annotations?.["binnacle.dev/expires"] ?? "")).toBeGreaterThan(Date.now());
     await dev.end();
     expect(await registered()).toEqual([]);

@@ -57,6 +57,7 @@ export function metricsCertificates(
   try {
     return new CertificateFiles({ folder, clock, log });
   } catch (error) {
-    throw new UserError(error instanceof Error ? error.message : String(error), { cause: error });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UserError(`${why} (--metrics-cert-path)`, { cause: error });
   }
 }

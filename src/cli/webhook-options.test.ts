@@ -1,4 +1,8 @@
 import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAuthority } from "../embedded/apiserver/certificates/certificate.ts";
 import { reachOf } from "./webhook-address.ts";
 import { type WebhookSurroundings, type WebhookValues, webhooksOf } from "./webhook-options.ts";
 
@@ -41,10 +45,18 @@ test("webhooksOf: a Service has a certificate in a Secret, which is registered o
 });
 
 test("webhooksOf: files are followed, and their authorities are somebody else's business", async () => {
-  const given = { ...values, "webhook-service": "shop/hook", "webhook-cert-path": "/certs" };
+  const folder = mkdtempSync(join(tmpdir(), "webhook-options-"));
+  const given = { ...values, "webhook-service": "shop/hook", "webhook-cert-path": folder };
+  expect(await webhooksOf(given, run).catch(String)).toContain(
+    `Cannot read ${folder}/tls.crt: there is no such file (--webhook-cert-path)`,
+  );
+  const { cert, key } = createAuthority("files");
+  writeFileSync(join(folder, "tls.crt"), cert);
+  writeFileSync(join(folder, "tls.key"), key);
   const found = await webhooksOf(given, run);
-  expect(found?.certificates).toEqual({ kind: "files", folder: "/certs" });
+  expect(found?.certificates).toEqual({ kind: "files", folder });
   expect(found?.registration?.mode).toBe("none");
+  rmSync(folder, { recursive: true });
 });
 
 test("webhooksOf: a process that says nothing listens and registers nothing", async () => {

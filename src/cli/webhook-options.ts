@@ -2,7 +2,8 @@
 import { hostname } from "node:os";
 import type { WebhooksOptions } from "../manager/webhooks.ts";
 import type { Option, ValuesOf } from "./option.ts";
-import { UsageError } from "./usage-error.ts";
+import { readCertificate } from "../webhook/certificates/certificate-files.ts";
+import { UsageError, UserError } from "./usage-error.ts";
 import { type Reach, reachOf, webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
 
 const options = [
@@ -51,7 +52,7 @@ const DRAIN = 2_000;
 /**
  * How webhooks are served and registered; `undefined` for not at all.
  *
- * @throws UsageError naming the options that do not fit each other.
+ * @throws UsageError naming the options that do not fit each other, UserError when the files of a certificate cannot be used.
  */
 export async function webhooksOf(
   values: WebhookValues,
@@ -72,6 +73,7 @@ export async function webhooksOf(
         "or --webhook-host of this machine",
     );
   }
+  if (folder !== undefined) checkFiles(folder);
   const certificates = folder === undefined ? selfManaged(found) : ({ kind: "files", folder } as const);
   const ownNamespaces = [
     ...(found !== undefined && "service" in found ? [found.service.namespace] : []),
@@ -90,6 +92,16 @@ export async function webhooksOf(
       learning: isEmbedded ? 0 : undefined,
     },
   };
+}
+
+/** Whoever starts the process again and again, as kubelet does, waits for them. */
+function checkFiles(folder: string): void {
+  try {
+    readCertificate(folder);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UserError(`${why} (--webhook-cert-path)`, { cause: error });
+  }
 }
 
 /** The Secret of a Service's self-managed certificate. */

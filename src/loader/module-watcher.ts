@@ -2,6 +2,7 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Log } from "../observe/log.ts";
+import { systemClock } from "../platform/clock.ts";
 import { printable } from "../observe/printable.ts";
 import { closureOf } from "./closure.ts";
 import { type LoadOptions, type LoadResult, loadModule } from "./load.ts";
@@ -9,6 +10,8 @@ import { type FoundModule, scanFolders } from "./scan.ts";
 
 /** Milliseconds without an event before the folders are looked at: editors write in several steps. */
 const SETTLE = 25;
+/** Milliseconds in which changes are usually in force; a module that takes longer to load keeps nobody from looking. */
+const SYNCED_WITHIN = 250;
 /** Milliseconds between looks at the folders themselves: one that was deleted and made again sends no events. */
 const LOOK_EVERY = 2_000;
 
@@ -88,12 +91,20 @@ export class ModuleWatcher implements AsyncDisposable {
   }
 
   #look(): void {
-    this.#options.onLook?.();
     this.#work = this.#work
       .then(() => this.#sync())
       .catch((error: unknown) => {
         this.#options.log.error("Cannot look at the controllers folder", { error });
       });
+    void this.#tell(this.#work);
+  }
+
+  /** What runs is changed first: whoever looks too would take the processor from it. */
+  async #tell(synced: Promise<void>): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    using _timer = systemClock.setTimeout(resolve, SYNCED_WITHIN);
+    await Promise.race([synced, late]);
+    if (!this.#closed) this.#options.onLook?.();
   }
 
   async #sync(): Promise<void> {

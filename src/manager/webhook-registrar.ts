@@ -1,7 +1,6 @@
 /** Registers what the modules of a process answer, as they come and go. */
-import { createHash } from "node:crypto";
-import { hostname } from "node:os";
-import type { Leadership } from "../client/leadership.ts";
+import { randomUUID } from "node:crypto";
+import { alwaysLeader, type Leadership } from "../client/leadership.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -32,7 +31,7 @@ export interface RegistrationChoice {
   readonly ownNamespaces: readonly string[];
   /** Milliseconds that API servers may take to learn that something is registered no more. @default 250 */
   readonly learning?: number | undefined;
-  /** Of the configurations of a process outside the cluster. @default the same for each process of this machine in this folder */
+  /** Of the configurations of a process outside the cluster. @default another one for each process */
   readonly name?: string | undefined;
 }
 
@@ -148,10 +147,11 @@ export class WebhookRegistrar {
     const { reach, mode, failurePolicy, ownNamespaces } = this.#choice;
     const registration = new Registration({
       transport,
-      leadership: leadership(),
+      // What is this process's alone nobody else registers.
+      leadership: "service" in reach ? leadership() : alwaysLeader,
       clock,
       log,
-      name: "service" in reach ? registrationName(reach.service) : (this.#choice.name ?? ownName()),
+      name: "service" in reach ? registrationName(reach.service) : (this.#choice.name ?? `binnacle-${randomUUID()}`),
       target: this.#target(),
       ownNamespaces,
       certificates,
@@ -208,9 +208,4 @@ function told(registration: Registration): Told | undefined {
   if (failures.length > 0) return { cause: "it is tried again", text: failures.join("; ") };
   const text = `${registration.size} registered`;
   return { cause: text, text };
-}
-
-/** The same for each process of this machine in this folder: what one leaves the next takes over. */
-function ownName(): string {
-  return `binnacle-${createHash("sha256").update(`${hostname()}\n${process.cwd()}`).digest("hex").slice(0, 8)}`;
 }

@@ -23,6 +23,10 @@ const refusing = (what: string) =>
     },
   });
 
+interface Configuration {
+  readonly metadata: { readonly name: string; readonly annotations: Readonly<Record<string, string>> };
+}
+
 class World implements AsyncDisposable {
   readonly lines: string[] = [];
   readonly cluster: EmbeddedCluster;
@@ -62,8 +66,8 @@ class World implements AsyncDisposable {
     );
   }
 
-  async registered(): Promise<readonly { readonly metadata: { readonly name: string } }[]> {
-    const list = await this.transport.request<{ items: { metadata: { name: string } }[] }>({
+  async registered(): Promise<readonly Configuration[]> {
+    const list = await this.transport.request<{ items: Configuration[] }>({
       method: "GET",
       path: VALIDATING,
     });
@@ -121,16 +125,32 @@ test("a registration by URL is removed when its process ends, and a crash is tid
   await manager.stop();
   expect(await world.registered()).toEqual([]);
 
-  const { metadata } = left as { metadata: Record<string, unknown> };
-  const crashed = {
-    ...left,
-    metadata: { ...metadata, name: "of-a-crash", resourceVersion: undefined, uid: undefined },
-  };
+  const { metadata } = left!;
+  const [host] = metadata.annotations["binnacle.dev/owner"]!.split("/");
+  const annotations = { ...metadata.annotations, "binnacle.dev/owner": `${host}/${process.pid}/1` };
+  const mark = { ...metadata, annotations, name: "of-a-crash", resourceVersion: undefined, uid: undefined };
+  const crashed = { ...left, metadata: mark };
   await world.transport.request({ method: "POST", path: VALIDATING, body: crashed });
   expect(await world.create("bad")).toContain("failed calling webhook");
   await world.manager(byUrl);
   expect(await world.registered()).toEqual([]);
   expect(await world.create("bad")).toBe("created");
+});
+
+test("processes that are registered by URL do not get into each other's way, also when one of them follows another", async () => {
+  await using world = await World.start();
+  const [one, two] = [await world.manager(byUrl), await world.manager({ ...byUrl })];
+  await one.add(module("one.ts", refusing("bad")));
+  one.loaded();
+  await eventually(async () => expect(await world.create("bad")).toContain("no bad"));
+  await two.add(module("two.ts", refusing("worse")));
+  two.loaded();
+  await eventually(async () => expect(await world.create("worse")).toContain("no worse"));
+  await world.manager(byUrl);
+  expect(await world.registered()).toHaveLength(2);
+  expect(await world.create("bad")).toContain("no bad");
+  await one.stop();
+  expect(await world.registered()).toHaveLength(1);
 });
 
 test("health and metrics tell of the certificate and of the registration", async () => {

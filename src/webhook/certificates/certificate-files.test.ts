@@ -114,21 +114,21 @@ test("a key that is missing or another one leaves the certificate in use, and co
   unlinkSync(join(folder, "tls.key"));
   clock.advance(10_000);
   expect(reads).toEqual({ good: 1, bad: 1 });
-  expect(files.failure).toBe(`Cannot read ${join(folder, "tls.key")} (--webhook-cert-path): there is no such file`);
+  expect(files.failure).toBe(`Cannot read ${join(folder, "tls.key")}: there is no such file`);
   writeFileSync(join(folder, "tls.key"), pair().key);
   clock.advance(10_000);
   expect(reads).toEqual({ good: 1, bad: 2 });
   expect(files.failure).toContain("it is not the private key of the certificate");
   expect(files.current()?.cert).toBe(one.cert);
   clock.advance(10_000);
-  expect(lines.filter((line) => line.includes("Cannot take the new webhook certificate"))).toHaveLength(2);
+  expect(lines.filter((line) => line.includes("Cannot take the new certificate"))).toHaveLength(2);
   write(one);
   clock.advance(10_000);
   expect(files.failure).toBeUndefined();
 });
 
 test("without files that can be used it does not begin", () => {
-  expect(() => open()).toThrow(`Cannot read ${join(folder, "tls.crt")} (--webhook-cert-path): there is no such file`);
+  expect(() => open()).toThrow(`Cannot read ${join(folder, "tls.crt")}: there is no such file`);
   writeFileSync(join(folder, "tls.crt"), "nonsense");
   writeFileSync(join(folder, "tls.key"), "nonsense");
   expect(() => open()).toThrow("it holds no certificate");

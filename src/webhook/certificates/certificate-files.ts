@@ -105,7 +105,7 @@ export class CertificateFiles implements TrustedSource, AsyncDisposable {
     const before = this.#problem;
     this.#read();
     if (this.#problem !== undefined && this.#problem !== before) {
-      this.#options.log.error("Cannot take the new webhook certificate: the one before stays in use", {
+      this.#options.log.error("Cannot take the new certificate: the one before stays in use", {
         reason: this.#problem,
       });
     }
@@ -113,48 +113,48 @@ export class CertificateFiles implements TrustedSource, AsyncDisposable {
 
   #read(): void {
     try {
-      const isOther = this.#current.set(this.#found());
-      const isFirst = isOther && this.#problem === undefined;
+      const isOther = this.#current.set(readCertificate(this.#options.folder));
       this.#problem = undefined;
       this.#options.onRead?.(true);
-      if (isOther && isFirst) this.#options.log.info("Webhook certificate read", { folder: this.#options.folder });
+      if (isOther) this.#options.log.info("Certificate read", { folder: this.#options.folder });
     } catch (error) {
       this.#problem = error instanceof Error ? error.message : String(error);
       this.#options.onRead?.(false);
     }
   }
+}
 
-  /** @throws Error that names the file. */
-  #found(): TrustedCertificate {
-    const cert = this.#text(CERT);
-    const key = this.#text(KEY);
-    if (certificatesOf(cert).length === 0) throw new Error(`Cannot use ${this.#path(CERT)}: it holds no certificate`);
-    if (!belongTogether(cert, key)) {
-      throw new Error(`Cannot use ${this.#path(KEY)}: it is not the private key of the certificate in ${CERT}`);
-    }
-    const authorities = certificatesOf(this.#optionalText(AUTHORITIES)).join("");
-    return { cert, key, authorities: authorities === "" ? undefined : authorities };
+/**
+ * Reads a certificate, its key and, where they are, its authorities.
+ *
+ * @throws Error that names the file that is missing or cannot be used.
+ */
+export function readCertificate(folder: string): TrustedCertificate {
+  const cert = textOf(folder, CERT);
+  const key = textOf(folder, KEY);
+  if (certificatesOf(cert).length === 0) throw new Error(`Cannot use ${join(folder, CERT)}: it holds no certificate`);
+  if (!belongTogether(cert, key)) {
+    throw new Error(`Cannot use ${join(folder, KEY)}: it is not the private key of the certificate in ${CERT}`);
   }
+  const authorities = certificatesOf(optionalText(folder, AUTHORITIES)).join("");
+  return { cert, key, authorities: authorities === "" ? undefined : authorities };
+}
 
-  #text(file: string): string {
-    try {
-      return readFileSync(this.#path(file), "utf8");
-    } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
-      const why = code === "ENOENT" ? "there is no such file" : code === "EACCES" ? "no permission" : String(error);
-      throw new Error(`Cannot read ${this.#path(file)} (--webhook-cert-path): ${why}`, { cause: error });
-    }
+function textOf(folder: string, file: string): string {
+  const path = join(folder, file);
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const why = code === "ENOENT" ? "there is no such file" : code === "EACCES" ? "no permission" : String(error);
+    throw new Error(`Cannot read ${path}: ${why}`, { cause: error });
   }
+}
 
-  #optionalText(file: string): string {
-    try {
-      return readFileSync(this.#path(file), "utf8");
-    } catch {
-      return "";
-    }
-  }
-
-  #path(file: string): string {
-    return join(this.#options.folder, file);
+function optionalText(folder: string, file: string): string {
+  try {
+    return readFileSync(join(folder, file), "utf8");
+  } catch {
+    return "";
   }
 }

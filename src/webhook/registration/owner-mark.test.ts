@@ -2,22 +2,23 @@ import { expect, test } from "bun:test";
 import { type LoopbackRequest, sendJson, startLoopback } from "../../../tests/support/loopback-server.ts";
 import { createTransport } from "../../kube/transport/transport.ts";
 import { createLog } from "../../observe/log.ts";
-import { ownerMark, removeLeftRegistrations } from "./owner-mark.ts";
+import { type Owner, ownerMark, removeLeftRegistrations } from "./owner-mark.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const clock = { now: () => NOW };
-const me = { host: "desk", pid: 7 };
+const me = { host: "desk", pid: 7, began: 70 };
 
 test("removeLeftRegistrations removes what expired and what processes of this machine left", async () => {
-  const marked = (name: string, at: number, owner: { host: string; pid: number }) => ({
+  const marked = (name: string, at: number, owner: Owner) => ({
     metadata: { name, uid: `uid-${name}`, ...ownerMark({ now: () => at }, owner).metadata() },
   });
   const items = [
-    marked("mine-in-use", NOW, { host: "desk", pid: 8 }),
-    marked("mine-crashed", NOW, { host: "desk", pid: 9 }),
-    marked("mine-before-a-restart", NOW, me),
-    marked("theirs-in-use", NOW - 240_000, { host: "lap", pid: 9 }),
-    marked("theirs-expired", NOW - 300_000, { host: "lap", pid: 9 }),
+    marked("mine-in-use", NOW, { host: "desk", pid: 8, began: 80 }),
+    marked("mine-crashed", NOW, { host: "desk", pid: 9, began: 90 }),
+    marked("mine-before-a-restart", NOW, { ...me, began: 60 }),
+    marked("of-this-process", NOW, me),
+    marked("theirs-in-use", NOW - 240_000, { host: "lap", pid: 9, began: 90 }),
+    marked("theirs-expired", NOW - 300_000, { host: "lap", pid: 9, began: 90 }),
     { metadata: { name: "without-a-mark", uid: "uid-without-a-mark" } },
   ];
   const deleted: LoopbackRequest[] = [];

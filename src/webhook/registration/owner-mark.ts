@@ -34,6 +34,8 @@ export interface OwnerMark {
 export interface Owner {
   readonly host: string;
   readonly pid: number;
+  /** When it began, in milliseconds since the epoch: numbers of processes come again. */
+  readonly began: number;
 }
 
 export function ownerMark(clock: Pick<Clock, "now">, owner: Owner = thisProcess()): OwnerMark {
@@ -42,7 +44,7 @@ export function ownerMark(clock: Pick<Clock, "now">, owner: Owner = thisProcess(
     metadata: () => ({
       labels: { "app.kubernetes.io/managed-by": "binnacle", [OWNED]: BY_PROCESS },
       annotations: {
-        [OWNER]: `${owner.host}/${owner.pid}`,
+        [OWNER]: `${owner.host}/${owner.pid}/${owner.began}`,
         [EXPIRES]: new Date(endOfPeriod(clock.now()) + LIFETIME).toISOString(),
       },
     }),
@@ -114,14 +116,14 @@ function whyLeft(annotations: Readonly<Record<string, string>>, options: Janitor
   const { clock, owner = thisProcess(), isRunning = runs } = options;
   const expires = Date.parse(annotations[EXPIRES] ?? "");
   if (!(expires > clock.now())) return "it was not renewed in time";
-  const [host, pid] = (annotations[OWNER] ?? "").split("/");
+  const [host, pid, began] = (annotations[OWNER] ?? "").split("/");
   if (host !== owner.host) return undefined;
-  // A number that is ours now was that of a process before us.
-  return Number(pid) === owner.pid || !isRunning(Number(pid)) ? "its process is gone" : undefined;
+  const isOurs = Number(pid) === owner.pid;
+  return (isOurs ? Number(began) === owner.began : isRunning(Number(pid))) ? undefined : "its process is gone";
 }
 
 function thisProcess(): Owner {
-  return { host: hostname(), pid: process.pid };
+  return { host: hostname(), pid: process.pid, began: Math.round(performance.timeOrigin) };
 }
 
 function runs(pid: number): boolean {

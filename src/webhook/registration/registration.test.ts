@@ -237,13 +237,13 @@ test("a registration by URL is this process's: it is marked, ignores failures, a
   const { find, registration } = await world();
   const clock = { now: () => Date.parse("2026-01-01T00:00:00Z") };
   const target = { url: "https://172.18.0.1:9443" };
-  const owner = ownerMark(clock, { host: "desk", pid: 7 });
+  const owner = ownerMark(clock, { host: "desk", pid: 7, began: 70 });
   await using kept = registration({ target, owner, failurePolicy: "Ignore", ownNamespaces: [] });
   kept.set(answers(declared("pod")));
   await kept.inForce(never);
   const found = await find("validating");
   expect(found?.metadata.annotations).toEqual({
-    "binnacle.dev/owner": "desk/7",
+    "binnacle.dev/owner": "desk/7/70",
     "binnacle.dev/expires": "2026-01-01T00:05:00.000Z",
   });
   expect(found?.metadata.labels?.["binnacle.dev/webhooks"]).toBe("process");
