@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority } from "../embedded/apiserver/certificates/certificate.ts";
+import { createAuthority } from "../webhook/certificates/issue.ts";
 import { reachOf } from "./webhook-address.ts";
 import { type WebhookSurroundings, type WebhookValues, webhooksOf } from "./webhook-options.ts";
 
@@ -50,7 +50,7 @@ test("webhooksOf: files are followed, and their authorities are somebody else's 
   expect(await webhooksOf(given, run).catch(String)).toContain(
     `Cannot read ${folder}/tls.crt: there is no such file (--webhook-cert-path)`,
   );
-  const { cert, key } = createAuthority("files");
+  const { cert, key } = await createAuthority({ from: Date.now() - 1_000, until: Date.now() + 3_600_000 });
   writeFileSync(join(folder, "tls.crt"), cert);
   writeFileSync(join(folder, "tls.key"), key);
   const found = await webhooksOf(given, run);
