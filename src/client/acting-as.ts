@@ -1,8 +1,8 @@
-/** A run that sends its requests in another user's or field manager's name. */
+/** Sends the requests of a run as another user or field manager. */
 import type { ClientOptions } from "./client.ts";
 import type { RequestContext } from "./client-scope.ts";
 
-/** The same run in another's name. */
+/** Makes the context of the same run that impersonates a user, or writes with another field manager. */
 export function actingAs(context: RequestContext, { manager = context.manager, as }: ClientOptions): RequestContext {
   const headers =
     as === undefined
@@ -16,7 +16,7 @@ export function actingAs(context: RequestContext, { manager = context.manager, a
     gate: context.gate,
     origin: context.origin,
     get requestSignal() {
-      return context.requestSignal; // comes to life with the context's signal
+      return context.requestSignal; // read on each use, because it is created with the run's signal
     },
     keep: (resource, object) => context.keep?.(resource, object),
     headers,

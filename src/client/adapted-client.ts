@@ -27,7 +27,7 @@ import type {
 type Mutate = Parameters<Client["edit"]>[2] & Parameters<Client["createOrUpdate"]>[2];
 
 export class AdaptedClient implements Client<string> {
-  // The kinds are not known here, so keys are those of any kind.
+  // The kinds are not known here, so keys are of any kind.
   readonly #inner: Client<string>;
   readonly #options: ClientOptions;
   readonly #mapper: RestMapper;

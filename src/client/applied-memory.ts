@@ -1,9 +1,9 @@
 /**
- * What this process applied and cannot recognise from the fields alone.
+ * Remembers what this process applied where the object alone does not show it.
  *
- * The server may spell a value differently from the author (a quantity) or complete an item of an atomic list. Then the
- * object never looks like what was applied. So the answer to such an apply is remembered: the same desire, while our
- * fields are still those of the answer, needs no other request.
+ * The server may normalise a value (a quantity) or complete an item of an atomic list, so that the object never equals what
+ * was applied. The response to such an apply is remembered: while our fields are still those of the response, applying the
+ * same content again needs no request.
  */
 import type { AnyObject } from "../resource/handle.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
@@ -16,11 +16,11 @@ interface Applied {
   readonly fields: string;
 }
 
-/** So many applies of one desire in so long mean that somebody else undoes each. */
+/** This many applies of the same content within this time mean that somebody else keeps undoing them. */
 const FIGHT = 10;
 const WHILE_MS = 60_000;
 
-/** Of the oldest nobody may want to know any more: without its entry an apply is sent once for nothing. */
+/** The most remembered objects; without its entry an object is applied once more than necessary. */
 const MOST = 50_000;
 
 export class AppliedMemory {
@@ -37,7 +37,7 @@ export class AppliedMemory {
     return isSame && known.desired === JSON.stringify(desired);
   }
 
-  /** Takes the answer to an apply of `desired`; `always` when the cache may not show the fields that we own. */
+  /** Remembers the response to an apply of `desired`; `always` when the cache may not show the fields that we own. */
   remember(id: string, object: AnyObject, state: AppliedState & { readonly always?: boolean }): void {
     const { desired, live, fields, always = false } = state;
     this.#applied.delete(id);
@@ -53,7 +53,7 @@ export class AppliedMemory {
     this.#applied.delete(oldest!);
   }
 
-  /** Whether the same desire, as JSON, has been applied again and undone often of late; said once a minute. */
+  /** Whether the same content has been applied and undone repeatedly; true at most once a minute. */
   isFight(id: string, desired: string, now: number): boolean {
     const known = this.#repeated.get(id);
     if (known === undefined) {
@@ -70,7 +70,7 @@ export class AppliedMemory {
     return ++known.times === FIGHT;
   }
 
-  /** The object was written since. */
+  /** Forgets what was applied, because the object was written since. */
   forgetApplied(id: string): void {
     this.#applied.delete(id);
   }
@@ -80,7 +80,7 @@ export class AppliedMemory {
     this.#repeated.delete(id);
   }
 }
-/** A desired value, what is there in its place, and the fields of it that we own. */
+/** A desired value, the live value in its place, and the fields of it that we own. */
 export interface AppliedState {
   readonly desired: unknown;
   readonly live: unknown;

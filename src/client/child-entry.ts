@@ -1,17 +1,17 @@
-/** What a controller holds of a child that it created: an entry of updates, because `POST` knows no other. */
+/** The fields that a controller owns of a child that it created: an entry of updates, because `POST` makes no other. */
 import type { AnyObject } from "../resource/handle.ts";
 import type { ManagedFieldsEntry } from "../resource/meta.ts";
 import { appliedFields, entryOf } from "./managed-fields.ts";
 
-/** On every child: its name in the set that `children.sync` was given. */
+/** The annotation of every child with its name in the set of `children.sync`. */
 export const CHILD_ANNOTATION = "binnacle.dev/child";
-/** On a child without an owner reference: the UID of the object that it belongs to. */
+/** The label of a child without an owner reference with the UID of its owner. */
 export const OWNER_UID_LABEL = "binnacle.dev/owner-uid";
 
 const CHILD = `f:${CHILD_ANNOTATION}`;
 const OWNER_UID = `f:${OWNER_UID_LABEL}`;
 
-/** The manager's updates of its child; not those that an author made by hand to an object that was applied. */
+/** The manager's entry of updates of its child, unless the author made those by hand to an object that was applied. */
 export function childUpdates(object: AnyObject, manager: string): ManagedFieldsEntry | undefined {
   const { annotations } = object.metadata;
   if (annotations === undefined || !Object.hasOwn(annotations, CHILD_ANNOTATION)) return undefined;
@@ -19,7 +19,7 @@ export function childUpdates(object: AnyObject, manager: string): ManagedFieldsE
   const metadata = entry?.fieldsV1?.["f:metadata"];
   if (metadata === undefined) return undefined;
   if (metadata["f:annotations"]?.[CHILD] !== undefined) return entry;
-  // Another controller of the owner may have given the child another name; then what says whose it is tells.
+  // If another controller of the owner has renamed the child, the fields that name the owner decide.
   const isOwned = metadata["f:ownerReferences"] !== undefined || metadata["f:labels"]?.[OWNER_UID] !== undefined;
   return isOwned && appliedFields(object, manager) === undefined ? entry : undefined;
 }

@@ -1,4 +1,4 @@
-/** What the clients of one controller share, and what one run adds. */
+/** What all clients of a controller share, and the context of a single run's requests. */
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
@@ -8,7 +8,7 @@ import type { Resource } from "../resource/handle.ts";
 import type { WriteGate } from "./write-gate.ts";
 import type { Permissions } from "./permissions.ts";
 
-/** One controller's view of the cluster. */
+/** What the clients of one controller share. */
 export interface ClientScope {
   readonly transport: Transport;
   readonly mapper: RestMapper;
@@ -18,23 +18,23 @@ export interface ClientScope {
   /** The informers of the kinds that the controller declared, by `groupKind`. */
   readonly declared: ReadonlyMap<string, readonly SharedInformer[]>;
   readonly permissions: Permissions;
-  /** Told of each call that was not declared. */
+  /** Called for each call that was not declared. */
   readonly onUndeclared: ((resource: Resource, verb: string, subresource: string | undefined) => void) | undefined;
 }
 
-/** One run: what it writes counts as its own, and its end closes its gate. */
+/** The context in which requests are sent, usually that of a run: who writes, and whether it still may. */
 export interface RequestContext {
   readonly gate: WriteGate;
-  /** Cancels requests of the run; `undefined` while nobody would, which spares each request its listener. */
+  /** Cancels the requests; `undefined` while nothing can cancel them, which saves a listener for each request. */
   readonly requestSignal: AbortSignal | undefined;
-  /** Who writes, which the controller recognises in the events that the run's writes cause. */
+  /** Who writes; the controller recognises it in the events that its writes cause. */
   readonly origin: string;
-  /** Of requests that are sent in another user's name. */
+  /** Headers that impersonate another user. */
   readonly headers?: HeaderValues | undefined;
-  /** @default the controller's name */
+  /** The field manager. @default the controller's name */
   readonly manager?: string | undefined;
-  /** The server checks all that the run writes, and stores nothing. @default false */
+  /** Whether writes are dry runs: the server checks them and stores nothing. @default false */
   readonly dryRun?: boolean | undefined;
-  /** Told of what is read and written, so that what the run says repeats no sensitive value of it. */
+  /** Takes note of what is read and written, so that logs and messages of the run can leave out sensitive values. */
   keep?(resource: Resource, object: unknown): void;
 }

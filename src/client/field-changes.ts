@@ -1,8 +1,8 @@
 /**
- * What an update has to change, so that it leaves what an apply by force would.
+ * Computes the changes by which an update brings about what a forced apply would.
  *
- * The fields that are held tell the types of lists and maps, so no schema is needed. Where they do not tell, only the
- * server can merge, and an apply is needed.
+ * The owned fields show the types of lists and maps, so no schema is needed. Where they do not, only the server can merge,
+ * and an apply is needed.
  */
 import { sameJson } from "../resource/json.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
@@ -11,18 +11,18 @@ import { isLeaf, matches } from "./managed-fields.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface FieldChanges {
-  /** As a JSON merge patch, in which a list is whole; `undefined` when every value is there. */
+  /** A JSON merge patch, in which lists are complete; `undefined` when nothing changes. */
   readonly patch: Fields | undefined;
-  /** Part of a list is another's: the patch is right only for the object that it was made from. */
+  /** Whether a list has items of others: the patch is then valid only for the object that it was made from. */
   readonly mergesLists: boolean;
 }
 
 export interface Comparison {
   readonly desired: Fields;
   readonly live: Fields;
-  /** What is held of `live` by who desires. */
+  /** The fields of `live` that the manager owns. */
   readonly fields: FieldsV1 | undefined;
-  /** Whether something may be set at a path where nothing is: a field that the schema does not have would be dropped. */
+  /** Whether a field may be added at a path; the server would drop a field that its schema does not have. */
   readonly mayAdd: (path: readonly string[]) => boolean;
   /** The server leaves out values that mean nothing: where one is desired and nothing is there, nothing is to be changed. */
   readonly dropsNothing?: boolean;
@@ -31,9 +31,10 @@ export interface Comparison {
 }
 
 /**
- * The changes that bring `desired` to `live`. What is held and no longer desired is not among them: see {@link holdsMore}.
+ * Computes the changes from `live` to `desired`. They do not remove what is owned and no longer desired: see
+ * {@link holdsMore}.
  *
- * @returns `undefined` when it takes an apply.
+ * @returns `undefined` when an apply is needed.
  */
 export function changesOf({ desired, live, fields, ...how }: Comparison): FieldChanges | undefined {
   const search = new ChangeSearch(how);
@@ -88,7 +89,7 @@ function isNothing(value: unknown): boolean {
   return !value;
 }
 
-/** Whether something is held that is not desired. */
+/** Whether the manager owns something that is not desired. */
 export function holdsMore(desired: unknown, fields: FieldsV1): boolean {
   if (isLeaf(fields)) return false; // all of the value
   for (const name in fields) {
@@ -99,7 +100,7 @@ export function holdsMore(desired: unknown, fields: FieldsV1): boolean {
   return false;
 }
 
-/** Changes a copy by a merge patch without nulls. */
+/** Applies a merge patch without nulls to a copy. */
 export function mergedWith(live: unknown, patch: unknown): unknown {
   if (!isFields(patch)) return patch;
   const merged = Object.assign(Object.create(null), isFields(live) ? live : undefined) as Record<string, unknown>;
@@ -191,10 +192,10 @@ class ChangeSearch {
       if (index === undefined) return this.#unknown();
       if (index < 0) {
         if (!this.#mayAdd(path)) return this.#unknown();
-        last = live.length; // what is new comes last
+        last = live.length; // new items come last
         merged.push(item);
       } else {
-        if (index <= last) return this.#unknown(); // an apply would bring them into the order that is desired
+        if (index <= last) return this.#unknown(); // an apply would reorder the items
         last = index;
         if (keys === undefined) continue;
         const held = this.#heldOf(item, fields) ?? GRANULAR;

@@ -1,15 +1,15 @@
-/** What an apply would change: the paths, for logs. Values stay out of it, because they may be secret. */
+/** The paths that an apply would change, for logs. Values are left out, because they may be secret. */
 import { sameJson } from "../resource/json.ts";
 import { isApplied } from "./managed-fields.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** So many say enough. */
+/** The most paths that are listed. */
 const MOST = 20;
 
 /**
- * The paths where `desired` is not what is there, or where we own what is no longer desired.
+ * Lists the paths where `desired` differs from the live value, or where we own what is no longer desired.
  *
  * @returns such as `spec.replicas` and `spec.template.spec.containers[{"name":"web"}].image`.
  */
@@ -51,7 +51,7 @@ function collect(paths: string[], path: string, { desired, live, fields }: Compa
   if (paths.length === before) paths.push(path);
 }
 
-/** Nothing of it is ours any more: somebody took it over, and where its value is another, that is where. */
+/** Somebody took over the whole value: the differing parts of it are listed. */
 function collectUnowned(paths: string[], path: string, { desired, live }: Omit<Compared, "fields">): void {
   const before = paths.length;
   if (isFields(desired) && isFields(live)) {

@@ -1,4 +1,4 @@
-/** Removes from a value what a manager holds and no longer wants, as an apply that leaves it out would. */
+/** Removes from a value what a manager owns and no longer wants, as an apply without it would. */
 import type { FieldsV1 } from "../resource/meta.ts";
 import { partOf } from "./field-changes.ts";
 import { isLeaf, matches } from "./managed-fields.ts";
@@ -8,13 +8,13 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface Removal {
   readonly live: unknown;
   readonly desired: unknown;
-  /** What the manager holds. */
+  /** The fields that the manager owns. */
   readonly fields: FieldsV1;
-  /** What all the others hold: of that nothing is removed. */
+  /** The fields that others own, which are not removed. */
   readonly others: readonly FieldsV1[];
 }
 
-/** @returns a copy without what is held and not desired; what others hold too stays. */
+/** Makes a copy without what is owned and not desired; what others own too stays. */
 export function withoutUnwanted({ live, desired, fields, others }: Removal): unknown {
   if (isLeaf(fields) || typeof live !== "object" || live === null) return live;
   const copy: Fields | unknown[] = Array.isArray(live)

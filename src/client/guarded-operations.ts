@@ -1,11 +1,11 @@
-/** A merge patch as a JSON patch, which other changes of the object do not stop and which overwrites none of them. */
+/** Turns a merge patch into a JSON patch that neither fails because of unrelated changes nor overwrites them. */
 import type { JsonPatchOperation } from "./client.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * @param live what the patch was made from. The operations fail where a list of it has changed since, or where something
- * is by now that was not there.
+ * @param live the value that the patch was made from. The operations fail if a list of it has changed since, or if a field
+ * exists now that did not exist then.
  */
 export function guardedOperations(path: string, live: unknown, patch: unknown): readonly JsonPatchOperation[] {
   if (isFields(patch) && isFields(live)) {
@@ -15,7 +15,7 @@ export function guardedOperations(path: string, live: unknown, patch: unknown): 
     });
   }
   const set: JsonPatchOperation = { op: "add", path, value: patch };
-  // A scalar is set whatever it is by now.
+  // A scalar is set whatever its current value is.
   if (live !== undefined && !Array.isArray(live)) return [set];
   return [{ op: "test", path, value: live ?? null }, set];
 }

@@ -1,4 +1,4 @@
-/** Moves at the server what managers hold of an object, without touching its values. */
+/** Moves the ownership of fields from some managers to another, without changing any value. */
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { moved, type Move } from "./manager-entries.ts";
 import type { ObjectReader } from "./object-reader.ts";
@@ -7,17 +7,17 @@ import type { RequestContext } from "./client-scope.ts";
 
 export interface Handover {
   readonly resource: Resource;
-  /** As the caches have it: they hold only the entries of this process's own managers. */
+  /** The cached object, which has only the entries of this process's own managers. */
   readonly object: AnyObject;
   readonly move: Move;
 }
 
 /**
- * The object is read first, because the entries are replaced as a whole.
+ * Moves the entries. The object is read first, because all entries are replaced at once.
  *
- * @returns the object afterwards, as it is where there was nothing to move, or where it is another by now; `undefined`
- * when there is none.
- * @throws ApiError 409 when somebody was faster.
+ * @returns the object afterwards, unchanged if there was nothing to move or if it is another object by now; `undefined` if
+ * it does not exist.
+ * @throws ApiError 409 when the object was changed concurrently.
  */
 export async function handOver(
   { reader, writer }: { readonly reader: ObjectReader; readonly writer: ObjectWriter },

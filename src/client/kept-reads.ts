@@ -1,4 +1,4 @@
-/** Reads of kinds with sensitive values, which the run is told of; of all other kinds nothing is made or awaited. */
+/** Tells the run of each object with sensitive values that it reads. Reads of other kinds are passed through unchanged. */
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
 import type { WatchEvent } from "./client.ts";
@@ -6,7 +6,7 @@ import type { RequestContext } from "./client-scope.ts";
 
 type Answer = AnyObject | readonly AnyObject[] | undefined;
 
-/** The read itself; by the time it resolves the run has been told. */
+/** Tells the run of what a read returns, before the read resolves. */
 export function kept<T extends Answer>(context: RequestContext, resource: Resource, read: Promise<T>): Promise<T> {
   if (!isKept(context, resource)) return read;
   return read.then((answer) => {

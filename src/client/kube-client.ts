@@ -1,4 +1,4 @@
-/** The client of one run: `ObjectReader` for reads, `ObjectWriter` for writes, and what is made of both. */
+/** The client of one run: reads through `ObjectReader`, writes through `ObjectWriter`, and combines both. */
 import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-error.ts";
 import { Pod } from "../resource/builtin/core.ts";
 import type { Scale } from "../resource/builtin/autoscaling.ts";
@@ -52,7 +52,7 @@ export interface ClientCore {
   readonly scope: ClientScope;
   readonly reader: ObjectReader;
   readonly writer: ObjectWriter;
-  /** What was applied by these clients and by `children`. */
+  /** Remembers what these clients and `children` have applied. */
   readonly applied: AppliedMemory;
 }
 
@@ -159,7 +159,7 @@ export class KubeClient implements Client {
     const left = timeLeft(options);
     const query = this.#query({ ...options, ...(what as ListOptions<Shape>) });
     const everywhere = query.namespace === undefined && namespaced;
-    // A collection is deleted per namespace; so "all namespaces" is one request for each that has any.
+    // A collection is deleted per namespace, so "all namespaces" takes one request for each namespace that has objects.
     const namespaces = everywhere
       ? new Set((await reader.listLive(resource, query)).map((object) => object.metadata.namespace))
       : [query.namespace];
@@ -305,7 +305,7 @@ export class KubeClient implements Client {
       deleted.some(({ metadata }) => metadata.finalizers !== undefined || metadata.deletionTimestamp !== undefined) ||
       (resource.kind === "Pod" && resource.group === "");
     const kept = new Map<string, AnyObject>();
-    // What is kept for a while, the answer shows as it was before.
+    // The response shows objects that linger as they were before the deletion.
     if (lingers) {
       const now = await reader.listLive(resource, { ...query, timeout: left().timeout });
       for (const object of now) kept.set(object.metadata.uid, object);
@@ -318,10 +318,10 @@ export class KubeClient implements Client {
   }
 
   /**
-   * What `children.sync` created is held by an update, as is what the author writes by hand: before that the former is
-   * handed over to the applies, so that the two stay apart and the next sync removes nothing of the latter.
+   * Separates what `children.sync` created from what the author writes by hand: both are owned by updates, so before such a
+   * write the former becomes applied, and the next sync does not remove what the author wrote.
    *
-   * @returns the version of the object afterwards, for a write that is to change the version before; else `undefined`.
+   * @returns the new resource version, for a write that names the previous one; otherwise `undefined`.
    */
   async #freed(resource: Resource, key: Key, write: HandWrite): Promise<string | undefined> {
     const { reader, scope } = this.#core;
@@ -335,7 +335,7 @@ export class KubeClient implements Client {
     return write.resourceVersion === resourceVersion ? now?.metadata.resourceVersion : undefined;
   }
 
-  /** Someone else may see less than the caches, or more. */
+  /** Whether requests are impersonated: another user may see less than the caches, or more. */
   get #isOther(): boolean {
     return this.#context.headers !== undefined;
   }
@@ -345,7 +345,7 @@ export class KubeClient implements Client {
     return headers === undefined ? (options ?? {}) : { ...options, headers };
   }
 
-  /** The author's options as the reader takes them. */
+  /** Converts the author's options to those of the reader. */
   #query(options: Omit<ListOptions<Shape>, "namespace"> & { namespace?: string | undefined } = {}): ListQuery {
     const { labels, index, sort, ...rest } = options;
     return {
@@ -361,7 +361,7 @@ interface HandWrite extends WriteOptions {
   readonly resourceVersion: string | undefined;
 }
 
-/** As the types ask for, and what they cannot see: a variable that holds nothing must not mean everything. */
+/** Checks at run time what the types demand: an undefined variable must not select everything. */
 function sayWhere({ kind }: Resource, what: object, namespaced: boolean): void {
   const { namespace, allNamespaces, all, labels } = what as {
     readonly [K in "namespace" | "allNamespaces" | "all" | "labels"]?: unknown;

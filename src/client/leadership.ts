@@ -1,4 +1,4 @@
-/** Whether this process, or one module of it, is the one that may work. */
+/** Leadership: whether this process, or a module of it, is the one whose controllers may run. */
 import { openGate, type WriteGate } from "./write-gate.ts";
 
 /**
@@ -8,11 +8,11 @@ import { openGate, type WriteGate } from "./write-gate.ts";
  */
 export interface Leadership extends WriteGate {
   readonly isLeader: boolean;
-  /** Told after each change of `isLeader`. */
+  /** Calls the listener after each change of `isLeader`. */
   onChange(listener: (isLeader: boolean) => void): Disposable;
 }
 
-/** The leadership of a process that runs without an election: it always leads. */
+/** The leadership of a process without election: it always leads. */
 export const alwaysLeader: Leadership = Object.freeze({
   refused: openGate.refused,
   isLeader: true,

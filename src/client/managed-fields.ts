@@ -1,5 +1,5 @@
 /**
- * What a field manager owns of an object, read from `metadata.managedFields`.
+ * Reads from `metadata.managedFields` which fields of an object a field manager owns.
  *
  * The tree of a `fieldsV1` tells the type of each list by itself: children `k:{…}` are the items of a map list, `v:…`
  * those of a set, and a leaf is a scalar or an atomic value. So no schema is needed to compare a desired object with
@@ -11,7 +11,7 @@ import type { AnyObject } from "../resource/handle.ts";
 import { sameJson } from "../resource/json.ts";
 import type { FieldsV1, ManagedFieldsEntry } from "../resource/meta.ts";
 
-/** What `manager` applied to the object, or to one of its subresources; `undefined` when it applied nothing. */
+/** The fields that `manager` has applied to the object or to a subresource; `undefined` when there are none. */
 export function appliedFields(object: AnyObject, manager: string, subresource = ""): FieldsV1 | undefined {
   return entryOf(object, { manager, operation: "Apply", subresource })?.fieldsV1;
 }
@@ -32,7 +32,7 @@ export function entryOf(
   return undefined;
 }
 
-/** All that `manager` owns of the object or of one of its subresources, whether it applied or updated it. */
+/** All fields that `manager` owns of the object or of a subresource, by apply or by update. */
 export function heldFields(object: AnyObject, manager: string, subresource = ""): FieldsV1 | undefined {
   let held: FieldsV1 | undefined;
   for (const entry of object.metadata.managedFields ?? []) {
@@ -43,7 +43,7 @@ export function heldFields(object: AnyObject, manager: string, subresource = "")
   return held;
 }
 
-/** The fields of both. */
+/** The union of two sets of fields. */
 export function unite(a: FieldsV1, b: FieldsV1): FieldsV1 {
   const both: Record<string, FieldsV1> = { ...a };
   for (const name in b) {
@@ -66,7 +66,7 @@ const MOST_PATHS = 10_000;
 function pathOf(name: string): string {
   let path = PATHS.get(name);
   if (path === undefined) {
-    if (PATHS.size === MOST_PATHS) PATHS.clear(); // keys of data and labels are without end
+    if (PATHS.size === MOST_PATHS) PATHS.clear(); // the keys of data and labels are unbounded
     path = `f:${name}`;
     PATHS.set(name, path);
   }
@@ -131,7 +131,7 @@ function isAppliedList(desired: readonly unknown[], live: readonly unknown[], fi
   return owned === desired.length;
 }
 
-/** Whether the fields are those that applying `desired` gives, whatever their values are now. */
+/** Whether the fields are those that applying `desired` yields, whatever their values are. */
 export function isOwned(desired: unknown, fields: FieldsV1): boolean {
   if (isLeaf(fields)) return true; // also an atomic value, all of it
   let owned = 0;
@@ -159,7 +159,7 @@ export function isOwned(desired: unknown, fields: FieldsV1): boolean {
   return owned === wanted;
 }
 
-/** Whether a list item has the identity; keys that a desired item leaves out are defaulted by the server. */
+/** Whether a list item has the given keys; the server fills in defaults for keys that a desired item omits. */
 export function matches(item: unknown, identity: unknown, keys: "all" | "when given" = "all"): boolean {
   if (!isFields(item) || !isFields(identity)) return false;
   for (const name in identity) {
@@ -168,7 +168,7 @@ export function matches(item: unknown, identity: unknown, keys: "all" | "when gi
   return true;
 }
 
-/** The part of `live` that the fields name: what their manager applied, as it is now. */
+/** Extracts the part of `live` that the fields name: what their manager has applied, with its current values. */
 export function extract(live: unknown, fields: FieldsV1): unknown {
   if (isLeaf(fields)) return live;
   if (Array.isArray(live)) {

@@ -1,6 +1,6 @@
 /**
- * Moves what is held from one entry of `metadata.managedFields` to another: to a new name, or from updates to applies,
- * as client-go's `csaupgrade` does. The values of the object stay as they are.
+ * Moves fields from one entry of `metadata.managedFields` to another: to a new name, or from updates to applies as
+ * client-go's `csaupgrade` does. The values of the object do not change.
  *
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/#upgrading-from-client-side-apply-to-server-side-apply
  */
@@ -8,15 +8,15 @@ import type { FieldsV1, ManagedFieldsEntry } from "../resource/meta.ts";
 import { unite } from "./managed-fields.ts";
 
 export interface Move {
-  /** Whose entries. */
+  /** The managers whose entries are moved. */
   readonly from: readonly string[];
   readonly to: string;
   readonly subresource?: string;
-  /** What was updated counts as applied. */
+  /** Whether updated fields become applied ones. */
   readonly asApplied: boolean;
 }
 
-/** @returns the entries afterwards; `undefined` when there is nothing to move. */
+/** Moves entries. @returns the new entries; `undefined` when there is nothing to move. */
 export function moved(entries: readonly ManagedFieldsEntry[], move: Move): readonly ManagedFieldsEntry[] | undefined {
   const { from, to, subresource = "", asApplied } = move;
   const result: ManagedFieldsEntry[] = [];

@@ -1,4 +1,4 @@
-/** Where reads come from: the shared informers inside their set, the API server elsewhere. */
+/** Reads objects: from the shared informers inside their set, from the API server otherwise. */
 import { isStub } from "../cache/projection.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import { ApiError, isNotFound } from "../kube/errors/api-error.ts";
@@ -18,7 +18,7 @@ export interface ReadOptions extends CallOptions {
   readonly headers?: HeaderValues | undefined;
 }
 
-/** What a list is narrowed to. */
+/** The restrictions of a list. */
 export interface ListQuery extends ReadOptions {
   readonly namespace?: string | undefined;
   readonly labels?: string | undefined;
@@ -100,7 +100,7 @@ export class ObjectReader {
 
   async listLive(resource: Resource, query: ListQuery = {}): Promise<readonly AnyObject[]> {
     const { index, sort, limit } = query;
-    // The server knows neither the index nor the order, so its first objects need not be ours.
+    // The server knows neither the index nor the order, so a limit cannot be left to it.
     const isFirst = limit !== undefined && index === undefined && sort === undefined;
     const items: AnyObject[] = [];
     const left = timeLeft(sendingOf(query));
@@ -134,7 +134,7 @@ export class ObjectReader {
       const { apiVersion, kind } = mapping;
       const items = (page.items ?? []) as { apiVersion?: string; kind?: string }[];
       for (const item of items) {
-        item.apiVersion ??= apiVersion; // built-in lists come without
+        item.apiVersion ??= apiVersion; // items of built-in lists have none
         item.kind ??= kind;
       }
       yield items as unknown as readonly AnyObject[];
@@ -143,7 +143,7 @@ export class ObjectReader {
   }
 
   #cachedList(resource: Resource, query: ListQuery): readonly AnyObject[] | undefined {
-    if (query.fields !== undefined) return undefined; // the server knows which fields it selects by
+    if (query.fields !== undefined) return undefined; // only the server knows the selectable fields of a kind
     const informers = this.#scope.declared.get(groupKind(resource));
     const informer = informers?.find(
       (candidate) =>
@@ -158,7 +158,7 @@ export class ObjectReader {
     const found: AnyObject[] = [];
     for (const object of candidates) {
       if (namespace !== undefined && object.metadata.namespace !== namespace) continue;
-      if (isStub(object)) return undefined; // its labels and its body are only at the server
+      if (isStub(object)) return undefined; // its labels and body are known only to the server
       if (selector !== undefined && !selector.matches(object.metadata.labels)) continue;
       found.push(object);
       if (sort === undefined && found.length === limit) break;
@@ -166,7 +166,7 @@ export class ObjectReader {
     return inOrder(found, query);
   }
 
-  /** The cache has an index from its first use on; `undefined` when not all objects are there whole. */
+  /** Adds the index on first use; `undefined` when some objects are not cached whole. */
   #indexed({ store }: SharedInformer, { id, of, value }: IndexedBy): readonly AnyObject[] | undefined {
     if (!store.hasIndex(id)) {
       store.addIndex(id, (object) => {
@@ -174,7 +174,7 @@ export class ObjectReader {
         try {
           return of(object);
         } catch {
-          return THROWN; // the cache goes on, and whoever asks is told
+          return THROWN; // the cache keeps working, and the caller of the list gets the error
         }
       });
       this.#indexes.defer(() => store.removeIndex(id));
@@ -183,7 +183,7 @@ export class ObjectReader {
     return store.byIndex(id, STUBS).length > 0 ? undefined : store.byIndex(id, value);
   }
 
-  /** Takes the indexes out of the caches. */
+  /** Removes the indexes from the caches. */
   [Symbol.dispose](): void {
     this.#indexes.dispose();
   }
@@ -220,11 +220,11 @@ interface ListPage {
   readonly items: readonly unknown[] | null;
 }
 
-/** In every index, beside the author's values: what cannot be indexed. */
+/** The index value of objects for which the author's function threw. */
 const STUBS = "\0stub";
 const THROWN = "\0thrown";
 
-/** As client-go. */
+/** The default of client-go. */
 const PAGE_SIZE = 500;
 
 function sendingOf({ signal, timeout, headers }: ReadOptions): ReadOptions {
@@ -241,7 +241,7 @@ function isWhole(informer: SharedInformer, namespace: string | undefined): boole
   return informer.labels === undefined && informer.fields === undefined && informer.seesAll(namespace);
 }
 
-/** Whether the informer's set includes all that the query asks for. */
+/** Whether the informer's set includes everything that the query asks for. */
 function includes(informer: SharedInformer, query: ListQuery): boolean {
   if (informer.fields !== undefined || !informer.seesAll(query.namespace)) return false;
   if (informer.labels === undefined || informer.labels === query.labels) return true;

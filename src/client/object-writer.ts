@@ -1,8 +1,8 @@
 /**
- * Every write of this process: through the gate, held and answered in the shared informers.
+ * Sends every write of this process: through the write gate, and with the informers knowing of it.
  *
- * While an attempt of a write is under way the informers hold the events of its key; the answer goes into their stores
- * at once. So a read after a write sees at least that write, and an event that only echoes it is recognised.
+ * While an attempt is in flight the informers hold the events of its key, and its response goes into their stores at once.
+ * A read after a write therefore sees at least that write, and an event that only echoes it is recognised.
  */
 import type { WriteResult } from "../cache/write-result.ts";
 import { isNotFound } from "../kube/errors/api-error.ts";
@@ -26,15 +26,15 @@ interface Call {
   readonly key: string | undefined;
   readonly subresource?: string | undefined;
   readonly body?: unknown;
-  /** In place of `body`: it is given its types when it has none. */
+  /** Used in place of `body`; its apiVersion and kind are filled in if they are missing. */
   readonly object?: object | undefined;
   readonly contentType?: string | undefined;
   readonly query?: string | undefined;
   readonly manager?: string | undefined;
-  /** Refused when it has a field that the kind does not have; the server drops that otherwise. */
+  /** Whether the server refuses fields that the kind does not have, instead of dropping them. */
   readonly isStrict?: boolean | undefined;
   readonly options: WriteOptions;
-  /** What a refusal tells of the object. */
+  /** What a refusal says about the object. */
   readonly refused?: ((error: unknown) => readonly WriteResult[]) | undefined;
 }
 
@@ -167,7 +167,7 @@ export class ObjectWriter {
     const { propagation, gracePeriodSeconds, preconditions } = options;
     const { origin } = context;
     const key = keyString(target);
-    // Who is told that there is no such object has been told that those he has seen are gone.
+    // A 404 also means that the objects which the caches have under the key are gone.
     const seen = this.#uids(resource, key);
     const call: Call = {
       verb: "delete",
@@ -182,9 +182,9 @@ export class ObjectWriter {
   }
 
   /**
-   * Deletes what the selectors match in one request.
+   * Deletes the objects that the selectors match in one request.
    *
-   * @returns what was deleted, or is being deleted, as it was before; `undefined` when the server does not say.
+   * @returns the deleted objects as they were before; `undefined` when the server does not return them.
    */
   async deleteCollection(
     resource: Resource,
@@ -206,7 +206,7 @@ export class ObjectWriter {
     return answer.items ?? undefined;
   }
 
-  /** Brings to the informers what is known of an object without a write of its own. */
+  /** Tells the informers of a change that was learnt without a write of its own. */
   learn(resource: Resource, key: string, result: WriteResult): void {
     const { informers } = this.#scope;
     informers.beginWrite(resource, key);
@@ -234,7 +234,7 @@ export class ObjectWriter {
     const path =
       call.collection === true ? collectionPath(mapping, target.namespace) : objectPath(mapping, target, subresource);
     const body = call.object === undefined ? call.body : identified(mapping, call.object);
-    context.keep?.(resource, call.object ?? call.body); // a refusal may quote it
+    context.keep?.(resource, call.object ?? call.body); // a refusal may quote the body
     const { gate } = context;
     if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
     if (
@@ -328,12 +328,12 @@ function signalOf({ signal }: WriteOptions, { requestSignal }: RequestContext): 
   return AbortSignal.any([signal, requestSignal]);
 }
 
-// What an answer says of the object, for the informers.
+// What a response says about the object, for the informers.
 
 type AboutAnswer = Pick<WriteResult, "origin" | "text">;
 
 function resultOf(subresource: string | undefined): (answer: AnyObject, about: AboutAnswer) => WriteResult | undefined {
-  // Subresources other than status answer with another kind.
+  // The responses of subresources other than status are of another kind.
   return subresource === undefined || subresource === "status" ? written : unknown;
 }
 
@@ -342,8 +342,8 @@ function written(object: AnyObject, { origin, text }: AboutAnswer): WriteResult 
 }
 
 function deleted(answer: DeleteAnswer, { origin }: AboutAnswer): WriteResult | undefined {
-  // The object itself comes back while finalizers or a grace period keep it, but also when it is gone: without a
-  // version when somebody else was faster.
+  // The server returns the object while finalizers or a grace period keep it, but also when it is gone; it has no version
+  // when somebody else has deleted it first.
   if (answer.kind !== "Status" && answer.metadata?.deletionTimestamp && answer.metadata.resourceVersion) {
     return { object: answer as AnyObject, origin };
   }
@@ -355,7 +355,7 @@ function unknown(): undefined {
   return undefined;
 }
 
-/** A write that takes the last finalizer away deletes the object, and is answered with the version before. */
+/** Whether a write has deleted the object by removing its last finalizer; the response then has the previous version. */
 function isGone(object: AnyObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds > 0 || finalizers.length > 0) return false;
@@ -363,12 +363,12 @@ function isGone(object: AnyObject): boolean {
   return !spec?.finalizers?.length; // of a Namespace
 }
 
-/** The one place that decides it, for the client, the children and the status alike. */
+/** Whether a write is a dry run, for the client, the children and the status alike. */
 function isDryRun(options: WriteOptions, context: RequestContext): boolean {
   return options.dryRun === true || context.dryRun === true;
 }
 
-/** A deletion with a body is not read from its query. */
+/** The server ignores the query of a deletion with a body, so the option goes into the body. */
 function dryRun(options: WriteOptions, context: RequestContext): { readonly dryRun?: readonly string[] } {
   return isDryRun(options, context) ? { dryRun: ["All"] } : {};
 }

@@ -1,4 +1,4 @@
-/** What a controller declared that it does, by kind: the source of RBAC rules and of warnings about other calls. */
+/** The declared permissions of a controller by kind: the source of RBAC rules and of warnings about undeclared calls. */
 import { groupKind, type Resource } from "../resource/handle.ts";
 
 /** What may be done with one kind or one subresource of it. */
@@ -6,9 +6,9 @@ export interface PermittedVerbs {
   readonly resource: Resource;
   readonly subresource: string | undefined;
   readonly verbs: ReadonlySet<string>;
-  /** Only there; `undefined` for wherever the process watches, "all" for everywhere all the same. */
+  /** The namespaces; `undefined` for those that the process watches, "all" for every namespace. */
   readonly namespaces: readonly string[] | "all" | undefined;
-  /** Only objects of these names; `undefined` for all. */
+  /** The names of the objects; `undefined` for all. */
   readonly names: readonly string[] | undefined;
 }
 
@@ -16,7 +16,7 @@ interface Permitted extends PermittedVerbs {
   readonly verbs: Set<string>;
 }
 
-/** What is allowed beside the verbs. */
+/** The restrictions of allowed verbs. */
 export interface AllowOptions {
   readonly subresource?: string | undefined;
   readonly namespaces?: readonly string[] | "all" | undefined;

@@ -1,4 +1,4 @@
-/** A command in a container: what goes in and what comes out as streams. */
+/** Runs a command in a container with its input and output as streams. */
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import type { Channels } from "../kube/transport/channels.ts";
 import { objectPath } from "../kube/api/mapper.ts";
@@ -22,7 +22,7 @@ export interface ExecCall extends ExecOptions {
   readonly command: readonly string[];
   readonly headers?: HeaderValues | undefined;
   readonly gate: WriteGate;
-  /** The end of the run. */
+  /** Aborts at the end of the run. */
   readonly stop?: AbortSignal | undefined;
 }
 
@@ -46,7 +46,7 @@ async function run(
   const { mapper, transport, permissions, onUndeclared } = scope;
   const { gate, stdin, stdout, stderr, signal, stop, headers } = call;
   if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
-  // A WebSocket begins with a GET; newer servers ask for `create` besides.
+  // A WebSocket begins with a GET; newer servers also require `create`.
   const made = { resource: Pod, verbs: ["get", "create"], subresource: "exec", headers };
   for (const verb of headers === undefined ? made.verbs : []) {
     if (!permissions.allows(Pod, verb, "exec")) onUndeclared?.(Pod, verb, "exec");
@@ -81,14 +81,14 @@ async function run(
     if (stdin !== undefined) await Promise.race([channels.closed, feed(channels, stdin)]);
     await channels.closed;
   } catch (error) {
-    if (result === "") throw error; // else it has ended, and its connection a little less orderly
+    if (result === "") throw error; // otherwise the command has ended, although its connection was not closed in order
   } finally {
     channels.close();
   }
   return exitCodeOf(result, pod);
 }
 
-/** What the command reads. A command that ends before it has read everything is no failure. */
+/** Sends the input. It is no failure if the command ends before it has read everything. */
 async function feed(channels: Channels, stdin: NonNullable<ExecOptions["stdin"]>): Promise<void> {
   const encoder = new TextEncoder();
   const chunks = typeof stdin === "string" || stdin instanceof Uint8Array ? [stdin] : stdin;
@@ -106,7 +106,7 @@ function queryOf({ command, container, stdin }: ExecCall): URLSearchParams {
   return query;
 }
 
-/** @throws Error when the command could not be started, or nobody knows how it ended. */
+/** Reads the exit status. @throws Error when the command could not be started or its status is unknown. */
 function exitCodeOf(result: string, pod: Key): number {
   const what = nameOf(pod);
   if (result === "") throw new Error(`Cannot tell how ${what} ended: the connection was closed before it did`);

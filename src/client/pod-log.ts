@@ -12,11 +12,11 @@ import { explained } from "./undeclared-call.ts";
 
 export interface LogCall extends LogOptions {
   readonly headers?: HeaderValues | undefined;
-  /** The end of the run. */
+  /** Aborts at the end of the run. */
   readonly stop?: AbortSignal | undefined;
 }
 
-/** @throws ApiError when there is no such pod or container, or it has not started. */
+/** Streams the log. @throws ApiError when the pod or container does not exist or has not started. */
 export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): AsyncGenerator<string> {
   const { mapper, transport, permissions, onUndeclared } = scope;
   const call = { resource: Pod, verbs: ["get"], subresource: "log", headers: options.headers };
@@ -25,7 +25,7 @@ export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): A
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, options.signal, options.stop].filter((one) => one !== undefined));
   const lines: string[] = [];
-  /** Bytes of lines that nobody has read yet, those that are being handed over included. */
+  /** The bytes of unread lines, including those that are being handed over. */
   let unread = 0;
   let flow: StreamFlow | undefined;
   let wake = Promise.withResolvers<void>();

@@ -1,9 +1,9 @@
-/** Bytes that come when they come, as an async iterable: what nobody has read yet waits. */
+/** Pushed bytes as an async iterable; unread bytes are buffered. */
 export class PushedChunks implements AsyncIterable<Uint8Array> {
   readonly #waiting: Uint8Array[] = [];
   #wake: PromiseWithResolvers<void> = Promise.withResolvers();
   #end: { readonly error?: unknown } | undefined;
-  /** Bytes that nobody has read, those that are being handed over included. */
+  /** The unread bytes, including those that are being handed over. */
   unread = 0;
 
   push(chunk: Uint8Array): void {
@@ -22,7 +22,7 @@ export class PushedChunks implements AsyncIterable<Uint8Array> {
     this.#wake.resolve();
   }
 
-  /** All of it, as UTF-8. */
+  /** Reads everything as UTF-8. */
   async text(): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";

@@ -1,4 +1,4 @@
-/** What a refusal for want of permission has to do with what the controller declared: RBAC is made from that. */
+/** Relates a 403 to the declarations of the controller, from which its RBAC rules are made. */
 import { isForbidden } from "../kube/errors/api-error.ts";
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import type { Resource } from "../resource/handle.ts";
@@ -6,10 +6,10 @@ import type { ClientScope } from "./client-scope.ts";
 
 export interface MadeCall {
   readonly resource: Resource;
-  /** All that it takes. */
+  /** The verbs that the call needs. */
   readonly verbs: readonly string[];
   readonly subresource?: string | undefined;
-  /** Those by which it was sent in another user's name. */
+  /** The headers of an impersonated request. */
   readonly headers?: HeaderValues | undefined;
 }
 
@@ -19,7 +19,7 @@ export function declarationOf({ resource, verbs, subresource }: MadeCall): strin
   return `uses: [allow(${[resource.kind, ...verbs.map((verb) => `"${prefix}${verb}"`)].join(", ")})]`;
 }
 
-/** Adds to a refusal the line that is missing in the controller and would have prevented it. @returns the error */
+/** Adds to a refusal the declaration that the controller lacks. @returns the error */
 export function explained<T>(error: T, scope: Pick<ClientScope, "permissions" | "manager">, call: MadeCall): T {
   if (!isForbidden(error)) return error;
   const line = missingLine(error.message, scope, call);
@@ -38,7 +38,7 @@ function missingLine(
     const verbs = call.verbs.filter((verb) => !permissions.allows(call.resource, verb, call.subresource));
     return verbs.length === 0 ? undefined : declarationOf({ ...call, verbs });
   }
-  // Otherwise it is the other user who may not.
+  // Of an impersonated request it is the other user who lacks the permission.
   if (!message.includes(" cannot impersonate")) return undefined;
   const isAccount = String(user).startsWith("system:serviceaccount:");
   const handles = [
@@ -49,7 +49,7 @@ function missingLine(
   return `uses: [${handles.map((handle) => `allow(${handle}, "impersonate")`).join(", ")}]`;
 }
 
-/** Who has not what a role permits may give it all the same with one of these verbs. */
+/** These verbs allow granting a role's permissions without having them. */
 function giving({ kind }: Resource): string {
   return kind.endsWith("Binding")
     ? 'uses: [allow(ClusterRole, "bind", { names: […] })]'

@@ -1,4 +1,4 @@
-/** A kind's events as an async iterable. */
+/** The watch events of a kind as an async iterable. */
 import { collectionPath } from "../kube/api/mapper.ts";
 import { watch as openWatch } from "../kube/api/watch.ts";
 import { MOST_UNREAD_BYTES } from "../kube/limits.ts";
@@ -10,13 +10,13 @@ import type { ClientScope } from "./client-scope.ts";
 import { explained } from "./undeclared-call.ts";
 
 export interface WatchQuery extends ListQuery {
-  /** @default the newest */
+  /** The resource version to start from. @default the newest */
   readonly resourceVersion?: string | undefined;
-  /** The end of the run, whose watches end with it. */
+  /** Aborts at the end of the run. */
   readonly stop?: AbortSignal | undefined;
 }
 
-/** @throws ApiError 410 when the version is too old to go on from. */
+/** Watches a kind. @throws ApiError 410 when the resource version is too old. */
 export async function* watchEvents(
   scope: Pick<ClientScope, "mapper" | "transport" | "permissions" | "manager">,
   resource: Resource,
@@ -39,7 +39,7 @@ export async function* watchEvents(
     resourceVersion = list.metadata.resourceVersion;
   }
   const pending: WatchEvent<AnyObject>[] = [];
-  /** Characters of events that nobody has read yet, those that are being handed over included. */
+  /** The characters of unread events, including those that are being handed over. */
   let unread = 0;
   let flow: StreamFlow | undefined;
   let wake = Promise.withResolvers<void>();

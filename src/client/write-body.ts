@@ -1,4 +1,4 @@
-/** What goes to the server in a write: bodies and their content types. */
+/** The bodies of writes and their content types. */
 import type { Mapping } from "../kube/api/mapper.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
@@ -13,7 +13,7 @@ export const PATCH_TYPES = {
 // JSON is YAML, and this content type makes a patch an apply.
 export const APPLY = "application/apply-patch+yaml";
 
-/** The body of an object to write: whatever its types, it has metadata. */
+/** An object to write; only its metadata is required. */
 export interface Body {
   readonly metadata: {
     readonly name?: string | undefined;
@@ -23,8 +23,8 @@ export interface Body {
 }
 
 /**
- * The server takes managed fields that come with an update for all there are. The informers keep only our own, so that
- * every other manager would lose its fields; without any the server goes on from those it has.
+ * Removes the managed fields of an update. The server would replace all managed fields by those of the request, and the
+ * informers keep only our own, so that all other managers would lose theirs. Without any, the server keeps them.
  */
 export function withoutManagedFields(object: AnyObject): AnyObject {
   if (object.metadata.managedFields === undefined) return object;
@@ -38,9 +38,9 @@ export function identified(mapping: Mapping, object: object): object {
 }
 
 /**
- * A patch with a version is refused with 409 unless the object still has it.
+ * Makes the body of a patch. A patch with a resource version is refused with 409 unless the object still has it.
  *
- * @throws TypeError when the version that is to guard it is empty.
+ * @throws TypeError when that version is empty.
  */
 export function patchBody(patch: Patch, { kind }: Resource, { name }: Key): unknown {
   if (patch.type === "json" || !Object.hasOwn(patch, "resourceVersion")) return patch.body;
@@ -54,7 +54,7 @@ export function patchBody(patch: Patch, { kind }: Resource, { name }: Key): unkn
   return { ...patch.body, metadata: { ...metadata, resourceVersion } };
 }
 
-/** A JSON patch that fails unless the object is still the one that was read. */
+/** Makes a JSON patch that fails unless the object is still the one that was read. */
 export function guardedPatch(object: AnyObject, operations: readonly JsonPatchOperation[]): Patch {
   return { type: "json", body: [{ op: "test", path: "/metadata/uid", value: object.metadata.uid }, ...operations] };
 }

@@ -1,7 +1,7 @@
-/** The one place that decides whether this process may still write. */
+/** The write gate: decides whether writes are still allowed. */
 import type { RequestGate } from "../kube/transport/request-gate.ts";
 
-/** Asked before each write. Election closes it first of all when the Lease is lost; a run closes its own. */
+/** Asked before each write. Losing the Lease closes the gate of the process before anything else happens; a run closes its own gate at its end. */
 export interface WriteGate extends RequestGate {}
 
 /** The gate of a process without leader election. */

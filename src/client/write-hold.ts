@@ -1,4 +1,4 @@
-/** Holds the events of a key in the informers while an attempt to write it is under way. */
+/** Holds the events of a key in the informers while an attempt to write its object is in flight. */
 import type { WriteResult } from "../cache/write-result.ts";
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { AttemptListener } from "../kube/transport/kube-request.ts";
@@ -30,7 +30,7 @@ export class WriteHold implements AttemptListener {
     this.end(undefined);
   }
 
-  /** @param result of the last attempt; `undefined` when it failed, or none was sent. */
+  /** Ends the hold. @param result of the last attempt; `undefined` when it failed or none was sent. */
   end(result: WriteResult | undefined): void {
     if (result !== undefined) this.onSend();
     if (!this.#isOn) return;
