@@ -157,9 +157,13 @@ async function requestsAtRest(audit: AuditLog, seconds: number): Promise<number>
   return audit.requests.slice(before).filter(({ resource }) => resource === "leases").length / seconds;
 }
 
-if (import.meta.main) {
+const USAGE =
+  "usage: bun scripts/ha/ha.ts [--seconds 600] [--seed N] [--dir DIR] [--faults A,B,…] [--definition FILE] [-- COMMAND [ARGUMENT…]]";
+
+/** @throws Error that says what is wrong with the arguments. */
+async function given(args: readonly string[]): Promise<HaOptions> {
   const { values, positionals } = parseArgs({
-    args: process.argv.slice(2),
+    args: [...args],
     options: {
       seconds: { type: "string", default: "600" },
       seed: { type: "string", default: String(Date.now() % 1e6) },
@@ -169,22 +173,44 @@ if (import.meta.main) {
     },
     allowPositionals: true,
   });
-  console.log(`seed ${values.seed}`);
-  const report = await highAvailability({
+  const faults = values.faults?.split(",");
+  const unknown = faults?.find((fault) => !(fault in strikes));
+  if (unknown !== undefined) {
+    throw new Error(`There is no fault '${unknown}': there are ${Object.keys(strikes).join(", ")}`);
+  }
+  for (const name of ["seconds", "seed"] as const) {
+    if (!(Number(values[name]) >= 0)) throw new Error(`--${name} is '${values[name]}': expected a number`);
+  }
+  return {
     seconds: Number(values.seconds),
     seed: Number(values.seed),
-    rest: values.faults === undefined ? 30 : 0,
+    rest: faults === undefined ? 30 : 0,
     dir: values.dir,
-    ...(values.faults !== undefined && { first: values.faults.split(","), only: true }),
+    ...(faults !== undefined && { first: faults, only: true }),
     ...(values.definition !== undefined && { definition: await readFile(values.definition, "utf8") }),
     ...(positionals.length > 0 && { command: () => positionals }),
     onProgress: (text) => console.log(`${new Date().toISOString()} ${text}`),
-  });
+  };
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  let options: HaOptions;
+  try {
+    options = await given(args);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    return 2;
+  }
+  console.log(`seed ${options.seed}`);
+  const report = await highAvailability(options);
   for (const { fault, ms, silence } of report.takeovers) {
-    const at = new Date(fault.at).toISOString();
+    const what = `${new Date(fault.at).toISOString()} ${fault.kind} of ${fault.user ?? "kube-apiserver"}`;
     console.log(
-      `${at} ${fault.kind} of ${fault.user ?? "kube-apiserver"}: another wrote after ${ms} ms, silence ${silence} ms`,
+      `${what}: ${ms === undefined ? "nobody else wrote" : `another wrote after ${ms} ms`}, silence ${silence} ms`,
     );
   }
   console.log(table(report));
+  return 0;
 }
+
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
