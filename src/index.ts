@@ -131,7 +131,16 @@ export type { Condition, DeepReadonly, Draft, Key, MetaInput, ObjectMeta, OwnerR
 export type { Duration } from "./resource/duration.ts";
 export type { Enqueued, MappedWatch, MapOptions, Target, Watch, WatchOptions } from "./controller/watch.ts";
 export type { Change, Predicate } from "./controller/predicate.ts";
-export type { KeyController, Narrowed, ObjectController, Permission, Retry, Verb } from "./controller/definition.ts";
+export type {
+  KeyController,
+  Narrowed,
+  ObjectController,
+  Permission,
+  Retry,
+  ShardBy,
+  ShardLabel,
+  Verb,
+} from "./controller/definition.ts";
 export type {
   ApplyOptions,
   CallOptions,

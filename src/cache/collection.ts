@@ -33,8 +33,6 @@ interface Listing {
 
 export class Collection {
   readonly #options: CompleteOptions;
-  /** The last list was the part that was asked for, so a watch of that part goes on from it. */
-  #isPart = false;
 
   constructor(options: CompleteOptions) {
     this.#options = options;
@@ -115,7 +113,6 @@ export class Collection {
     const { sink, namespace, fields, pageSize: limit, transport, onLeftOut, divided } = this.#options;
     const path = collectionPath(mapping, namespace);
     const shards = this.#shards(path);
-    this.#isPart = shards !== undefined;
     const listed = listPages<AnyObject>(transport, {
       path,
       labels: this.#labels,
@@ -129,15 +126,12 @@ export class Collection {
       onPage: (objects, page) => {
         signal.throwIfAborted();
         checkVersion(page.resourceVersion, path);
-        if (!page.isPart) this.#isPart = false;
+        if (!page.isPart && this.#isMoreThan(shards, objects)) divided.giveUp(path);
         sink.page(objects, page.resourceVersion);
       },
     });
     try {
-      const { resourceVersion } = await listed;
-      // What has come is more than was asked for, and the sink has left the rest out.
-      if (shards !== undefined && !this.#isPart) divided.giveUp(path);
-      return resourceVersion;
+      return (await listed).resourceVersion;
     } catch (error) {
       if (shards === undefined || !isBadRequest(error)) throw error;
       divided.giveUp(path);
@@ -150,6 +144,13 @@ export class Collection {
   #shards(path: string): string | undefined {
     const { portion, divided } = this.#options;
     return portion !== undefined && divided.mayAsk(path) ? portion.shardSelector : undefined;
+  }
+
+  /** Whether a page shows more than was asked for: then the server ignores what it does not know, and the sink filters. */
+  #isMoreThan(shards: string | undefined, objects: readonly AnyObject[]): boolean {
+    const { portion } = this.#options;
+    if (shards === undefined || shards !== portion!.shardSelector) return false; // or the portion is another one by now
+    return objects.some((object) => !portion!.has(object));
   }
 
   get #labels(): string | undefined {
@@ -242,7 +243,7 @@ export class Collection {
         resourceVersion,
         labels: this.#labels,
         fields,
-        shards: this.#isPart ? this.#shards(path) : undefined,
+        shards: this.#shards(path),
         ...duration,
         ...this.#type(),
         signal,

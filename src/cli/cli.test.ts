@@ -356,6 +356,36 @@ describe("manifests", () => {
     ]);
   });
 
+  test("deploy with shards rolls replicas that all work, and grants their Leases by name", async () => {
+    const all = await documents("deploy --image b --shards 3 --replicas 3");
+    expect(all.map(({ kind }) => kind)).toContain("PodDisruptionBudget");
+    const { spec } = all.find(({ kind }) => kind === "Deployment")!;
+    expect(spec).toMatchObject({ replicas: 3, strategy: { type: "RollingUpdate" } });
+    expect(spec.template.spec.containers[0].args).toContain("--shards=3");
+    expect(spec.template.spec.containers[0].args).toContain("--leader-election-id=binnacle");
+    const { rules } = all.find(({ kind }) => kind === "Role") as { readonly rules?: Rule[] };
+    expect(rules).toEqual([
+      { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["list", "watch", "create"] },
+      {
+        apiGroups: ["coordination.k8s.io"],
+        resources: ["leases"],
+        resourceNames: ["binnacle-shard-0", "binnacle-shard-1", "binnacle-shard-2"],
+        verbs: ["get", "update"],
+      },
+    ] as never);
+    for (const [flags, said] of [
+      ["--shards 0", "--shards is '0': expected auto, or a number from 1 to 64"],
+      ["--shards some", "--shards is 'some': expected auto, or a number from 1 to 64"],
+      [
+        "--shards 2 --leader-elect=module",
+        "--shards and --leader-elect=module exclude each other: each replica works a part of all modules, or some of them; leave one out",
+      ],
+    ]) {
+      const { status, err } = await run(`manifests deploy --controllers DIR/good --image b ${flags}`);
+      expect([status, err]).toEqual([2, `binnacle: ${said}\n`]);
+    }
+  });
+
   test("deploy with an election for each module grants the Lease of each", async () => {
     const all = await documents("deploy --image b --leader-elect=module");
     const role = all.find(({ kind }) => kind === "Role") as {

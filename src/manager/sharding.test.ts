@@ -58,6 +58,9 @@ class Post implements AsyncDisposable {
   /** Milliseconds of a run. */
   pause = 0;
   readonly plugins: string[] = [];
+  /** Runs heed no signal, and go on when they are told. */
+  hangs = false;
+  readonly hanging: PromiseWithResolvers<void>[] = [];
 
   constructor(server: Server, shardBy: ShardBy) {
     this.server = server;
@@ -138,6 +141,11 @@ class Post implements AsyncDisposable {
     this.runs.set(key, [...(this.runs.get(key) ?? []), replica]);
     try {
       if (this.pause > 0) await Bun.sleep(this.pause);
+      if (this.hangs && !key.startsWith("key ")) {
+        const hanging = Promise.withResolvers<void>();
+        this.hanging.push(hanging);
+        await hanging.promise;
+      }
       await work();
     } finally {
       this.running.delete(key);
@@ -319,6 +327,30 @@ test("replicas beyond --shards stand by, and are ready", async () => {
   await post.divided(["second"]);
   await until(() => [...post.runs.values()].every((by) => by.at(-1) === "second"), { what: "the second works all" });
   expect(post.overlaps).toEqual([]);
+}, 60_000);
+
+test("a run that does not end is fenced after the grace period, and only then another replica works its key", async () => {
+  const post = await setUp(startEmbeddedCluster, "uid");
+  await post.begin("first");
+  await post.divided(["first"]);
+  post.hangs = true;
+  await fill(post);
+  await until(() => post.hanging.length === 8, { what: "runs that hang" });
+  post.hangs = false;
+  const came = performance.now();
+  await post.begin("second");
+  await post.divided(["first", "second"]);
+  expect(performance.now() - came).toBeGreaterThan(3_000);
+  expect(post.log("first")).toContain("Runs did not end within the grace period, and their keys go to another replica");
+  const stuck = [...post.running.keys()];
+  for (const { resolve } of post.hanging) resolve();
+  await post.worked();
+  // What hung wrote nothing after it: whoever has the key now said so in the status.
+  const parcels = await post.parcels();
+  for (const key of stuck) {
+    const parcel = parcels.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
+    expect(parcel?.status?.["by"]).toBe(post.runs.get(key)!.at(-1));
+  }
 }, 60_000);
 
 test("all objects of a namespace, and their children, are kept by one replica", async () => {

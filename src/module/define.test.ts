@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ConfigMap, Deployment, Secret } from "../resource/builtin/index.ts";
+import { ConfigMap, Deployment, Namespace, Secret } from "../resource/builtin/index.ts";
 import { allow } from "../controller/definition.ts";
 import { changed } from "../controller/predicate.ts";
 import { source } from "../controller/source.ts";
@@ -46,6 +46,26 @@ describe("defineController", () => {
       "Cannot define a controller: option 'for' is missing: name the kind it reconciles, or use defineKeyController",
     ],
     ["no reconcile", { for: Deployment }, "Cannot define controller 'deployment': option 'reconcile' is missing"],
+    [
+      "a wrong way to divide",
+      { for: Deployment, shardBy: "name", reconcile },
+      "option 'shardBy': expected 'uid', 'namespace' or { label, values }, got \"name\"",
+    ],
+    [
+      "a label without values",
+      { for: Deployment, shardBy: { label: "cell" }, reconcile },
+      "option 'shardBy': field 'values' is missing",
+    ],
+    [
+      "a label with a wrong value",
+      { for: Deployment, shardBy: { label: "cell", values: ["a b"] }, reconcile },
+      "option 'shardBy': field 'values': expected values of a label, such as 'blue', got 'a b'",
+    ],
+    [
+      "namespaces of a kind without",
+      { for: Namespace, shardBy: "namespace", reconcile },
+      "option 'shardBy': Namespace has no namespaces; leave it out, or use a label",
+    ],
     [
       "an unknown option",
       { for: Deployment, reconcile, reconsile: 1 },
