@@ -129,6 +129,11 @@ export class InformerPartitions {
     }
   }
 
+  /** Watches begin again where they are, because they are to show less. */
+  rewatch(): void {
+    for (const { reflector } of this.#partitions.values()) reflector.rewatch();
+  }
+
   /** Stops all partitions; resolves once nothing is left running. */
   async stop(): Promise<void> {
     for (const partition of this.#partitions.values()) end(partition);

@@ -9,7 +9,11 @@ function objectOf(
   more: { readonly uid?: string; readonly version?: string; readonly cell?: string } = {},
 ): AnyObject {
   const { uid = name, version = "1", cell = "ours" } = more;
-  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, uid, resourceVersion: version, creationTimestamp: "", labels: { cell } } };
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, uid, resourceVersion: version, creationTimestamp: "", labels: { cell } },
+  };
 }
 
 function setUp(known: readonly AnyObject[] = []) {

@@ -32,6 +32,7 @@ export class Reflector {
   #state: ReflectorState = START;
   #step: AbortController | undefined;
   #relist: ListReason | undefined;
+  #rewatch = false;
 
   constructor(options: ReflectorOptions) {
     const { random = Math.random, listSemaphore = new ListSemaphore() } = options;
@@ -55,8 +56,11 @@ export class Reflector {
         const event = await this.#perform(this.#state, this.#step.signal);
         if (signal.aborted) return;
         const reason = this.#relist;
+        const again = this.#rewatch && reason === undefined ? this.#state : undefined;
+        this.#rewatch = false;
         this.#relist = undefined;
-        this.#state = next(this.#state, reason === undefined ? event : { type: "relist", reason });
+        if (again?.kind === "watching") this.#state = { ...again, resourceVersion: this.#options.sink.resourceVersion };
+        else this.#state = next(this.#state, reason === undefined ? event : { type: "relist", reason });
       }
     } finally {
       checks[Symbol.dispose]();
@@ -89,6 +93,13 @@ export class Reflector {
       this.#relist = reason;
       this.#step?.abort(new Error("The reflector lists again"));
     }
+  }
+
+  /** Begins the watch again where it is, because less is to be watched than when it began. */
+  rewatch(): void {
+    if (this.#state.kind !== "watching") return;
+    this.#rewatch = true;
+    this.#step?.abort(new Error("The reflector watches less"));
   }
 
   async #perform(state: ReflectorState, signal: AbortSignal): Promise<ReflectorEvent> {

@@ -354,7 +354,7 @@ export class SharedInformer {
   /** What no longer belongs to the portion leaves at once; what newly belongs to it is listed. */
   #portioned(isMore: boolean): void {
     for (const processor of this.#partitions.processors) processor.discard((object) => this.#portion!.has(object));
-    if (!isMore) return;
+    if (!isMore) return this.#partitions.rewatch();
     this.#needs++;
     this.#partitions.relist(true);
   }

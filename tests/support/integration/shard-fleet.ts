@@ -135,10 +135,7 @@ export const idle = definePlugin({ name: "idle", setup() {} });`,
     const operator = this.#cleanup.use(
       await this.#bench.run({
         kubeconfig,
-        args: [
-          ...["--shards", "auto", "--leader-election-id", "fleet", "--leader-election-namespace", "default"],
-          "--watch",
-        ],
+        args: ["--shards=auto", "--leader-election-id=fleet", "--leader-election-namespace=default", "--watch"],
       }),
     );
     await operator.ready();
