@@ -1,7 +1,7 @@
 /** Replicas of the binary that divide the keys: each is worked by one, whoever comes, goes or dies. */
 import { describe, expect, test } from "bun:test";
 import { Fleet, overlaps } from "../../tests/support/integration/shard-fleet.ts";
-import { until } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
 import { available } from "../../tests/support/cluster.ts";
 
 const OBJECTS = 1_000;

@@ -8,7 +8,7 @@
  * `--whole` leaves the server's division of collections off.
  */
 import { parseArgs } from "node:util";
-import { until } from "../../tests/support/binary.ts";
+import { until } from "../../tests/support/until.ts";
 import { Fleet, overlaps, type RecordedRun, type Replica } from "../../tests/support/integration/shard-fleet.ts";
 
 const { values } = parseArgs({

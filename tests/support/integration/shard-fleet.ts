@@ -2,7 +2,8 @@
 import { createConnection, createServer, type AddressInfo, type Server } from "node:net";
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { Bench, type Operator, until } from "../binary.ts";
+import { Bench, type Operator } from "../binary.ts";
+import { until } from "../until.ts";
 import { Cluster } from "../cluster.ts";
 
 const ITEMS = "/apis/fleet.binnacle.dev/v1/namespaces/default/items";
