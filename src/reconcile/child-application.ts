@@ -1,4 +1,4 @@
-/** Applies one child, when it differs, and never to an object that is not this owner's. */
+/** Applies one child if it differs, and never to an object of another owner. */
 import { isStub } from "../cache/projection.ts";
 import type { AppliedState } from "../client/applied-memory.ts";
 import { childUpdates, isMadeBy } from "../client/child-entry.ts";
@@ -19,27 +19,26 @@ const ATTEMPTS = 5;
 const MARK = `f:${APPLIED_ANNOTATION}`;
 
 /**
- * The object of the child's name, when it is this owner's child or may be adopted: as the cache has it, and as the
- * server has it where the cache cannot tell.
+ * Finds the object of the child's name, in the cache or, where the cache cannot tell, at the server.
  *
- * @throws NotOwned, AlreadyOwned when it is not.
+ * @throws NotOwned, AlreadyOwned when it is neither this owner's child nor may be adopted.
  */
 export function knownChild(run: ObjectRunState, child: PlannedChild): Known | Promise<Known> {
   const { informer } = child.kind;
   const object = informer.store.get(child.key);
-  // A selector hides foreign objects of the name, and a stub their owner.
+  // A selector hides objects of others, and a stub hides their owner.
   const hidden = object === undefined ? informer.labels !== undefined || informer.fields !== undefined : isStub(object);
   return hidden ? found(run, child) : ours(run, child, object);
 }
 
 type Known = AnyObject | undefined;
 
-/** Whether the child is not what it should be; without a request. */
+/** Whether the child differs from what is desired. It sends no request. */
 export function isDue(run: ObjectRunState, child: PlannedChild): boolean {
   const { log } = run.environment;
   const { live } = child;
   if (live === undefined) return true;
-  if (live.metadata.deletionTimestamp !== undefined) return false; // its deletion is an event, and then it is made anew
+  if (live.metadata.deletionTimestamp !== undefined) return false; // its deletion is an event, after which it is created again
   if (isHeldByFormer(run, live)) return true;
   const held = heldOf(run, child, live);
   if (isThere(run, child, held)) return false;
@@ -49,12 +48,12 @@ export function isDue(run: ObjectRunState, child: PlannedChild): boolean {
   return true;
 }
 
-/** Makes a child that is due what it should be. */
+/** Brings a child that differs to its desired state. */
 export async function applyChild(run: ObjectRunState, child: PlannedChild): Promise<void> {
   const { memory, clock } = run.environment;
   const before = child.live;
   let answer: AnyObject | undefined;
-  // The cache may lag: each write says which object is meant, or that there is none, and otherwise nothing is written.
+  // The cache may lag, so each write names the object that it is meant for, or that there is none.
   for (let attempt = 1; ; attempt++) {
     try {
       answer = await write(run, child);
@@ -67,7 +66,7 @@ export async function applyChild(run: ObjectRunState, child: PlannedChild): Prom
       if (child.live?.metadata.deletionTimestamp !== undefined) return;
     }
   }
-  if (answer === undefined) return; // others have brought about what was to be written
+  if (answer === undefined) return; // the object has become as desired meanwhile
   child.live = answer;
   if (before !== undefined && memory.isFight(child.id, JSON.stringify(child.content), clock.now())) {
     const about = { child: child.what, ...differing(heldOf(run, child, before).state) };
@@ -79,7 +78,7 @@ export async function applyChild(run: ObjectRunState, child: PlannedChild): Prom
   if (!isThere(run, child, held)) memory.remember(child.id, answer, held.state);
 }
 
-/** The write that costs the server least and still says which object it means; `undefined` when there is nothing to write. */
+/** Sends the cheapest write that still names its object; `undefined` when there is nothing to write. */
 async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObject | undefined> {
   const { core, controller, managers } = run.environment;
   const { key, live } = child;
@@ -96,18 +95,18 @@ async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObjec
     if (patch === "nothing") return undefined;
     if (patch !== undefined) return core.writer.patch(resource, child.identity, patch, run);
   }
-  // An apply removes what is no longer desired, and only of what was applied.
+  // An apply removes what is no longer desired, but only among applied fields.
   const move = { from: managers, to: controller, asApplied: !isFormer };
   child.live = ours(run, child, await handOver(core, run, { resource, object: live, move }));
   return write(run, child);
 }
 
-/** What a controller holds of a child. */
+/** The fields of a child that a controller owns. */
 interface Held {
   readonly state: AppliedState;
-  /** Some of it by an update, as what is created is. */
+  /** Whether some are owned by an update, as those of a created object are. */
   readonly isUpdated: boolean;
-  /** Of that, the version of the object. */
+  /** The apiVersion of that update. */
   readonly apiVersion: string | undefined;
 }
 
@@ -133,18 +132,18 @@ function isThere(run: ObjectRunState, child: PlannedChild, { state, isUpdated }:
   const { fields } = state;
   const live = state.live as AnyObject;
   if (memory.isApplied(id, live, state)) return true;
-  // What this process has never written, one before it may have: the mark says so, and the fields that nobody has
-  // changed it since, because a change takes the ownership.
+  // An earlier process may have written the child: the mark shows that, and the owned fields show that nobody has changed
+  // them since, because a change takes over the ownership.
   const [digest] = markOf(live);
   if (digest === undefined || digest !== child.digest || fields === undefined) return false;
-  // Of an object that was created, defaults are held too.
+  // The creator of an object also owns its defaults.
   if (isUpdated) return isHeld({ desired: content, live, fields, dropsNothing: child.dropsNothing });
   if (!isOwned(content, fields)) return false;
   memory.remember(id, live, state);
   return true;
 }
 
-/** The merge patch that does what an apply would; `undefined` when something is to be removed, or only the server can merge. */
+/** The merge patch with the effect of an apply; `undefined` when something must be removed or only the server can merge. */
 function updateOf(child: PlannedChild, live: AnyObject, { state, apiVersion }: Held): Patch | "nothing" | undefined {
   const { content } = child;
   const desired = content as unknown as Record<string, unknown>;
@@ -169,12 +168,12 @@ function updateOf(child: PlannedChild, live: AnyObject, { state, apiVersion }: H
   return changes.mergesLists ? { type: "merge", body, resourceVersion } : { type: "merge", body };
 }
 
-/** The hashes of the mark: of what was written, and of its fields. */
+/** The hashes in the mark: of what was written, and of its fields. */
 function markOf({ metadata: { annotations } }: AnyObject): readonly (string | undefined)[] {
   return annotations?.[APPLIED_ANNOTATION]?.split(".") ?? [];
 }
 
-/** Whether an earlier name of the controller holds anything of the child. */
+/** Whether an earlier name of the controller owns fields of the child. */
 function isHeldByFormer({ environment: { controller, managers } }: ObjectRunState, live: AnyObject): boolean {
   return managers.length > 1 && managers.some((manager) => manager !== controller && isMadeBy(live, [manager]));
 }
@@ -187,12 +186,12 @@ function withoutMark(fields: FieldsV1): FieldsV1 {
   return { ...fields, "f:metadata": { ...metadata, "f:annotations": others } };
 }
 
-/** The object of the name has another UID. */
+/** Whether a write was refused because the object has another UID. */
 function isOther(error: unknown): boolean {
   return isInvalid(error) && error.status.details?.causes?.some(({ field }) => field === "metadata.uid") === true;
 }
 
-/** As the server has it. */
+/** Reads the child from the server. */
 async function found(run: ObjectRunState, child: PlannedChild): Promise<Known> {
   return ours(run, child, await run.environment.core.reader.findLive(child.kind.resource, child.identity));
 }

@@ -1,4 +1,4 @@
-/** One child as it will be applied: completed with namespace, owner and name, and refused before any write when it cannot be. */
+/** One child as it will be applied, with namespace, owner and name. A child that cannot be applied is refused before any write. */
 import { sha256 } from "../platform/digest.ts";
 import { type AnyObject, groupOf } from "../resource/handle.ts";
 import { type Key, keyString, type MetaInput } from "../resource/meta.ts";
@@ -16,23 +16,23 @@ import {
 } from "./owner.ts";
 import type { ObjectRunState } from "./run.ts";
 
-/** A child of the desired set, ready to be applied, with what is known of it at the server. */
+/** A child of the desired set, ready to be applied, and what is known of the live object. */
 export class PlannedChild {
   readonly kind: OwnedKind;
-  /** In the set. */
+  /** The child's name in the set. */
   readonly name: string;
-  /** As the caches have it. */
+  /** The object's key in the caches. */
   readonly key: string;
   readonly id: string;
-  /** What is applied, without what identifies the object: that is `undefined`, and counts as absent. */
+  /** The content that is applied; the fields that identify the object are `undefined`, which counts as absent. */
   readonly content: Content;
-  /** An object that nobody controls is taken over. */
+  /** Whether an object that nobody controls is taken over. */
   adopt = false;
-  /** The object as the server has it, once known. */
+  /** The live object, once known. */
   live: AnyObject | undefined = undefined;
-  /** May be left out when an object of its name is not this object's child. */
+  /** Whether the child is skipped if an object of its name is not this object's child. */
   skippable = false;
-  /** Why it is left out: an object of its name is not this object's child. */
+  /** Why the child is skipped. */
   skipped: NotOwned | AlreadyOwned | undefined = undefined;
   readonly #desired: DesiredObject;
   readonly #namespace: string | undefined;
@@ -68,26 +68,26 @@ export class PlannedChild {
     return { name: this.#desired.metadata.name, namespace: this.#namespace };
   }
 
-  /** As it was given. */
+  /** The metadata that the author gave. */
   get metadata(): MetaInput {
     return this.#desired.metadata;
   }
 
-  /** Hash of the content; `undefined` for kinds that need none. */
+  /** A hash of the content; `undefined` for kinds that need none. */
   get digest(): string | undefined {
     return isExact(this.#desired) ? undefined : (this.#digest ??= digestOf(this.content));
   }
 
   /**
-   * The mark of a child that was created or updated: the hash, and one of the fields without their values. What the server
-   * added is held too then, and only the second hash tells whether a field is no longer desired.
+   * The mark of a created or updated child: a hash of its content and one of its fields without values. The creator also owns
+   * what the server has added, so only the second hash shows whether a field is no longer desired.
    */
   get mark(): string | undefined {
     const { digest } = this;
     return digest === undefined ? undefined : `${digest}.${this.shape}`;
   }
 
-  /** Hash of the fields, whatever their values. */
+  /** A hash of the fields without their values. */
   get shape(): string {
     return (this.#shape ??= sha256(JSON.stringify(shapeOf(this.content))).slice(0, 11));
   }
@@ -113,7 +113,7 @@ export class PlannedChild {
     return isExact(this.#desired) && (top === "data" || top === "binaryData");
   };
 
-  /** What is created, or applied to the object that is known. */
+  /** The body of a create or apply. */
   body(): AppliedBody {
     const { apiVersion, kind } = this.#desired;
     const { content, live } = this;
@@ -126,7 +126,7 @@ export class PlannedChild {
     return { ...content, apiVersion, kind, metadata: identified };
   }
 
-  /** What the informer cannot see could be somebody else's, and would never be pruned. */
+  /** Refuses a child that the informer would not see: it could be somebody else's, and would never be pruned. */
   #refuseUnseen(): void {
     const { informer } = this.kind;
     const { kind } = this.#desired;
@@ -145,7 +145,7 @@ export class PlannedChild {
   }
 }
 
-/** A desired object without its identity. */
+/** The content of a desired object without its identity. */
 interface Content {
   readonly apiVersion: undefined;
   readonly kind: undefined;
@@ -167,7 +167,7 @@ function isExact({ apiVersion, kind }: DesiredObject): boolean {
   return apiVersion === "v1" && (kind === "ConfigMap" || kind === "Secret");
 }
 
-/** Independent of the order in which fields are written. */
+/** A digest that does not depend on the order of fields. */
 function digestOf(content: Content): string {
   const json = JSON.stringify(content, (_, value: unknown) =>
     typeof value !== "object" || value === null || Array.isArray(value)
@@ -177,7 +177,7 @@ function digestOf(content: Content): string {
   return sha256(json).slice(0, 22);
 }
 
-/** The value without what it says: names of fields in order, and the numbers of list items. */
+/** The shape of a value: the sorted names of its fields and the number of list items, without scalar values. */
 function shapeOf(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return 0;
   if (Array.isArray(value)) return value.map(shapeOf);
@@ -190,7 +190,7 @@ interface Secret extends DesiredObject {
   readonly data?: object;
 }
 
-/** The server turns `stringData` into `data` and forgets who set it: a change by others would go unseen. */
+/** Encodes `stringData` as the server would, which otherwise forgets who set it, so that changes by others would go unnoticed. */
 function encoded(secret: Secret): object {
   const { stringData, ...rest } = secret;
   if (stringData === undefined) return rest;
@@ -223,14 +223,14 @@ function namespaceOf(run: ObjectRunState, kind: OwnedKind, desired: DesiredObjec
   );
 }
 
-/** The metadata that makes an object a child: an owner reference, or where that cannot reach a label. */
+/** The metadata that makes an object a child: an owner reference, or a label where a reference is not possible. */
 function ownershipOf(
   run: ObjectRunState,
   child: PlannedChild,
 ): Pick<MetaInput, "labels" | "ownerReferences"> & Annotated {
   const owner = run.object;
   const { labels, ownerReferences } = child.metadata;
-  // The mark is compared by itself: an author's copy of it would say what was applied before.
+  // The mark is compared separately; an author's copy of it would be that of an earlier apply.
   const annotations = {
     ...child.metadata.annotations,
     [CHILD_ANNOTATION]: child.name,

@@ -1,4 +1,4 @@
-/** Children that the set no longer names: deleted, kept, or let go. */
+/** Deletes, keeps or releases the children that the set no longer names. */
 import { guardedPatch } from "../client/write-body.ts";
 import type { JsonPatchOperation } from "../client/client.ts";
 import { childUpdates, isMadeBy } from "../client/child-entry.ts";
@@ -20,7 +20,7 @@ import type { ObjectRunState } from "./run.ts";
 
 const ATTEMPTS = 5;
 
-/** A child with the name that it had in the set. */
+/** A child that is no longer desired, with its former name in the set. */
 export interface Surplus {
   readonly kind: OwnedKind;
   readonly object: AnyObject;
@@ -33,7 +33,7 @@ export interface Pruning {
   readonly kept: number;
 }
 
-/** The children that this controller made and the set no longer names. */
+/** Finds the children that this controller made and the set no longer names. */
 export function surplusOf(run: ObjectRunState, wanted: ReadonlySet<string>, options: SyncOptions<string>): Pruning {
   const prune: Surplus[] = [];
   const release: Surplus[] = [];
@@ -55,9 +55,10 @@ export function surplusOf(run: ObjectRunState, wanted: ReadonlySet<string>, opti
 }
 
 /**
- * Deletes and releases. What others came after waits until those are gone; their deletion runs the object again.
+ * Deletes and releases children. A child that others came after is deleted once those are gone; their deletion makes the
+ * object run again.
  *
- * @throws Error while some owned kind cannot be watched: its cache may be wrong by now.
+ * @throws Error while an owned kind cannot be watched, because its cache may be outdated.
  */
 export async function prune(
   run: ObjectRunState,
@@ -82,9 +83,9 @@ export async function prune(
 }
 
 /**
- * Deletes the children that no garbage collector finds: those tracked by a label.
+ * Deletes the children that are tracked by a label, which no garbage collector finds.
  *
- * @throws Error while some kind of theirs cannot be watched: one that is not seen would stay for ever.
+ * @throws Error while one of their kinds cannot be watched, because unseen children would stay forever.
  */
 export async function removeTracked(run: ObjectRunState): Promise<void> {
   for (const kind of run.environment.owned) {
@@ -105,7 +106,7 @@ function isThere(kind: OwnedKind, { metadata }: AnyObject): boolean {
   return kind.informer.store.get(keyString(metadata))?.metadata.uid === metadata.uid;
 }
 
-/** Deletes the object that was looked at, and no other of its name; one that others changed is looked at again. */
+/** Deletes exactly the object that was seen. If it was changed meanwhile, it is read again. */
 async function deleteChild(run: ObjectRunState, kind: OwnedKind, seen: AnyObject): Promise<void> {
   const { core, memory, managers } = run.environment;
   let object: AnyObject | undefined = seen;
@@ -126,12 +127,12 @@ async function deleteChild(run: ObjectRunState, kind: OwnedKind, seen: AnyObject
   memory.forget(childId(kind.resource, keyString(seen.metadata)));
 }
 
-/** From now on the object is nobody's; what it holds stays as it is. */
+/** Releases a child: nobody owns it any more, and its content stays as it is. */
 async function releaseChild(run: ObjectRunState, { kind, object: seen }: Surplus): Promise<void> {
   const { core, memory, controller, managers } = run.environment;
   let object: AnyObject | undefined = seen;
   if (managers.some((manager) => childUpdates(seen, manager) !== undefined)) {
-    // Who adopts it later applies, and could remove nothing that stays held by an update.
+    // A later owner applies, and could not remove fields that are owned by an update.
     const move = { from: managers, to: controller, asApplied: true };
     object = await handOver(core, run, { resource: kind.resource, object: seen, move });
     if (object === undefined || object.metadata.uid !== seen.metadata.uid) return;

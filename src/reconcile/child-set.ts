@@ -1,4 +1,4 @@
-/** `children.sync`: makes what the cluster has of an object's children the set that its reconciler wants. */
+/** `children.sync`: brings the children of an object in the cluster to the desired set. */
 import { applyChild, isDue, knownChild } from "./child-application.ts";
 import { PlannedChild } from "./child-plan.ts";
 import { prune, removeTracked, surplusOf } from "./child-pruning.ts";
@@ -12,7 +12,7 @@ import type { ObjectRunState } from "./run.ts";
 export class ChildSet {
   readonly #run: ObjectRunState;
   #synced = false;
-  /** Of a sync that came to its end. */
+  /** The children of a completed sync. */
   #children: readonly PlannedChild[] | undefined;
 
   constructor(run: ObjectRunState) {
@@ -31,7 +31,7 @@ export class ChildSet {
         const child = new PlannedChild(run, name, object);
         if (wanted.has(child.id)) throw new TypeError(`Cannot sync children: ${child.what} is in the set twice`);
         wanted.add(child.id);
-        run.keep(child.kind.resource, child.content); // also of one that is there, and is not written
+        run.keep(child.kind.resource, child.content); // also if the child is up to date and not written
         children.push(child);
       }
     }
@@ -42,7 +42,7 @@ export class ChildSet {
           "pass `{ allowEmpty: true }` when that is meant",
       );
     }
-    // Every refusal comes before the first write.
+    // Everything is checked before the first write.
     for (const child of children) {
       child.adopt = adopts(options, child.name);
       child.skippable = options.onForeign === "skip";
@@ -62,7 +62,7 @@ export class ChildSet {
     return resultOf(desired, children);
   }
 
-  /** `sync` came to its end, even if some children wait for others. */
+  /** Whether `sync` has completed, even if some children wait for others. */
   get hasSynced(): boolean {
     return this.#children !== undefined;
   }
@@ -75,7 +75,7 @@ export class ChildSet {
     );
   }
 
-  /** Deletes the children that no garbage collector finds: those tracked by a label. */
+  /** Deletes the children that are tracked by a label, which no garbage collector finds. */
   async removeTracked(): Promise<void> {
     await removeTracked(this.#run);
   }
@@ -98,7 +98,7 @@ interface Waves {
   readonly after: Order;
 }
 
-/** Applies what is not waiting for others; false when something was. */
+/** Applies the children that wait for no other. @returns false when some are waiting. */
 async function applyInOrder(
   run: ObjectRunState,
   names: readonly string[],
@@ -124,14 +124,14 @@ async function applyInOrder(
   return !waiting;
 }
 
-/** All at once; no request for what is as it should be. */
+/** Applies several children in parallel; a child that is up to date needs no request. */
 function applyAll(run: ObjectRunState, children: readonly PlannedChild[]): Promise<void> | undefined {
   const due = children.filter((child) => child.skipped === undefined && isDue(run, child));
   if (due.length === 0) return undefined;
   return due.length === 1 ? applyOne(run, due[0]!) : applySeveral(run, due);
 }
 
-/** Leaves the child out when that was asked for and it is the reason. @throws the error otherwise. */
+/** Skips a child whose name is taken, if that is allowed. @throws the error otherwise. */
 function skip(child: PlannedChild, error: unknown): void {
   if (!child.skippable || !(error instanceof NotOwned || error instanceof AlreadyOwned)) throw error;
   child.skipped = error;
@@ -150,7 +150,7 @@ async function applySeveral(run: ObjectRunState, children: readonly PlannedChild
 
 type Order = NonNullable<SyncOptions<string>["after"]>;
 
-/** What the server has, under the names of the set. */
+/** The live objects under the names of the set. */
 function resultOf(desired: DesiredSet, children: readonly PlannedChild[]): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const name of Object.keys(desired)) result[name] = Array.isArray(desired[name]) ? [] : undefined;

@@ -6,7 +6,7 @@ type ReadOf<Owned extends Shape, D> = D extends { readonly apiVersion: infer A; 
   ? Extract<Owned, { readonly apiVersion: A; readonly kind: K }>["read"]
   : never;
 
-/** What becomes of a set when an object of a child's name is not this object's child. */
+/** What to do with a set when an object of a child's name is not this object's child. */
 export type OnForeign = "skip" | "fail";
 
 /** What the server has after the sync, under the names that were given; nothing for a child that was left out. */
@@ -40,7 +40,7 @@ export interface SyncOptions<Name, Foreign extends OnForeign = OnForeign> {
   readonly after?: { readonly [K in Name & string]?: readonly Others<Name, K>[] };
   /** Left in place when no longer desired. */
   readonly keep?: readonly Name[];
-  /** Let go when no longer desired: they stay as they are, and belong to nobody. */
+  /** Released when no longer desired: they stay as they are, and nobody owns them. */
   readonly release?: readonly Name[];
   /** Without it a set that would delete the last child of a living object is refused. @default false */
   readonly allowEmpty?: boolean;
@@ -62,12 +62,12 @@ export interface SyncOptions<Name, Foreign extends OnForeign = OnForeign> {
   readonly dryRun?: boolean;
 }
 
-/** A child that `children.sync` left out, because an object of its name is not this object's child. */
+/** A child that `children.sync` skipped, because an object of its name is not this object's child. */
 export interface SkippedChild {
-  /** In the set. */
+  /** The child's name in the set. */
   readonly name: string;
   readonly kind: string;
-  /** Of the object that is there. */
+  /** The key of the existing object. */
   readonly key: Key;
   readonly reason: "NotOwned" | "AlreadyOwned";
   readonly message: string;

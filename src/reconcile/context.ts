@@ -1,4 +1,4 @@
-/** What a run gets: the types. */
+/** The types of a run's context. */
 import type { Client } from "../client/client.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { Shape } from "../resource/handle.ts";
@@ -17,7 +17,7 @@ export interface Logger {
 
 export type { Cause };
 
-/** What every run gets, with an object or without. */
+/** The context of every run, with an object or without. */
 export interface RunContext {
   readonly client: Client;
   readonly key: Key;
@@ -26,7 +26,7 @@ export interface RunContext {
    * run's writes are refused from then on; in the last the run has the grace period to come to its end.
    */
   readonly signal: AbortSignal;
-  /** Milliseconds since the epoch, by the clock of the controller: in a test the one that the test gave. */
+  /** Milliseconds since the epoch, by the controller's clock, which a test can replace. */
   readonly now: () => number;
   /**
    * Waits, by the same clock; a number is milliseconds.
@@ -53,17 +53,17 @@ export interface RunEvents {
   warning(reason: string, message: string): void;
 }
 
-/** What a run with an object gets besides. */
+/** What the context of a run with an object has in addition. */
 export interface ObjectContext<S extends Shape, Owned extends Shape> extends RunContext {
   readonly status: StatusWriter<S>;
   readonly children: Children<Owned>;
   readonly events: RunEvents;
 }
 
-/** What a run may return, to be run again later. */
+/** What a run may return in order to run again later. */
 export interface Result {
   /** Runs again after so long, unless an event comes first. */
   readonly requeueAfter?: Duration | undefined;
-  /** Of that next run; higher runs first. @default the priority that this run had */
+  /** The priority of that run; higher runs first. @default the priority of this run */
   readonly priority?: number | undefined;
 }

@@ -1,9 +1,9 @@
-/** Kinds of CustomResourceDefinitions, told by their group; some of those look like built-in ones, and are taken for such. */
+/** Recognises custom kinds by their group; a custom kind whose group looks built-in counts as built-in. */
 import type { Resource } from "../resource/handle.ts";
 
 /**
- * A custom resource is stored as it was given, and an update of its status changes nothing else. Of a built-in kind the
- * server leaves out what means nothing, such as an empty text, and some statuses carry labels and annotations along.
+ * Custom resources are stored as they are given, and an update of their status changes nothing else. Of built-in kinds the
+ * server drops empty values, and an update of some statuses also changes labels and annotations.
  */
 export function isCustomKind({ group }: Resource): boolean {
   return group.includes(".") && !group.endsWith(".k8s.io");

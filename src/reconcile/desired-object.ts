@@ -1,4 +1,4 @@
-/** What an author gave to `children.sync`, checked for what the types cannot see: modules run without a type check. */
+/** Checks what an author gives to `children.sync`, because modules run without a type check. */
 import type { MetaInput } from "../resource/meta.ts";
 
 /** A member of the set that `children.sync` was given. */
@@ -21,7 +21,7 @@ const OPTIONS: ReadonlySet<string> = new Set([
   "dryRun",
 ]);
 
-/** @throws TypeError when the set is no set of named children, or an option is none. */
+/** Checks a set and its options. @throws TypeError when the set has no named children, or an option does not exist. */
 export function checkSet(desired: unknown, options: object): void {
   if (typeof desired !== "object" || desired === null || Array.isArray(desired)) {
     throw new TypeError(`Cannot sync children: expected an object that gives each child a name, got ${shown(desired)}`);
@@ -35,13 +35,13 @@ export function checkSet(desired: unknown, options: object): void {
   throw new TypeError(`Cannot sync children: 'onForeign' must be "skip" or "fail", got ${shown(onForeign)}`);
 }
 
-/** Of an object that was read, and never written. */
+/** Fields that only objects from the server have. */
 const OF_THE_SERVER = ["uid", "resourceVersion", "managedFields"] as const;
 
 /**
  * The objects under one name of the set.
  *
- * @throws TypeError when one is no object that can be applied.
+ * @throws TypeError when one of them cannot be applied.
  */
 export function objectsOf(name: string, given: DesiredSet[string]): readonly DesiredObject[] {
   if (given === undefined) return [];

@@ -1,8 +1,8 @@
-/** A run whose writes the server checks and does not store. */
+/** Makes the writes of a run dry runs, which the server checks and does not store. */
 import { AppliedMemory } from "../client/applied-memory.ts";
 import type { ObjectRunState } from "./run.ts";
 
-/** The same run: what it learns of the cluster by dry writes is not remembered. */
+/** The same run with dry writes; their responses are not remembered. */
 export function dryRunOf(run: ObjectRunState): ObjectRunState {
   const { environment, gate, origin, item, deleting, log } = run;
   return {

@@ -1,7 +1,7 @@
-/** What a reconciler throws to say how to go on. Recognised by name, so that a module's own copy works too. */
+/** The errors by which a reconciler says how to continue. They are recognised by name, so that a module's own copy works too. */
 import { type Duration, parseDuration } from "../resource/duration.ts";
 
-/** Retries after the given time instead of the back-off. */
+/** The run is retried after the given time instead of the back-off. */
 export class RetryError extends Error {
   override readonly name = "RetryError" as const;
   /** Milliseconds. */
@@ -13,12 +13,12 @@ export class RetryError extends Error {
   }
 }
 
-/** Not retried: the key is parked until something about it changes. */
+/** The run is not retried: its key is parked until a new event arrives. */
 export class TerminalError extends Error {
   override readonly name = "TerminalError" as const;
 }
 
-/** An object of a child's name exists, and nobody of ours made it. */
+/** An object of a child's name exists that is not this object's child. */
 export class NotOwned extends Error {
   override readonly name = "NotOwned" as const;
 }
@@ -28,7 +28,7 @@ export class AlreadyOwned extends Error {
   override readonly name = "AlreadyOwned" as const;
 }
 
-/** Ends a run that waits for its children to become ready; their next event runs the key again. Not a failure. */
+/** Ends a run that waits for its children to become ready; their next event makes the key run again. It is no failure. */
 export class WaitingForChildren extends Error {
   override readonly name = "WaitingForChildren" as const;
 }

@@ -1,28 +1,28 @@
-/** What an object says of a `finalize` that fails: a warning Event each time, and a condition while it lasts. */
+/** Reports a failing `finalize` on its object: by a warning Event each time, and by a condition while it lasts. */
 import type { Condition } from "../resource/meta.ts";
 import { failureMessage } from "./failure-message.ts";
 import type { ObjectRun } from "./object-run.ts";
 
-/** The condition of a finalizer: each has its own, so that controllers of one kind do not fight over it. */
+/** The type of a finalizer's condition. Each finalizer has its own, so that controllers of one kind do not overwrite each other's. */
 function finalizedCondition(finalizer: string): string {
   return `${finalizer}-finalized`;
 }
 
-/** Says that the finalizer stays, and why. */
+/** Reports that the finalizer stays, and why. */
 export async function tellFailure(run: ObjectRun, finalizer: string, error: unknown): Promise<void> {
   const message = failureMessage(run, error);
   run.events.warning("FinalizeFailed", message);
   if (!(await hasConditions(run))) return;
   const before = present(run, finalizer);
   const isTold = before?.status === "False" && before.reason === "FinalizeFailed";
-  // A write runs the other controllers of the object, and theirs this one: with messages that always differ they
-  // would drive each other.
+  // A write makes the other controllers of the object run, and theirs this one: with messages that always differ they would
+  // keep each other running.
   if (isTold && (before.message === message || !isPowerOfTwo(run.attempt))) return;
   const type = finalizedCondition(finalizer);
   run.objectStatus.condition({ type, status: false, reason: "FinalizeFailed", message });
 }
 
-/** Takes back what was said, now that `finalize` has come through, or waits for something. */
+/** Withdraws the report once `finalize` has succeeded or waits for something. */
 export function takeBackFailure(run: ObjectRun, finalizer: string, now: "Finalized" | "Finalizing"): void {
   const before = present(run, finalizer);
   if (before === undefined || before.reason === now) return;
@@ -34,7 +34,7 @@ async function hasConditions(run: ObjectRun): Promise<boolean> {
   try {
     return (await run.environment.statusShape.get()).conditions;
   } catch {
-    return false; // the server is away, and could not be told either
+    return false; // the server is unreachable, so the status could not be written either
   }
 }
 

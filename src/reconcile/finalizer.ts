@@ -1,5 +1,5 @@
 /**
- * Adds and removes finalizers, so that neither a concurrent change nor another object of the same name is harmed.
+ * Adds and removes finalizers without overwriting concurrent changes or touching another object of the same name.
  *
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
  */
@@ -13,7 +13,7 @@ const ATTEMPTS = 5;
 
 /** The finalizer of a controller: `<group of the kind, or binnacle.dev>/<name>`. */
 export function finalizerName(resource: Resource, controller: string): string {
-  // Groups of built-in kinds are not ours to use, and finalizers need a domain.
+  // Finalizers need a domain, and the groups of built-in kinds do not belong to us.
   const group = resource.group.includes(".") && !resource.group.endsWith(".k8s.io") ? resource.group : "binnacle.dev";
   return `${group}/${controller}`;
 }
@@ -24,14 +24,14 @@ export function hasFinalizer(object: AnyObject, names: readonly string[]): boole
   return finalizers !== undefined && finalizers.some((finalizer) => names.includes(finalizer));
 }
 
-/** Adds the finalizer; false when the object is gone or being deleted, where none may be added. */
+/** Adds the finalizer. @returns false when the object is gone or being deleted, because none may be added then. */
 export function addFinalizer(run: ObjectRunState, name: string): Promise<boolean> {
   return change(run, (object) => {
     if (object.metadata.deletionTimestamp !== undefined) return "refused";
     const finalizers = object.metadata.finalizers ?? [];
     if (finalizers.includes(name)) return [];
     if (finalizers.length > 0) return [{ op: "add", path: "/metadata/finalizers/-", value: name }];
-    // Adding the list would overwrite one that somebody else adds at the same time: as a value null says that there is none.
+    // Adding a list would overwrite one that somebody else adds at the same time, so the patch tests that there is none (null).
     return [
       { op: "test", path: "/metadata/finalizers", value: null },
       { op: "add", path: "/metadata/finalizers", value: [name] },
@@ -46,13 +46,13 @@ export function removeFinalizers(run: ObjectRunState, names: readonly string[]):
     (object.metadata.finalizers ?? []).forEach((finalizer, index) => {
       if (!names.includes(finalizer)) return;
       const path = `/metadata/finalizers/${index}`;
-      operations.unshift({ op: "test", path, value: finalizer }, { op: "remove", path }); // the last first: indices stay
+      operations.unshift({ op: "test", path, value: finalizer }, { op: "remove", path }); // from the last to the first, so that indices stay valid
     });
     return operations;
   });
 }
 
-/** Patches until the patch fits the object as it is; false when it is gone or the change is refused. */
+/** Retries the patch until it fits the current object. @returns false when the object is gone or the change is refused. */
 async function change(
   run: ObjectRunState,
   plan: (object: AnyObject) => readonly JsonPatchOperation[] | "refused",
@@ -68,7 +68,7 @@ async function change(
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;
-      // A failed test is 422: the object is not the one that was read.
+      // A failed test is reported as 422: the object has changed since it was read.
       if (!isApiError(error) || error.code !== 422 || attempt === ATTEMPTS) throw error;
       object = await core.reader.findLive(resource, run.object.metadata);
     }

@@ -1,10 +1,10 @@
-/** The objects with sensitive values that one run has read or written, so that what it says repeats none of them. */
+/** Remembers the objects with sensitive values that a run has read or written, so that its messages can leave these out. */
 import { printable } from "../observe/printable.ts";
 import type { SensitiveTexts } from "../resource/sensitive.ts";
 
-/** Shorter values occur by chance. */
+/** Shorter values are ignored, because they occur by chance. */
 const SHORTEST = 8;
-/** Characters of a text that are looked at, and repeated at most. */
+/** The most characters of a text that are searched and kept. */
 const LONGEST = 65_536;
 const INSTEAD = "[redacted]";
 
@@ -13,11 +13,11 @@ export interface KeptSecretsOptions {
   readonly most?: number | undefined;
 }
 
-/** Keeps references only: values are taken out of the objects when there is something to say. */
+/** Keeps references only; the values are extracted when a message must be cleaned. */
 export class KeptSecrets {
   readonly #objects = new Map<unknown, SensitiveTexts>();
   readonly #most: number;
-  /** Longest first, because a value may be a part of another one. `undefined` until they are wanted. */
+  /** The values, longest first because one may be a part of another; `undefined` until they are needed. */
   #needles: readonly string[] | undefined;
 
   constructor({ most = Infinity }: KeptSecretsOptions = {}) {
@@ -31,7 +31,7 @@ export class KeptSecrets {
     if (this.#objects.size > this.#most) this.#objects.delete(this.#objects.keys().next().value);
   }
 
-  /** The text without any of the values: as they are, in base64, and as JSON and URLs spell them. */
+  /** Removes the values from a text, in plain form, in base64, and as escaped in JSON and URLs. */
   clean(text: string): string {
     if (text.length < SHORTEST) return text;
     let clean = text.slice(0, LONGEST);
@@ -56,7 +56,7 @@ export class KeptSecrets {
 function* spellings(value: string): Generator<string> {
   if (value.length < SHORTEST) return;
   yield value;
-  const trimmed = value.trim(); // what `echo` made ends with a line break
+  const trimmed = value.trim(); // a value that was made with `echo` ends with a line break
   if (trimmed.length < SHORTEST) return;
   for (const text of trimmed === value ? [value] : [value, trimmed]) {
     yield text;

@@ -1,4 +1,4 @@
-/** One run of one key: what `reconcile` of a key controller gets as its context, and an object's run builds on. */
+/** One run of one key: the context of a key controller's `reconcile`, and the base of an object's run. */
 import type { Client } from "../client/client.ts";
 import { KubeClient } from "../client/kube-client.ts";
 import type { RequestContext } from "../client/client-scope.ts";
@@ -12,14 +12,14 @@ import type { Cause, Logger, RunContext } from "./context.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
 import { handOriginOf, originOf, type RunItem, type ControllerEnvironment } from "./run.ts";
 
-/** The part of a run that needs no object; it is its own gate: closed when the run is over or cancelled. */
+/** The part of a run that needs no object. It is its own write gate, which closes when the run ends or is cancelled. */
 export class KeyRun implements RunContext, RequestContext {
   readonly environment: ControllerEnvironment;
   readonly item: RunItem;
   #closed: string | undefined;
-  /** Behind the author's signal. */
+  /** The controller of the author's signal. */
   #abort: AbortController | undefined;
-  /** Fires with the gate: what the run sends may come to its end until then. */
+  /** Aborts when the gate closes; until then requests of the run may complete. */
   #cutOff: AbortController | undefined;
   #leaving: string | undefined;
   #client: Client | undefined;
@@ -60,7 +60,7 @@ export class KeyRun implements RunContext, RequestContext {
     this.#abort ??= new AbortController();
     const reason = this.#closed ?? this.#leaving;
     if (reason !== undefined) this.#abort.abort(new Error(reason));
-    void this.#lastSignal; // an author who heeds the signal does not want requests to outlive the run either
+    void this.#lastSignal; // an author who uses the signal also wants requests to end with the run
     return this.#abort.signal;
   }
 
@@ -85,7 +85,7 @@ export class KeyRun implements RunContext, RequestContext {
     return async (work) => work(this.#lastSignal);
   }
 
-  /** The author's signal has fired because the run is to end soon, and what it threw says no more than that. */
+  /** Whether an error only says that the author's signal has fired because the run must end soon. */
   isCutShort(error: unknown): boolean {
     return this.#leaving !== undefined && this.#abort !== undefined && isAbortOf(this.#abort.signal, error);
   }
@@ -104,18 +104,18 @@ export class KeyRun implements RunContext, RequestContext {
     if (texts !== undefined && object !== undefined) (this.#secrets ??= new KeptSecrets()).add(object, texts);
   }
 
-  /** A text without any sensitive value that this run has read or written. */
+  /** Removes from a text the sensitive values that this run has read or written. */
   clean(text: string): string {
     return this.#secrets === undefined ? text : this.#secrets.clean(text);
   }
 
-  /** The run is to end soon: its signal fires, and it may still write. */
+  /** The run must end soon: its signal fires, but it may still write. */
   leave(reason: string): void {
     this.#leaving ??= reason;
     this.#abort?.abort(new Error(reason));
   }
 
-  /** From now on the run's signal has fired and its writes are refused. */
+  /** Ends the run: its signal fires, and its writes are refused from now on. */
   close(reason: string): void {
     if (this.#closed !== undefined) return;
     this.#closed = reason;
@@ -130,12 +130,12 @@ export class KeyRun implements RunContext, RequestContext {
   }
 }
 
-/** Whether an error is what a signal gives to those who wait with it. */
+/** Whether an error is the abort of a signal. */
 function isAbortOf(signal: AbortSignal, error: unknown): boolean {
   return error === signal.reason || (error instanceof Error && error.name === "AbortError");
 }
 
-/** The same run for the author's client, whose writes count as news where those of the runtime do not. */
+/** The context of the author's client: its writes make the key run again where those of the runtime do not. */
 class AuthorContext implements RequestContext {
   readonly #run: KeyRun;
   #origin: string | undefined;

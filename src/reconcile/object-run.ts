@@ -1,8 +1,8 @@
 /**
- * One run of one object: what the author's `reconcile` and `finalize` get as their context.
+ * One run of one object: the context of the author's `reconcile` and `finalize`.
  *
- * Nothing that a reconciler does not touch is made: the members are getters, and the parts behind them come to life on
- * first use.
+ * What a reconciler does not use is never created: the members are getters, and the parts behind them are created on first
+ * use.
  */
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
@@ -20,9 +20,9 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
   declare readonly environment: ObjectControllerEnvironment;
   object: AnyObject;
   readonly deleting: boolean;
-  /** The object left what the controller watches, and still carries its finalizer. */
+  /** Whether the object has left the selector of `for` and still carries its finalizer. */
   readonly leftSelector: boolean;
-  /** The run lets the object go. */
+  /** Whether the run finalizes the object. */
   finalizing = false;
   #children: ChildSet | undefined;
   #status: ObjectStatus | undefined;
@@ -68,7 +68,7 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
     this.environment.events.record(this.object, { type, reason, message: this.clean(String(message)) });
   }
 
-  /** The object itself may hold sensitive values: it is looked at only when there is something to say. */
+  /** The object itself may hold sensitive values, which are looked for only when there is a message. */
   override clean(text: string): string {
     const { resource } = this.environment;
     if (sensitiveTexts(resource) !== undefined) {
@@ -83,7 +83,7 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
     return latest !== undefined && latest.metadata.uid === this.object.metadata.uid ? latest : this.object;
   }
 
-  /** Writes what was set of the status and not yet written, with what is to be said of children that were left out. */
+  /** Writes what was set of the status and not written yet, and reports skipped children. */
   flush(): Promise<void> | undefined {
     const children = this.#children;
     if (children !== undefined && this.#hasNews(children)) return this.#flushWithSkipped(children.skipped);

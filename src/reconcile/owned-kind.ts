@@ -6,14 +6,14 @@ import { groupKind, type Resource } from "../resource/handle.ts";
 export interface OwnedKind {
   readonly resource: Resource;
   readonly track: "owner" | "label";
-  /** Sees the children; it has {@link OWNER_INDEX}. */
+  /** The informer of the children; it has {@link OWNER_INDEX}. */
   readonly informer: SharedInformer;
 }
 
 /** The index by the owner's UID that the informers of owned kinds have. */
 export const OWNER_INDEX = "binnacle.dev/owner";
 
-/** Tells the children of all kinds apart. */
+/** An identifier that is unique among the children of all kinds. */
 export function childId(resource: Resource, key: string): string {
   return `${groupKind(resource)}/${key}`;
 }

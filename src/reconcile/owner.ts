@@ -1,12 +1,12 @@
-/** Who owns a child: owner references, and labels where those cannot reach. */
+/** The owner of a child, by owner reference, or by label where a reference is not possible. */
 import { CHILD_ANNOTATION, OWNER_UID_LABEL } from "../client/child-entry.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { Key, OwnerReference } from "../resource/meta.ts";
 
 export { CHILD_ANNOTATION, OWNER_UID_LABEL };
-/** On a child whose values the server may write otherwise: a hash of what was applied, read after a restart. */
+/** The annotation with a hash of what was applied, on a child whose values the server may normalise; it is read after a restart. */
 export const APPLIED_ANNOTATION = "binnacle.dev/applied";
-/** On a child without an owner reference: `namespace/name` of the object that it belongs to. */
+/** The annotation of a child without an owner reference with `namespace/name` of its owner. */
 export const OWNER_ANNOTATION = "binnacle.dev/owner";
 
 /** The reference that makes `owner` the controller of a child. */
@@ -15,7 +15,7 @@ export function controllerReference(owner: AnyObject): OwnerReference {
   return { apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** The one owner that controls the object. */
+/** The owner reference that is marked as the controller. */
 export function controllerOf(object: AnyObject): OwnerReference | undefined {
   const references = object.metadata.ownerReferences;
   if (references === undefined) return undefined;
@@ -26,7 +26,7 @@ export function controllerOf(object: AnyObject): OwnerReference | undefined {
 /** The UID of the object that a child belongs to, by owner reference or by label. */
 export function ownerUid(child: AnyObject): string | undefined {
   const { ownerReferences, labels } = child.metadata;
-  // Asked of every object of the cluster, of which most have neither.
+  // This is called for every object of the cluster, and most have neither.
   return ownerReferences === undefined && labels === undefined ? undefined : ownerOf(child);
 }
 

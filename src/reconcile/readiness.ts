@@ -1,4 +1,4 @@
-/** When a child counts as ready for the children that come after it. */
+/** Decides whether a child is ready, for the children that come after it. */
 import type { AnyObject } from "../resource/handle.ts";
 
 interface Workload {
@@ -9,7 +9,7 @@ interface Workload {
 }
 
 /**
- * Whether the object does its work: workloads by their replicas, others by a condition, the rest by existing.
+ * Whether an object is ready: workloads by their replicas, other kinds by a condition, the rest by their existence.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
  */

@@ -1,4 +1,4 @@
-/** What the runs of a controller share, and what the parts of a run (children, status, finalizer) know of it. */
+/** What the runs of a controller share, and the view of a run that its parts (children, status, finalizer) have. */
 import type { ClientCore } from "../client/kube-client.ts";
 import type { RequestContext } from "../client/client-scope.ts";
 import type { WriteGate } from "../client/write-gate.ts";
@@ -25,11 +25,11 @@ export interface ControllerEnvironment {
     enabled(level: "debug"): boolean;
   };
   readonly events: ControllerEvents;
-  /** Closed at the loss of leadership and when the controller has stopped. */
+  /** The gate of the controller, closed when leadership is lost and when the controller has stopped. */
   readonly gate: WriteGate;
 }
 
-/** What the runs of an object controller share besides. */
+/** What the runs of an object controller share in addition. */
 export interface ObjectControllerEnvironment extends ControllerEnvironment {
   readonly resource: Resource;
   readonly statusShape: Pick<KnownStatusShape, "get" | "forget">;
@@ -37,41 +37,41 @@ export interface ObjectControllerEnvironment extends ControllerEnvironment {
   /** The controller's name and its earlier names. */
   readonly managers: readonly string[];
   readonly owned: readonly OwnedKind[];
-  /** The condition that says which children were left out. */
+  /** The type of the condition that reports skipped children. */
   readonly childrenCondition: string;
-  /** Told after each sync whether children were left out: then the key looks again after a while. */
+  /** Called after each sync with whether children were skipped; if so, the key runs again after a while. */
   skippedChildren(key: string, isAny: boolean): void;
-  /** The object as the cache has it now. */
+  /** The object as it is in the cache now. */
   latest(key: string): AnyObject | undefined;
   readonly memory: AppliedMemory;
 }
 
-/** What one item of the queue brings. */
+/** The queue item that a run is for. */
 export interface RunItem {
   readonly key: string;
   readonly attempt: number;
   readonly causes: readonly Cause[];
 }
 
-/** A run of an object, as its parts see it. */
+/** The state of a run of an object that its parts work with. */
 export interface ObjectRunState extends RequestContext {
   readonly environment: ObjectControllerEnvironment;
   readonly item: RunItem;
-  /** The object as this run sees it; own writes replace it. */
+  /** The object in the state that this run knows; own writes replace it. */
   object: AnyObject;
   readonly deleting: boolean;
   readonly log: Logger;
   keep(resource: Resource, object: unknown): void;
-  /** The newest state of the object: the cache's, which own writes reach at once. */
+  /** The newest state of the object, from the cache, which own writes update at once. */
   latest(): AnyObject;
 }
 
-/** Marks what the runtime writes for a key to reach what its run declared: children, status, finalizers. */
+/** The origin of what the runtime writes for a key: children, status, finalizers. */
 export function originOf(controller: string, key: string): string {
   return `${controller}:${key}`;
 }
 
-/** Marks what the author's code writes by hand in a run of the key. */
+/** The origin of what the author's code writes by hand in a run of the key. */
 export function handOriginOf(controller: string, key: string): string {
-  return `+${controller}:${key}`; // no controller's name begins so
+  return `+${controller}:${key}`; // no controller's name begins with a plus sign
 }

@@ -1,11 +1,11 @@
-/** What an object says of children that were left out because their names are somebody else's: Events and a condition. */
+/** Reports skipped children, whose names are taken by objects of others, by Events and a condition. */
 import type { Condition } from "../resource/meta.ts";
 import type { SkippedChild } from "./children.ts";
 import type { RunEvents } from "./context.ts";
 import type { ObjectRunState } from "./run.ts";
 import type { ObjectStatus } from "./status-writer.ts";
 
-/** A run, as far as children that were left out concern it. */
+/** The part of a run that reporting skipped children needs. */
 interface Telling extends Pick<ObjectRunState, "environment" | "latest"> {
   readonly events: RunEvents;
   readonly objectStatus: Pick<ObjectStatus, "condition">;
@@ -13,14 +13,14 @@ interface Telling extends Pick<ObjectRunState, "environment" | "latest"> {
 
 const MOST = 1_024;
 
-/** Whether the object says that children were left out. */
+/** Whether the object's condition reports skipped children. */
 export function saysSkipped(run: Pick<Telling, "environment" | "latest">): boolean {
   const { status } = run.latest() as { readonly status?: { readonly conditions?: readonly Condition[] } };
   const type = run.environment.childrenCondition;
   return status?.conditions?.some((condition) => condition.type === type && condition.status === "False") === true;
 }
 
-/** Says which children were left out and why, or takes it back; the status is written with the rest of it. */
+/** Reports which children were skipped and why, or withdraws the report. The condition is written with the rest of the status. */
 export async function tellSkipped(run: Telling, skipped: readonly SkippedChild[]): Promise<void> {
   for (const { message } of skipped) run.events.warning("ChildSkipped", message);
   const { statusShape, childrenCondition: type } = run.environment;

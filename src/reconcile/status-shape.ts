@@ -1,4 +1,4 @@
-/** What the status of a kind has room for, of what the runtime writes by itself. */
+/** Which of the status fields that the runtime writes by itself a kind has. */
 import { publishedSchema } from "../kube/api/published-schema.ts";
 import { hostBound } from "../platform/as-host.ts";
 import { sleep, systemClock } from "../platform/clock.ts";
@@ -8,33 +8,33 @@ import { hasField, isForeign, schemaOfForeign } from "../resource/foreign.ts";
 import type { Resource } from "../resource/handle.ts";
 import type { StructuralSchema } from "../resource/schema/structural.ts";
 
-/** A server refuses an apply with a field that its schema does not have. */
+/** The fields that the schema of a status has; the server refuses an apply with other fields. */
 export interface StatusShape {
   /** `status.observedGeneration`. */
   readonly generation: boolean;
-  /** `status.conditions`, kept by their types, whoever sets them. */
+  /** `status.conditions` as a map by type. */
   readonly conditions: boolean;
   /** `observedGeneration` of each condition. */
   readonly conditionGeneration: boolean;
 }
 
 const NOTHING: StatusShape = Object.freeze({ generation: false, conditions: false, conditionGeneration: false });
-/** Milliseconds between the questions for a schema that is not there yet: a new kind's follows its definition. */
+/** Milliseconds between attempts to read a schema, which the server publishes some time after a new definition. */
 const PAUSES = [100, 400, 1_000];
-/** Milliseconds after which a server that did not say is asked again. */
+/** Milliseconds after which a server that has published no schema is asked again. */
 const AGAIN = 60_000;
 
-/** Connections go by the machine's time, whatever time a test's controllers have. */
+/** Requests are timed by the machine's clock, also when a test gives the controllers another clock. */
 const clock = hostBound(systemClock);
 
 export interface StatusShapesOptions {
   readonly resource: Resource;
   readonly transport: Pick<Transport, "request">;
-  /** A module of this process exports the kind, so that its definition is the cluster's. */
+  /** Whether a module of this process exports the kind, so that its definition is the cluster's. */
   readonly isDefined: () => boolean;
 }
 
-/** The shape of one kind's status; that of a kind which others define is asked for once. */
+/** The status shape of one kind; for a kind that others define the server is asked once. */
 export class KnownStatusShape {
   readonly #options: StatusShapesOptions;
   readonly #own: StatusShape | undefined;
@@ -49,7 +49,7 @@ export class KnownStatusShape {
     this.#own = version && shapeOf(version.schema);
   }
 
-  /** Without a promise when it is known. */
+  /** @returns a promise only while the shape is unknown. */
   get(): StatusShape | Promise<StatusShape> {
     if (this.#own !== undefined && this.#options.isDefined()) return this.#own;
     if (this.#published !== undefined) return this.#published;
@@ -57,7 +57,7 @@ export class KnownStatusShape {
     return (this.#asking ??= this.#ask().finally(() => (this.#asking = undefined)));
   }
 
-  /** The server refused what followed from it: its schema may be another by now. */
+  /** Forgets the shape, because the server refused a field and its schema may have changed. */
   forget(): void {
     this.#published = undefined;
   }
@@ -74,13 +74,13 @@ export class KnownStatusShape {
   }
 }
 
-/** Their schemas are not those of CustomResourceDefinitions, and their statuses belong to the cluster's own controllers. */
+/** Whether the kind is built-in: its schema is not that of a CustomResourceDefinition, and its status belongs to the cluster's own controllers. */
 function isBuiltin(resource: Resource): boolean {
   const isGenerated = resource.plural !== undefined && definitionOf(resource) === undefined && !isForeign(resource);
   return isGenerated || !resource.group.includes(".");
 }
 
-/** Where a handle of `foreignResource` has a schema, what that leaves out is left out. */
+/** Restricts the published shape to the fields that the schema of a `foreignResource` handle declares. */
 function declaredIn(resource: Resource, published: StatusShape): StatusShape {
   const schema = schemaOfForeign(resource);
   if (schema === undefined) return published;

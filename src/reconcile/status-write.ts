@@ -1,4 +1,4 @@
-/** Brings a status to the object of a run, and to no other object: every write names the version that it was made for. */
+/** Writes the status of a run's object, and of no other object: every write names the version or UID that it was made for. */
 import { changesOf, type FieldChanges, holdsMore, mergedWith } from "../client/field-changes.ts";
 import { withoutUnwanted } from "../client/field-removal.ts";
 import { handOver } from "../client/handover.ts";
@@ -17,17 +17,17 @@ const CROWDED = 3;
 
 export type Fields = Record<string, unknown>;
 
-/** What an object has, and what it is to have. */
+/** The live and the desired status of an object. */
 interface StatusState {
   readonly desired: Fields;
   readonly live: Fields;
-  /** What this controller holds of it. */
+  /** The fields of the status that this controller owns. */
   readonly fields: FieldsV1 | undefined;
 }
 
 /**
- * Writes what is desired, unless it is there. A conflict, which any change by others causes, is settled by reading the
- * object and starting over; an object of another UID is left alone.
+ * Writes the desired status if it differs. After a conflict, which any change by others causes, the object is read and the
+ * write starts over. An object of another UID is left alone.
  */
 export async function writeStatus(
   run: ObjectRunState,
@@ -38,7 +38,7 @@ export async function writeStatus(
   const { uid } = run.object.metadata;
   const read = (): Promise<AnyObject | undefined> => core.reader.findLive(resource, run.object.metadata);
   let object: AnyObject | undefined = environment.latest(run.item.key) ?? run.object;
-  /** The object with the entries of all managers: what the caches have holds only our own. */
+  /** The object with the managed fields of all managers; cached objects have only our own. */
   let whole: AnyObject | undefined;
   let isPruned = false;
   for (let attempt = 1; ;) {
@@ -62,7 +62,7 @@ export async function writeStatus(
       const answer = await write(run, object, { ...state, changes, isLess, isCrowded });
       run.object = answer;
       if (changes !== undefined || !isLess) return remember(run, answer, state.desired);
-      object = answer; // what is no longer desired is gone; the rest takes an apply
+      object = answer; // what is no longer desired has been removed; the rest needs an apply
       isPruned = true;
     } catch (error) {
       if (!isOvertaken(error)) throw error;
@@ -73,18 +73,18 @@ export async function writeStatus(
   }
 }
 
-/** The object is not the one that was read. */
+/** Whether the object has changed since it was read. */
 function isOvertaken(error: unknown): boolean {
   return isConflict(error) || isTestFailed(error);
 }
 
-/** Whether an earlier name of the controller holds anything of the status. */
+/** Whether an earlier name of the controller owns fields of the status. */
 function isHeldByFormer({ environment: { controller, managers } }: ObjectRunState, object: AnyObject): boolean {
   if (managers.length === 1) return false;
   return managers.some((manager) => manager !== controller && heldFields(object, manager, "status") !== undefined);
 }
 
-/** From now on it is all held by the controller's name. */
+/** Moves the ownership to the controller's current name. */
 function takeOver(run: ObjectRunState, object: AnyObject): Promise<AnyObject | undefined> {
   const { controller, managers, resource, core } = run.environment;
   const from = managers.filter((manager) => manager !== controller);
@@ -95,7 +95,7 @@ function takeOver(run: ObjectRunState, object: AnyObject): Promise<AnyObject | u
 interface StatusPlan {
   /** `undefined` when only the server can merge what is desired. */
   readonly changes: FieldChanges | undefined;
-  /** Something of ours is to go. */
+  /** Whether a field that we own must be removed. */
   readonly isLess: boolean;
 }
 
@@ -120,7 +120,7 @@ function planOf(run: ObjectRunState, object: AnyObject, state: StatusState): Sta
   return changes !== undefined && changes.patch === undefined && !isLess ? undefined : { changes, isLess };
 }
 
-/** Nothing that the schema does not have is dropped without a word: the server is asked to refuse it. */
+/** Fields may be added anywhere, because the server is asked to refuse those that the schema does not have. */
 function anywhere(): boolean {
   return true;
 }
@@ -154,7 +154,7 @@ function write(run: ObjectRunState, object: AnyObject, change: StatusChange): Pr
   return core.writer.update(resource, { ...object, status } as AnyObject, run, { ...options, isStrict: true });
 }
 
-/** What others than the manager hold of the status. */
+/** The fields of the status that other managers own. */
 function othersOf(object: AnyObject, manager: string): readonly FieldsV1[] {
   const others: FieldsV1[] = [];
   for (const { manager: other, subresource = "", fieldsV1 } of object.metadata.managedFields ?? []) {
@@ -164,7 +164,7 @@ function othersOf(object: AnyObject, manager: string): readonly FieldsV1[] {
   return others;
 }
 
-/** Values that the server writes otherwise would look different for ever. */
+/** Remembers the response if the server has normalised values, which would otherwise look different forever. */
 function remember(run: ObjectRunState, answer: AnyObject, desired: Fields): void {
   const { memory } = run.environment;
   const state = stateOf(run, answer, () => desired);

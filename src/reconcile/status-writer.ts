@@ -9,7 +9,7 @@ import { dryRunOf } from "./dry-run.ts";
 import type { StatusShape } from "./status-shape.ts";
 import { type Fields, writeStatus } from "./status-write.ts";
 
-/** A condition as it was asked for; the rest follows from what is there. */
+/** A condition as the author sets it; the other fields follow from the live condition. */
 interface WantedCondition {
   readonly type: string;
   readonly status: boolean | "Unknown";
@@ -40,7 +40,7 @@ export class ObjectStatus implements StatusWriter<Shape> {
     if (!condition.type || !condition.reason) {
       throw new TypeError(`Cannot set a condition: type and reason are required, got ${JSON.stringify(condition)}`);
     }
-    // "False" is what the API says, and as a truth value it would be the opposite.
+    // The API's string "False" would be truthy.
     if (typeof condition.status !== "boolean" && condition.status !== "Unknown") {
       throw new TypeError(
         `Cannot set condition ${condition.type}: expected the status true, false or "Unknown", got ${JSON.stringify(condition.status)}`,
@@ -65,11 +65,11 @@ export class ObjectStatus implements StatusWriter<Shape> {
     } catch (error) {
       this.#dirty = true;
       if (isApiError(error) && error.message.includes("observedGeneration")) run.environment.statusShape.forget();
-      if (!(await this.#isGone(error))) throw error; // gone in the meantime: nobody is left to tell
+      if (!(await this.#isGone(error))) throw error; // the object is gone, so there is no status to write
     }
   }
 
-  /** Not found is the object, or the subresource of a kind that was found by discovery. */
+  /** A 404 means that the object is gone, or that a kind which was found by discovery has no status subresource. */
   async #isGone(error: unknown): Promise<boolean> {
     if (!isNotFound(error)) return false;
     const { environment, object } = this.#run;
@@ -79,7 +79,7 @@ export class ObjectStatus implements StatusWriter<Shape> {
     throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
   }
 
-  /** What this controller wrote before, changed to what is to be there; a field that is left out is removed. */
+  /** Merges what was set over what this controller wrote before; a field that is `undefined` is removed. */
   #desired(
     object: AnyObject,
     { fields, shape }: { readonly fields: FieldsV1 | undefined; readonly shape: StatusShape },
@@ -87,7 +87,7 @@ export class ObjectStatus implements StatusWriter<Shape> {
     const { generation } = this.#run.object.metadata;
     const { status: live = {} } = object as { readonly status?: Fields };
     const status: Fields = fields === undefined ? {} : { ...(extract(live, fields) as Fields | undefined) };
-    // What was written before is of an earlier generation.
+    // The previous value is of an earlier generation.
     delete status["observedGeneration"];
     if (generation !== undefined && shape.generation) status["observedGeneration"] = generation;
     for (const field in this.#fields) {
@@ -101,7 +101,7 @@ export class ObjectStatus implements StatusWriter<Shape> {
       const present = (live["conditions"] ?? []) as readonly Condition[];
       const wanted = new Map<string, Condition>();
       for (const [type, condition] of conditions) wanted.set(type, this.#condition(condition, { present, shape }));
-      // Each stays in its place: a list in another order would look like another one.
+      // Conditions keep their places, because a list in another order would differ.
       const kept = before.map((condition) => wanted.get(condition.type) ?? condition);
       for (const { type } of before) wanted.delete(type);
       status["conditions"] = [...kept, ...wanted.values()];
