@@ -69,6 +69,7 @@ interface Review {
 
 interface Definition {
   readonly spec: {
+    readonly versions: readonly { readonly name: string; readonly served: boolean }[];
     readonly conversion: {
       readonly webhook: { readonly clientConfig: { readonly url: string; readonly caBundle: string } };
     };
@@ -363,6 +364,27 @@ for (const server of ["real", "embedded"] as const) {
           );
         }
       }
+      // The old version is given up: first nobody is to manage fields in it any more.
+      const { versions } = (await world.send<Definition>("GET", DEFINITION)).spec;
+      const unserved = versions.map((one) => (one.name === "v1beta1" ? { ...one, served: false } : one));
+      await world.send("PATCH", DEFINITION, { spec: { versions: unserved } });
+      const moved = await world.bench.exec(...args);
+      expect(moved.stdout).toMatch(/managers in versions that are not served were moved to it on \d+\n/);
+      const left = {
+        versions: versions.filter(({ name }) => name === "v1"),
+        conversion: { strategy: "None", webhook: null },
+      };
+      await world.send("PATCH", DEFINITION, { spec: left });
+      const step = hub("applied", { endpoint: { host: "e.test", port: 5 } });
+      let told = "";
+      await until(
+        async () => {
+          const { code: status, err } = await world.kubectl("apply --server-side --field-manager=me -f -", step);
+          told = err;
+          return status === 0;
+        },
+        { what: () => `an apply without the old version: ${told}`, every: 200 },
+      );
       // Without the webhook, only what is stored in v1 can be read.
       await world.operator.stop();
       const { items } = await world.send<{ items: HostObject[] }>("GET", objects("v1"));

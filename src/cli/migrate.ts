@@ -5,7 +5,13 @@ import { createTransport } from "../kube/transport/transport.ts";
 import { isTerminal } from "../observe/terminal.ts";
 import { sleep } from "../platform/clock.ts";
 import { type Command, command, type Host } from "./command.ts";
-import { type CustomDefinition, findDefinition, MANAGER, storageVersion } from "./migration/custom-definition.ts";
+import {
+  type CustomDefinition,
+  findDefinition,
+  isMigrated,
+  MANAGER,
+  storageVersion,
+} from "./migration/custom-definition.ts";
 import { migrate, type MigrationResult } from "./migration/migration.ts";
 import { count, ProgressBar } from "./migration/progress-bar.ts";
 import { contextOption, kubeconfigOption } from "./shared-options.ts";
@@ -46,13 +52,7 @@ export const migrateCommand: Command = command({
     try {
       const definition = await findDefinition(transport, kind);
       refuseLosses(definition);
-      if (isMigrated(definition)) {
-        host.out(
-          `All objects of ${definition.metadata.name} are stored in ${storageVersion(definition)}: nothing to do\n`,
-        );
-        return 0;
-      }
-      if (!dryRun) await settled(definition, { host, signal: stopping.signal });
+      if (!dryRun && !isMigrated(definition)) await settled(definition, { host, signal: stopping.signal });
       const bar = new ProgressBar({ isTerminal: isTerminal(STANDARD_ERROR), write: host.err });
       const result = await migrate({
         transport,
@@ -71,11 +71,6 @@ export const migrateCommand: Command = command({
     }
   },
 });
-
-function isMigrated(definition: CustomDefinition): boolean {
-  const stored = definition.status?.storedVersions ?? [];
-  return stored.length === 1 && stored[0] === storageVersion(definition);
-}
 
 /** Without a webhook the server changes `apiVersion` alone, and drops what the storage version does not know. */
 function refuseLosses({ metadata, spec }: CustomDefinition): void {
@@ -103,7 +98,7 @@ async function settled(
 }
 
 function tell(
-  { done, failed, failures, interrupted, storedVersions }: MigrationResult,
+  { done, failed, failures, interrupted, managersMoved, storedVersions }: MigrationResult,
   {
     definition,
     dryRun,
@@ -125,10 +120,12 @@ function tell(
     host.err(`binnacle: Interrupted after ${count(done)} objects of ${name}: run this again to go on from there\n`);
     return 1;
   }
-  host.out(
-    dryRun
-      ? `All ${count(done)} objects of ${name} can be stored in ${storage}\n`
-      : `All ${count(done)} objects of ${name} are stored in ${storage}; storedVersions is ${storedVersions.join(", ")}\n`,
-  );
+  const stored = `All ${count(done)} objects of ${name} ${dryRun ? "can be" : "are"} stored in ${storage}`;
+  const managers = `managers in versions that are not served ${dryRun ? "would be" : "were"} moved to it on ${count(managersMoved)}`;
+  const parts = [
+    ...(isMigrated(definition) ? [] : [`storedVersions is ${storedVersions.join(", ")}`]),
+    ...(managersMoved === 0 ? [] : [managers]),
+  ];
+  host.out(`${stored}${parts.length === 0 ? ": nothing to do" : `; ${parts.join("; ")}`}\n`);
   return 0;
 }

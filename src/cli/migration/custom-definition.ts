@@ -87,6 +87,12 @@ export function storageVersion({ metadata, spec }: CustomDefinition): string {
   return version.name;
 }
 
+/** Whether no object can be stored in another version than those that are written from now on. */
+export function isMigrated(definition: CustomDefinition): boolean {
+  const stored = definition.status?.storedVersions ?? [];
+  return stored.length === 1 && stored[0] === storageVersion(definition);
+}
+
 /** Where the objects are, in the version in which they are stored. */
 export function objectsPath(definition: CustomDefinition): string {
   const { group, names } = definition.spec;

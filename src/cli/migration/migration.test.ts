@@ -7,6 +7,7 @@ import { crdOf } from "../../resource/crd.ts";
 import { withConversion } from "../../resource/crd-conversion.ts";
 import { defineResource, definitionOf } from "../../resource/define.ts";
 import { CustomResourceDefinition } from "../../resource/builtin/apiextensions.ts";
+import { resource } from "../../resource/handle.ts";
 import { eventually } from "../../testing/eventually.ts";
 import { startCluster, type TestCluster } from "../../testing/start-cluster.ts";
 import { convertObject, type WireObject } from "../../webhook/conversion/convert-object.ts";
@@ -168,6 +169,39 @@ describe("migrate", () => {
     const since = await versionsOf(w.cluster);
     await run(w.transport);
     expect(await written(w.cluster, since)).toBe(0);
+  });
+
+  test("managers that are recorded in a version which is not served are moved, and applies go on without it", async () => {
+    await using w = await world(3);
+    const { client } = w.cluster;
+    const old = resource("migration.example.com/v1", "Widget");
+    const key = { namespace: "default", name: "widget-0001" };
+    await client.apply(old, { metadata: key, spec: { size: "7" } }, { force: true });
+    const definition = (versions: readonly ("v1" | "v2")[], served: boolean): object => {
+      const crd = withConversion(crdOf(Widget), clientConfig);
+      const kept = crd.spec.versions.filter(({ name }) => versions.some((one) => one === name));
+      return { ...crd.spec, versions: kept.map((one) => ({ ...one, served: one.name === "v2" || served })) };
+    };
+    const change = (versions: readonly ("v1" | "v2")[], served: boolean) => {
+      const body = {
+        spec: {
+          ...definition(versions, served),
+          ...(versions.length === 1 && { conversion: { strategy: "None", webhook: null } }),
+        },
+      };
+      const name = { name: "widgets.migration.example.com" };
+      return client.patch(CustomResourceDefinition, name, { type: "merge", body });
+    };
+    await change(["v1", "v2"], false);
+    expect(await run(w.transport)).toMatchObject({ done: 3, failed: 0, managersMoved: 1, storedVersions: ["v2"] });
+    const since = await versionsOf(w.cluster);
+    expect(await run(w.transport)).toMatchObject({ done: 3, managersMoved: 0 });
+    expect(await written(w.cluster, since)).toBe(0);
+    const { metadata } = await client.get(Widget, key);
+    expect(metadata.managedFields?.map(({ apiVersion }) => apiVersion)).not.toContain("migration.example.com/v1");
+    await change(["v2"], true);
+    await eventually(() => client.apply(Widget, { metadata: key, spec: { width: 8 } }, { force: true }));
+    expect((await client.get(Widget, key)).spec.width).toBe(8);
   });
 
   test("a dry run changes nothing", async () => {

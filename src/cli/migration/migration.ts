@@ -5,8 +5,7 @@
  * makes a difference. Whoever has written the object since it was listed has had it encoded anew already, so a conflict means
  * that there is nothing left to do, and no write of anybody is ever undone.
  */
-import { METADATA_LIST, readMetadataList } from "../../kube/api/metadata-list.ts";
-import type { ReceivedPage } from "../../kube/api/received-page.ts";
+import { type ReceivedPage, receivedPage } from "../../kube/api/received-page.ts";
 import {
   isApiError,
   isConflict,
@@ -24,6 +23,7 @@ import { UserError } from "../usage-error.ts";
 import {
   annotate,
   type CustomDefinition,
+  isMigrated,
   MANAGER,
   objectsPath,
   readDefinition,
@@ -31,6 +31,7 @@ import {
   storageVersion,
 } from "./custom-definition.ts";
 import { type Mark, MARK, markOf, textOfMark } from "./mark.ts";
+import { currentManagers, type Manager } from "./stale-managers.ts";
 
 export interface MigrationOptions {
   readonly transport: Pick<Transport, "request" | "reachability">;
@@ -66,9 +67,15 @@ export interface MigrationResult extends Progress {
   /** Of the beginning. */
   readonly failures: readonly Failure[];
   readonly interrupted: boolean;
+  /** Objects whose managers were recorded in versions that are not served. */
+  readonly managersMoved: number;
   /** What `status.storedVersions` says now. */
   readonly storedVersions: readonly string[];
 }
+
+/** Nothing but the metadata, with the managers of the fields. */
+const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 /** Failures that are told; the others are counted. */
 const TOLD = 10;
@@ -86,11 +93,14 @@ class Migration {
   readonly #options: MigrationOptions;
   readonly #storage: string;
   readonly #path: string;
+  /** Otherwise all objects are stored in the version already, and only their managers are looked at. */
+  readonly #rewritesAll: boolean;
   readonly #failures: Failure[] = [];
   /** As it was when it was last looked at. */
   #definition: CustomDefinition;
   #done = 0;
   #failed = 0;
+  #managersMoved = 0;
   #total: number | undefined;
 
   constructor(options: MigrationOptions) {
@@ -98,11 +108,12 @@ class Migration {
     this.#definition = options.definition;
     this.#storage = storageVersion(options.definition);
     this.#path = objectsPath(options.definition);
+    this.#rewritesAll = !isMigrated(options.definition);
   }
 
   async run(): Promise<MigrationResult> {
     const { signal, onProgress } = this.#options;
-    const mark = this.#options.dryRun ? undefined : markOf(this.#definition, this.#storage);
+    const mark = this.#options.dryRun ? undefined : markOf(this.#definition);
     let token = mark?.continue;
     this.#done = mark?.objects ?? 0;
     do {
@@ -114,7 +125,7 @@ class Migration {
       token = page.next;
       onProgress(this.#progress);
       if (this.#failed >= MOST_FAILURES) return this.#result({ interrupted: true });
-      if (token !== undefined) await this.#remember({ storage: this.#storage, continue: token, objects: this.#done });
+      if (token !== undefined) await this.#remember({ continue: token, objects: this.#done });
     } while (token !== undefined);
     if (this.#failed === 0 && !this.#options.dryRun) await this.#finish();
     return this.#result({ interrupted: false });
@@ -126,7 +137,8 @@ class Migration {
 
   #result({ interrupted }: { readonly interrupted: boolean }): MigrationResult {
     const storedVersions = this.#definition.status?.storedVersions ?? [];
-    return { ...this.#progress, failures: this.#failures, interrupted, storedVersions };
+    const managersMoved = this.#managersMoved;
+    return { ...this.#progress, failures: this.#failures, interrupted, managersMoved, storedVersions };
   }
 
   /** The next page; where the token has expired, the server gives one with which the list goes on at the same object. */
@@ -136,17 +148,11 @@ class Migration {
     const path = this.#path;
     try {
       const answer = await this.#tried(() =>
-        transport.request<Uint8Array>({
-          method: "GET",
-          path,
-          query,
-          accept: METADATA_LIST,
-          binary: true,
-          traffic: "list",
-        }),
+        transport.request({ method: "GET", path, query, accept: METADATA_LIST, traffic: "list" }),
       );
-      const { kind } = this.#definition.spec.names;
-      return readMetadataList(answer, { path, kind, apiVersion: `${this.#definition.spec.group}/${this.#storage}` });
+      const { group, names } = this.#definition.spec;
+      const type = { kind: names.kind, apiVersion: `${group}/${this.#storage}` };
+      return receivedPage<AnyObject>(answer, { path, type });
     } catch (error) {
       if (token === undefined || !isGone(error)) throw error;
       const { metadata } = error.status as { readonly metadata?: { readonly continue?: string } };
@@ -167,28 +173,63 @@ class Migration {
     await Promise.all(Array.from({ length: this.#options.concurrency }, work));
   }
 
-  async #rewrite({ metadata }: AnyObject): Promise<void> {
+  async #rewrite(object: AnyObject): Promise<void> {
+    let { metadata } = object;
+    for (let attempt = 1; ; attempt++) {
+      const managers = currentManagers(metadata.managedFields as readonly Manager[] | undefined, this.#definition);
+      if (managers === undefined && !this.#rewritesAll) return;
+      try {
+        await this.#patch(metadata, managers);
+        if (managers !== undefined) this.#managersMoved++;
+        return;
+      } catch (error) {
+        if (!isApiError(error)) throw error;
+        const { message } = error;
+        const isOutdated: boolean = isConflict(error);
+        if (isNotFound(error) || (isOutdated && managers === undefined)) return;
+        if (!isOutdated || attempt >= TRIES) {
+          this.#failed++;
+          if (this.#failures.length < TOLD) this.#failures.push({ object: keyString(metadata), message });
+          return;
+        }
+      }
+      // Whoever has written the object meanwhile has left its managers as they were.
+      const now = await this.#read(metadata);
+      if (now === undefined) return;
+      ({ metadata } = now);
+    }
+  }
+
+  async #patch(metadata: AnyObject["metadata"], managedFields: readonly Manager[] | undefined): Promise<void> {
     const { transport, dryRun } = this.#options;
-    const { name, namespace, uid, resourceVersion } = metadata;
+    const { uid, resourceVersion } = metadata;
+    await this.#tried(() =>
+      transport.request({
+        method: "PATCH",
+        path: this.#objectPath(metadata),
+        query: `fieldManager=${MANAGER}${dryRun ? "&dryRun=All" : ""}`,
+        contentType: "application/merge-patch+json",
+        accept: METADATA,
+        body: { metadata: { uid, resourceVersion, ...(managedFields && { managedFields }) } },
+      }),
+    );
+  }
+
+  async #read(metadata: AnyObject["metadata"]): Promise<AnyObject | undefined> {
+    const { transport } = this.#options;
+    const request = { method: "GET", path: this.#objectPath(metadata), accept: METADATA } as const;
+    try {
+      return await this.#tried(() => transport.request<AnyObject>(request));
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #objectPath({ name, namespace }: AnyObject["metadata"]): string {
     const collection = this.#path.lastIndexOf("/");
     const place = namespace ? `/namespaces/${namespace}` : "";
-    try {
-      await this.#tried(() =>
-        transport.request({
-          method: "PATCH",
-          path: `${this.#path.slice(0, collection)}${place}${this.#path.slice(collection)}/${name}`,
-          query: `fieldManager=${MANAGER}${dryRun ? "&dryRun=All" : ""}`,
-          contentType: "application/merge-patch+json",
-          accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
-          body: { metadata: { uid, resourceVersion } },
-        }),
-      );
-    } catch (error) {
-      if (isConflict(error) || isNotFound(error)) return;
-      if (!isApiError(error)) throw error;
-      this.#failed++;
-      if (this.#failures.length < TOLD) this.#failures.push({ object: keyString(metadata), message: error.message });
-    }
+    return `${this.#path.slice(0, collection)}${place}${this.#path.slice(collection)}/${name}`;
   }
 
   /** Again and again where a server, or a webhook of it, cannot answer for the moment. */
@@ -233,8 +274,9 @@ class Migration {
     const { transport, definition } = this.#options;
     const { name } = definition.metadata;
     do this.#look(await this.#tried(() => readDefinition(transport, name)));
-    while (!(await setStoredVersions(transport, this.#definition, [this.#storage])));
-    this.#definition = await annotate(transport, name, { [MARK]: null });
+    while (this.#rewritesAll && !(await setStoredVersions(transport, this.#definition, [this.#storage])));
+    if (this.#rewritesAll || this.#definition.metadata.annotations?.[MARK] !== undefined)
+      this.#definition = await annotate(transport, name, { [MARK]: null });
   }
 }
 
