@@ -94,6 +94,12 @@ export function methodNotAllowed(): StatusError {
   return new StatusError(405, "MethodNotAllowed", { message, details: {} });
 }
 
+/** In the words of what serves custom objects. */
+export function verbNotSupported(subject: Subject, verb: string): StatusError {
+  const message = `${verb} is not supported on resources of kind "${qualified(subject)}"`;
+  return new StatusError(405, "MethodNotAllowed", { message, details: { group: subject.group, kind: subject.plural } });
+}
+
 export function badRequest(message: string): StatusError {
   return new StatusError(400, "BadRequest", { message });
 }

@@ -55,6 +55,16 @@ const namespace = object("kubernetes.Namespace", {
   status: object("kubernetes.NamespaceStatus", { conditions: listOf(condition), phase: string }),
 });
 
+const device = object("kubernetes.DRADevice", {
+  driver: string,
+  allowMultipleAllocations: bool,
+  attributes: mapOf(string, mapOf(string, dyn)),
+  capacity: mapOf(string, mapOf(string, parseType("kubernetes.Quantity"))),
+});
+
+/** What the selectors of devices may speak of. */
+export const deviceVariables: Variables = new Map([["device", device]]);
+
 export interface AdmissionScope {
   /** The policy names a kind of parameters. */
   readonly params: boolean;

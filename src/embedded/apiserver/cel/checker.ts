@@ -157,19 +157,18 @@ class Checker {
     if (qualified !== undefined && qualifiedTypes.has(qualified)) return qualifiedTypes.get(qualified)!;
     const type = substitute(this.#bindings, this.visit(operand, scope));
     const inner = unwrapped(type);
-    const result = this.#fieldOf(node, inner ?? type, field);
+    const result = this.#fieldOf(this.#places.dot(node), inner ?? type, field);
     return inner !== undefined || isOptional ? optionalOf(result) : result;
   }
 
-  #fieldOf(node: CelNode, type: Type, field: string): Type {
+  #fieldOf(place: number, type: Type, field: string): Type {
     if (type.kind === "map") return type.params[1]!;
     if (type.kind === "struct") {
       const found = type.fields?.().get(field);
-      return found ?? this.#report(this.#places.dot(node), `undefined field '${field}'`);
+      return found ?? this.#report(place, `undefined field '${field}'`);
     }
     if (type.kind === "param") this.#fits(dyn, type);
-    else if (!isDynOrError(type))
-      this.#report(this.#places.dot(node), `type '${shown(type)}' does not support field selection`);
+    else if (!isDynOrError(type)) this.#report(place, `type '${shown(type)}' does not support field selection`);
     return dyn;
   }
 
@@ -206,7 +205,7 @@ class Checker {
   }
 
   #call(node: CelNode, [name, args]: [string, CelNode[]], scope: Variables): Type {
-    if (name === "has" && args.length === 1) return this.#has(args[0]!, scope);
+    if (name === "has" && args.length === 1) return this.#has(node, args[0]!, scope);
     for (const arg of args) this.visit(arg, scope);
     const known = overloadsOf(name);
     const place = this.#places.of(node);
@@ -214,9 +213,11 @@ class Checker {
     return this.#resolve(node, name, { known, types: args.map((arg) => this.#types.get(arg)!), isMember: false });
   }
 
-  #has(arg: CelNode, scope: Variables): Type {
+  #has(node: CelNode, arg: CelNode, scope: Variables): Type {
     if (arg.op !== "." && arg.op !== ".?") return this.#report(this.#places.of(arg), "invalid argument to has() macro");
-    this.visit(arg, scope);
+    const [operand, field] = arg.args as [CelNode, string];
+    const type = substitute(this.#bindings, this.visit(operand, scope));
+    this.#fieldOf(this.#places.of(node), unwrapped(type) ?? type, field);
     return bool;
   }
 
@@ -279,6 +280,9 @@ class Checker {
     const place = this.#places.of(node);
     if (name === "optMap" || name === "optFlatMap") {
       const target = this.visit(receiver, scope);
+      // The macro asks whether there is a value, and takes it.
+      for (const asked of ["hasValue", "value"])
+        this.#resolve(node, asked, { known: overloadsOf(asked) ?? [], types: [target], isMember: true });
       const body = this.visit(args[1]!, new Map(scope).set(variableOf(args[0]!), unwrapped(target) ?? dyn));
       return name === "optMap" ? optionalOf(body) : body;
     }

@@ -1,5 +1,5 @@
 /** Whether an expression of a definition can be compiled. */
-import { type Compiled, compiled } from "./compile.ts";
+import { type Compiled, compiled, instantiationProblem } from "./compile.ts";
 import { schemaType } from "./schema-type.ts";
 import { dyn, optionalOf } from "./type.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -29,7 +29,11 @@ export function compiledRule(
       ["oldSelf", oldSelf],
     ]),
   );
-  if (typeof made === "string") return `${result === "bool" ? "" : "messageExpression "}compilation failed: ${made}`;
-  if (made.checked.type.name === result) return made;
+  const prefix = result === "bool" ? "" : "messageExpression ";
+  if (typeof made === "string") return `${prefix}compilation failed: ${made}`;
+  if (made.checked.type.name === result) {
+    const problem = instantiationProblem(made.node);
+    return problem === undefined ? made : `${prefix}${problem}`;
+  }
   return result === "bool" ? "cel expression must evaluate to a bool" : "messageExpression must evaluate to a string";
 }

@@ -34,23 +34,61 @@ const literals: Readonly<Record<string, (text: string) => boolean>> = {
 
 function literalProblems(node: CelNode, places: Places): string[] {
   const found: { readonly at: number; readonly what: string }[] = [];
+  eachCall(node, (call, name, { target, args }) => {
+    const [first] = args;
+    const isWrong = Object.hasOwn(literals, name) ? literals[name] : undefined;
+    if (isWrong !== undefined && isText(first) && isWrong(first.args)) {
+      found.push({ at: first.start, what: `invalid ${name} argument` });
+    }
+    if (name !== "format" || target === undefined || !isText(target) || first?.op !== "list") return;
+    const wanted = target.args.replaceAll("%%", "").split("%").length - 1;
+    const given = (first.args as readonly unknown[]).length;
+    const what = `too many arguments supplied to string.format (expected ${wanted}, got ${given})`;
+    if (given > wanted) found.push({ at: places.of(call), what });
+    else if (given < wanted) found.push({ at: target.start, what: `index ${given} out of range` });
+  });
+  return found.toSorted((one, other) => one.at - other.at).map(({ at, what }) => places.error(at, what));
+}
+
+const patterns: ReadonlySet<string> = new Set(["matches", "find", "findAll"]);
+
+/** Why a checked expression cannot be made ready: regular expressions in it are compiled then. */
+export function instantiationProblem(node: CelNode): string | undefined {
+  let found: string | undefined;
+  eachCall(node, (_call, name, { target, args }) => {
+    const pattern = [...(target === undefined ? [] : [target]), ...args][1];
+    if (!patterns.has(name) || !isText(pattern)) return;
+    const wrong = goRegExpError(pattern.args);
+    if (wrong !== undefined) found ??= `program instantiation failed: ${wrong}`;
+  });
+  return found;
+}
+
+interface Given {
+  /** What a method is called on. */
+  readonly target: CelNode | undefined;
+  readonly args: readonly CelNode[];
+}
+
+function eachCall(node: CelNode, seen: (call: CelNode, name: string, given: Given) => void): void {
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) return value.forEach(visit);
     if (!isNode(value)) return;
     const { op, args } = value;
-    if (op === "call" || op === "rcall") {
-      const [name, ...rest] = args as [string, ...unknown[]];
-      const list = rest.at(-1) as readonly CelNode[];
-      // As a method it is asked of a text, as a function the text comes before it.
-      const literal = name === "matches" && op === "call" ? list[1] : list[0];
-      const isWrong = Object.hasOwn(literals, name) ? literals[name] : undefined;
-      if (literal?.op === "value" && typeof literal.args === "string" && isWrong?.(literal.args) === true)
-        found.push({ at: literal.start, what: `invalid ${name} argument` });
+    if (op === "call") {
+      const [name, list] = args as [string, CelNode[]];
+      seen(value, name, { target: undefined, args: list });
+    } else if (op === "rcall") {
+      const [name, target, list] = args as [string, CelNode, CelNode[]];
+      seen(value, name, { target, args: list });
     }
     visit(args);
   };
   visit(node);
-  return found.toSorted((one, other) => one.at - other.at).map(({ at, what }) => places.error(at, what));
+}
+
+function isText(node: CelNode | undefined): node is CelNode & { readonly args: string } {
+  return node?.op === "value" && typeof node.args === "string";
 }
 
 function isNode(value: unknown): value is CelNode {

@@ -1,4 +1,5 @@
 /** What the parser finds wrong, in the words that cel-go has from its generated parser. */
+import { celEnvironment } from "./environment.ts";
 import { Places } from "./places.ts";
 
 const words = "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
@@ -11,29 +12,137 @@ const expected = {
   map: `{'[', '{', '}', '(', '.', ',', '-', '!', '?', ${words}`,
 };
 
-const strings = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g;
+const strings = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/;
+const tokens = new RegExp(
+  `${strings.source}|\\/\\/[^\\n]*|[A-Za-z_]\\w*|(?:\\d[\\w.]*|\\.\\d\\w*)|==|!=|<=|>=|&&|\\|\\||[\\[\\]{}().,\\-!?:+*/%<>]|\\s+`,
+  "y",
+);
 
+interface Token {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** What is wrong with a text that the parser refused, and why it did. */
 export function syntaxProblem(text: string, error: unknown): string {
-  const places = new Places(text);
-  const { summary, range } = error as { readonly summary?: string; readonly range?: { readonly start: number } };
-  const message = summary ?? (error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
   if (text === "") return `ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting ${expected.value}`;
-  const word = /^\w+[ \t]+(?!in\b)(\w+)/.exec(text);
-  const second = word === null ? -1 : word[0].length - (word[1] ?? "").length;
-  if (word !== null && (range === undefined || range.start === second))
-    return places.error(second, `Syntax error: mismatched input '${word[1]}' expecting <EOF>`);
-  const isEnd = /EOF|end/i.test(message);
-  const at = isEnd ? text.length : (range?.start ?? text.length);
-  return places.error(at, `Syntax error: ${isEnd ? endProblem(text) : message}`);
+  const places = new Places(text);
+  const { known, unknown } = scan(text);
+  const found = unknown.map((token) => ({
+    at: token.at,
+    what: `Syntax error: token recognition error at: '${token.text}'`,
+  }));
+  let readable = unknown.reduce((rest, token) => blanked(rest, token), text);
+  let problem = unknown.length > 0 ? parseProblem(readable) : error;
+  const reserved = /^Reserved identifier: (\w+)/.exec(messageOf(problem))?.[1];
+  if (reserved !== undefined) {
+    const at = placeOf(problem) ?? text.indexOf(reserved);
+    found.push({ at, what: `reserved identifier: ${reserved}` });
+    readable = `${readable.slice(0, at)}${"x".repeat(reserved.length)}${readable.slice(at + reserved.length)}`;
+    problem = parseProblem(readable);
+  }
+  if (problem !== undefined) found.push(grammarProblem(readable, known, problem));
+  return found
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ at, what }) => places.error(at, what))
+    .join("\n");
+}
+
+function parseProblem(text: string): unknown {
+  try {
+    celEnvironment().parse(text);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+function messageOf(error: unknown): string {
+  const { summary } = error as { readonly summary?: string };
+  return summary ?? (error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
+}
+
+function placeOf(error: unknown): number | undefined {
+  return (error as { readonly range?: { readonly start: number } }).range?.start;
+}
+
+/** The words of a text, and what begins none. */
+function scan(text: string): { readonly known: readonly Token[]; readonly unknown: readonly Token[] } {
+  const [known, unknown]: [Token[], Token[]] = [[], []];
+  for (let at = 0; at < text.length;) {
+    tokens.lastIndex = at;
+    const found = tokens.exec(text)?.[0];
+    if (found !== undefined) {
+      if (!/^(?:\s|\/\/)/.test(found)) known.push({ text: found, at });
+      at += found.length;
+      continue;
+    }
+    const wrong = unknownAt(text, at);
+    unknown.push({ text: wrong, at });
+    at += wrong.length;
+  }
+  return { known, unknown };
+}
+
+/** A text that does not end, half of a sign with what follows it, or one character. */
+function unknownAt(text: string, at: number): string {
+  const first = text[at] ?? "";
+  if (first === "'" || first === '"') return /^[^\n]*/.exec(text.slice(at))?.[0] ?? first;
+  return "=&|".includes(first) ? text.slice(at, at + 2) : first;
+}
+
+function blanked(text: string, { text: wrong, at }: Token): string {
+  return `${text.slice(0, at)}${" ".repeat(wrong.length)}${text.slice(at + wrong.length)}`;
+}
+
+interface Problem {
+  readonly at: number;
+  readonly what: string;
+}
+
+function grammarProblem(text: string, known: readonly Token[], error: unknown): Problem {
+  const message = messageOf(error);
+  const place = placeOf(error);
+  if (message.includes("invalid predicate iteration variable"))
+    return { at: place ?? 0, what: "argument must be a simple name" };
+  const at = known.findIndex((token) => token.at >= (place ?? text.length));
+  const token = known[at];
+  if (/EOF|end/i.test(message) || token === undefined)
+    return { at: text.length, what: `Syntax error: ${endProblem(text)}` };
+  const before = known[at - 1];
+  const following = known[at + 1];
+  const said = (what: string): Problem => ({ at: token.at, what: `Syntax error: ${what}` });
+  if (before?.text === "." && !/^\w/.test(token.text)) return said(`no viable alternative at input '.${token.text}'`);
+  if (before === undefined || /^(?:[-+*/%!?:(,<>]|==|!=|<=|>=|&&|\|\|)$/.test(before.text))
+    return said(
+      `${mayBegin(following) ? "extraneous" : "mismatched"} input '${token.text}' expecting ${expected.value}`,
+    );
+  if (depthOf(known.slice(0, at)) > 0) return said(message);
+  return said(`${following === undefined ? "extraneous" : "mismatched"} input '${token.text}' expecting <EOF>`);
+}
+
+function mayBegin(token: Token | undefined): boolean {
+  return token !== undefined && /^(?:[\w'"]|[[{(.\-!]$)/.test(token.text);
+}
+
+function depthOf(known: readonly Token[]): number {
+  let depth = 0;
+  for (const { text } of known) {
+    if ("([{".includes(text)) depth++;
+    else if (")]}".includes(text)) depth--;
+  }
+  return depth;
 }
 
 /** The expression ends where more was to come. */
 function endProblem(text: string): string {
-  const bare = text.replace(strings, (literal) => "x".repeat(literal.length)).trimEnd();
+  const bare = text.replace(new RegExp(strings.source, "g"), (literal) => "x".repeat(literal.length)).trimEnd();
   if (bare.endsWith(".")) return "no viable alternative at input '.'";
   const last = bare.at(-1);
   const inside = last === "(" && /\w\($/.test(bare) ? "call" : last === "[" ? "list" : last === "{" ? "map" : "value";
-  if (inside === "value" && /[\w)\]}]$/.test(bare)) return `missing ${closing(bare)} at '<EOF>'`;
+  const open = closing(bare);
+  if (inside === "value" && (/[\w)\]}]$/.test(bare) || (last === "," && open !== "')'")))
+    return `missing ${open} at '<EOF>'`;
   return `mismatched input '<EOF>' expecting ${expected[inside]}`;
 }
 

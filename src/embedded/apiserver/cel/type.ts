@@ -58,6 +58,14 @@ const named: ReadonlyMap<string, Type> = new Map(
   [dyn, nullType, bool, int, uint, double, string, bytes, duration, timestamp].map((type) => [type.name, type]),
 );
 
+const simple: readonly Type[] = [nullType, bool, int, uint, double, string, bytes, duration, timestamp];
+
+/** What is left of a type in a variable: others than simple ones, lists and maps are forgotten. */
+export function remembered(type: Type): Type {
+  if (type.kind === "list" || type.kind === "map") return { ...type, params: type.params.map(remembered) };
+  return simple.some((one) => isSame(one, type)) ? type : dyn;
+}
+
 /** Reads a type such as `map(string,list(A))`; single capitals are parameters, dotted names opaque or structs without fields. */
 export function parseType(text: string): Type {
   const known = named.get(text);

@@ -235,7 +235,7 @@ function isServed({ kind, apiVersion }: KubeObject, { row, schemas }: Pick<Decod
   return isRegistered({ group, version, kind }, (one) => schemas.builtIn(one) !== undefined);
 }
 
-function groupVersionOf(apiVersion: string): { group: string; version: string } {
+export function groupVersionOf(apiVersion: string): { group: string; version: string } {
   const slash = apiVersion.indexOf("/");
   return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) };
 }

@@ -1,6 +1,6 @@
 /** Options in the query, read and checked as the server reads them. */
 import { type FieldError, goQuoted, notSupported } from "../field-error.ts";
-import { badRequest, invalid } from "../status.ts";
+import { badRequest, invalid, StatusError } from "../status.ts";
 
 export interface ListOptions {
   readonly labelSelector: string;
@@ -153,11 +153,24 @@ function integer(value: string | null): number | undefined {
   return number;
 }
 
-/** A resource version as a number; `undefined` for none. */
+/** The resource version of a list as a number; `undefined` for none. @throws StatusError 400 */
 export function versionNumber(text: string): number | undefined {
+  const problem = versionProblem(text);
+  if (problem !== undefined) throw badRequest(`invalid resource version: ${problem}`);
+  return text === "" ? undefined : Number(text);
+}
+
+/** As for a list; but what is to be read or watched is first looked at by kube-apiserver's storage. @throws StatusError 500 */
+export function readVersion(text: string): number | undefined {
+  const message = versionProblem(text);
+  if (message !== undefined) throw new StatusError(500, "", { message });
+  return text === "" ? undefined : Number(text);
+}
+
+function versionProblem(text: string): string | undefined {
   if (text === "") return undefined;
   const why = /^[0-9]+$/.test(text) ? (Number(text) < 2 ** 64 ? "" : "value out of range") : "invalid syntax";
-  if (why === "") return Number(text);
+  if (why === "") return undefined;
   const problem = `strconv.ParseUint: parsing ${goQuoted(text)}: ${why}`;
-  throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${goQuoted(text)}: ${problem}`);
+  return `resourceVersion: Invalid value: ${goQuoted(text)}: ${problem}`;
 }

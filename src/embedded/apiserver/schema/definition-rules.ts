@@ -90,7 +90,7 @@ export function compileErrors(rule: CelRule, path: string, place: RulePlace): Fi
       errors.push(...place.total.add(`${path}.messageExpression`, cost, "estimated messageExpression cost"));
     }
   }
-  if (usesOldSelf(rule.rule)) {
+  if (typeof made !== "string" && usesOldSelf(rule.rule)) {
     if (uncorrelated !== undefined) {
       const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`;
       errors.push({ type: "Invalid", field: `${path}.rule`, badValue: rule.rule, detail });

@@ -83,8 +83,10 @@ export function checkDefinitionSchema(schema: Fields, { path, hasStatus }: Schem
 }
 
 /** Of these, only patterns may be empty. */
+const emptyIsNone: ReadonlySet<string> = new Set(["patternProperties", "definitions", "dependencies"]);
+
 function isFilled(name: string, value: unknown): boolean {
-  return isSet(value) && (name !== "patternProperties" || Object.keys(value as object).length > 0);
+  return isSet(value) && (!emptyIsNone.has(name) || Object.keys(value as object).length > 0);
 }
 
 function isSet(value: unknown): boolean {

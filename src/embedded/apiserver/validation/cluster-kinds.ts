@@ -1,5 +1,5 @@
 /** Rules of API services, flow control and devices. */
-import { parses } from "./admissionregistration/expression.ts";
+import { choosesDevices } from "./admissionregistration/expression.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { dns1035Label, dnsLabel, dnsSubdomain } from "./formats.ts";
@@ -253,7 +253,7 @@ export const clusterKinds: RuleTable = {
     check: (object) => {
       for (const selector of object.at("spec").at("selectors").items) {
         if (!selector.at("cel").present) selector.at("cel").required();
-        else parses(selector.at("cel").at("expression"));
+        else choosesDevices(selector.at("cel").at("expression"));
       }
       for (const config of object.at("spec").at("config").items) opaque(config);
       const extended = object.at("spec").at("extendedResourceName");

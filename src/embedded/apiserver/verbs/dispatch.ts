@@ -6,7 +6,7 @@ import { apiVersionOf } from "../registry/resource.ts";
 import { answerJson, answerObject } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
-import { badRequest, methodNotAllowed, notFound, StatusError } from "../status.ts";
+import { badRequest, methodNotAllowed, notFound, StatusError, verbNotSupported } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import { getScale, patchScale, putScale } from "../subresources/scale.ts";
 import { connect, isConnection } from "../subresources/connections.ts";
@@ -100,7 +100,10 @@ async function subresource(call: ApiCall, verb: string): Promise<Response> {
   const found = resource.row.subresources.find(({ name }) => name === target.subresource);
   if (found === undefined) throw resource.row.custom ? notFound(resource.row, target.name) : unknownResource();
   const wanted = verb === "" && request.method === "POST" ? "create" : verb;
-  if (!found.verbs.includes(wanted)) throw methodNotAllowed();
+  if (!found.verbs.includes(wanted)) {
+    if (resource.row.custom) throw verbNotSupported(resource.row, wanted);
+    throw methodNotAllowed();
+  }
   if (target.subresource === "scale") {
     if (wanted === "get") return getScale(call);
     return wanted === "update" ? putScale(call) : patchScale(call);

@@ -4,7 +4,7 @@ import type { KubeObject } from "../hooks.ts";
 import type { Patches, SchemaHandle, Schemas } from "../machinery.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { answerJson } from "../request/answer.ts";
-import { typed, whyOther } from "../request/body.ts";
+import { groupVersionOf, typed, whyOther } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { badRequest, invalid, StatusError } from "../status.ts";
 import { ensureNamespace } from "./create.ts";
@@ -120,7 +120,15 @@ function checkKind(value: KubeObject, { body, patch, row, schemas, live, warn }:
   }
   if (!value.kind) value.kind = row.kind;
   if (value.kind === row.kind && value.apiVersion === live.apiVersion) return;
-  throw cannotDecode(body, { patch, value, refused: whyOther(value, { row, schemas }) });
+  throw cannotDecode(body, { patch, value, refused: asItsKind(value, schemas) ?? whyOther(value, { row, schemas }) });
+}
+
+/** Why it is no object of the kind that it says it is. */
+function asItsKind(value: KubeObject, schemas: Schemas): string | undefined {
+  const schema = schemas.builtIn({ ...groupVersionOf(value.apiVersion), kind: value.kind });
+  if (schema === undefined) return undefined;
+  const source = { text: "", type: "application/json", from: "json" as const };
+  return typed(structuredClone(value), source, { schema, schemas }).error;
 }
 
 /** @throws StatusError 422, or 500 where the real server comes upon it too late */

@@ -1,6 +1,6 @@
 /** Watching a collection. */
 import type { ListOptions } from "../request/query.ts";
-import { versionNumber } from "../request/query.ts";
+import { readVersion } from "../request/query.ts";
 import { selection } from "../request/selectors.ts";
 import { expired, StatusError } from "../status.ts";
 import { type EventType, Stored, type StoreEvent } from "../storage/stored.ts";
@@ -19,7 +19,7 @@ export async function watch(call: ApiCall, options: ListOptions): Promise<Respon
   const { collection } = resource;
   const { test } = selection(resource, options);
   await storage.settled();
-  const asked = watchedFrom(options.resourceVersion);
+  const asked = readVersion(options.resourceVersion) ?? 0;
   const form = formOf(call);
   checkStreamable(call);
   const namespace = resource.row.namespaced ? target.namespace : "";
@@ -83,16 +83,6 @@ function checkStreamable({ accept }: ApiCall): void {
   if (!accept.yaml) return;
   const types = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
   throw new StatusError(406, "NotAcceptable", { message: `only the following media types are accepted: ${types}` });
-}
-
-/** What a list refuses with 400 ends a watch with 500, as in kube-apiserver, whose storage is the first to read it. */
-function watchedFrom(version: string): number {
-  try {
-    return versionNumber(version) ?? 0;
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-    throw new StatusError(500, "", { message: error.message.replace("invalid resource version: ", "") });
-  }
 }
 
 function line(type: EventType | "BOOKMARK", object: string): string {

@@ -1,6 +1,6 @@
 /** Rules of webhook configurations and of admission policies. */
 import type { AdmissionScope } from "../../cel/admission-types.ts";
-import { dyn, type Type } from "../../cel/type.ts";
+import { dyn, remembered, type Type } from "../../cel/type.ts";
 import { compiles, type Expected } from "./expression.ts";
 import type { Field } from "../field.ts";
 import { dns1035Label, dnsSubdomain, pathSegment, qualifiedName } from "../formats.ts";
@@ -64,7 +64,7 @@ function conditions(list: Field, scope: AdmissionScope): void {
   for (const condition of list.items) {
     const [name, expression] = [condition.at("name"), condition.at("expression")];
     if (expression.text.trim() === "") expression.required();
-    else compiles(expression, { ...scope, result: ["bool"] });
+    else compiles(expression, { ...scope, result: ["bool"], trimmed: "shown" });
     if (name.text === "") name.required();
     else name.matches(qualifiedName);
     if (name.text !== "" && names.has(name.text)) name.duplicate();
@@ -178,7 +178,12 @@ function validatingPolicy(object: Field): void {
     const key = annotation.at("key");
     for (const detail of qualifiedName(`${policy}/${key.text}`)) key.invalid(detail, `${policy}/${key.text}`);
     const absent = "valueExpression is not specified";
-    expressionOf(annotation.at("valueExpression"), { absent, ...scope, result: ["string", "null_type"] });
+    expressionOf(annotation.at("valueExpression"), {
+      absent,
+      ...scope,
+      result: ["string", "null_type"],
+      trimmed: "read",
+    });
     if (keys.has(key.text)) key.duplicate();
     keys.add(key.text);
   }
@@ -193,7 +198,7 @@ function variableTypes(spec: Field, params: boolean): Map<string, Type> {
       name.invalid("must be a valid CEL identifier");
     const expression = variable.at("expression");
     const type = expressionOf(expression, { absent: "expression is not specified", params, variables: types });
-    types.set(name.text, type.kind === "error" ? dyn : type);
+    types.set(name.text, remembered(type));
   }
   return types;
 }

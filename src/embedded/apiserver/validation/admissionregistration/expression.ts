@@ -1,41 +1,49 @@
 /** Expressions in objects: whether they can be read, and whether they give what they must. */
-import { admissionVariables, type AdmissionScope } from "../../cel/admission-types.ts";
-import { compiled } from "../../cel/compile.ts";
+import { admissionVariables, type AdmissionScope, deviceVariables } from "../../cel/admission-types.ts";
+import { compiled, instantiationProblem } from "../../cel/compile.ts";
 import { dyn, errorType, printed, type Type } from "../../cel/type.ts";
-import { celEnvironment } from "../../cel/environment.ts";
-import { syntaxProblem } from "../../cel/syntax.ts";
 import type { Field } from "../field.ts";
 
 export interface Expected extends AdmissionScope {
   /** One of these types, as they are printed. @default any */
   readonly result?: readonly string[];
+  /** Spaces around it do not count: neither when it is read nor, with `shown`, when it is quoted. */
+  readonly trimmed?: "read" | "shown";
 }
 
 /** Messages are made by mutating policies alone; the parser does not know their types. */
 const messages = /\b(Object|JSONPatch)[\w.]*\s*\{/;
 
 /** Refuses what CEL cannot read, names that are not there and results of another type. @returns its type */
-export function compiles(expression: Field, { result, ...scope }: Expected): Type {
-  const { text } = expression;
+export function compiles(expression: Field, { result, trimmed, ...scope }: Expected): Type {
+  const text = trimmed === undefined ? expression.text : expression.text.trim();
+  const shown = trimmed === "shown" ? text : expression.text;
   if (messages.test(text)) return dyn;
   const made = compiled(text, admissionVariables(scope));
   if (typeof made === "string") {
-    expression.invalid(`compilation failed: ${made}`, text);
+    expression.invalid(`compilation failed: ${made}`, shown);
     return errorType;
   }
   const { type } = made.checked;
   const got = printed(type);
-  if (result === undefined || result.includes(got)) return type;
+  if (result === undefined || result.includes(got)) {
+    const problem = instantiationProblem(made.node);
+    if (problem !== undefined) expression.add("Internal", problem);
+    return type;
+  }
   const wanted = result.length === 1 ? result[0] : `one of [${result.join(" ")}]`;
-  expression.invalid(`must evaluate to ${wanted} but got ${got}`, text);
+  expression.invalid(`must evaluate to ${wanted} but got ${got}`, shown);
   return type;
 }
 
-/** Refuses what CEL cannot read, whatever it speaks of. */
-export function parses(expression: Field): void {
-  try {
-    celEnvironment().parse(expression.text);
-  } catch (error) {
-    expression.invalid(`compilation failed: ${syntaxProblem(expression.text, error)}`, expression.text);
-  }
+/** Refuses what does not choose devices. */
+export function choosesDevices(expression: Field): void {
+  const { text } = expression;
+  const made = compiled(text, deviceVariables);
+  if (typeof made === "string") return expression.invalid(`compilation failed: ${made}`, text);
+  const { type } = made.checked;
+  if (type.kind !== "dyn" && printed(type) !== "bool")
+    return expression.invalid(`must evaluate to bool or the unknown type, not ${printed(type)}`, text);
+  const problem = instantiationProblem(made.node);
+  if (problem !== undefined) expression.invalid(problem, text);
 }

@@ -46,11 +46,9 @@ export const workloadDefaults: DefaultTable = {
       revisionHistoryLimit: 10,
     });
     const strategy = inner(spec, "updateStrategy");
-    fill(strategy, { type: "RollingUpdate" });
-    if (strategy["type"] === "RollingUpdate") {
-      fill(strategy, { rollingUpdate: {} });
+    if (!has(strategy, "type")) fill(strategy, { type: "RollingUpdate", rollingUpdate: {} });
+    if (strategy["type"] === "RollingUpdate" && has(strategy, "rollingUpdate"))
       fillAbsent(inner(strategy, "rollingUpdate"), { partition: 0 });
-    }
     fill(inner(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" });
     for (const claim of each(spec, "volumeClaimTemplates"))
       Object.assign(claim, { apiVersion: "v1", kind: "PersistentVolumeClaim" });

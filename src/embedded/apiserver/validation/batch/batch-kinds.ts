@@ -5,13 +5,14 @@ import { conditionList } from "../condition-rules.ts";
 import { cronProblem } from "./cron-format.ts";
 import type { Field } from "../field.ts";
 import { inner } from "../fill.ts";
-import { dnsLabel, labelValue, pathSegment, tooLong } from "../formats.ts";
+import { dnsLabel, pathSegment, tooLong } from "../formats.ts";
 import { intOrPercent, notMoreThanAll } from "../numbers.ts";
 import { tolerations } from "../core/scheduling-rules.ts";
 import { job } from "./job-kind.ts";
 import { jobSpec } from "./job-spec.ts";
 import { containerResourceName, requirements } from "../core/resource-rules.ts";
 import { metricSource } from "../autoscaling/metric-rules.ts";
+import { validateLabels } from "../metadata.ts";
 import type { Rules, RuleTable } from "../rules.ts";
 import { labelSelector } from "../selector-rules.ts";
 
@@ -32,7 +33,10 @@ const cronJob: Rules = {
     const policy = spec.at("concurrencyPolicy");
     if (policy.require()) policy.oneOf(["Allow", "Forbid", "Replace"]);
     for (const name of ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"]) spec.at(name).nonNegative();
-    jobSpec(spec.at("jobTemplate").at("spec"));
+    const template = spec.at("jobTemplate").at("spec");
+    jobSpec(template);
+    if (template.at("manualSelector").value === true)
+      template.at("manualSelector").add("NotSupported", 'supported values: "nil", "false"', true);
     const name = object.at("metadata").at("name");
     if (old === undefined && name.text.length > 52) name.invalid(tooLong(52));
   },
@@ -42,10 +46,16 @@ function timeZone(zone: Field): void {
   if (zone.text === "") return zone.invalid("timeZone must be nil or non-empty string");
   if (zone.text.toLowerCase() === "local")
     return zone.invalid("timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones");
+  if (!isZone(zone.text)) zone.invalid(`unknown time zone ${zone.text}`);
+}
+
+/** Names are those of files, which have capitals where they have them. */
+function isZone(name: string): boolean {
   try {
-    new Intl.DateTimeFormat("en", { timeZone: zone.text }).format();
+    const { timeZone: found } = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions();
+    return found === name || found.toLowerCase() !== name.toLowerCase();
   } catch {
-    zone.invalid(`unknown time zone ${zone.text}`);
+    return false;
   }
 }
 
@@ -197,7 +207,7 @@ export const batchKinds: RuleTable = {
       const overhead = object.at("overhead");
       if (overhead.present) requirements(overhead.with({ limits: overhead.fields["podFixed"] }), containerResourceName);
       const selector = object.at("scheduling").at("nodeSelector");
-      for (const value of Object.values(selector.fields)) selector.with(value).matches(labelValue);
+      validateLabels(selector);
       runtimeTolerations(object.at("scheduling").at("tolerations"));
     },
     update: (object, old) => object.at("handler").immutable(old["handler"]),

@@ -29,13 +29,13 @@ export const job: Rules = {
       "job-name": object.metadata.name ?? "",
     };
     const before = inner(metadata, "labels");
-    metadata["labels"] = { ...before, ...own };
+    metadata["labels"] = { ...own, ...before }; // validation refuses others
     // The labels of a Job that has none of its own are those of its template, and stay the same ones.
     const { labels = {} } = object.metadata;
-    if (sameJson(labels, before)) object.metadata.labels = { ...labels, ...own };
+    if (sameJson(labels, before)) object.metadata.labels = { ...own, ...labels };
     spec["selector"] ??= {};
     const selector = inner(spec, "selector");
-    selector["matchLabels"] = { ...inner(selector, "matchLabels"), "batch.kubernetes.io/controller-uid": uid };
+    selector["matchLabels"] = { "batch.kubernetes.io/controller-uid": uid, ...inner(selector, "matchLabels") };
   },
   check: (object) => {
     const spec = object.at("spec");

@@ -3,8 +3,9 @@ import type { Fields, KubeObject } from "../../hooks.ts";
 import { Field } from "../field.ts";
 import { inner } from "../fill.ts";
 import { configMapKey, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../formats.ts";
-import { isNegative, quantityOrder } from "../quantities.ts";
-import { containerResourceName, isQuotaResource, isStandardResource } from "./resource-rules.ts";
+import { quantityOrder } from "../quantities.ts";
+import { quota } from "./quota-rules.ts";
+import { containerResourceName, isStandardResource } from "./resource-rules.ts";
 import type { RuleContext, Rules, RuleTable } from "../rules.ts";
 import { eventKinds } from "./event-rules.ts";
 import { service } from "./service-kind.ts";
@@ -141,69 +142,10 @@ function limitOf(limit: Field, name: string): void {
     normal.invalid(`min value ${said(min)} is greater than default value ${said(normal)}`, said(min));
   if (above(normal, max))
     normal.invalid(`default value ${said(normal)} is greater than max value ${said(max)}`, said(max));
+  const ratio = value("maxLimitRequestRatio");
+  if (ratio.present && quantityOrder(ratio.value, "1") < 0)
+    ratio.invalid(`ratio ${said(ratio)} is less than 1`, said(ratio));
 }
-
-const whole =
-  /^(pods|services|replicationcontrollers|resourcequotas|secrets|configmaps|persistentvolumeclaims|services\.(nodeports|loadbalancers)|count\/.*)$/;
-const scopes = [
-  "Terminating",
-  "NotTerminating",
-  "BestEffort",
-  "NotBestEffort",
-  "PriorityClass",
-  "CrossNamespacePodAffinity",
-  "VolumeAttributesClass",
-];
-
-/** What may be counted. */
-function quotaName(entry: Field, name: string): void {
-  const field = entry.with(name);
-  const isNamed = field.matches(qualifiedName);
-  if (name.includes("/")) return;
-  if (isNamed && !isStandardResource(name)) field.invalid("must be a standard resource type or fully qualified", name);
-  if (!isQuotaResource(name)) field.invalid("must be a standard resource for quota", name);
-}
-
-const ofPods = /^(requests\.)?(cpu|memory|ephemeral-storage)$|^limits\.(cpu|memory|ephemeral-storage)$|^pods$/;
-
-function quotaScopes(list: Field, hard: readonly string[]): void {
-  const given = new Set(list.items.map(({ text }) => text));
-  for (const scope of list.items) {
-    if (!scopes.includes(scope.text)) list.invalid("unsupported scope", list.value);
-    for (const name of hard.toSorted()) {
-      if (!isStandardResource(name)) continue;
-      const fits = scope.text === "BestEffort" ? name === "pods" : ofPods.test(name);
-      if (scopes.includes(scope.text) && !fits) list.invalid("unsupported scope applied to resource", list.value);
-    }
-  }
-  for (const [one, other] of [
-    ["BestEffort", "NotBestEffort"],
-    ["Terminating", "NotTerminating"],
-  ] as const)
-    if (given.has(one) && given.has(other)) list.invalid("conflicting scopes", list.value);
-}
-
-const quota: Rules = {
-  check: (object) => {
-    const hard = object.at("spec").at("hard");
-    for (const name of hard.keys) {
-      const entry = hard.key(name);
-      quotaName(entry, name);
-      if (isNegative(entry.value)) entry.invalid("must be greater than or equal to 0", String(entry.value));
-      else if (whole.test(name) && String(entry.value).endsWith("m"))
-        entry.invalid("must be an integer", String(entry.value));
-    }
-    const given = object.at("spec").at("scopes");
-    quotaScopes(given, hard.keys);
-  },
-  status: (object) => {
-    for (const list of ["hard", "used"]) {
-      const amounts = object.at("status").at(list);
-      for (const name of amounts.keys) quotaName(amounts.key(name), name);
-    }
-  },
-  update: (object, old) => object.at("spec").at("scopes").immutable(inner(old, "spec")["scopes"]),
-};
 
 /** Of a secret that is referred to only the name is kept. */
 function onlyNames(object: KubeObject): void {
@@ -390,6 +332,9 @@ function eventFields(subject: string, source: string): Readonly<Record<string, (
       ]),
     ),
     reason: (object) => String(object["reason"] ?? ""),
+    ...(subject === "regarding" && {
+      reportingController: (object: KubeObject) => String(object["reportingController"] ?? ""),
+    }),
     reportingComponent: (object) => String(object["reportingComponent"] ?? object["reportingController"] ?? ""),
     source: (object) => String(inner(object, source)["component"] ?? object["reportingComponent"] ?? ""),
     type: (object) => String(object["type"] ?? ""),

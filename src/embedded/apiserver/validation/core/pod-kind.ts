@@ -106,6 +106,10 @@ function gatedCondition(): Fields {
   };
 }
 
+function isSome(amount: unknown): boolean {
+  return amount !== undefined && amount !== null && quantityOrder(amount, "0") > 0;
+}
+
 /** @see https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/ */
 function qualityOfService(spec: Fields): string {
   let isGuaranteed = true;
@@ -115,8 +119,8 @@ function qualityOfService(spec: Fields): string {
     const resources = inner(container, "resources");
     const [limits, requests] = [inner(resources, "limits"), inner(resources, "requests")];
     for (const name of ["cpu", "memory"]) {
-      if (limits[name] !== undefined || requests[name] !== undefined) isBestEffort = false;
-      if (limits[name] === undefined || quantityOrder(limits[name], requests[name] ?? limits[name]) !== 0)
+      if (isSome(limits[name]) || isSome(requests[name])) isBestEffort = false;
+      if (!isSome(limits[name]) || quantityOrder(limits[name], requests[name] ?? limits[name]) !== 0)
         isGuaranteed = false;
     }
   }
@@ -206,7 +210,10 @@ export function dropUnavailable(spec: Fields): void {
   if (has(spec, "schedulingGroup")) delete spec["schedulingGroup"];
   for (const list of ["containers", "initContainers"]) {
     for (const container of each(spec, list)) {
-      if (has(container, "lifecycle")) delete inner(container, "lifecycle")["stopSignal"];
+      const lifecycle = inner(container, "lifecycle");
+      if (!has(lifecycle, "stopSignal")) continue;
+      delete lifecycle["stopSignal"];
+      if (!has(lifecycle, "postStart") && !has(lifecycle, "preStop")) delete container["lifecycle"];
     }
   }
   for (const volume of each(spec, "volumes")) {

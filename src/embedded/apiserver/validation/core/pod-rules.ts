@@ -111,7 +111,8 @@ function scalars(spec: Field): void {
 
 function system(spec: Field): void {
   const os = spec.at("os");
-  if (!os.present || !os.at("name").require() || !os.at("name").oneOf(["linux", "windows"])) return;
+  if (!os.present || !os.at("name").require()) return;
+  if (!os.with(os.at("name").value).oneOf(["linux", "windows"])) return;
   const context = spec.at("securityContext");
   const isLinux = os.at("name").text === "linux";
   const refuse = (field: Field): void => {

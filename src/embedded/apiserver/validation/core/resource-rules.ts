@@ -2,6 +2,7 @@
 import type { Field } from "../field.ts";
 import { dnsLabel, qualifiedName } from "../formats.ts";
 import { isNegative, quantityOrder } from "../quantities.ts";
+import { parseQuantity } from "../../schema/quantity.ts";
 
 const standard = /^(cpu|memory|ephemeral-storage)$|^hugepages-/;
 const ofQuotas =
@@ -68,11 +69,13 @@ export function requirements(field: Field, nameRule: (entry: Field) => void): vo
   for (const name of limits.keys) {
     nameRule(limits.key(name).with(name));
     resourceQuantity(limits.key(name), name);
+    wholePages(limits.key(name), name);
     note(name);
   }
   for (const name of requests.keys) {
     nameRule(requests.key(name).with(name));
     resourceQuantity(requests.key(name), name);
+    wholePages(requests.key(name), name);
     const [limit, asked] = [limits.fields[name], requests.fields[name]];
     if (limit === undefined) {
       if (!isOvercommitable(name)) limits.required("Limit must be set for non overcommitable resources");
@@ -84,6 +87,14 @@ export function requirements(field: Field, nameRule: (entry: Field) => void): vo
     note(name);
   }
   if (hasPages && !hasBasic) field.forbidden("HugePages require cpu or memory");
+}
+
+function wholePages(entry: Field, name: string): void {
+  if (!name.startsWith("hugepages-")) return;
+  const [size, amount] = [parseQuantity(name.slice("hugepages-".length)), parseQuantity(String(entry.value))];
+  if (size instanceof Error || amount instanceof Error || size.nanos <= 0n) return;
+  if (amount.nanos < 0n || amount.nanos % size.nanos !== 0n)
+    entry.invalid(`${String(entry.value)} is not positive integer multiple of ${name}`, String(entry.value));
 }
 
 function claims(list: Field, known: ReadonlySet<string>): void {

@@ -61,7 +61,10 @@ function addresses(spec: Fields, { others, dryRun, refuse }: Allocation): void {
     const detail = `failed to allocate IP ${address}: ${why}`;
     return refuse({ type: "Invalid", field: "spec.clusterIPs", badValue: given, detail });
   };
-  if (!range.test(address)) throw failed("the provided network does not match the current range");
+  if (!range.test(address)) {
+    const why = `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${prefix}.0.0/16`;
+    throw failed(dryRun ? why : "the provided network does not match the current range");
+  }
   if (held.has(address)) throw failed("provided IP is already allocated");
 }
 

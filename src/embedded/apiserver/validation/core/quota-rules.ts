@@ -1,0 +1,110 @@
+/** Rules of ResourceQuotas. */
+import type { Field } from "../field.ts";
+import { inner } from "../fill.ts";
+import { qualifiedName } from "../formats.ts";
+import { isNegative } from "../quantities.ts";
+import { isQuotaResource, isStandardResource } from "./resource-rules.ts";
+import type { Rules } from "../rules.ts";
+
+const whole =
+  /^(pods|services|replicationcontrollers|resourcequotas|secrets|configmaps|persistentvolumeclaims|services\.(nodeports|loadbalancers)|count\/.*)$/;
+const scopes = [
+  "Terminating",
+  "NotTerminating",
+  "BestEffort",
+  "NotBestEffort",
+  "PriorityClass",
+  "CrossNamespacePodAffinity",
+  "VolumeAttributesClass",
+];
+
+/** What may be counted. */
+function quotaName(entry: Field, name: string): void {
+  const field = entry.with(name);
+  const isNamed = field.matches(qualifiedName);
+  if (name.includes("/")) return;
+  if (isNamed && !isStandardResource(name)) field.invalid("must be a standard resource type or fully qualified", name);
+  if (!isQuotaResource(name)) field.invalid("must be a standard resource for quota", name);
+}
+
+const ofPods = /^(requests\.)?(cpu|memory|ephemeral-storage)$|^limits\.(cpu|memory|ephemeral-storage)$|^pods$/;
+
+function quotaScopes(list: Field, hard: readonly string[]): void {
+  const given = new Set(list.items.map(({ text }) => text));
+  for (const scope of list.items) {
+    if (!scopes.includes(scope.text)) list.invalid("unsupported scope", list.value);
+    for (const name of hard.toSorted()) {
+      if (!isStandardResource(name)) continue;
+      const fits = scope.text === "BestEffort" ? name === "pods" : ofPods.test(name);
+      if (scopes.includes(scope.text) && !fits) list.invalid("unsupported scope applied to resource", list.value);
+    }
+  }
+  for (const [one, other] of [
+    ["BestEffort", "NotBestEffort"],
+    ["Terminating", "NotTerminating"],
+  ] as const)
+    if (given.has(one) && given.has(other)) list.invalid("conflicting scopes", list.value);
+}
+
+function quotaSelector(spec: Field): void {
+  const [selector, hard] = [spec.at("scopeSelector"), spec.at("hard").keys.toSorted()];
+  const list = selector.at("matchExpressions");
+  const given = new Set<string>();
+  for (const expression of list.items) {
+    const [scope, operator] = [expression.at("scopeName").text, expression.at("operator").text];
+    const values = list.at("values").with(expression.at("values").value);
+    if (!scopes.includes(scope)) list.at("scopeName").with(scope).invalid("unsupported scope", scope);
+    for (const name of hard) {
+      if (!isStandardResource(name) || !scopes.includes(scope)) continue;
+      const fits = scope === "BestEffort" ? name === "pods" : ofPods.test(name);
+      if (!fits) list.invalid("unsupported scope applied to resource", selector.value);
+    }
+    if (unary.has(scope) && operator !== "Exists") {
+      const names = [...unary].map((name) => `ResourceQuotaScope${name}`);
+      const detail = `must be 'Exists' when scope is any of ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+      list.at("operator").with(operator).invalid(detail, operator);
+    }
+    if (operator === "In" || operator === "NotIn") {
+      const one = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
+      if (values.empty) values.required(one);
+    } else if (operator === "Exists" || operator === "DoesNotExist") {
+      const none = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
+      if (!values.empty) values.invalid(none, values.value);
+    } else list.at("operator").with(operator).invalid("not a valid selector operator", operator);
+    given.add(scope);
+  }
+  const earlier = spec.at("scopes").value ?? null;
+  if (given.has("BestEffort") && given.has("NotBestEffort")) list.invalid("conflicting scopes", earlier);
+  if (given.has("Terminating") && given.has("NotTerminating")) list.invalid("conflicting scopes", earlier);
+}
+
+const unary: ReadonlySet<string> = new Set([
+  "Terminating",
+  "NotTerminating",
+  "BestEffort",
+  "NotBestEffort",
+  "CrossNamespacePodAffinity",
+]);
+
+export const quota: Rules = {
+  check: (object) => {
+    const hard = object.at("spec").at("hard");
+    for (const name of hard.keys) {
+      const entry = hard.key(name);
+      quotaName(entry, name);
+      if (isNegative(entry.value)) entry.invalid("must be greater than or equal to 0", String(entry.value));
+      else if (whole.test(name) && String(entry.value).endsWith("m"))
+        entry.invalid("must be an integer", String(entry.value));
+    }
+    const given = object.at("spec").at("scopes");
+    quotaScopes(given, hard.keys);
+    quotaSelector(object.at("spec"));
+  },
+  status: (object) => {
+    for (const list of ["hard", "used"]) {
+      const amounts = object.at("status").at(list);
+      for (const name of amounts.keys) quotaName(amounts.key(name), name);
+    }
+  },
+  update: (object, old) => object.at("spec").at("scopes").immutable(inner(old, "spec")["scopes"]),
+};
