@@ -9,24 +9,24 @@ import { metadataPageSize, METADATA_PAGE_SIZE, PAGE_SIZE, type SoFar, wholePageS
 import { type ReceivedPage, receivedPage } from "./received-page.ts";
 import type { Transport } from "../transport/transport.ts";
 
-/** Of pages that are too large this part is asked for. */
+/** A page that is too large is requested again with its size divided by this. */
 const SMALLER = 8;
 
 export interface Page {
-  /** Of the list as a whole: the same on every page. */
+  /** The resource version of the list, the same on every page. */
   readonly resourceVersion: string;
   readonly apiVersion: string;
-  /** Of the items. */
+  /** The kind of the items. */
   readonly kind: string;
-  /** Items that follow this page, as far as the server knows: it does not with a selector. */
+  /** How many items follow this page; the server does not say with a selector. */
   readonly remaining: number | undefined;
-  /** Another page follows. */
+  /** Whether another page follows. */
   readonly hasNext: boolean;
-  /** Of all items of this page, estimated. */
+  /** The estimated size of this page's items in bytes. */
   readonly bytes: () => number;
   /** The server has shown the part that `shards` asked for, and not everything. */
   readonly isPart: boolean;
-  /** Whether the items are whole, which they also are where a server has no metadata alone. */
+  /** Whether the items are whole, as they also are when a server cannot list metadata only. */
   readonly isWhole: boolean;
 }
 
@@ -41,39 +41,39 @@ export interface ListOptions<T> {
   readonly fields?: string | undefined;
   /** Ranges of hashes, for servers that divide collections; others show everything. */
   readonly shards?: string | undefined;
-  /** A state that is not older than this one. @default the newest */
+  /** The list is not older than this resource version. @default the newest state */
   readonly notOlderThan?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * When the continue token expires, lists everything again in one page. What earlier pages gave is then to be
-   * forgotten: `onRestart` is called first.
+   * If the continue token expires, lists everything again in one page. `onRestart` is called first, because the earlier pages
+   * are void then.
    *
    * @default false
    */
   readonly fullListIfExpired?: boolean | undefined;
   onRestart?(): void;
-  /** An item was left out because nobody could work with it, with what is wrong with it. */
+  /** Called for a malformed item, which is ignored, with its flaw. */
   readonly onLeftOut?: ((item: unknown, flaw: string) => void) | undefined;
   /** Ends the list after this page with `false`. */
   onPage(items: T[], page: Page): void | false | Promise<void | false>;
 }
 
 export interface MetadataListOptions extends ListOptions<AnyObject> {
-  /** What the items are: metadata alone does not say. */
+  /** The type of the items, which metadata does not contain. */
   readonly type: { readonly apiVersion: string; readonly kind: string };
 }
 
-/** What a list was. */
+/** The result of a list. */
 export interface Listed {
-  /** Of the first page: a watch goes on from here. Empty for kinds without versions, such as metrics. */
+  /** The resource version of the first page, from which a watch continues. Empty for kinds without versions, such as metrics. */
   readonly resourceVersion: string;
   readonly pages: number;
 }
 
 /**
- * Lists a collection; each page is handed over before the next is asked for.
+ * Lists a collection; each page is handed over before the next one is requested.
  *
- * @throws ApiError, with 410 when the continue token expired on the way; Error for pages that are none, or do not end.
+ * @throws ApiError, with 410 when the continue token has expired; Error for malformed or endless pages.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks
  */
 export function listPages<T>(transport: Pick<Transport, "request">, options: ListOptions<T>): Promise<Listed> {
@@ -86,9 +86,9 @@ export function listPages<T>(transport: Pick<Transport, "request">, options: Lis
 }
 
 /**
- * As {@link listPages}, with nothing but the metadata of each item.
+ * Like {@link listPages}, but lists only the metadata of each item.
  *
- * Items hold on to the answer that they came with; `plainObject` makes one that does not.
+ * Items keep their page in memory; `plainObject` makes a copy that does not.
  */
 export function listMetadata(transport: Pick<Transport, "request">, options: MetadataListOptions): Promise<Listed> {
   const { path, signal, limit, type, onLeftOut } = options;

@@ -1,4 +1,4 @@
-/** A watch as a stream of typed events. */
+/** Reads a watch as a stream of typed events. */
 import type { AnyObject } from "../../resource/handle.ts";
 import { ApiError, type Status } from "../errors/api-error.ts";
 import type { HeaderValues } from "../config/cluster-config.ts";
@@ -19,7 +19,7 @@ export interface ObjectType {
 export interface WatchOptions {
   /** Of the collection. */
   readonly path: string;
-  /** Where to go on from. @default the newest state, after an event for each object */
+  /** The resource version to continue from. @default the newest state, after an event for each object */
   readonly resourceVersion?: string | undefined;
   /** A label selector. */
   readonly labels?: string | undefined;
@@ -27,36 +27,36 @@ export interface WatchOptions {
   readonly fields?: string | undefined;
   /** Ranges of hashes, for servers that divide collections; others show everything. */
   readonly shards?: string | undefined;
-  /** After which the server ends the watch in order. @default the server's, 30 to 60 minutes */
+  /** Seconds after which the server closes the watch in order. @default the server's, 30 to 60 minutes */
   readonly timeoutSeconds?: number | undefined;
   /** A streaming list: the objects first, then a bookmark annotated `k8s.io/initial-events-end`. */
   readonly sendInitialEvents?: boolean | undefined;
-  /** Events of objects of other kinds are left out. @default all are told */
+  /** The kind of the objects; events of other kinds are ignored. @default any kind */
   readonly of?: ObjectType | undefined;
-  /** Asks for metadata alone; the objects are told as of this kind. @default whole objects */
+  /** Requests only metadata; the objects get this type. @default whole objects */
   readonly metadataOnly?: ObjectType | undefined;
   /** Milliseconds without a byte after which the watch fails. @default none */
   readonly idleTimeout?: number | undefined;
   /** Besides those of every request. */
   readonly headers?: HeaderValues | undefined;
   readonly signal: AbortSignal;
-  /** Called synchronously; what it throws ends the watch. A bookmark has nothing but its resource version. */
+  /** Called synchronously; an error that it throws ends the watch. A bookmark has only a resource version. */
   onEvent(type: WatchType, object: AnyObject): void;
   /** Called with each line before it is parsed. @returns true when the line is dealt with and must not be parsed. */
   onLine?(line: string): boolean;
-  /** An event was left out, because its object is of another kind. */
+  /** Called for an event of another kind, which is ignored. */
   onOther?(object: AnyObject): void;
-  /** An event was left out because nobody could work with it, with what is wrong with it. */
+  /** Called for a malformed event, which is ignored, with its flaw. */
   readonly onLeftOut?: ((object: unknown, flaw: string) => void) | undefined;
   /** The server has accepted the watch. */
   onOpen?(): void;
   /** Called once, before the first event. */
   onFlow?(flow: StreamFlow): void;
-  /** The events of one piece of the stream have been told. */
+  /** Called after the events of one chunk of the stream. */
   onBatch?(): void;
 }
 
-/** Servers that have no such form send whole objects. */
+/** The form of metadata; servers that do not support it send whole objects. */
 const METADATA: ObjectType = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
 const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
@@ -71,7 +71,7 @@ interface WatchEvent {
 const TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]);
 
 /**
- * Watches a collection until the server ends it in order.
+ * Watches a collection until the server closes the watch in order.
  *
  * @throws ApiError for an HTTP error before the stream and for an ERROR event within it, UnreachableError when the
  * connection fails, the signal's reason.
@@ -104,7 +104,7 @@ export function watch(transport: Pick<Transport, "stream">, options: WatchOption
 }
 
 function tell(line: string, options: WatchOptions): void {
-  // After an abort in the middle of a piece nothing more is told.
+  // After an abort in the middle of a chunk no further event is passed on.
   if (options.signal.aborted) return;
   if (options.onLine?.(line) === true) return;
   const event = parse(line, options.path);
@@ -113,7 +113,7 @@ function tell(line: string, options: WatchOptions): void {
   else options.onLeftOut?.((event as Partial<WatchEvent> | null)?.object, flaw);
 }
 
-/** Hands an event on, unless nobody could work with its object: that costs itself alone. */
+/** Passes an event on, unless its object is malformed, which affects no other event. */
 function pass(event: WatchEvent, options: WatchOptions): void {
   const { type, object } = event;
   if (type === "ERROR") {

@@ -1,4 +1,4 @@
-/** What is read of a certificate. `node:crypto` reads it too, but loads 2 MiB for it at every start. */
+/** Reads the validity and the public key of a certificate. `node:crypto` could too, but costs 2 MiB at every start. */
 import { type DerReader, pemReader, SEQUENCE } from "./der-reader.ts";
 
 const VERSION = 0xa0;
@@ -12,7 +12,7 @@ export interface Validity {
 /**
  * Reads the first certificate of a PEM text.
  *
- * @throws Error when there is none.
+ * @throws Error when the text has no certificate.
  * @see https://www.rfc-editor.org/rfc/rfc5280#section-4.1
  */
 export function validityOf(pem: string): Validity {

@@ -1,4 +1,4 @@
-/** How a cluster is reached and who we are there: what a kubeconfig comes down to. */
+/** The result of reading a kubeconfig: how to reach a cluster, and as whom. */
 
 /** A list is sent as one header line per value, as `Impersonate-Group` needs it. */
 export type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
@@ -15,7 +15,7 @@ export interface TlsSettings {
 }
 
 export interface ClusterConfig {
-  /** Such as `https://127.0.0.1:6443`, without a slash at the end. */
+  /** The server's URL without a trailing slash, such as `https://127.0.0.1:6443`. */
   readonly server: string;
   /** The context's name, or `in-cluster`. */
   readonly context: string;
@@ -33,11 +33,11 @@ export interface ClusterConfig {
    */
   readonly answer?: ((request: Request) => Promise<Response>) | undefined;
   /**
-   * The headers that say who is asking. The same object as long as they have not changed, and without a promise where
-   * nothing has to be read or run.
+   * The headers that authenticate requests. It returns the same object while they do not change, and a promise only if
+   * something has to be read or run.
    */
   headers(signal?: AbortSignal): HeaderValues | Promise<HeaderValues>;
-  /** Takes certificates and authorities whose files were replaced. Call it before a connection is opened. */
+  /** Reloads certificates and authorities whose files were replaced. Called before a connection is opened. */
   renew?(): void;
   /**
    * Reads the credentials again, after the server refused them.

@@ -1,4 +1,4 @@
-/** What is wrong with the settings for reaching a cluster. */
+/** The error of wrong settings for reaching a cluster. */
 
 /** A kubeconfig, certificate or credential that cannot be used; the message says which, where, and what to do. */
 export class ConfigError extends Error {

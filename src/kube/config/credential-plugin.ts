@@ -28,7 +28,7 @@ export interface PluginOptions {
   readonly now: () => number;
 }
 
-/** Who supplies credentials. */
+/** A supplier of credentials. */
 interface Supplier {
   /** Such as `the exec plugin "aws"`. */
   readonly title: string;
@@ -39,7 +39,7 @@ interface Supplier {
   forget(): void;
 }
 
-/** @throws ConfigError for an auth provider that is not known. */
+/** Makes the supplier that a user names. @throws ConfigError for an unknown auth provider. */
 export async function loadPlugin(options: PluginOptions): Promise<CredentialPlugin> {
   const { entry, name } = options;
   const supplier =
@@ -182,7 +182,7 @@ export class CredentialPlugin {
     this.authorization = answer.token === undefined ? undefined : `Bearer ${answer.token}`;
     this.cert = answer.cert;
     this.key = answer.key;
-    // What has expired already is not asked for with each request.
+    // An answer that has expired already is not requested again for every request.
     this.#freshUntil = Math.max(answer.until, this.#options.now() + LEAST_MS);
   }
 

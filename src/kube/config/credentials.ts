@@ -1,4 +1,4 @@
-/** Who we are to the API server: what a kubeconfig's user comes down to. */
+/** The credentials of a kubeconfig's user. */
 import { checkValidity, readPem, readPemNow, stampOf } from "./certificate.ts";
 import type { HeaderValues } from "./cluster-config.ts";
 import { ConfigError } from "./config-error.ts";
@@ -24,10 +24,10 @@ export class Credentials {
   readonly #plugin: CredentialPlugin | undefined;
   #cert: string | undefined;
   #key: string | undefined;
-  /** Of the files that certificate and key were read from. */
+  /** The state of the files from which certificate and key were read. */
   #stamp = "";
   #token: string | undefined;
-  /** When the token file was read last. */
+  /** When the token file was last read. */
   #readAt = 0;
   /** Kept as one object while nothing changes: callers compare identities. */
   #headers: HeaderValues = {};
@@ -71,7 +71,7 @@ export class Credentials {
     return after.some((value, index) => value !== before[index]);
   }
 
-  /** Takes a client certificate whose files were replaced, once both of them are there. */
+  /** Reloads a client certificate whose files were replaced, once both are consistent. */
   renew(): void {
     const { entry, name, now } = this.#options;
     const { "client-certificate": certFile, "client-key": keyFile } = entry;
@@ -86,7 +86,7 @@ export class Credentials {
       this.#key = key;
       this.#stamp = stamp;
     } catch {
-      // The old one serves until the server refuses it; then the reason is told.
+      // The old certificate is used until the server refuses it; then the reason is reported.
     }
   }
 
@@ -140,7 +140,7 @@ export class Credentials {
 
   async #refreshToken(file: string): Promise<HeaderValues> {
     this.#readAt = this.#options.now();
-    // A file that is being replaced may be missing for a moment: the old token serves until the server refuses it.
+    // A file that is being replaced may be missing for a moment: the old token is used until the server refuses it.
     const token = await readToken(file, this.#options.name).catch(() => this.#token);
     if (token !== this.#token) {
       this.#token = token;
@@ -198,7 +198,7 @@ async function readToken(file: string, user: string): Promise<string> {
   return text;
 }
 
-/** Otherwise the platform would refuse the header, and repeat the token in its message. */
+/** Checks a token, because the platform would refuse the header with a message that repeats the token. */
 function checkToken(token: string | undefined, user: string): void {
   if (token === undefined || /^[\t -~]*$/.test(token)) return;
   throw new ConfigError(`Cannot use the token of user "${user}": it holds characters that no header may hold`);

@@ -1,22 +1,22 @@
-/** Cuts a stream of bytes into frames that begin with their length, wherever the pieces begin and end. */
+/** Splits a stream of bytes into length-prefixed frames, wherever its chunks begin and end. */
 import { MOST_EVENT_BYTES } from "../limits.ts";
 import { ProtobufReader } from "./protobuf-reader.ts";
 
-/** Of the length, the first byte being the highest. */
+/** The size of the length prefix, which is big-endian. */
 const HEAD_BYTES = 4;
 
 export class FrameReader {
   readonly #onFrame: (reader: ProtobufReader, end: number) => void;
-  /** A frame that has not ended: first as much of it as tells how long it is, then a buffer of its size. */
+  /** An incomplete frame: at first only its length prefix, then a buffer of its size. */
   #open: Buffer = Buffer.alloc(HEAD_BYTES);
   #have = 0;
 
-  /** @param onFrame reads a frame from where the reader is up to `end`. */
+  /** @param onFrame reads a frame from the reader's position up to `end`. */
   constructor(onFrame: (reader: ProtobufReader, end: number) => void) {
     this.#onFrame = onFrame;
   }
 
-  /** @throws RangeError when this is no stream of frames, and what `onFrame` throws. */
+  /** Takes a chunk. @throws RangeError when the stream has no valid frames, or the error of `onFrame`. */
   push(chunk: Uint8Array): void {
     const { length } = chunk;
     let at = this.#have === 0 ? 0 : this.#complete(chunk, 0);
@@ -32,7 +32,7 @@ export class FrameReader {
     if (at < length) this.#complete(chunk, at);
   }
 
-  /** Goes on with a frame that has not ended, or begins with one. @returns up to where the bytes were its. */
+  /** Continues an incomplete frame, or begins one. @returns the end of its bytes in the chunk. */
   #complete(chunk: Uint8Array, from: number): number {
     let at = from;
     for (;;) {

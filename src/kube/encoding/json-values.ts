@@ -1,7 +1,7 @@
-/** How many values a text of JSON holds, before anything is made of it: a text of empty objects becomes 30 times as large. */
+/** Estimates how many values a JSON text holds before it is parsed: a text of empty objects becomes 30 times as large. */
 import { MOST_VALUES } from "../limits.ts";
 
-/** Two characters make a value at least, such as `0,`. */
+/** A value takes at least two characters, such as `0,`. */
 const LEAST_CHARACTERS = 2;
 const WINDOWS = 64;
 const WINDOW_CHARACTERS = 512;
@@ -13,10 +13,10 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * @returns whether there are more than any answer has.
+ * @returns whether there are more values than any legitimate response has.
  *
- * Short texts cannot hold as many. Of others a few random places tell about how many there are; only what may have too
- * many is counted, because commas in strings are none.
+ * Short texts cannot hold that many. For longer ones a few random samples give an estimate, and only a text that may have too
+ * many is counted exactly, because commas in strings do not count.
  */
 export function hasTooManyValues(json: Uint8Array | string): boolean {
   if (json.length < MOST_VALUES * LEAST_CHARACTERS) return false;
@@ -36,7 +36,7 @@ function estimate(bytes: Uint8Array): number {
   return (found / (WINDOWS * WINDOW_CHARACTERS)) * bytes.length;
 }
 
-/** Each value but the first follows a comma, or what it is in; no more of them than matter. */
+/** Counts values up to the limit: each value except the first follows a comma or the beginning of its container. */
 function count(bytes: Uint8Array): number {
   let found = 0;
   for (let at = 0; at < bytes.length && found <= MOST_VALUES; at++) {

@@ -1,12 +1,12 @@
-/** Cuts a stream of bytes into lines, wherever the pieces begin and end. */
+/** Splits a stream of bytes into lines, wherever its chunks begin and end. */
 
 const STREAM = { stream: true };
-/** Pieces of a line may be as short as this on the average; shorter ones are put together as they come. */
+/** The pieces of an incomplete line may be this short on average; shorter ones are joined as they arrive. */
 const PIECE_CHARACTERS = 64;
 const FEW_PIECES = 1_000;
 
 export interface LineSplitterOptions {
-  /** What is cut, for the error, such as `the watch of /api/v1/pods`. */
+  /** What is split, for the error, such as `the watch of /api/v1/pods`. */
   readonly what: string;
   /** The most characters of a line. */
   readonly most: number;
@@ -16,11 +16,11 @@ export interface LineSplitterOptions {
 export class LineSplitter {
   readonly #options: LineSplitterOptions;
   readonly #onLine: (line: string) => void;
-  /** Keeps the bytes of a character that has not ended. */
+  /** Keeps the bytes of an incomplete character. */
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** Of a line that has not ended yet. */
+  /** The beginning of an incomplete line. */
   #open = "";
-  /** That the line so far was put together of. */
+  /** The number of pieces that the incomplete line consists of. */
   #pieces = 0;
 
   constructor(options: LineSplitterOptions) {
@@ -28,12 +28,12 @@ export class LineSplitter {
     this.#onLine = options.onLine;
   }
 
-  /** What has come since the last line ended. */
+  /** The text after the last complete line. */
   get rest(): string {
     return this.#open;
   }
 
-  /** @throws Error when a line does not end, or what the listener throws. */
+  /** Takes a chunk. @throws Error when a line is too long, or the error of the listener. */
   push(chunk: Uint8Array): void {
     const text = this.#decoder.decode(chunk, STREAM);
     let start = 0;
@@ -58,7 +58,7 @@ export class LineSplitter {
   }
 }
 
-/** The engine keeps the pieces of a text as they are, each with 32 bytes of its own, until a character is asked for. */
+/** Joins the pieces of a string: the engine keeps them separately, at 32 bytes each, until a character is read. */
 function inOnePiece(text: string): string {
   return Number.isNaN(text.charCodeAt(0)) ? "" : text;
 }

@@ -1,12 +1,12 @@
-/** What kube-apiserver puts around everything that it sends as protocol buffers. */
+/** The envelope that kube-apiserver puts around protocol buffers. */
 import { type ProtobufReader, tagOf } from "./protobuf-reader.ts";
 
-/** `k8s` and a zero. */
+/** The magic number: `k8s` and a zero byte. */
 const MARK = [0x6b, 0x38, 0x73, 0x00] as const;
 const ENVELOPE = { type: tagOf(1), raw: tagOf(2) } as const;
 const TYPE = { kind: tagOf(2) } as const;
 
-/** Whether bytes are in protocol buffers, and not JSON, which is told by how they begin. */
+/** Whether a body consists of protocol buffers rather than JSON, which its first bytes show. */
 export function isMarked(bytes: Uint8Array): boolean {
   return MARK.every((byte, index) => bytes[index] === byte);
 }
@@ -15,7 +15,7 @@ export function isMarked(bytes: Uint8Array): boolean {
  * Reads up to the message in the envelope.
  *
  * @returns the message's kind, and where it ends.
- * @throws RangeError when there is none.
+ * @throws RangeError when there is no envelope.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding-idl
  */
 export function openEnvelope(reader: ProtobufReader): { readonly kind: string; readonly end: number } {

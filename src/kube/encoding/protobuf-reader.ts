@@ -8,15 +8,15 @@ const FIXED32 = 5;
 const LONGEST_VARINT = 10;
 
 /**
- * A place in bytes that hold one message after another.
+ * A reader for bytes that hold one message after another.
  *
- * **Guarantees.** Never reads beyond the bytes: what ends within a field, or is no protocol buffer, throws a RangeError.
+ * **Guarantees.** It never reads beyond the bytes: an incomplete field or an invalid message throws a RangeError.
  *
  * @see https://protobuf.dev/programming-guides/encoding/
  */
 export class ProtobufReader {
   readonly bytes: Buffer;
-  /** Of the next byte. */
+  /** The offset of the next byte. */
   at: number;
 
   constructor(bytes: Uint8Array, at = 0) {
@@ -24,7 +24,7 @@ export class ProtobufReader {
     this.at = at;
   }
 
-  /** Reads a number, which is exact up to 2^53; a tag is one too. */
+  /** Reads a number, exact up to 2^53; a tag is a number too. */
   varint(): number {
     const { bytes } = this;
     let byte = this.#byte(bytes[this.at++]);
@@ -40,14 +40,14 @@ export class ProtobufReader {
     throw new RangeError("a number is too long");
   }
 
-  /** Reads the length of a field, or of a message in it. @returns where it ends. */
+  /** Reads the length of a field or of a nested message. @returns its end. */
   end(): number {
     const end = this.varint() + this.at;
     if (end > this.bytes.length) throw new RangeError("the bytes end within a field");
     return end;
   }
 
-  /** Reads a field of text, and goes on behind it. */
+  /** Reads a string field. */
   text(): string {
     const end = this.end();
     const text = this.bytes.toString("utf8", this.at, end);
@@ -55,7 +55,7 @@ export class ProtobufReader {
     return text;
   }
 
-  /** Goes on behind a field of which only the tag has been read. */
+  /** Skips a field whose tag has been read. */
   skip(tag: number): void {
     switch (tag & 7) {
       case VARINT:

@@ -1,4 +1,4 @@
-/** What the API server answers when it refuses, as an error that says what to do. */
+/** The errors of the API server, with advice on what to do. */
 import { describeRequest, type RequestTarget } from "./request-target.ts";
 
 /** @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/ */
@@ -32,19 +32,19 @@ export interface ApiErrorInit {
   readonly method: string;
   /** The path of the request, without the server and the query. */
   readonly path: string;
-  /** True when the request was a watch, whose verb is not that of its method. */
+  /** Whether the request was a watch, whose verb does not follow from its method. */
   readonly watch?: boolean | undefined;
   readonly status: Status;
-  /** The HTTP status code; `status.code` when left out. */
+  /** The HTTP status code. @default status.code */
   readonly code?: number | undefined;
-  /** Seconds, from the header of that name. */
+  /** The header `retry-after`, in seconds. */
   readonly retryAfter?: number | undefined;
-  /** From the header `audit-id`. */
+  /** The header `audit-id`. */
   readonly auditId?: string | undefined;
 }
 
 /**
- * An answer of the API server other than success.
+ * A response of the API server other than success.
  *
  * The message names what was tried, the server's reason and message, and the way out. Recognise it with
  * {@link isApiError} and its kin, never with `instanceof`: there may be several copies of this class.
@@ -53,14 +53,14 @@ export class ApiError extends Error {
   override readonly name = "ApiError";
   /** The HTTP status code, such as 404. */
   readonly code: number;
-  /** Such as `NotFound`; made from the code when the server gave none. */
+  /** The reason, such as `NotFound`; derived from the code if the server gave none. */
   readonly reason: string;
   readonly status: Status;
   /** The Kubernetes verb, such as `get`, `list`, `update`. */
   readonly verb: string;
   readonly path: string;
   readonly target: RequestTarget;
-  /** Seconds after which the server wants to be asked again. */
+  /** The seconds after which the server asks for a retry. */
   readonly retryAfter: number | undefined;
   /** Finds the request in the server's audit log. */
   readonly auditId: string | undefined;
@@ -98,7 +98,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** The body is the server's, or a proxy's. */
+/** The body may come from the server or from a proxy. */
 function secondsOf(value: unknown): number | undefined {
   return typeof value === "number" && value >= 0 ? value : undefined;
 }
@@ -132,9 +132,9 @@ function adviceFor(target: RequestTarget, code: number, status: Status): string 
     case 401:
       return "The credentials were refused: check the kubeconfig's user, or renew its token or certificate";
     case 403: {
-      // Quotas, admission and namespaces that are being deleted answer so too, and no role helps there.
+      // Quotas, admission and terminating namespaces also answer 403, and no role helps there.
       if (status.message !== undefined && !/ cannot | not allowed /.test(` ${status.message} `)) return "";
-      // An apply to what is not there yet is refused for want of "create", and a watch may be for want of "list".
+      // An apply to an absent object may be refused for lack of "create", and a watch for lack of "list".
       const verb = / cannot ([a-z]+) resource /.exec(status.message ?? "")?.[1] ?? target.verb;
       return target.resource
         ? `Grant it in a ${target.namespace === undefined ? "ClusterRole" : "Role"}: apiGroups ["${target.group}"], ` +
@@ -162,12 +162,12 @@ export function isApiError(error: unknown): error is ApiError {
   );
 }
 
-/** There is no such object, kind or path. */
+/** The object, kind or path does not exist. */
 export function isNotFound(error: unknown): error is ApiError {
   return isApiError(error) && error.code === 404;
 }
 
-/** The object has changed since it was read, or a precondition did not hold; not: it exists already. */
+/** The object has changed since it was read, or a precondition did not hold. It is not the error of an object that exists already. */
 export function isConflict(error: unknown): error is ApiError {
   return isApiError(error) && error.code === 409 && error.reason !== "AlreadyExists";
 }
@@ -176,7 +176,7 @@ export function isAlreadyExists(error: unknown): error is ApiError {
   return isApiError(error) && error.reason === "AlreadyExists";
 }
 
-/** The request itself is wrong, as the server understands it. */
+/** The server considers the request itself invalid. */
 export function isBadRequest(error: unknown): error is ApiError {
   return isApiError(error) && error.code === 400;
 }
@@ -185,17 +185,17 @@ export function isForbidden(error: unknown): error is ApiError {
   return isApiError(error) && error.code === 403;
 }
 
-/** The object does not satisfy its schema or its rules. */
+/** The object violates its schema or its rules. */
 export function isInvalid(error: unknown): error is ApiError {
   return isApiError(error) && error.code === 422;
 }
 
-/** A test of a JSON patch failed; what a schema or a rule refuses names its fields. */
+/** A test of a JSON patch failed; a violation of a schema or rule names its fields instead. */
 export function isTestFailed(error: unknown): error is ApiError {
   return isInvalid(error) && !error.status.details?.causes?.length;
 }
 
-/** The resource version or continue token is too old: list again. */
+/** The resource version or continue token is too old: a new list is needed. */
 export function isGone(error: unknown): error is ApiError {
   return isApiError(error) && (error.code === 410 || error.reason === "Expired" || error.reason === "Gone");
 }
@@ -208,7 +208,7 @@ export function isUnauthorized(error: unknown): error is ApiError {
   return isApiError(error) && error.code === 401;
 }
 
-/** The server was not reached, or not to the end: it is not known whether a write took place. */
+/** The server was not reached, or the connection was lost: it is unknown whether a write took place. */
 export function isUnreachable(error: unknown): error is UnreachableError {
   return error instanceof Object && "name" in error && error.name === "UnreachableError" && "server" in error;
 }

@@ -1,4 +1,4 @@
-/** What the platform throws when a connection fails, told in one way. */
+/** Converts the platform's connection errors to one form. */
 import { UnreachableError } from "./api-error.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name: set tls-server-name in the kubeconfig",
 };
 
-/** Makes an {@link UnreachableError} of whatever the platform threw. */
+/** Makes an {@link UnreachableError} of an error of the platform. */
 export function unreachable(server: string, error: unknown): UnreachableError {
   if (error instanceof UnreachableError) return error;
   const code = codeOf(error);
@@ -32,8 +32,8 @@ export function unreachable(server: string, error: unknown): UnreachableError {
 const REFUSED_STREAM = "HTTP2RefusedStream";
 
 /**
- * The code of a platform's error. What HTTP/2 reports of a connection that ended is `ECONNRESET`, as over HTTP/1.1, and
- * so is an error without a code: every other failure has one.
+ * The code of a platform error. An HTTP/2 connection that has ended is `ECONNRESET`, as over HTTP/1.1, and so is an error
+ * without a code, because every other failure has one.
  */
 function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -42,12 +42,12 @@ function codeOf(error: unknown): string {
   return code.startsWith("ERR_HTTP2_") || code.startsWith("HTTP2") ? "ECONNRESET" : code;
 }
 
-/** Whether the request may be sent again whatever it was. */
+/** Whether the request may be sent again, whatever it is. */
 export function wasNotBegun(error: UnreachableError): boolean {
   return error.code === REFUSED_STREAM;
 }
 
-/** The server's side of TLS was not accepted, or it did not accept ours: new credentials may help. */
+/** Whether one side of the TLS handshake was rejected: new credentials may help. */
 export function isTlsFailure(error: UnreachableError): boolean {
   return /CERT|VERIFY|TLS|SSL|EPROTO/.test(error.code);
 }

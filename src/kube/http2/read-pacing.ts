@@ -1,25 +1,25 @@
 /**
- * When answers are slow, what arrives within a few milliseconds is read together.
+ * Read pacing: while responses are slow, everything that arrives within a few milliseconds is read together.
  *
- * Waking up for a message costs more than the message: a system call, and code and data that others have pushed out of
- * the caches. So a connection that has just been read rests a little when it is busy, but never longer than a small part
- * of what a request takes anyway: a server that answers in 3 ms is not kept waiting, one that needs 40 ms is read every
- * 8 ms. All connections go on at the same moment, so that an answer and its event cost one turn.
+ * Waking up for a message costs more than processing it: a system call, and code and data that have left the CPU caches. So
+ * a busy connection pauses after a read, but never longer than a small part of a round trip: a server that answers in 3 ms
+ * is read at once, one that needs 40 ms is read every 8 ms. All connections resume at the same moment, so that a response
+ * and its event are processed in one turn.
  */
 import type { Clock } from "../../platform/clock.ts";
 
-/** A rest is at most this part of a round trip. */
+/** A pause is at most a round trip divided by this. */
 const PART = 5;
 const LONGEST_MS = 8;
-/** Below that the timer costs more than it saves. */
+/** A shorter pause would cost more for its timer than it saves. */
 const SHORTEST_MS = 2;
-/** Of a round trip: more makes no difference, and one request that hangs is to count little. */
+/** The longest round trip that counts, so that one request that hangs does not dominate the mean. */
 const LONGEST_TRIP_MS = PART * LONGEST_MS;
-/** How many round trips the mean remembers, and for how long. */
+/** The weight of the mean, in round trips, and how long it is valid. */
 const REMEMBERED = 8;
 const REMEMBERED_MS = 1_000;
 
-/** What can be read later. */
+/** A connection whose reads can be paused. */
 export interface Readable {
   pause(): void;
   resume(): void;
@@ -44,7 +44,7 @@ export class ReadPacing {
     return this.#clock.now();
   }
 
-  /** A request that began at `start` was answered. */
+  /** Takes note of the round trip of a request that began at `start`. */
   answered(start: number): void {
     const now = this.#clock.now();
     const trip = Math.min(now - start, LONGEST_TRIP_MS);
@@ -52,7 +52,7 @@ export class ReadPacing {
     this.#measured = now;
   }
 
-  /** Lets a connection rest that was read now, when it was read shortly before, too. @returns now. */
+  /** Pauses a connection that is read now, if it was also read shortly before. @returns the current time. */
   read(readable: Readable, before: number): number {
     const now = this.#clock.now();
     const rest = Math.min(this.#mean / PART, LONGEST_MS);
@@ -63,7 +63,7 @@ export class ReadPacing {
     return now;
   }
 
-  /** It is closed. */
+  /** Forgets a connection that is closed. */
   forget(readable: Readable): void {
     this.#resting.delete(readable);
   }

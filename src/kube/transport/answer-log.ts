@@ -1,4 +1,4 @@
-/** What is told of answers: counts for metrics, and the server's warnings. */
+/** Takes note of responses: counts for metrics, and the server's warnings. */
 import type { Clock } from "../../platform/clock.ts";
 import { Warnings } from "./warnings.ts";
 
@@ -18,7 +18,7 @@ export class AnswerLog {
     this.#warnings = options.onWarning && new Warnings(options.onWarning, options.clock);
   }
 
-  /** By `<method> <code>`; the code is `<error>` where there was no answer. */
+  /** By `<method> <code>`; the code is `<error>` when there was no response. */
   get answers(): ReadonlyMap<string, number> {
     return this.#answers;
   }

@@ -1,11 +1,11 @@
-/** What every path of requests makes of an answer. */
+/** Turns a response into its result or its error, for all carriers. */
 import { ApiError, type Status } from "../errors/api-error.ts";
 import { hasTooManyValues } from "../encoding/json-values.ts";
 import type { KubeRequest } from "./kube-request.ts";
 import { MOST_VALUES } from "../limits.ts";
 import { retryAfterOf } from "./retry.ts";
 
-/** The longest part of a body that is no `Status` that an error repeats. */
+/** The most characters that an error repeats of a body other than a `Status`. */
 const LONGEST_EXCERPT = 500;
 
 export interface RefusedAnswer {
@@ -18,7 +18,7 @@ export interface RefusedAnswer {
   readonly watch?: boolean | undefined;
 }
 
-/** Makes the error of an answer other than success. */
+/** Makes the error of a response other than success. */
 export function refusal(answer: RefusedAnswer): ApiError {
   const { method, path, code, watch } = answer;
   return new ApiError({
@@ -38,13 +38,13 @@ function statusOf(body: string): Status {
       const parsed = JSON.parse(body) as Status;
       if (parsed.kind === "Status") return parsed;
     } catch {
-      // Not JSON after all: its text is the message.
+      // It is not JSON after all, so its text is the message.
     }
   }
   return { message: body.trim().slice(0, LONGEST_EXCERPT) || undefined };
 }
 
-/** The answer has more bytes than are read of it: whoever asked for a list may ask for less of it at a time. */
+/** The response is larger than its limit; a list can be requested in smaller pages. */
 export class AnswerTooLarge extends Error {
   override readonly name = "AnswerTooLarge";
 

@@ -1,8 +1,8 @@
-/** A body that is kept until it is complete, no more of it than it may have. */
+/** Collects the chunks of a body up to a limit. */
 
-/** What a piece costs beside its bytes: bodies of single bytes are not to become a hundred times as large. */
+/** The overhead of a chunk, so that a body of single bytes cannot become a hundred times as large. */
 const PIECE_BYTES = 256;
-/** A piece keeps all that was read together with it; a small part of that is worth a copy. */
+/** A chunk keeps the whole buffer of its read in memory; a chunk that is a small part of it is copied. */
 const WORTH_COPYING = 4;
 
 export class BodyPieces {
@@ -14,7 +14,7 @@ export class BodyPieces {
     this.#most = most;
   }
 
-  /** @returns false when it would be too much; the piece is then not kept. */
+  /** Adds a chunk. @returns false, without adding it, when the body would exceed the limit. */
   add(piece: Uint8Array): boolean {
     const bytes = this.#bytes + piece.length;
     if (bytes + this.#pieces.length * PIECE_BYTES > this.#most) return false;

@@ -1,4 +1,4 @@
-/** One call with all its attempts: how long it may still take, and what its error tells when it was given up. */
+/** One call with all its attempts: its remaining time, and its error when it is given up. */
 import { sleep, type Clock } from "../../platform/clock.ts";
 import { UnreachableError } from "../errors/api-error.ts";
 import type { KubeRequest } from "./kube-request.ts";
@@ -9,22 +9,22 @@ export interface BoundedCallOptions {
   readonly clock: Clock;
   /** When the call began, by the clock. */
   readonly start: number;
-  /** It takes as long as it takes. */
+  /** Streams have no deadline. */
   readonly isStream: boolean;
 }
 
-/** Made when a call has to wait or to be tried again; a call that is answered at once never needs one. */
+/** Created when a call has to wait or is retried; a call that is answered at once needs none. */
 export class BoundedCall implements Disposable {
   readonly attempts: Attempts = { refused: 0, reset: 0 };
-  /** Ends when the caller gives up or the time is over. */
+  /** Aborts when the caller gives up or the time is over. */
   readonly signal: AbortSignal | undefined;
-  /** For further attempts: their time is what is left of the call's. */
+  /** The request of further attempts, with the time that is left of the call. */
   readonly request: KubeRequest;
   readonly #asked: KubeRequest;
   readonly #options: BoundedCallOptions;
   readonly #end: number = Infinity;
   readonly #timer: Disposable | undefined;
-  /** The answer to the last attempt that was answered. */
+  /** The error of the last attempt. */
   #last: unknown;
 
   constructor(request: KubeRequest, options: BoundedCallOptions) {
@@ -44,7 +44,7 @@ export class BoundedCall implements Disposable {
     this.request = { ...request, signal: this.signal, timeout: Infinity };
   }
 
-  /** Remembers what an attempt came to. */
+  /** Remembers the error of an attempt. */
   failed(error: unknown): void {
     this.#last = error;
   }
@@ -62,7 +62,7 @@ export class BoundedCall implements Disposable {
     return true;
   }
 
-  /** The error of a call that its caller gave up: why, and what the server had answered before. */
+  /** The error of a call that its caller gave up: the reason, and the error of the last attempt. */
   interrupted(): unknown {
     const reason: unknown = this.#asked.signal?.reason;
     if (this.#last === undefined) return reason;

@@ -1,27 +1,27 @@
-/** Deadlines of many requests with few timers: of those that may take equally long, the first to begin is the first to end. */
+/** Deadlines of many requests with few timers: among requests of equal timeout, the first to begin is the first to expire. */
 import type { Clock } from "../../platform/clock.ts";
 
 export interface Expiring {
-  /** Its time is over. It is not listed any more. */
+  /** Called when the time is over; the item has been removed then. */
   expire(): void;
 }
 
 interface Queue {
-  /** In the order of their ends. */
+  /** The deadlines, in order. */
   readonly ends: Map<Expiring, number>;
   timer: Disposable | undefined;
 }
 
 export class Deadlines {
   readonly #clock: Clock;
-  /** By how long they may take: nearly all take the same. */
+  /** The queues by timeout; nearly all requests have the same. */
   readonly #queues = new Map<number, Queue>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** From now on for `ms` milliseconds. */
+  /** Adds an item that expires after `ms` milliseconds. */
   add(item: Expiring, ms: number): void {
     let queue = this.#queues.get(ms);
     if (queue === undefined) {
@@ -29,11 +29,11 @@ export class Deadlines {
       this.#queues.set(ms, queue);
     }
     queue.ends.set(item, this.#clock.now() + ms);
-    // A timer that is set finds the next one when it fires: setting one for each request would cost more than the rest.
+    // A timer that is set finds the next deadline when it fires; one timer for each request would be expensive.
     if (queue.timer === undefined) this.#arm(queue, ms, ms);
   }
 
-  /** @param ms as it was added. */
+  /** Removes an item. @param ms the timeout with which it was added. */
   delete(item: Expiring, ms: number): void {
     this.#queues.get(ms)?.ends.delete(item);
   }
@@ -52,14 +52,14 @@ export class Deadlines {
 
   #fire(queue: Queue, ms: number): void {
     const now = this.#clock.now();
-    // What is added meanwhile is seen here too, and needs no timer of its own.
+    // Items that are added while this loop runs are seen here too, and need no timer.
     for (const [item, end] of queue.ends) {
       if (end > now) return this.#arm(queue, ms, end - now);
       queue.ends.delete(item);
       item.expire();
     }
     queue.timer = undefined;
-    // A length that nobody uses any more is forgotten.
+    // A timeout that is no longer used is forgotten.
     if (this.#queues.get(ms) === queue) this.#queues.delete(ms);
   }
 }

@@ -1,16 +1,16 @@
-/** Whether a cluster can be reached: one probe stands in for everybody who waits. */
+/** Tracks whether a cluster is reachable: one probe stands in for everything that waits for it. */
 import { abortable } from "../../platform/abortable.ts";
 import { sleep, type Clock } from "../../platform/clock.ts";
 
-/** Between probes: 1–2 s, so that many processes do not ask in step. */
+/** The delay between probes, 1 to 2 s with jitter, so that many processes do not probe in step. */
 const PROBE_EVERY_MS = 1_000;
 const PROBE_JITTER_MS = 1_000;
 
 export interface Reachability {
   readonly reachable: boolean;
   /**
-   * Resolves when the server answers; at once when it is reachable. After an UnreachableError this waits for the
-   * probe that error set off. Whoever is woken adds a delay of its own: many are woken together.
+   * Resolves when the server answers, at once if it is reachable. After an UnreachableError it waits for the probe that the
+   * error has started. Callers add a delay of their own, because many are woken together.
    *
    * @throws the signal's reason.
    */
@@ -20,7 +20,7 @@ export interface Reachability {
 
 export interface ReachabilityOptions {
   readonly clock: Clock;
-  /** Asks the server for a sign of life. Rejects when there is none. */
+  /** Probes the server. Rejects when it does not answer. */
   readonly probe: (signal: AbortSignal) => Promise<void>;
   /** A number from 0 up to 1. @default Math.random */
   readonly random?: (() => number) | undefined;
@@ -32,7 +32,7 @@ export class ReachabilityProbe implements Reachability {
   readonly #listeners = new Set<(reachable: boolean) => void>();
   readonly #closed = new AbortController();
   #reachable = true;
-  /** Runs while the server is suspected or known to be out of reach; resolves when it answers. */
+  /** The probing while the server is suspected or unreachable; resolves when it answers. */
   #probing: Promise<void> | undefined;
 
   constructor(options: ReachabilityOptions) {
@@ -43,7 +43,7 @@ export class ReachabilityProbe implements Reachability {
     return this.#reachable;
   }
 
-  /** Call it when a connection failed. One cut connection alone does not make the server unreachable: a probe decides. */
+  /** Called when a connection has failed. A single lost connection does not make the server unreachable: a probe decides. */
   suspect(): void {
     if (this.#probing || this.#closed.signal.aborted) return;
     this.#probing = this.#probe().finally(() => {

@@ -1,4 +1,4 @@
-/** What may forbid a request at any moment before it is sent. */
+/** A gate that can refuse a request at any moment until it is sent. */
 
 /** Asked before each attempt of a request, and again just before its first byte is sent. */
 export interface RequestGate {

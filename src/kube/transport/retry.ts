@@ -1,4 +1,4 @@
-/** Whether and when a request is sent again. */
+/** Decides whether and when a request is retried. */
 import { isApiError, isUnreachable, type UnreachableError } from "../errors/api-error.ts";
 import { wasNotBegun } from "../errors/connection-failure.ts";
 
@@ -9,13 +9,13 @@ const LONGEST_DELAY_MS = 60_000;
 /** Cut off, or found dead by a ping that was not answered. */
 const LOST = new Set(["ECONNRESET", "EPIPE", "ENETRESET"]);
 const LOST_DELAYS_MS = [0, 100, 1_000];
-/** A server that says goodbye to one connection after the other hits the same request more than once. */
+/** A server that closes one connection after the other with GOAWAY may hit the same request several times. */
 const NOT_BEGUN_DELAYS_MS = [0, 0, 100, 100, 1_000, 1_000];
 
 export interface Attempts {
-  /** Answers with 429 or 5xx so far. */
+  /** The number of responses with 429 or 5xx so far. */
   refused: number;
-  /** Lost connections so far. */
+  /** The number of lost connections so far. */
   reset: number;
 }
 
@@ -33,7 +33,7 @@ export function retryDelay(error: unknown, options: { method: string; attempts: 
   if (isApiError(error)) {
     const wanted = error.code === 429 || error.code >= 500;
     if (!wanted || error.retryAfter === undefined || attempts.refused >= MOST_RETRIES) return undefined;
-    // `Retry-After: 0` again and again must not become a storm of requests.
+    // Repeated `Retry-After: 0` must not become a storm of requests.
     const least = Math.min(100 * 2 ** attempts.refused++, 1_000);
     return Math.min(Math.max(error.retryAfter * 1_000, least), LONGEST_DELAY_MS);
   }
