@@ -19,7 +19,7 @@ const tested = ["src", "scripts", "controllers"].filter((folder) => existsSync(j
 
 /** Acceptance tests that measure time: each has the machine to itself. */
 const timed =
-  "election-cost,faults,generated-children,high-availability,hostile-bodies,hostile-http2,many-kinds,outage,refusals,scale,soak";
+  "election-cost,faults,generated-children,high-availability,hostile-bodies,hostile-http2,many-kinds,outage,refusals,scale,shards,soak";
 
 /** In the order in which a mistake is cheapest to find; the binary comes before the tests that run it. */
 const steps: Readonly<Record<string, () => Promise<Counts>>> = {

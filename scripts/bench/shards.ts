@@ -3,7 +3,7 @@
  * and 8 replicas of the compiled binary on a real control plane, with what each replica costs; and with 4 replicas what
  * happens when one is killed and one is added.
  *
- *     bun scripts/bench/shards.ts [--objects 20000] [--whole]
+ *     bun scripts/bench/shards.ts [--objects 20000] [--counts 1,2,4,8] [--whole]
  *
  * `--whole` leaves the server's division of collections off.
  */
@@ -12,7 +12,11 @@ import { until } from "../../tests/support/until.ts";
 import { Fleet, overlaps, type RecordedRun, type Replica } from "../../tests/support/integration/shard-fleet.ts";
 
 const { values } = parseArgs({
-  options: { objects: { type: "string", default: "20000" }, whole: { type: "boolean", default: false } },
+  options: {
+    objects: { type: "string", default: "20000" },
+    counts: { type: "string", default: "1,2,4,8" },
+    whole: { type: "boolean", default: false },
+  },
 });
 const objects = Number(values.objects);
 const BYTES = 1_500;
@@ -97,6 +101,12 @@ function keysOf(runs: readonly RecordedRun[], pid: number): ReadonlySet<string> 
   return new Set(runs.filter((run) => run.pid === pid).map(({ key }) => key));
 }
 
+/** When a replica has begun to work another share. */
+function lastDivision({ log }: Replica["operator"]): number {
+  const line = log.findLast(({ msg }) => msg === "This replica works a share of the keys");
+  return Date.parse(String(line?.["time"]));
+}
+
 async function killAndAdd(fleet: Fleet): Promise<void> {
   const [dead, ...left] = fleet.replicas;
   const lost = keysOf(await fleet.runs(), dead!.pid);
@@ -109,8 +119,9 @@ async function killAndAdd(fleet: Fleet): Promise<void> {
       const keys = new Set(since.map(({ key }) => key));
       return [...lost].every((key) => keys.has(key)) && since.filter(({ key }) => lost.has(key));
     },
-    { within: 120_000, every: 100, what: "the keys of the one that was killed" },
+    { within: 120_000, every: 1_000, what: "the keys of the one that was killed" },
   );
+  const divided = Math.max(...left.map(({ operator }) => lastDivision(operator))) - died;
   const first = Math.min(...again.map(({ began }) => began)) - died;
   const last =
     Math.max(
@@ -119,19 +130,19 @@ async function killAndAdd(fleet: Fleet): Promise<void> {
         .map((runs) => runs[0]!.began),
     ) - died;
   console.log(
-    `\nOne of 4 killed: its ${lost.size} keys are worked again from ${first} ms on, the last begins after ${last} ms.`,
+    `\nOne of 4 killed: the keys are divided anew after ${divided} ms, its ${lost.size} keys are worked again from ${first} ms on, and the last begins after ${last} ms.`,
   );
   const came = Date.now();
   const next = await fleet.begin();
   await fleet.divided([...left, next]);
-  const divided = Date.now() - came;
+  const joined = Date.now() - came;
   await until(async () => keysOf(await fleet.runs(), next.pid).size > (objects / 4) * 0.85, {
     within: 120_000,
     every: 100,
     what: "the new one has worked its share",
   });
   console.log(
-    `One added: the keys are divided anew ${divided} ms after its start, and it has worked its share after ${Date.now() - came} ms. ` +
+    `One added: the keys are divided anew ${joined} ms after its start, and it has worked its share after ${Date.now() - came} ms. ` +
       `Runs of one key at once in all of this: ${overlaps(await fleet.runs()).length}.`,
   );
 }
@@ -158,7 +169,7 @@ row(
   "double runs (all)",
 );
 row(...Array.from({ length: 12 }, () => "---"));
-for (const count of [1, 2, 4, 8]) {
+for (const count of values.counts.split(",").map(Number)) {
   await measure(fleet, count);
   if (count === 4) await killAndAdd(fleet);
   await fleet.rest();

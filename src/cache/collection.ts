@@ -3,7 +3,7 @@ import { listPages } from "../kube/api/list.ts";
 import { plainObject } from "../kube/api/listed-metadata.ts";
 import { collectionPath, type Mapping } from "../kube/api/mapper.ts";
 import { watch, type WatchOptions } from "../kube/api/watch.ts";
-import { isBadRequest } from "../kube/errors/api-error.ts";
+import { isApiError, isBadRequest } from "../kube/errors/api-error.ts";
 import { sleep } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { CompleteOptions } from "./reflector-options.ts";
@@ -133,7 +133,7 @@ export class Collection {
     try {
       return (await listed).resourceVersion;
     } catch (error) {
-      if (shards === undefined || !isBadRequest(error)) throw error;
+      if (shards === undefined || !refusesShards(error)) throw error;
       divided.giveUp(path);
       sink.beginList(reason);
       return this.#listWhole(mapping, { reason, signal });
@@ -292,4 +292,9 @@ export class Collection {
 /** A watch continues from the version of the list, so a list without one is of no use. */
 function checkVersion(resourceVersion: string, path: string): void {
   if (resourceVersion === "") throw new Error(`Cannot list ${path}: the list has no metadata.resourceVersion`);
+}
+
+/** kube-apiserver answers with 500 to a selector that it cannot read. */
+function refusesShards(error: unknown): boolean {
+  return isBadRequest(error) || (isApiError(error) && error.message.includes("shard selector"));
 }
