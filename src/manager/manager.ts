@@ -186,6 +186,7 @@ export class Manager implements AsyncDisposable {
       readyz: this.#health.readyz,
       clock: this.#connectionClock,
       freeze: development,
+      plugins: (request) => this.#plugin(request),
       leadership: () => this.#elections?.ofProcess() ?? this.#sharding?.ofProcess() ?? alwaysLeader,
       isComplete: () => this.modules.statuses().every(({ name }) => this.modules.has(name)),
       onError: (module, error, what) => this.modules.reportError(module, error, what),

@@ -3,6 +3,7 @@
  *
  * Processes whose modules have no webhooks take no port and need no certificate.
  */
+import { Hono } from "hono";
 import type { Runtime } from "../controller/runtime.ts";
 import type { ConversionFamilies } from "../observe/conversion-metrics.ts";
 import type { WebhookFamilies } from "../observe/webhook-metrics.ts";
@@ -35,6 +36,8 @@ export interface WebhookSurroundings {
   /** What the deadlines of requests are timed with. */
   readonly clock: Clock;
   readonly freeze: boolean;
+  /** Routes of plugins, which are answered here too. */
+  readonly plugins: (request: Request) => Promise<Response>;
   /** Told what a module's code threw. */
   readonly onError: (module: string, error: unknown, what: string) => void;
 }
@@ -90,14 +93,15 @@ export class WebhookServing {
 
   /** Begins to listen, unless it does; this module needs it. @throws Error naming the flag and the address. */
   listen(module: string): void {
-    const { runtime, readyz } = this.#surroundings;
+    const { runtime, readyz, plugins } = this.#surroundings;
     if (this.#listener !== undefined) return;
     if (this.#options === undefined || this.#options.address === "0") {
       runtime.log.warn("Webhooks are not served: there is no listener for them", { module });
       return;
     }
     const { address, certificates } = this.#options;
-    const app = this.host.routes.app();
+    const routes = this.host.routes.app();
+    const app = new Hono().all("/plugins/*", (context) => plugins(context.req.raw)).route("/", routes);
     this.#listener = new TlsListener({
       name: "webhook",
       address,

@@ -74,7 +74,7 @@ export interface Registry {
   readonly client: Client;
   /** Controllers and resources made at run time, such as one per entry of a configuration. */
   add(...definitions: readonly (Definition | Resource)[]): void;
-  /** HTTP routes on the health listener, under `/plugins/<plugin name>`. */
+  /** HTTP routes under `/plugins/<plugin name>`: on the health listener, and over TLS on the webhook listener once there is one. */
   route(app: Hono): void;
   /** Part of `/healthz` and `/livez`, as `<plugin name>/<name>`. */
   healthCheck(name: string, check: Check): void;

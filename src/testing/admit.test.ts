@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from "bun:test";
-import { defineResource, defineWebhook, Denied, z } from "binnacle";
+import { allow, defineResource, defineWebhook, Denied, z } from "binnacle";
 import { ConfigMap, Pod } from "binnacle/resources";
-import { admit, startCluster } from "binnacle/testing";
+import { admit, runModule, startCluster } from "binnacle/testing";
 
 const Guestbook = defineResource({
   group: "demo.binnacle.dev",
@@ -93,4 +93,37 @@ test("a call that does not end is given up", async () => {
   });
   const pod = { metadata: { name: "a" }, spec: { containers: [] } };
   expect(await admit(hanging, pod, { timeout: 5, show: "none" })).toMatchObject({ code: 504, reason: "Timeout" });
+});
+
+test("a webhook with side effects writes, and reads what it wrote; during a dry run it stores nothing", async () => {
+  await using cluster = await startCluster({ pods: false });
+  const ledger = { namespace: "default", name: "ledger" };
+  const counting = defineWebhook({
+    for: Guestbook,
+    reads: [ConfigMap],
+    uses: [allow(ConfigMap, "create", "patch")],
+    sideEffects: "NoneOnDryRun",
+    async validate({ metadata }, { client, warn }) {
+      await client.apply(ConfigMap, { metadata: ledger, data: { last: metadata.name } });
+      warn(`last is ${(await client.find(ConfigMap, ledger))?.data?.["last"] ?? "nobody"}`);
+    },
+  });
+  const silent = defineWebhook({
+    for: ConfigMap,
+    uses: [allow(ConfigMap, "create")],
+    validate: async ({ metadata }, { client }) => {
+      if (metadata.name === "asks")
+        await client.create(ConfigMap, { metadata: { namespace: "default", name: "made" } });
+    },
+  });
+  await using running = await runModule([Guestbook, counting, silent], cluster, { show: "none" });
+  const { client } = cluster;
+  const book = (name: string) => ({ metadata: { namespace: "default", name }, spec: { message: "hello" } });
+  await client.create(Guestbook, book("tried"), { dryRun: true });
+  expect(await client.find(ConfigMap, ledger)).toBeUndefined();
+  await client.create(Guestbook, book("first"));
+  expect((await client.get(ConfigMap, ledger)).data).toEqual({ last: "first" });
+  const asking = client.create(ConfigMap, { metadata: { namespace: "default", name: "asks" } });
+  await expect(asking).rejects.toThrow("declares no side effects");
+  expect(running.log.some(({ msg }) => msg === "A webhook threw")).toBe(true);
 });

@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { applyPatch } from "rfc6902";
+import { copyOf } from "../resource/edit.ts";
+import { sameJson } from "../resource/json.ts";
+import { patchBetween } from "./json-patch.ts";
+
+test("patchBetween gives the fewest operations for usual changes", () => {
+  const pod = { metadata: { name: "a" }, spec: { containers: [{ name: "web", image: "web:1" }], note: "x" } };
+  const changed = copyOf(pod) as { metadata: object; spec: { containers: object[]; note?: string | undefined } };
+  changed.metadata = { name: "a", labels: { team: "web" } };
+  changed.spec.containers.unshift({ name: "sidecar", image: "proxy:1" });
+  changed.spec.note = undefined;
+  expect(patchBetween(pod, changed)).toEqual([
+    { op: "add", path: "/metadata/labels", value: { team: "web" } },
+    { op: "remove", path: "/spec/note" },
+    { op: "add", path: "/spec/containers/0", value: { name: "sidecar", image: "proxy:1" } },
+  ]);
+  expect(patchBetween(pod, copyOf(pod))).toEqual([]);
+  expect(patchBetween({ a: [1] }, { a: [undefined] })).toEqual([{ op: "replace", path: "/a/0", value: null }]);
+});
+
+test("patchBetween escapes names, also such as those of labels", () => {
+  const before = { labels: { "example.com/a": "1", "a~b": "1" } };
+  expect(patchBetween(before, { labels: { "example.com/a": "2", "a~b": "2" } })).toEqual([
+    { op: "replace", path: "/labels/example.com~1a", value: "2" },
+    { op: "replace", path: "/labels/a~0b", value: "2" },
+  ]);
+});
+
+test("patchBetween of long lists takes neither much time nor much stack", () => {
+  const list = Array.from({ length: 50_000 }, (_, index) => `entry ${index}`);
+  const one = list.with(40_000, "changed");
+  expect(patchBetween({ list }, { list: one })).toEqual([{ op: "replace", path: "/list/40000", value: "changed" }]);
+  expect(patchBetween({ list }, { list: list.slice(1) })).toHaveLength(1);
+});
+
+test("a patch leads from any JSON object to any other", () => {
+  const json = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 5 });
+  const isPlain = (value: unknown): boolean => !JSON.stringify(value).includes("__proto__");
+  fc.assert(
+    fc.property(json.filter(isPlain), json.filter(isPlain), (before, after) => {
+      const result = { root: copyOf(before) };
+      const patch = patchBetween({ root: before }, { root: after });
+      expect(applyPatch(result, [...patch]).filter((error) => error !== null)).toEqual([]);
+      expect(sameJson(result.root, after)).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+});
