@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { applyPatch } from "rfc6902";
 import { copyOf } from "../resource/edit.ts";
 import { sameJson } from "../resource/json.ts";
