@@ -104,7 +104,7 @@ function keysOf(runs: readonly RecordedRun[], pid: number): ReadonlySet<string> 
 /** When a replica has begun to work another share. */
 function lastDivision({ log }: Replica["operator"]): number {
   const line = log.findLast(({ msg }) => msg === "This replica works a share of the keys");
-  return Date.parse(String(line?.["time"]));
+  return Date.parse(String(line?.["ts"]));
 }
 
 async function killAndAdd(fleet: Fleet): Promise<void> {
