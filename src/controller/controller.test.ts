@@ -538,6 +538,15 @@ test("caches that do not sync in time mark their controller, which goes on by it
   expect(lines.map(({ msg }) => msg)).toContain("Caches have not synced in time");
 });
 
+test("a controller that is stopped as soon as it was started is stopped, and says so", async () => {
+  const { controller } = await setUp(async () => {}, { onList: () => new Promise(() => {}) });
+  const told: string[] = [];
+  controller.onChange(() => void told.push(controller.state.kind));
+  await controller.stop({ grace: 0 });
+  expect(controller.state).toEqual({ kind: "stopped" });
+  expect(told.at(-1)).toBe("stopped");
+});
+
 test("a process that led before it was stopped begins no run when it wakes", async () => {
   let refused: string | undefined;
   const leadership: Leadership = {
