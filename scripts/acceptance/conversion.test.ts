@@ -120,6 +120,24 @@ class World implements AsyncDisposable {
     return this.transport.request<T>({ method, path, ...(body !== undefined && { body, contentType }) });
   }
 
+  /** Asks the webhook that the definition names. */
+  async convert(body: string): Promise<{ readonly status: number; readonly text: string }> {
+    const { spec } = await this.send<Definition>("GET", DEFINITION);
+    const { url, caBundle } = spec.conversion.webhook.clientConfig;
+    const headers = { "Content-Type": "application/json" };
+    const ca = Buffer.from(caBundle, "base64").toString();
+    const response = await fetch(url, { method: "POST", headers, body, tls: { ca } });
+    return { status: response.status, text: await response.text() };
+  }
+
+  async review(desiredAPIVersion: string, list: readonly object[], version = "v1"): Promise<Review> {
+    const request = { uid: "4711", desiredAPIVersion, objects: list };
+    const review = { kind: "ConversionReview", apiVersion: `apiextensions.k8s.io/${version}`, request };
+    const { status, text } = await this.convert(JSON.stringify(review));
+    if (status !== 200) throw new Error(`the webhook answered ${status}: ${text}`);
+    return JSON.parse(text) as Review;
+  }
+
   spawn(...args: string[]): Bun.Subprocess<"pipe", "pipe", "pipe"> {
     const env = { HOME: this.bench.dir, KUBECONFIG: this.kubeconfig, PATH: process.env["PATH"] };
     return Bun.spawn([program, ...args], { cwd: this.bench.dir, env, stdin: "pipe", stdout: "pipe", stderr: "pipe" });
@@ -208,27 +226,10 @@ for (const server of ["real", "embedded"] as const) {
       expect(table.out).toContain("new.test");
     });
 
-    test("its webhook answers as controller-runtime's does", async () => {
-      const { spec } = await world.send<Definition>("GET", DEFINITION);
-      const { url, caBundle } = spec.conversion.webhook.clientConfig;
-      const ca = Buffer.from(caBundle, "base64").toString();
-      const post = async (body: string): Promise<{ status: number; text: string }> => {
-        const headers = { "Content-Type": "application/json" };
-        const response = await fetch(url, { method: "POST", headers, body, tls: { ca } });
-        return { status: response.status, text: await response.text() };
-      };
-      const ask = async (desiredAPIVersion: string, list: readonly object[], version = "v1") => {
-        const request = { uid: "4711", desiredAPIVersion, objects: list };
-        const { status, text } = await post(
-          JSON.stringify({ kind: "ConversionReview", apiVersion: `apiextensions.k8s.io/${version}`, request }),
-        );
-        expect(status).toBe(200);
-        return JSON.parse(text) as Review;
-      };
-      const [one, other] = [old("one", { host: "a", port: 1 }), hub("two", { endpoint: { host: "b", port: 2 } })];
-      // CONV-01
+    test("CONV-01: a version becomes the hub, and the hub a version, in the version of the review", async () => {
+      const one = old("one", { host: "a", port: 1 });
       for (const version of ["v1", "v1beta1"]) {
-        const { apiVersion, response } = await ask(`${GROUP}/v1`, [one], version);
+        const { apiVersion, response } = await world.review(`${GROUP}/v1`, [one], version);
         expect(apiVersion).toBe(`apiextensions.k8s.io/${version}`);
         expect(response).toEqual({
           uid: "4711",
@@ -236,11 +237,15 @@ for (const server of ["real", "embedded"] as const) {
           convertedObjects: [{ ...one, apiVersion: `${GROUP}/v1`, spec: { endpoint: { host: "a", port: 1 } } }],
         });
       }
-      const back = await ask(`${GROUP}/v1beta1`, [other]);
-      expect(back.response.convertedObjects).toEqual([
+      const other = hub("two", { endpoint: { host: "b", port: 2 } });
+      const { response } = await world.review(`${GROUP}/v1beta1`, [other]);
+      expect(response.convertedObjects).toEqual([
         { ...other, apiVersion: `${GROUP}/v1beta1`, spec: { host: "b", port: 2 } },
       ]);
-      // CONV-02
+    });
+
+    test("CONV-02: the same version, another group and an unknown kind or version are failures without objects", async () => {
+      const [one, other] = [old("one", { host: "a", port: 1 }), hub("two", { endpoint: { host: "b", port: 2 } })];
       const refused: readonly [string, readonly object[]][] = [
         [`${GROUP}/v1`, [one, other]],
         ["other.example.com/v1", [one]],
@@ -248,20 +253,21 @@ for (const server of ["real", "embedded"] as const) {
         [`${GROUP}/v1`, [{ ...one, kind: "Unknown" }]],
       ];
       for (const [desired, list] of refused) {
-        const { response } = await ask(desired, list);
+        const { response } = await world.review(desired, list);
         expect([response.uid, response.result.status, response.convertedObjects]).toEqual(["4711", "Failure", []]);
       }
-      // CONV-03
-      const { response } = await ask(`${GROUP}/v1`, [old("x", { host: "broken", port: 1 })]);
+    });
+
+    test("CONV-03: a throw is a failure that says so", async () => {
+      const { response } = await world.review(`${GROUP}/v1`, [old("x", { host: "broken", port: 1 })]);
+      expect(response.result.status).toBe("Failure");
       expect(response.result.message).toContain("internal error occurred during conversion");
-      for (const body of [
-        "",
-        "{",
-        "[]",
-        '{"request":null}',
-        JSON.stringify({ kind: "AdmissionReview", request: {} }),
-      ]) {
-        expect((await post(body)).status).toBe(400);
+    });
+
+    test("what is no ConversionReview is answered with 400", async () => {
+      const another = JSON.stringify({ kind: "AdmissionReview", request: {} });
+      for (const body of ["", "{", "[]", '{"request":null}', another]) {
+        expect((await world.convert(body)).status).toBe(400);
       }
     });
 
