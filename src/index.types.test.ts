@@ -227,7 +227,20 @@ async function overKinds(client: Client, nested: ObjectOf<typeof Nested>): Promi
 }
 
 /** Compiled, never run. */
+function divided(): void {
+  defineController({ for: Guestbook, shardBy: "namespace", async reconcile() {} });
+  defineController({ for: Guestbook, shardBy: { label: "cell", values: ["blue"] }, async reconcile() {} });
+  defineKeyController({ name: "keys", shardBy: "namespace", async reconcile() {} });
+}
+
+/** Compiled, never run. */
 function wrong(): void {
+  // @ts-expect-error not a way to divide
+  defineController({ for: Guestbook, shardBy: "name", async reconcile() {} });
+  // @ts-expect-error a label has values
+  defineController({ for: Guestbook, shardBy: { label: "cell" }, async reconcile() {} });
+  // @ts-expect-error a key has no UID
+  defineKeyController({ name: "keys", shardBy: "uid", async reconcile() {} });
   defineController({
     for: Guestbook,
     owns: [Deployment],
@@ -361,7 +374,7 @@ function wrong(): void {
 }
 
 test("wrong: each marked line is refused by the type check", () => {
-  expect([wrong, overKinds].every((compiled) => typeof compiled === "function")).toBe(true);
+  expect([wrong, overKinds, divided].every((compiled) => typeof compiled === "function")).toBe(true);
 });
 
 test("webhooks: the objects of default and validate have the type of the kind", () => {
