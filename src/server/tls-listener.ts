@@ -94,7 +94,7 @@ export class TlsListener implements AsyncDisposable {
   async stop({ grace }: { readonly grace: number }): Promise<void> {
     this.retire();
     this.#subscription[Symbol.dispose]();
-    await Promise.all(this.#generations.splice(0).map((generation) => generation.end(grace, this.#clock)));
+    await Promise.all(this.#generations.splice(0).map((generation) => generation.end(grace)));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -135,7 +135,7 @@ export class TlsListener implements AsyncDisposable {
     const { fetch, largestBody, log, name } = this.#options;
     const { hostname } = this.#place;
     let server: Server;
-    const generation = new Generation();
+    const generation = new Generation(this.#clock);
     try {
       server = Bun.serve({
         port: this.#port,
@@ -164,8 +164,11 @@ export class TlsListener implements AsyncDisposable {
     const clock = this.#clock;
     before.retired = true;
     const latest = clock.now() + MOVED_AWAY;
-    do await sleep(QUIET, { clock });
-    while (before.takeRequests() > 0 && clock.now() < latest && !this.#closing);
+    for (;;) {
+      const wait = QUIET - before.quiet;
+      if (wait <= 0 || clock.now() >= latest || this.#closing) break;
+      await sleep(wait, { clock });
+    }
     await before.takeNoMore();
     const index = this.#generations.indexOf(before);
     if (index >= 0) this.#generations.splice(index, 1);
@@ -178,18 +181,21 @@ class Generation {
   /** Each answer is the last of its connection. */
   retired = false;
   #running = 0;
-  #requests = 0;
+  /** When the last request was answered. */
+  #answered = -Infinity;
+  readonly #clock: Clock;
   #idle: PromiseWithResolvers<void> | undefined;
 
-  /** How many requests came since the last call, and are under way. */
-  takeRequests(): number {
-    const requests = this.#requests;
-    this.#requests = 0;
-    return requests + this.#running;
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Milliseconds without a request. */
+  get quiet(): number {
+    return this.#running > 0 ? 0 : this.#clock.now() - this.#answered;
   }
 
   async answer(fetch: () => Response | Promise<Response>): Promise<Response> {
-    this.#requests++;
     this.#running++;
     try {
       const response = await fetch();
@@ -197,6 +203,7 @@ class Generation {
       if (this.retired) response.headers.set("Connection", "close");
       return response;
     } finally {
+      this.#answered = this.#clock.now();
       if (--this.#running === 0) this.#idle?.resolve();
     }
   }
@@ -206,12 +213,15 @@ class Generation {
     await this.server?.stop();
   }
 
-  async end(grace: number, clock: Clock): Promise<void> {
+  async end(grace: number): Promise<void> {
     const ended = this.takeNoMore();
     if (this.#running > 0) {
       this.#idle ??= Promise.withResolvers();
       const over = new AbortController();
-      await Promise.race([this.#idle.promise, sleep(grace, { clock, signal: over.signal }).catch(() => {})]);
+      await Promise.race([
+        this.#idle.promise,
+        sleep(grace, { clock: this.#clock, signal: over.signal }).catch(() => {}),
+      ]);
       over.abort();
     }
     // An answer is on its way when its promise has resolved, and out a moment later.
