@@ -39,7 +39,9 @@ export class Portions implements ShardParticipant {
   }
 
   dropped(): void {
-    this.kept = this.kept.and(this.#shards.held);
+    const kept = this.kept.and(this.#shards.held);
+    if (kept.size === this.kept.size) return;
+    this.kept = kept;
     this.#tell(false);
   }
 

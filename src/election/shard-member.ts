@@ -224,6 +224,8 @@ export class ShardMember implements Shards {
     this.#held = share;
     this.#options.observer?.divided?.(division);
     for (const participant of this.#participants) participant.gained?.(gained);
+    // After a membership that was lost, less may be held than before.
+    if (this.#dropping.length === 0) this.#tellDropped();
   }
 
   /** Nothing outside the share is begun any more; what is under way ends, and only then the division is published. */
