@@ -21,7 +21,10 @@ export async function embeddedTarget(): Promise<Started> {
       const response = await server.fetch(request, credentials === "none" ? {} : { certificate });
       if (response.headers.get("content-encoding") !== "gzip") return response;
       const { status, headers } = response;
-      return new Response(gunzipSync(await response.bytes()), { status, headers });
+      const content = await response.bytes();
+      if (content.length > 0) return new Response(gunzipSync(content), { status, headers });
+      headers.delete("content-encoding");
+      return new Response(null, { status, headers });
     },
     [Symbol.asyncDispose]: async () => await server.stop(),
   };

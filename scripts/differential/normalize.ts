@@ -8,6 +8,8 @@ import type { Answer, CaseRecord, Exchange } from "./exchange.ts";
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const token = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
+/** Types of expressions are numbered. */
+const selfType = /\bselfType\d+/g;
 const clusterIp = /\b10\.96\.\d{1,3}\.\d{1,3}(?!\d)/g;
 const versionInText =
   /(resource ?version(?: in precondition| in object meta)?:? ?"?|resourceVersion\\?":\\?"|ResourceVersion in precondition: |ResourceVersion in object meta: |RV=|too old resource version: |current: |\()(\d{2,})\b/gi;
@@ -201,6 +203,7 @@ class Names {
     return withoutManagedFields(text)
       .replace(/X509SHA256=[0-9a-f]{64}/, "X509SHA256=<hash>")
       .replace(token, "<token>")
+      .replace(selfType, "selfType")
       .replace(/127\.0\.0\.1:\d{4,5}/g, "127.0.0.1:<a port>")
       .replace(uid, (found) => (/^[0-]+$/.test(found) ? found : this.of("uid", found)))
       .replace(time, (found, fraction?: string) =>

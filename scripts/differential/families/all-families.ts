@@ -1,13 +1,19 @@
 /** Every family. */
 import type { Case } from "../case.ts";
 import { applyRefusals } from "./apply-refusals.ts";
+import { bodies } from "./bodies.ts";
 import { bookmarksOfAll } from "./bookmarks.ts";
 import { equivalentVersions } from "./equivalent-versions.ts";
 import { evictions } from "./evictions.ts";
+import { expressions } from "./expressions.ts";
 import { familyCases } from "./family.ts";
 import { forms } from "./forms.ts";
+import { oddities } from "./oddities.ts";
 import { otherWarnings } from "./other-warnings.ts";
+import { paths } from "./paths.ts";
+import { podPaths } from "./pod-paths.ts";
 import { podWarnings } from "./pod-warnings.ts";
+import { scaling } from "./scales.ts";
 import { tokenEndings, tokenRequests } from "./token-requests.ts";
 import { watchStreams } from "./watch-streams.ts";
 import { yamlBodies } from "./yaml-bodies.ts";
@@ -27,6 +33,12 @@ export function allFamilies(share: number): Case[] {
       tokenEndings,
       ...forms,
       ...equivalentVersions,
+      ...paths,
+      ...bodies,
+      ...podPaths,
+      ...scaling,
+      ...expressions,
+      ...oddities,
     ],
     share,
   );

@@ -1,5 +1,5 @@
 /** What the expressions of admission policies and of webhooks' conditions may speak of. */
-import type { Variables } from "./checker.ts";
+import { patchesMark, type Variables } from "./checker.ts";
 import { bool, dyn, int, listOf, mapOf, parseType, string, struct, timestamp, type Type } from "./type.ts";
 
 function object(name: string, fields: Readonly<Record<string, Type>>): Type {
@@ -70,11 +70,18 @@ export interface AdmissionScope {
   readonly params: boolean;
   /** Messages are made without asking who may do what. @default true */
   readonly authorizer?: boolean;
+  /** They make patches. */
+  readonly patches?: boolean;
   /** The types of the variables before, by name; `undefined` where there are none at all. */
   readonly variables?: ReadonlyMap<string, Type> | undefined;
 }
 
-export function admissionVariables({ params, authorizer = true, variables }: AdmissionScope): Variables {
+export function admissionVariables({
+  params,
+  authorizer = true,
+  patches = false,
+  variables,
+}: AdmissionScope): Variables {
   const known = new Map<string, Type>([
     ["object", dyn],
     ["oldObject", dyn],
@@ -82,6 +89,7 @@ export function admissionVariables({ params, authorizer = true, variables }: Adm
     ["request", request],
   ]);
   if (params) known.set("params", dyn);
+  if (patches) known.set(patchesMark, dyn);
   if (authorizer) known.set("authorizer", parseType("kubernetes.authorization.Authorizer"));
   if (variables !== undefined)
     known.set(

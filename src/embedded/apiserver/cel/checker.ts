@@ -2,6 +2,7 @@
 import type { CelNode } from "./node.ts";
 import { overloadsOf, type Overload } from "./functions.ts";
 import { isMacro, loopShape } from "./macros.ts";
+import { literalType, nameOf, operators, qualifiedTypes, variableOf } from "./names.ts";
 import { Places } from "./places.ts";
 import {
   assign,
@@ -9,7 +10,6 @@ import {
   bool,
   bytes,
   double,
-  duration,
   dyn,
   errorType,
   int,
@@ -24,7 +24,6 @@ import {
   shown,
   string,
   substitute,
-  timestamp,
   type Type,
   typeOf,
   uint,
@@ -43,6 +42,9 @@ export interface Checked {
 }
 
 export type Variables = ReadonlyMap<string, Type>;
+
+/** Stands among the variables where expressions make patches, which have functions of their own. */
+export const patchesMark = "@patches";
 
 /** Names of types that stand for themselves. */
 const typeNames: ReadonlyMap<string, Type> = new Map(
@@ -69,6 +71,8 @@ interface Problem {
 class Checker {
   readonly overloads = new Map<CelNode, readonly string[]>();
   readonly #types = new Map<CelNode, Type>();
+  /** Lists whose items need not be of one type. */
+  readonly #mixed = new Set<CelNode>();
   readonly #places: Places;
   readonly #problems: Problem[] = [];
   #bindings: Bindings = new Map();
@@ -106,7 +110,7 @@ class Checker {
       case ".?":
         return this.#select(node, args as [CelNode, string], { scope, isOptional: true });
       case "list":
-        return this.#list(args as CelNode[], scope);
+        return this.#list(node, scope);
       case "map":
         return this.#map(args as [CelNode, CelNode][], scope);
       case "&&":
@@ -172,7 +176,12 @@ class Checker {
     return dyn;
   }
 
-  #list(items: readonly CelNode[], scope: Variables): Type {
+  #list(node: CelNode, scope: Variables): Type {
+    const items = node.args as CelNode[];
+    if (this.#mixed.has(node)) {
+      const [first, ...rest] = items.map((item) => this.visit(item, scope));
+      return listOf(first !== undefined && rest.every((type) => isSame(type, first)) ? first : dyn);
+    }
     let joined: Type | undefined;
     for (const item of items) joined = this.#join(item, joined, this.visit(item, scope));
     return listOf(joined ?? this.#fresh());
@@ -223,10 +232,13 @@ class Checker {
 
   #method(node: CelNode, [name, receiver, args]: [string, CelNode, CelNode[]], scope: Variables): Type {
     if (isMacro(name, args.length)) return this.#macro(node, [name, receiver, args], scope);
+    // What is put into a text may be of all types.
+    if (name === "format" && args[0] !== undefined) this.#mixed.add(args[0]);
     for (const arg of args) this.visit(arg, scope);
     const types = args.map((arg) => this.#types.get(arg)!);
     const prefix = nameOf(receiver);
-    const namespaced = prefix === undefined || scope.has(prefix) ? undefined : overloadsOf(`${prefix}.${name}`);
+    const isKnown = prefix !== undefined && !scope.has(prefix) && (prefix !== "jsonpatch" || scope.has(patchesMark));
+    const namespaced = isKnown ? overloadsOf(`${prefix}.${name}`) : undefined;
     if (namespaced !== undefined)
       return this.#resolve(node, `${prefix}.${name}`, { known: namespaced, types, isMember: false });
     const target = this.visit(receiver, scope);
@@ -354,41 +366,4 @@ class Checker {
     const signature = `(${shown(condition)}, ${shown(gathered)}, ${shown(gathered)})`;
     this.#report(place, `found no matching overload for '_?_:_' applied to '${signature}'`);
   }
-}
-
-/** How the checker calls what is written with signs. */
-const operators: Readonly<Record<string, string>> = {
-  "?:": "_?_:_",
-  "[]": "_[_]",
-  "[?]": "_[?_]",
-  in: "@in",
-};
-
-/** Names with dots that are types. */
-const qualifiedTypes: ReadonlyMap<string, Type> = new Map([
-  ["google.protobuf.Duration", typeOf(duration)],
-  ["google.protobuf.Timestamp", typeOf(timestamp)],
-]);
-
-function variableOf({ args }: CelNode): string {
-  return String(args);
-}
-
-/** `a.b.c` of a chain of plain names. */
-function nameOf({ op, args }: CelNode): string | undefined {
-  if (op === "id") return String(args);
-  if (op !== ".") return undefined;
-  const [inner, field] = args as [CelNode, string];
-  const prefix = nameOf(inner);
-  return prefix === undefined ? undefined : `${prefix}.${field}`;
-}
-
-function literalType(value: unknown): Type {
-  if (typeof value === "bigint") return int;
-  if (typeof value === "number") return double;
-  if (typeof value === "string") return string;
-  if (typeof value === "boolean") return bool;
-  if (value === null) return nullType;
-  if (value instanceof Uint8Array) return bytes;
-  return uint;
 }

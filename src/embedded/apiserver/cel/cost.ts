@@ -16,6 +16,8 @@ interface Estimate {
 const most = 2 ** 64;
 const perCharacter = 0.1;
 const perPatternCharacter = 0.25;
+/** Formats are taken for patterns of 128 characters. */
+const longestFormat = 128 * perPatternCharacter;
 
 function product(one: number, other: number): number {
   return one === 0 || other === 0 ? 0 : Math.min(most, one * other);
@@ -164,6 +166,12 @@ class Estimator {
   }
 
   #method([name, receiver, args]: [string, CelNode, CelNode[]], scope: Scope): Estimate {
+    if (receiver.op === "id" && receiver.args === "sets" && !scope.has("sets")) {
+      const [one, other] = args.map((arg) => this.visit(arg, scope));
+      const pairs = product(one?.size ?? most, other?.size ?? most);
+      const compared = product(pairs, name === "equivalent" ? 2 : 1);
+      return { ...flat, cost: Math.min(most, (one?.cost ?? 0) + (other?.cost ?? 0) + compared + 1) };
+    }
     const target = this.visit(receiver, scope);
     if (isLoop(name, args)) return this.#loop(name, { target, args }, scope);
     const given = args.map((arg) => this.visit(arg, scope));
@@ -193,6 +201,12 @@ class Estimator {
       const item = target.items === undefined ? (target.type?.items?.most ?? most) : most;
       const whole = Math.min(most, product(size, item) + product(Math.max(0, size - 1), given[0]?.size ?? 0));
       return { cost: before + traversal(whole), size: whole, type: { kind: "string", most: whole, least: 2 } };
+    }
+    if (name === "validate") return { ...unknown, cost: before + product(traversal(other), longestFormat) };
+    if (name === "distinct" || name === "sort" || name === "reverse") {
+      const compared = name === "reverse" ? size : product(size, size);
+      const cost = Math.min(most, before + 11 + product(compared, name === "reverse" ? 1 : 2));
+      return { ...result, size: compared, cost };
     }
     if (name === "check") return { ...unknown, cost: before + 350_000 };
     if (accessors.has(name) || predicates.has(name)) return { ...flat, cost: before + 1 };

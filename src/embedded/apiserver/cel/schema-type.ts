@@ -23,17 +23,22 @@ const formats: Readonly<Record<string, Type>> = {
   "date-time": timestamp,
 };
 
-/** The type of a schema's values; `undefined` for what expressions do not see. @param root the whole of an object */
-export function schemaType(schema: Schema, root: boolean): Type | undefined {
+/**
+ * The type of a schema's values; `undefined` for what expressions do not see.
+ *
+ * @param root the whole of an object
+ * @param name what messages call it; kube-apiserver puts a number of its own behind the first word
+ */
+export function schemaType(schema: Schema, root: boolean, name = "selfType"): Type | undefined {
   if (schema.intOrString) return dyn;
   switch (schema.type) {
     case "array": {
-      const items = schema.items && schemaType(schema.items, schema.items.embedded);
+      const items = schema.items && schemaType(schema.items, schema.items.embedded, `${name}.@idx`);
       return items && listOf(items);
     }
     case "object": {
-      if (schema.additional === undefined || schema.properties !== undefined) return objectType(schema, root);
-      const values = schemaType(schema.additional, schema.additional.embedded);
+      if (schema.additional === undefined || schema.properties !== undefined) return objectType(schema, root, name);
+      const values = schemaType(schema.additional, schema.additional.embedded, `${name}.@elem`);
       return values && mapOf(string, values);
     }
     case "string":
@@ -58,12 +63,12 @@ const metadata = struct(
     ]),
 );
 
-function objectType(schema: Schema, root: boolean): Type {
-  return struct("object", () => {
+function objectType(schema: Schema, root: boolean, name: string): Type {
+  return struct(name, () => {
     const fields = new Map<string, Type>();
-    for (const [name, property] of schema.properties ?? []) {
-      const type = schemaType(property, property.embedded);
-      if (type !== undefined) fields.set(escapeName(name), type);
+    for (const [key, property] of schema.properties ?? []) {
+      const type = schemaType(property, property.embedded, `${name}.${key}`);
+      if (type !== undefined) fields.set(escapeName(key), type);
     }
     if (root) fields.set("apiVersion", string).set("kind", string).set("metadata", metadata);
     return fields;

@@ -14,7 +14,7 @@ const expected = {
 
 const strings = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/;
 const tokens = new RegExp(
-  `${strings.source}|\\/\\/[^\\n]*|[A-Za-z_]\\w*|(?:\\d[\\w.]*|\\.\\d\\w*)|==|!=|<=|>=|&&|\\|\\||[\\[\\]{}().,\\-!?:+*/%<>]|\\s+`,
+  `${strings.source}|\\/\\/[^\\n]*|[A-Za-z_]\\w*|(?:\\d+(?:\\.\\d+)?\\w*|\\.\\d\\w*)|==|!=|<=|>=|&&|\\|\\||[\\[\\]{}().,\\-!?:+*/%<>]|\\s+`,
   "y",
 );
 
@@ -34,7 +34,7 @@ export function syntaxProblem(text: string, error: unknown): string {
   }));
   let readable = unknown.reduce((rest, token) => blanked(rest, token), text);
   let problem = unknown.length > 0 ? parseProblem(readable) : error;
-  const reserved = /^Reserved identifier: (\w+)/.exec(messageOf(problem))?.[1];
+  const reserved = problem === undefined ? undefined : /^Reserved identifier: (\w+)/.exec(messageOf(problem))?.[1];
   if (reserved !== undefined) {
     const at = placeOf(problem) ?? text.indexOf(reserved);
     found.push({ at, what: `reserved identifier: ${reserved}` });
@@ -105,10 +105,12 @@ function grammarProblem(text: string, known: readonly Token[], error: unknown): 
   const place = placeOf(error);
   if (message.includes("invalid predicate iteration variable"))
     return { at: place ?? 0, what: "argument must be a simple name" };
-  const at = known.findIndex((token) => token.at >= (place ?? text.length));
+  const glued = known.findIndex((token, index) => /^\.\d/.test(token.text) && ends(known[index - 1], token));
+  const at = glued >= 0 ? glued : known.findIndex((token) => token.at >= (place ?? text.length));
   const token = known[at];
-  if (/EOF|end/i.test(message) || token === undefined)
-    return { at: text.length, what: `Syntax error: ${endProblem(text)}` };
+  if (glued < 0 && (/EOF|end/i.test(message) || token === undefined))
+    return { at: text.length, what: `Syntax error: ${endProblem(text, known)}` };
+  if (token === undefined) return { at: text.length, what: `Syntax error: ${message}` };
   const before = known[at - 1];
   const following = known[at + 1];
   const said = (what: string): Problem => ({ at: token.at, what: `Syntax error: ${what}` });
@@ -117,8 +119,14 @@ function grammarProblem(text: string, known: readonly Token[], error: unknown): 
     return said(
       `${mayBegin(following) ? "extraneous" : "mismatched"} input '${token.text}' expecting ${expected.value}`,
     );
+  if (message.startsWith("Expected COLON")) return said(`mismatched input '${token.text}' expecting ':'`);
   if (depthOf(known.slice(0, at)) > 0) return said(message);
   return said(`${following === undefined ? "extraneous" : "mismatched"} input '${token.text}' expecting <EOF>`);
+}
+
+/** Whether a value ends just where the other word begins. */
+function ends(before: Token | undefined, token: Token): boolean {
+  return before !== undefined && before.at + before.text.length === token.at && /[\w)\]}'"]$/.test(before.text);
 }
 
 function mayBegin(token: Token | undefined): boolean {
@@ -135,12 +143,17 @@ function depthOf(known: readonly Token[]): number {
 }
 
 /** The expression ends where more was to come. */
-function endProblem(text: string): string {
+function endProblem(text: string, known: readonly Token[]): string {
+  if (known.length === 0) return `mismatched input '<EOF>' expecting ${expected.value}`;
   const bare = text.replace(new RegExp(strings.source, "g"), (literal) => "x".repeat(literal.length)).trimEnd();
   if (bare.endsWith(".")) return "no viable alternative at input '.'";
   const last = bare.at(-1);
   const inside = last === "(" && /\w\($/.test(bare) ? "call" : last === "[" ? "list" : last === "{" ? "map" : "value";
   const open = closing(bare);
+  if (/[\w)\]}]$/.test(bare) && known.length === 2) {
+    if (open === "']'") return "mismatched input '<EOF>' expecting {']', ','}";
+    if (open === "'}'") return "mismatched input '<EOF>' expecting ':'";
+  }
   if (inside === "value" && (/[\w)\]}]$/.test(bare) || (last === "," && open !== "')'")))
     return `missing ${open} at '<EOF>'`;
   return `mismatched input '<EOF>' expecting ${expected[inside]}`;

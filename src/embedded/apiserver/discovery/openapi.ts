@@ -57,9 +57,9 @@ function version3(request: Request, name: string, around: Around): Response {
   const asked = new URL(request.url).searchParams.get("hash");
   if (asked !== null && asked !== "" && asked !== hash) {
     const location = `/openapi/v3/${name}?hash=${hash}`;
-    return new Response(`<a href="${location}">Moved Permanently</a>.\n\n`, {
+    return new Response(null, {
       status: 301,
-      headers: { location, "content-type": "text/html; charset=utf-8", "cache-control": "no-cache, private" },
+      headers: { location, "content-type": "application/json", "cache-control": "no-cache, private" },
     });
   }
   const year = 365 * 24 * 60 * 60 * 1000;
@@ -82,7 +82,7 @@ function document(request: Request, body: Uint8Array, { headers = {}, gzip = fal
     etag,
     ...headers,
   };
-  if (request.headers.get("if-none-match") === etag && ["GET", "HEAD"].includes(request.method)) {
+  if ([etag, "*"].includes(request.headers.get("if-none-match") ?? "") && ["GET", "HEAD"].includes(request.method)) {
     const { "content-type": _, ...rest } = all;
     return new Response(null, { status: 304, headers: rest });
   }

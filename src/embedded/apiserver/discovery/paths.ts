@@ -39,7 +39,7 @@ export function nothing(request: Request, path: string, registry: KindRegistry):
   // Paths of groups that definitions make are nobody's until there is such a kind.
   const isKnown =
     root === "api" ||
-    (root === "apis" && registry.rows().some((row) => !row.custom && row.group === group)) ||
+    (root === "apis" && group !== "" && registry.rows().some((row) => !row.custom && row.group === group)) ||
     routes.some((route) => path.startsWith(`${route}/`));
   if (isKnown) return answerStatus(request, noResource().status);
   const headers = {

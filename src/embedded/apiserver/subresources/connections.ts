@@ -101,10 +101,11 @@ function containerOf({ query, target: { name } }: ApiCall, pod: KubeObject, spec
 /** Kubelets are asked at the first of these. */
 const addressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];
 
-function kubeletOf({ kernel }: ApiCall, name: string): string {
+function kubeletOf({ kernel, target }: ApiCall, name: string): string {
   const nodes = { group: "", plural: "nodes" };
   const node = kernel.reader.get(nodes, { name });
-  if (node === undefined) throw notFound(nodes, name);
+  // The registry of nodes calls what is not there as the request calls its resource.
+  if (node === undefined) throw notFound({ group: target.group, plural: target.plural }, name);
   const status = inner(node, "status");
   const addresses = each(status, "addresses") as { type?: string; address?: string }[];
   const found = addressTypes.map((wanted) => addresses.find(({ type }) => type === wanted)).find(Boolean);

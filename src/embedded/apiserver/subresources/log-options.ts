@@ -19,7 +19,10 @@ export function checkLogOptions(query: URLSearchParams, name: string): void {
     numbers.set(option, value);
   };
   read("sinceSeconds");
-  if (since && !full.test(since)) throw badRequest(timeProblem(since));
+  if (since) {
+    const problem = full.test(since) ? rangeProblem(since) : timeProblem(since);
+    if (problem !== undefined) throw badRequest(problem);
+  }
   read("tailLines");
   read("limitBytes");
   const errors: FieldError[] = [];
@@ -32,10 +35,10 @@ export function checkLogOptions(query: URLSearchParams, name: string): void {
   atLeast("limitBytes", 1n, "must be greater than 0");
   if (numbers.has("sinceSeconds") && since !== null) {
     const detail = "at most one of `sinceTime` or `sinceSeconds` may be specified";
-    errors.push({ type: "Forbidden", field: "", detail });
+    errors.push({ type: "Forbidden", field: "[]", detail });
   } else atLeast("sinceSeconds", 1n, "must be greater than 0");
   // Which of the streams is asked for is a feature that is off.
-  if (query.get("stream")) errors.push({ type: "Forbidden", field: "stream", detail: "may not be specified" });
+  if (query.has("stream")) errors.push({ type: "Forbidden", field: "stream", detail: "may not be specified" });
   if (errors.length > 0) throw invalid({ group: "", kind: "PodLogOptions" }, name, { errors });
 }
 
@@ -43,17 +46,30 @@ export function checkLogOptions(query: URLSearchParams, name: string): void {
 const form = [
   ["2006", /^\d{4}/],
   ["-", /^-/],
-  ["01", /^(0[1-9]|1[0-2])/],
+  ["01", /^\d\d/],
   ["-", /^-/],
-  ["02", /^(0[1-9]|[12]\d|3[01])/],
+  ["02", /^\d\d/],
   ["T", /^T/],
-  ["15", /^([01]\d|2[0-3])/],
+  ["15", /^\d\d/],
   [":", /^:/],
-  ["04", /^[0-5]\d/],
+  ["04", /^\d\d/],
   [":", /^:/],
-  ["05", /^[0-5]\d(\.\d+)?/],
+  ["05", /^\d\d(\.\d+)?/],
   ["Z07:00", /^(Z|[+-]\d\d:\d\d)/],
 ] as const;
+
+/** What is a number and yet no month, day or time of day. */
+function rangeProblem(text: string): string | undefined {
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = text.slice(0, 19).split(/[-T:]/).map(Number);
+  const wrong = [
+    ["month", month < 1 || month > 12],
+    ["hour", hour > 23],
+    ["minute", minute > 59],
+    ["second", second > 59],
+    ["day", day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate()],
+  ].find(([, is]) => is === true);
+  return wrong && `parsing time ${goQuoted(text)}: ${String(wrong[0])} out of range`;
+}
 
 function timeProblem(text: string): string {
   let rest = text;

@@ -110,7 +110,7 @@ test("connect answers as far as a server gets that has no node to ask", async ()
   expect(await call("GET", `${pods}/alone/log`)).toEqual({ code: 204, body: { message: "" } as Answer["body"] });
   const exec = await call("POST", `${pods}/alone/exec?command=true`);
   expect(exec.body.message).toBe("pod alone does not have a host assigned");
-  expect((await call("GET", `${pods}/placed/log`)).body.message).toBe('nodes "nowhere" not found');
+  expect((await call("GET", `${pods}/placed/log`)).body.message).toBe('pods "nowhere" not found');
   expect((await call("GET", `${pods}/two/log`)).body.message).toBe(
     "a container name must be specified for pod two, choose one of: [a b]",
   );

@@ -99,7 +99,12 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
       schema === undefined
         ? value
         : structuredClone(patchValue(patches, { body, patch, schema, live: schemas.ordered(schema, live) }));
-    throw cannotDecode(body, { patch, value: again, refused });
+    const isBytes = isStrategic && refused.startsWith("illegal base64");
+    throw cannotDecode(body, {
+      patch,
+      value: again,
+      refused: isBytes ? `error decoding from json: ${refused}` : refused,
+    });
   }
   if (fieldValidation !== "Ignore") for (const problem of all) warn(problem);
   return object;

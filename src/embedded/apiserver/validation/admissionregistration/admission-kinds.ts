@@ -153,7 +153,7 @@ function validatingPolicy(object: Field): void {
   constraints(spec.at("matchConstraints"), false);
   conditions(spec.at("matchConditions"), { params });
   const isComposed = spec.at("variables").items.length > 0;
-  const scope = { params, variables: isComposed ? variableTypes(spec, params) : undefined };
+  const scope = { params, variables: isComposed ? variableTypes(spec, { params }) : undefined };
   const [validations, annotations] = [spec.at("validations"), spec.at("auditAnnotations")];
   if (validations.empty && annotations.empty) {
     for (const list of [validations, annotations])
@@ -190,15 +190,15 @@ function validatingPolicy(object: Field): void {
 }
 
 /** The types of a policy's variables, each of which may speak of those before it. */
-function variableTypes(spec: Field, params: boolean): Map<string, Type> {
+function variableTypes(spec: Field, scope: AdmissionScope): Map<string, Type> {
   const types = new Map<string, Type>();
   for (const variable of spec.at("variables").items) {
     const name = variable.at("name");
     if (name.require("name is not specified") && !/^[A-Za-z_]\w*$/.test(name.text))
       name.invalid("must be a valid CEL identifier");
     const expression = variable.at("expression");
-    const type = expressionOf(expression, { absent: "expression is not specified", params, variables: types });
-    types.set(name.text, remembered(type));
+    const type = expressionOf(expression, { absent: "expression is not specified", ...scope, variables: types });
+    if (expression.text.trim() !== "") types.set(name.text, remembered(type));
   }
   return types;
 }
@@ -237,7 +237,7 @@ function mutatingPolicy(object: Field): void {
   const params = spec.at("paramKind").present;
   constraints(spec.at("matchConstraints"), true);
   conditions(spec.at("matchConditions"), { params });
-  const scope = { params, variables: variableTypes(spec, params) };
+  const scope = { params, patches: true, variables: variableTypes(spec, { params, patches: true }) };
   const mutations = spec.at("mutations");
   if (mutations.empty) mutations.required("mutations must contain at least one item");
   for (const mutation of mutations.items) {
@@ -252,6 +252,7 @@ function mutatingPolicy(object: Field): void {
         compiles(patch.at("expression"), {
           ...scope,
           result: [type.text === "JSONPatch" ? "list(JSONPatch)" : "Object"],
+          trimmed: "shown",
         });
       const other = field === "jsonPatch" ? "applyConfiguration" : "jsonPatch";
       if (mutation.at(other).present)

@@ -28,8 +28,9 @@ export function compiles(expression: Field, { result, trimmed, ...scope }: Expec
   const got = printed(type);
   if (result === undefined || result.includes(got)) {
     const problem = instantiationProblem(made.node);
-    if (problem !== undefined) expression.add("Internal", problem);
-    return type;
+    if (problem === undefined) return type;
+    expression.add("Internal", problem);
+    return errorType;
   }
   const wanted = result.length === 1 ? result[0] : `one of [${result.join(" ")}]`;
   expression.invalid(`must evaluate to ${wanted} but got ${got}`, shown);

@@ -1,0 +1,40 @@
+/** Names, signs and literals of expressions, and the types that some of them have everywhere. */
+import type { CelNode } from "./node.ts";
+import { bool, bytes, double, duration, int, nullType, string, timestamp, type Type, typeOf, uint } from "./type.ts";
+
+/** How the checker calls what is written with signs. */
+export const operators: Readonly<Record<string, string>> = {
+  "?:": "_?_:_",
+  "[]": "_[_]",
+  "[?]": "_[?_]",
+  in: "@in",
+};
+
+/** Names with dots that are types. */
+export const qualifiedTypes: ReadonlyMap<string, Type> = new Map([
+  ["google.protobuf.Duration", typeOf(duration)],
+  ["google.protobuf.Timestamp", typeOf(timestamp)],
+]);
+
+export function variableOf({ args }: CelNode): string {
+  return String(args);
+}
+
+/** `a.b.c` of a chain of plain names. */
+export function nameOf({ op, args }: CelNode): string | undefined {
+  if (op === "id") return String(args);
+  if (op !== ".") return undefined;
+  const [inner, field] = args as [CelNode, string];
+  const prefix = nameOf(inner);
+  return prefix === undefined ? undefined : `${prefix}.${field}`;
+}
+
+export function literalType(value: unknown): Type {
+  if (typeof value === "bigint") return int;
+  if (typeof value === "number") return double;
+  if (typeof value === "string") return string;
+  if (typeof value === "boolean") return bool;
+  if (value === null) return nullType;
+  if (value instanceof Uint8Array) return bytes;
+  return uint;
+}
