@@ -23,7 +23,9 @@ async function start(
   options: LoopbackOptions & { transport?: TransportOptions } = {},
 ): Promise<{ server: LoopbackServer; transport: Transport }> {
   const server = cleanup.use(await startLoopback(handler, options));
-  const transport = createTransport(server.config, options.transport);
+  // These tests are about HTTP/2 too, whatever the environment switches off.
+  const switches = { http2: true, readPacing: true, ...options.transport?.switches };
+  const transport = createTransport(server.config, { ...options.transport, switches });
   cleanup.defer(() => transport.close());
   return { server, transport };
 }
@@ -421,7 +423,10 @@ test("transport fails a watch when pings stay unanswered, and not before", async
     else sendJson(reply, {});
   });
   const link = cleanup.use(await startLink(Number(new URL(server.config.server).port)));
-  const transport = createTransport({ ...server.config, server: `https://127.0.0.1:${link.port}` }, { clock });
+  const transport = createTransport(
+    { ...server.config, server: `https://127.0.0.1:${link.port}` },
+    { clock, switches: { http2: true } },
+  );
   cleanup.defer(() => transport.close());
   let open = false;
   const failure = transport
@@ -447,7 +452,10 @@ test("transport sends a GET again whose connection is dead, and a write not", as
     else if (request.path !== "/slow") sendJson(reply, { via: "new" });
   });
   const link = cleanup.use(await startLink(Number(new URL(server.config.server).port)));
-  const transport = createTransport({ ...server.config, server: `https://127.0.0.1:${link.port}` }, { clock });
+  const transport = createTransport(
+    { ...server.config, server: `https://127.0.0.1:${link.port}` },
+    { clock, switches: { http2: true } },
+  );
   cleanup.defer(() => transport.close());
   let open = false;
   const failure = transport
