@@ -65,7 +65,10 @@ export const workloadDefaults: DefaultTable = {
       manualSelector: has(spec, "manualSelector") ? spec["manualSelector"] : false,
     });
     const labels = inner(inner(inner(spec, "template"), "metadata"), "labels");
-    if (Object.keys(labels).length > 0) labelFrom(job, labels);
+    const metadata = inner(job, "metadata");
+    // They are the same map then, as in Go: what is put into one of them later is in both.
+    if (Object.keys(labels).length > 0 && Object.keys(inner(metadata, "labels")).length === 0)
+      metadata["labels"] = labels;
   },
   PodFailurePolicyOnPodConditionsPattern: filled({ status: "True" }),
   CronJob: (job) => {

@@ -8,7 +8,6 @@ import { jobSpec } from "./job-spec.ts";
 import { jobStatus } from "./job-status.ts";
 import type { RuleContext, Rules } from "../rules.ts";
 import { labelSelector } from "../selector-rules.ts";
-import { sameJson } from "../../../../resource/json.ts";
 import { labelSelector as parseSelector } from "../../../../resource/selector.ts";
 
 const immutableFields = ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"];
@@ -32,7 +31,8 @@ export const job: Rules = {
     metadata["labels"] = { ...own, ...before }; // validation refuses others
     // The labels of a Job that has none of its own are those of its template, and stay the same ones.
     const { labels = {} } = object.metadata;
-    if (sameJson(labels, before)) object.metadata.labels = { ...own, ...labels };
+    const isShared = labels === before || (Object.keys(labels).length === 0 && Object.keys(before).length === 0);
+    if (isShared) object.metadata.labels = { ...own, ...labels };
     spec["selector"] ??= {};
     const selector = inner(spec, "selector");
     selector["matchLabels"] = { "batch.kubernetes.io/controller-uid": uid, ...inner(selector, "matchLabels") };

@@ -29,8 +29,9 @@ export function jobStatus(object: Field, old: Fields): void {
   indexes(status, { spec, changed });
   if ((finishes || changed("terminating")) && finished && status.at("terminating").number > 0)
     status.at("terminating").invalid("terminating>0 is invalid for finished job");
-  if ((changed("ready") || changed("active")) && status.at("ready").number > status.at("active").number)
-    status.at("ready").invalid("cannot set more ready pods than active");
+  const ready = status.at("ready");
+  if ((changed("ready") || changed("active")) && ready.present && ready.number > status.at("active").number)
+    ready.invalid("cannot set more ready pods than active");
   const met = isTrue(status.fields, "SuccessCriteriaMet");
   for (const type of ["Failed", "FailureTarget"]) {
     if (met && isTrue(status.fields, type))
