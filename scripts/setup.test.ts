@@ -125,5 +125,5 @@ test("setup runs nothing of a package whose hash is not that of the lock file", 
 test("setup does nothing but start the task when all is there", () => {
   const { exitCode, stderr } = setup(root, "test", "no-such-step");
   expect(exitCode).toBe(2);
-  expect(stderr).toStartWith("There is no step no-such-step");
+  expect(stderr).toStartWith("Cannot find a test file or a step for 'no-such-step'");
 });

@@ -56,6 +56,17 @@ test("toHaveChildren and toBeControlledBy go by UID", () => {
 });
 
 test("binnacle/testing exports what is documented", async () => {
-  const names = ["FakeClock", "childrenOf", "conditionOf", "eventually", "matchers", "runModule", "startCluster"];
+  const names = [
+    "FakeClock",
+    "admit",
+    "childrenOf",
+    "conditionOf",
+    "conversionLosses",
+    "convert",
+    "eventually",
+    "matchers",
+    "runModule",
+    "startCluster",
+  ];
   expect(Object.keys(await import("./index.ts")).sort()).toEqual(names.sort());
 });

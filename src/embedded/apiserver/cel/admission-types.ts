@@ -90,7 +90,10 @@ export function admissionVariables({
   ]);
   if (params) known.set("params", dyn);
   if (patches) known.set(patchesMark, dyn);
-  if (authorizer) known.set("authorizer", parseType("kubernetes.authorization.Authorizer"));
+  if (authorizer) {
+    known.set("authorizer", parseType("kubernetes.authorization.Authorizer"));
+    known.set("authorizer.requestResource", parseType("kubernetes.authorization.ResourceCheck"));
+  }
   if (variables !== undefined)
     known.set(
       "variables",

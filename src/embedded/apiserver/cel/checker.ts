@@ -158,7 +158,9 @@ class Checker {
     { scope, isOptional }: { readonly scope: Variables; readonly isOptional: boolean },
   ): Type {
     const qualified = nameOf(node);
-    if (qualified !== undefined && qualifiedTypes.has(qualified)) return qualifiedTypes.get(qualified)!;
+    // A name with dots is looked for as a whole before its parts are.
+    const whole = qualified === undefined ? undefined : (scope.get(qualified) ?? qualifiedTypes.get(qualified));
+    if (whole !== undefined) return whole;
     const type = substitute(this.#bindings, this.visit(operand, scope));
     const inner = unwrapped(type);
     const result = this.#fieldOf(this.#places.dot(node), inner ?? type, field);

@@ -6,10 +6,14 @@ const end = "unexpected end of JSON input";
 
 class Problem extends Error {}
 
-/** The words of `encoding/json`; `undefined` when the text is JSON. */
-export function jsonProblem(text: string): string | undefined {
+/**
+ * The words of `encoding/json`; `undefined` when the text is JSON.
+ *
+ * @param encoding `latin1` for bytes that need not be UTF-8, each as one character. @default "utf8"
+ */
+export function jsonProblem(text: string, encoding: "utf8" | "latin1" = "utf8"): string | undefined {
   try {
-    const scanner = new Scanner(text);
+    const scanner = new Scanner(text, encoding);
     scanner.value();
     scanner.space();
     if (!scanner.done) return `invalid character ${scanner.quoted} after top-level value`;
@@ -25,11 +29,13 @@ const deepest = 10_000;
 
 class Scanner {
   readonly #text: string;
+  readonly #encoding: "utf8" | "latin1";
   #at = 0;
   #depth = 0;
 
-  constructor(text: string) {
+  constructor(text: string, encoding: "utf8" | "latin1") {
     this.#text = text;
+    this.#encoding = encoding;
   }
 
   get done(): boolean {
@@ -38,7 +44,7 @@ class Scanner {
 
   get quoted(): string {
     // Go looks at bytes: of a character of more than one it names the first.
-    const [byte = 0] = Buffer.from(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0));
+    const [byte = 0] = Buffer.from(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0), this.#encoding);
     const character = String.fromCharCode(byte);
     if (character === "'") return `'\\''`;
     if (character === '"') return `'"'`;

@@ -22,7 +22,7 @@ export function readContinueToken(text: string, prefix: string): ContinueToken {
   const wrong = /[^A-Za-z0-9_-]/.exec(text)?.index ?? (text.length % 4 === 1 ? text.length - 1 : -1);
   if (wrong >= 0) throw refused(`illegal base64 data at input byte ${wrong}`);
   const bytes = Buffer.from(text, "base64url");
-  const problem = jsonProblem(bytes.toString("latin1"));
+  const problem = jsonProblem(bytes.toString("latin1"), "latin1");
   if (problem !== undefined) throw refused(problem);
   const content: unknown = JSON.parse(bytes.toString());
   const { v, rv, start } = (content ?? {}) as { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown };
