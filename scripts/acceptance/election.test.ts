@@ -51,12 +51,12 @@ async function setUp(cleanup: AsyncDisposableStack) {
 const hasGo = Bun.which("go") !== null;
 if (!hasGo) console.log("Skipped: the election beside a candidate of client-go (Go is not on PATH)");
 
-/** A candidate of client-go, as `scripts/integration/client-go-elector` makes it. */
+/** A candidate of client-go, as `tests/support/integration/client-go-elector` makes it. */
 async function buildClientGo(folder: string): Promise<string> {
   const elector = `${folder}/client-go-elector`;
   // With the flags of the control plane's build, whose packages are compiled already.
   const build = Bun.spawn(["go", "build", "-trimpath", "-ldflags", "-s -w", "-o", elector, "."], {
-    cwd: `${import.meta.dir}/../integration/client-go-elector`,
+    cwd: `${import.meta.dir}/../../tests/support/integration/client-go-elector`,
     env: { ...process.env, CGO_ENABLED: "0" },
   });
   expect(await build.exited).toBe(0);
@@ -117,7 +117,7 @@ describe.skipIf(!available)("leader election", () => {
       },
     });
     cleanup.defer(() => plain.stop(true));
-    const elector = `${import.meta.dir}/../integration/client-node-elector.ts`;
+    const elector = `${import.meta.dir}/../../tests/support/integration/client-node-elector.ts`;
     const command = [process.execPath, elector, plain.url.origin, "default", "notes", "client-node", "4"];
     const theirs = Bun.spawn(command, { stderr: "inherit" });
     cleanup.defer(() => theirs.kill("SIGKILL"));

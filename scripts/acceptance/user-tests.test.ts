@@ -206,7 +206,7 @@ const chosen = "becomes a Deployment and a Service|goes after its last backup";
 test("the tests of the examples pass, and do on a real API server", async () => {
   await cp(join(import.meta.dirname, "../../controllers"), join(bench.dir, "examples"), { recursive: true });
   const embedded = await bench.exec("test", "examples");
-  expect(embedded.stderr).toMatch(/ 14 pass\n 0 fail/);
+  expect(Number(/ (\d+) pass\n 0 fail/.exec(embedded.stderr)?.[1])).toBeGreaterThan(20);
   const folder = await assets();
   if (folder === undefined) return;
   const args = ["test", "examples", "--server", "real", "--test-name-pattern", chosen];

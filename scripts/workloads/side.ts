@@ -43,7 +43,7 @@ export async function realSide(): Promise<Side> {
     metricsAddress: "0",
     grace: 1_000,
     isolate: false,
-    tellFailures: false,
+    reportsFailures: false,
   });
   await manager.add({
     name: "pods",

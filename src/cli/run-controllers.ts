@@ -79,7 +79,7 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     election,
     sharding,
     development,
-    tellRuns: development,
+    logsRuns: development,
     version: host.embedded.version,
   });
   report = (module, error) => manager.modules.reportError(module, error);

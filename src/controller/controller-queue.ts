@@ -1,7 +1,7 @@
 /** Makes the queue of a controller from its author's options. */
 import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { Clock } from "../platform/clock.ts";
-import { exponential } from "../queue/rate-limiter.ts";
+import { DEFAULT_BACK_OFF, exponential } from "../queue/rate-limiter.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import { parseDuration } from "../resource/duration.ts";
 import type { AnyController } from "./definition.ts";
@@ -15,7 +15,7 @@ export interface ControllerQueueOptions {
 
 export function controllerQueue(controller: AnyController, options: ControllerQueueOptions): WorkQueue {
   const { retry = {}, minInterval = 0, debounce = 0 } = controller;
-  const { first = 5, max = "1000s", limiter } = retry;
+  const { first = DEFAULT_BACK_OFF.first, max = DEFAULT_BACK_OFF.max, limiter } = retry;
   return new WorkQueue({
     ...options,
     limiter: limiter?.() ?? exponential(parseDuration(first, "retry.first"), parseDuration(max, "retry.max")),

@@ -155,12 +155,12 @@ class ControllerEngine implements RunningController, EventMappingHost {
       clock,
       log: log.with({ module: this.module, controller: this.name }),
       metrics: controllerMetrics,
-      tellRunsAt: runtime.tellRuns === true ? "info" : "debug",
+      tellRunsAt: runtime.logsRuns === true ? "info" : "debug",
       retryLimit: controller.retry?.limit ?? Infinity,
       limit:
         controller.timeout === undefined ? undefined : runLimit(parseDuration(controller.timeout, "timeout"), clock),
       executor: this.#executor,
-      onEnded: runtime.tellFailures === false ? () => undefined : (run, outcome) => this.#reports.ended(run, outcome),
+      onEnded: runtime.reportsFailures === false ? () => {} : (run, outcome) => this.#reports.ended(run, outcome),
       turns: runtime.turns,
       mayWrite: () => this.#gate.refused === undefined,
       onParked: (run, reason) => {

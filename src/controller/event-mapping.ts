@@ -63,7 +63,7 @@ type EventInfo = {
 };
 
 /** Whether the event only shows what the key's own run wrote, which does not make the key run again. */
-function isEcho(host: EventMappingHost, info: EventInfo, key: string): boolean {
+function isOwnWrite(host: EventMappingHost, info: EventInfo, key: string): boolean {
   const { controller, ownNews } = host;
   if (info.origin === undefined || ownNews === "all") return false;
   if (info.origin === originOf(controller, key)) return true;
@@ -109,7 +109,7 @@ export function primaryHandler(host: EventMappingHost, watch: KindWatch): Inform
   const changed = (given: Change<AnyObject>, info: EventInfo): void => {
     const { object, old } = given;
     const key = keyString(object.metadata);
-    if (isEcho(host, info, key)) {
+    if (isOwnWrite(host, info, key)) {
       // The echo of the run's own write needs no further run unless it changed the generation.
       if (old === undefined || old.metadata.generation === object.metadata.generation) return;
     }
@@ -172,7 +172,7 @@ export function ownedHandler(host: EventMappingHost, watch: KindWatch, owner: Re
     offer(key, { type, object, old, source: "owns", info });
   };
   const offer = (key: string | undefined, event: EventToEnqueue): void => {
-    if (key !== undefined && !isEcho(host, event.info, key)) enqueue(host, key, event);
+    if (key !== undefined && !isOwnWrite(host, event.info, key)) enqueue(host, key, event);
   };
   return {
     onAdd: (object, info) => tell({ type: "create", object }, info),
@@ -194,7 +194,7 @@ export function mappedHandler(host: EventMappingHost, watch: KindWatch): Informe
     const add = (lists: readonly (readonly Enqueued[] | undefined)[]): void => {
       const keys = host.call("enqueue", () => new Set(lists.flatMap(enqueuedKeys)));
       for (const key of keys ?? []) {
-        if (isEcho(host, info, key)) continue;
+        if (isOwnWrite(host, info, key)) continue;
         enqueue(host, key, { type, object, old, source: "watches", info });
       }
     };

@@ -36,7 +36,7 @@ export interface Runtime {
   /** Warns once about each call that a controller did not declare: in `dev` and tests. */
   readonly warnUndeclared: boolean;
   /** Logs each run and its causes at level info, and not at debug: in `dev`. @default false */
-  readonly tellRuns?: boolean | undefined;
+  readonly logsRuns?: boolean | undefined;
   /** Objects whose runs keep failing say so in an Event. @default true */
-  readonly tellFailures?: boolean | undefined;
+  readonly reportsFailures?: boolean | undefined;
 }

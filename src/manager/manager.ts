@@ -72,9 +72,9 @@ export interface ManagerOptions {
   /** Divides the keys among the replicas of this process; not together with `election`. @default none: it works all */
   readonly sharding?: ShardingOptions | undefined;
   /** A line of the log for each run, with what caused it, and not only at level debug. @default false */
-  readonly tellRuns?: boolean | undefined;
+  readonly logsRuns?: boolean | undefined;
   /** Objects whose runs keep failing say so in an Event. @default true */
-  readonly tellFailures?: boolean | undefined;
+  readonly reportsFailures?: boolean | undefined;
   /** Begins runs in the middle of what has arrived, instead of after all of it. @default false */
   readonly runsAtOnce?: boolean | undefined;
   /** Logs what nobody in the process caught, instead of letting it end the process. @default true */
@@ -174,8 +174,8 @@ export class Manager implements AsyncDisposable {
       concurrency: options.concurrency,
       // What the account may not do is refused, and the refusal names the line to add.
       warnUndeclared: development && options.access === undefined,
-      tellRuns: options.tellRuns,
-      tellFailures: options.tellFailures,
+      logsRuns: options.logsRuns,
+      reportsFailures: options.reportsFailures,
     };
     this.#elections =
       options.election && new Elections(options.election, { ...electing, events: this.#runtime.events });

@@ -44,13 +44,16 @@ class Exponential extends Failures implements RateLimiter {
   }
 }
 
+/** How long a key waits after its first failure, and at most, where nothing else is said. @see client-go's `DefaultControllerRateLimiter` */
+export const DEFAULT_BACK_OFF: { readonly first: number; readonly max: number } = { first: 5, max: 1_000_000 };
+
 /**
  * Doubles the delay of a key with each failure.
  *
- * @param base the delay of the first failure. @default 5
- * @param max the longest delay. @default 1_000_000
+ * @param base the delay of the first failure. @default {@link DEFAULT_BACK_OFF}
+ * @param max the longest delay. @default {@link DEFAULT_BACK_OFF}
  */
-export function exponential(base = 5, max = 1_000_000): RateLimiter {
+export function exponential(base: number = DEFAULT_BACK_OFF.first, max: number = DEFAULT_BACK_OFF.max): RateLimiter {
   return new Exponential(base, max);
 }
 

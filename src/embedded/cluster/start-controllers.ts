@@ -41,7 +41,7 @@ export async function startClusterControllers(
     grace: GRACE_MS,
     isolate: false,
     runsAtOnce: true, // those of Kubernetes see the states in between, and some of them count what they see
-    tellFailures: false, // those of Kubernetes say themselves what fails
+    reportsFailures: false, // those of Kubernetes say themselves what fails
   });
   const definitions = options.only === "pods" ? podControllers(options) : clusterControllers(options);
   const { controllers, ...rest } = collectDefinitions(definitions);
