@@ -45,7 +45,7 @@ describe("an answer without an end is given up", () => {
     ["request", /it is larger than (32|64) MiB$/],
     ["lease", /it is larger than (32|64) MiB$/],
     ["list", /it is larger than (32|64) MiB$/],
-    ["pages", /it is larger than 32 MiB$|goes on with answers that were cancelled$/],
+    ["pages", /it is larger than 32 MiB$|keeps sending responses that were cancelled$/],
     ["watch", /a line of it is longer than 20 MiB$/],
   ];
   for (const protocol of PROTOCOLS) {
