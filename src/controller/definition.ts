@@ -145,7 +145,10 @@ export interface ObjectController<S extends Shape, Owns extends readonly Target<
   /**
    * With `--shards`, what decides which replica works an object and its children. By `uid` the work is spread evenly, and
    * a server that divides collections sends each replica its part alone. By `namespace` all objects of a namespace are
-   * worked by one replica. A label lets every server send each replica its part, by a selector.
+   * worked by one replica. A label lets every server send each replica its part, by a selector. Children that are given
+   * their owner's label are kept by its replica alone, and those without it by each.
+   *
+   * Change it only while no replica runs: one that divides by something else could work the same objects.
    *
    * @default "uid"
    */

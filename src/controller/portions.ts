@@ -9,8 +9,11 @@ import type { ShardBy, ShardLabel } from "./definition.ts";
 import { bodiesOwnedBy } from "./needs.ts";
 import type { KindWatch } from "./watch.ts";
 
-/** The slot of an object; `undefined` for what no replica keeps. */
+/** The slot of an object, or {@link EVERY}; `undefined` for what no replica keeps. */
 type SlotOf = (object: AnyObject) => number | undefined;
+
+/** In place of a slot: the object is kept by each replica that has a share. */
+const EVERY = -1;
 
 /** All portions of one replica: each is one object for all who ask for it. */
 export class Portions implements ShardParticipant {
@@ -99,6 +102,7 @@ class SlotPortion implements Portion {
 
   has(object: AnyObject): boolean {
     const slot = this.#about.slotOf(object);
+    if (slot === EVERY) return this.#portions.kept.size > 0;
     return slot !== undefined && this.#portions.kept.has(slot);
   }
 
@@ -143,7 +147,7 @@ export function slotOfObject(by: ShardBy): SlotOf {
   };
 }
 
-/** Of a child that is owned: the slot of its owner. */
+/** Of a child that is owned: the slot of its owner, where the child shows it. */
 function slotOfChild(by: ShardBy): SlotOf {
   if (by === "uid") {
     return (child) => {
@@ -158,7 +162,9 @@ function slotOfChild(by: ShardBy): SlotOf {
       return slotOfName(namespace ?? "");
     };
   }
-  return slotOfObject(by);
+  // A child without the label does not show whose it is, and its owner's replica must not miss it.
+  const slotOf = slotOfObject(by);
+  return (child) => slotOf(child) ?? EVERY;
 }
 
 function idOf(by: ShardBy): string {

@@ -11,6 +11,13 @@ export interface ElectionDurations {
 
 /** How much longer than the retry period a candidate may wait between two attempts. */
 export const JITTER_FACTOR = 1.2;
+/** A holder of a seat stops working at the renew deadline; others may begin when a quarter more has passed by their clocks. */
+const EXPIRY_FACTOR = 1.25;
+
+/** Milliseconds without a renewal after which others take a seat from its holder, who has these durations. */
+export function expiryOf({ leaseDuration, renewDeadline }: Omit<ElectionDurations, "retryPeriod">): number {
+  return Math.min(leaseDuration, renewDeadline * EXPIRY_FACTOR);
+}
 
 /**
  * Checks what client-go checks.

@@ -5,7 +5,7 @@ import type { ShardParticipant, Shards } from "../client/shards.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Alone } from "./alone.ts";
 import { shareOf } from "./division.ts";
-import { checkDurations, type ElectionDurations } from "./durations.ts";
+import { checkDurations, type ElectionDurations, expiryOf } from "./durations.ts";
 import type { ShardLeases } from "./shard-leases.ts";
 import { nextPublication } from "./shard-plan.ts";
 import { type Member, type Publication, sameMember, samePublication } from "./shard-publication.ts";
@@ -44,9 +44,6 @@ export interface ShardObserver {
   failed?(error: unknown, first: boolean): void;
 }
 
-/** A holder stops working at the renew deadline; others may begin when a quarter more has passed by their clocks. */
-const EXPIRY_FACTOR = 1.25;
-
 /** Slots that are being handed over. */
 interface Dropping {
   readonly slots: SlotSet;
@@ -76,13 +73,15 @@ export class ShardMember implements Shards {
   #dropping: readonly Dropping[] = [];
   #failing = false;
   #standsBy = false;
+  /** When this replica took the seat that it has, or had last. */
+  #seatedAt = 0;
   #done: Promise<unknown> | undefined;
   #stopped: Promise<void> | undefined;
 
   /** @throws RangeError when the durations do not fit each other. */
   constructor(options: ShardMemberOptions) {
     checkDurations(options);
-    const { clock, wall = Date, leases, leaseDuration, renewDeadline, random = Math.random, observer } = options;
+    const { clock, wall = Date, leases, random = Math.random, observer } = options;
     this.#options = options;
     const clocks: TermClocks = { steady: clock, wall };
     const shared = {
@@ -98,7 +97,7 @@ export class ShardMember implements Shards {
       ...options,
       wall,
       random,
-      expiresAfter: Math.min(leaseDuration, renewDeadline * EXPIRY_FACTOR),
+      expiresAfter: expiryOf(options),
       onChange: () => this.#evaluate(),
     });
     this.#view = this.#watch.view;
@@ -139,12 +138,22 @@ export class ShardMember implements Shards {
     return this.#view.members;
   }
 
-  /** It is known whether this replica has a share. */
+  /**
+   * It is known whether this replica has a share. One that has sat for two lease durations without a share counts as settled:
+   * replicas that were told of fewer seats do not see it, and a rolling update ends them only when it is ready.
+   */
   get isSettled(): boolean {
-    return this.#standsBy || this.held.size > 0;
+    if (this.#standsBy || this.held.size > 0) return true;
+    const { clock, leaseDuration } = this.#options;
+    return this.#seat.isHeld && clock.now() - this.#seatedAt >= 2 * leaseDuration;
   }
 
-  /** Milliseconds since the last renewal beyond the lease duration while this replica believes to sit; 0 otherwise. */
+  /** The seat that this replica has or had last; compares no clocks. */
+  get lastSeat(): number | undefined {
+    return this.#seat.member?.seat;
+  }
+
+  /** Milliseconds for which the seat's Lease has been expired without this replica noticing; 0 otherwise. */
   get overdue(): number {
     return this.#seat.overdue;
   }
@@ -255,6 +264,7 @@ export class ShardMember implements Shards {
     this.#wanted = published;
     this.#generation = Math.max(this.#generation, published?.generation ?? 0);
     this.#standsBy = false;
+    this.#seatedAt = this.#options.clock.now();
     for (const listener of this.#listeners) listener(true);
     this.#evaluate();
   }

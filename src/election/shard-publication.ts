@@ -5,6 +5,8 @@ import { holderOf, type Lease } from "./lease.ts";
 export const GROUP_LABEL = "binnacle.dev/shards";
 /** On a Lease: what its holder publishes. */
 const PUBLICATION_ANNOTATION = "binnacle.dev/division";
+/** On a Lease: for how many milliseconds after the beginning of a renewal its holder works. */
+const DEADLINE_ANNOTATION = "binnacle.dev/renew-deadline";
 
 /** A division of the keys, which counts once every member has published it. */
 export interface Publication {
@@ -54,9 +56,22 @@ export function publicationOf(lease: Lease | undefined): Publication | undefined
   }
 }
 
-/** A Lease that carries a publication, or none. */
-export function publishing(lease: Lease, publication: Publication | undefined, group: string): Lease {
-  const { [PUBLICATION_ANNOTATION]: _, ...others } = lease.metadata.annotations ?? {};
+/** The holder's renew deadline in milliseconds; `undefined` when the Lease does not say. */
+export function deadlineOf(lease: Lease): number | undefined {
+  const milliseconds = Number(lease.metadata.annotations?.[DEADLINE_ANNOTATION]);
+  return milliseconds > 0 ? milliseconds : undefined;
+}
+
+export interface Holder {
+  readonly group: string;
+  /** Milliseconds. */
+  readonly renewDeadline: number;
+}
+
+/** A Lease that carries a publication, or none, and what others have to know of its holder. */
+export function publishing(lease: Lease, publication: Publication | undefined, { group, renewDeadline }: Holder): Lease {
+  const { [PUBLICATION_ANNOTATION]: _, ...known } = lease.metadata.annotations ?? {};
+  const others = { ...known, [DEADLINE_ANNOTATION]: String(renewDeadline) };
   const annotations = publication === undefined ? others : { ...others, [PUBLICATION_ANNOTATION]: textOf(publication) };
   const labels = { ...lease.metadata.labels, [GROUP_LABEL]: group };
   return { ...lease, metadata: { ...lease.metadata, labels, annotations } };

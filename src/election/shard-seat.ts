@@ -8,6 +8,7 @@ import { type Claim, holderOf, type Lease, newLease, releasedLease, takenLease }
 import type { LockCall } from "./lease-lock.ts";
 import type { ShardLeases } from "./shard-leases.ts";
 import {
+  type Holder,
   type Member,
   memberOf,
   type Publication,
@@ -46,6 +47,8 @@ export interface ShardSeatOptions {
 
 /** Milliseconds that the release of the Lease may take at the end. */
 const RELEASE_WITHIN = 5_000;
+/** Milliseconds between two attempts of it. */
+const RELEASE_PAUSE = 100;
 
 export class ShardSeat {
   readonly #options: ShardSeatOptions;
@@ -55,6 +58,8 @@ export class ShardSeat {
   #member: Member | undefined;
   /** As this replica wrote it last. */
   #lease: Lease | undefined;
+  /** The name of the Lease that was asked for last: a write that nobody waited for may have made it this replica's. */
+  #asked: string | undefined;
   #published: Publication | undefined;
   /** Counts what was seen, so that nobody waits for what has come already. */
   #looks = 0;
@@ -88,7 +93,7 @@ export class ShardSeat {
 
   /** Milliseconds since the last renewal beyond the lease duration while the seat is believed to be held; 0 otherwise. */
   get overdue(): number {
-    if (this.#term === undefined) return 0;
+    if (this.#term === undefined || this.#term.hasEnded) return 0;
     const { leaseDuration, renewDeadline } = this.#options.durations;
     return Math.max(0, renewDeadline - this.#term.remaining - leaseDuration);
   }
@@ -150,13 +155,15 @@ export class ShardSeat {
     call: LockCall,
   ): Promise<Lease | undefined> {
     const { leases, identity } = this.#options;
-    const { namespace, group } = leases;
+    const { namespace } = leases;
+    const name = leases.nameOf(seat);
+    this.#asked = name;
     if (lease === undefined) {
-      const taken = newLease({ name: leases.nameOf(seat), namespace }, this.#claim());
-      return written(leases.create(publishing(taken, undefined, group), call));
+      const taken = newLease({ name, namespace }, this.#claim());
+      return written(leases.create(publishing(taken, undefined, this.#holder), call));
     }
     const publication = holderOf(lease) === identity ? publicationOf(lease) : undefined;
-    return written(leases.update(publishing(takenLease(lease, this.#claim()), publication, group), call));
+    return written(leases.update(publishing(takenLease(lease, this.#claim()), publication, this.#holder), call));
   }
 
   /** @returns false when the answer came so late that the term would be over already. */
@@ -223,7 +230,7 @@ export class ShardSeat {
     const { leases, onSlowPath, toPublish } = this.#options;
     const publication = toPublish();
     const write = (lease: Lease): Promise<Lease | undefined> =>
-      written(leases.update(publishing(takenLease(lease, this.#claim()), publication, leases.group), call));
+      written(leases.update(publishing(takenLease(lease, this.#claim()), publication, this.#holder), call));
     let lease = await write(this.#lease!);
     if (lease === undefined) {
       onSlowPath();
@@ -239,21 +246,32 @@ export class ShardSeat {
     return true;
   }
 
-  /** Empties the Lease if it is still ours. Never rejects. */
+  /** Empties the Lease if it is this replica's. Never rejects. */
   async release(): Promise<void> {
-    const { leases, clock, clocks, identity, durations, onFailure } = this.#options;
+    const { leases, clock, clocks, identity, onFailure } = this.#options;
+    const name = this.#asked;
+    if (name === undefined) return;
     const deadline = new AbortController();
     using _timer = clock.setTimeout(() => deadline.abort(new Error("the release took too long")), RELEASE_WITHIN);
-    const call = { signal: deadline.signal, timeout: Math.max(1_000, durations.renewDeadline / 2) };
-    try {
-      let lease = this.#lease;
-      while (lease !== undefined && holderOf(lease) === identity) {
+    const { signal } = deadline;
+    const call = { signal, timeout: RELEASE_WITHIN / 2 };
+    let known = this.#lease?.metadata.name === name ? this.#lease : undefined;
+    while (!signal.aborted) {
+      try {
+        const lease = known ?? (await leases.get(name, call));
+        known = undefined;
+        if (lease === undefined || holderOf(lease) !== identity) return;
         if ((await written(leases.update(releasedLease(lease, clocks.wall.now()), call))) !== undefined) return;
-        lease = await leases.get(lease.metadata.name, call);
+      } catch (error) {
+        onFailure(error);
+        await this.#pause(RELEASE_PAUSE, signal).catch(() => {});
       }
-    } catch (error) {
-      onFailure(error);
     }
+  }
+
+  get #holder(): Holder {
+    const { leases, durations } = this.#options;
+    return { group: leases.group, renewDeadline: durations.renewDeadline };
   }
 
   #claim(): Claim {

@@ -1,8 +1,9 @@
 /** What a replica has seen of the seats of its group, and since when by its own clock. */
 import type { Clock } from "../platform/clock.ts";
 import { compareVersions } from "../resource/meta.ts";
-import { holderOf, type Lease } from "./lease.ts";
-import { type Member, memberOf, type Publication, publicationOf } from "./shard-publication.ts";
+import { expiryOf } from "./durations.ts";
+import { durationOf, holderOf, type Lease } from "./lease.ts";
+import { deadlineOf, type Member, memberOf, type Publication, publicationOf } from "./shard-publication.ts";
 
 interface Seat {
   lease: Lease;
@@ -14,7 +15,7 @@ interface Seat {
 
 export interface ShardViewOptions {
   readonly clock: Clock;
-  /** Milliseconds after which a Lease that did not change is taken from its holder. */
+  /** Milliseconds, at least, after which a Lease that did not change is taken from its holder. */
   readonly expiresAfter: number;
   readonly nameOf: (seat: number) => string;
   readonly seats: number;
@@ -47,8 +48,10 @@ export class ShardView {
       this.see(lease, false);
     }
     for (const [seat, known] of this.#seats) {
-      if (!shown.has(seat)) known.isDeleted = true;
-      if (wasBlind) known.since = now;
+      // Its holder may have renewed the Lease once more before it was deleted.
+      const isMissed = !shown.has(seat) && !known.isDeleted;
+      if (isMissed) known.isDeleted = true;
+      if (isMissed || wasBlind) known.since = now;
     }
     this.listed = true;
   }
@@ -132,6 +135,14 @@ export class ShardView {
 
   #expiresIn(seat: number): number {
     const known = this.#seats.get(seat);
-    return known === undefined ? 0 : known.since + this.#options.expiresAfter - this.#options.clock.now();
+    if (known === undefined) return 0;
+    const { clock, expiresAfter } = this.#options;
+    return known.since + Math.max(expiresAfter, expiryOfHolder(known.lease)) - clock.now();
   }
+}
+
+/** Its holder may work for longer than this replica would: replicas are restarted with other durations one by one. */
+function expiryOfHolder(lease: Lease): number {
+  const renewDeadline = deadlineOf(lease);
+  return renewDeadline === undefined ? 0 : expiryOf({ leaseDuration: durationOf(lease, Infinity), renewDeadline });
 }

@@ -3,6 +3,7 @@ import { sample } from "../../tests/support/binary.ts";
 import { until } from "../../tests/support/until.ts";
 import { available, type Json } from "../../tests/support/cluster.ts";
 import { startControlPlane } from "../../tests/support/control-plane.ts";
+import { defaultDurations } from "../../tests/support/integration/election-world.ts";
 import type { ShardBy } from "../controller/definition.ts";
 import { startEmbeddedCluster } from "../embedded/index.ts";
 import { defineController, defineKeyController, definePlugin, defineResource, of, watch, z } from "../index.ts";
@@ -11,7 +12,9 @@ import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import { collectDefinitions } from "../module/module-definitions.ts";
 import { createLog } from "../observe/log.ts";
+import { systemClock } from "../platform/clock.ts";
 import { ConfigMap } from "../resource/builtin/index.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
 import { Manager } from "./manager.ts";
 
 const Parcel = defineResource({
@@ -329,6 +332,37 @@ test("replicas beyond --shards stand by, and are ready", async () => {
   expect(post.overlaps).toEqual([]);
 }, 60_000);
 
+test("Sharding fails /healthz when a replica did not notice for long that its Lease ran out", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const server = await startEmbeddedCluster();
+  cleanup.defer(async () => void (await server.stop()));
+  const clock = new FakeClock();
+  const manager = new Manager({
+    cluster: server.config,
+    log: createLog({ level: "error", format: "json", write: () => {} }),
+    healthAddress: "127.0.0.1:0",
+    metricsAddress: "0",
+    clock,
+    connectionClock: systemClock,
+    sharding: { ...defaultDurations, id: "post", namespace: "default", release: true, seats: 1, identity: "us" },
+  });
+  cleanup.defer(() => manager.stop());
+  await manager.start();
+  manager.loaded();
+  const get = async (path: string): Promise<readonly [number, string]> => {
+    const response = await fetch(`http://${manager.address("health-probe")}${path}`);
+    return [response.status, await response.text()];
+  };
+  await until(async () => (await get("/readyz?verbose"))[1].includes("100% of the keys"), { what: "it has its share" });
+  // Time has passed, and no timer has run: nobody compared the clocks.
+  const now = clock.now.bind(clock);
+  clock.now = () => now() + 35_000;
+  expect(await get("/healthz/leaderElection")).toEqual([200, "ok"]);
+  clock.now = () => now() + 35_001;
+  const message = "internal server error: failed election to renew leadership on lease post-shard-0\n";
+  expect(await get("/healthz/leaderElection")).toEqual([500, message]);
+});
+
 test("a run that does not end is fenced after the grace period, and only then another replica works its key", async () => {
   const post = await setUp(startEmbeddedCluster, "uid");
   await post.begin("first");
@@ -363,6 +397,30 @@ test("all objects of a namespace, and their children, are kept by one replica", 
   for (const namespace of NAMESPACES) {
     const workers = new Set([...by].filter(([key]) => key.startsWith(`${namespace}/`)).map(([, replica]) => replica));
     expect(workers.size).toBe(1);
+  }
+  expect(post.overlaps).toEqual([]);
+}, 60_000);
+
+test("children without the label that divides their owners are made again when they are deleted", async () => {
+  const values = ["one", "two", "three"];
+  const post = await setUp(startEmbeddedCluster, { label: "cell", values });
+  await post.begin("first");
+  await post.begin("second");
+  await post.divided(["first", "second"]);
+  await fill(post, values);
+  await post.worked();
+  await post.idle();
+  for (const index of [0, 5, 10]) {
+    const path = `/api/v1/namespaces/${NAMESPACES[0]}/configmaps/parcel-${index}`;
+    const child = await post.transport.request<Json>({ method: "GET", path });
+    await post.transport.request({ method: "DELETE", path });
+    await until(
+      async () => {
+        const now = await post.transport.request<Json>({ method: "GET", path }).catch(() => undefined);
+        return now !== undefined && now.metadata.uid !== child.metadata.uid;
+      },
+      { what: `the child of parcel-${index} is there again` },
+    );
   }
   expect(post.overlaps).toEqual([]);
 }, 60_000);

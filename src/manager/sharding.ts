@@ -168,8 +168,8 @@ export class Sharding implements Leaderships, AsyncDisposable {
         read: () => [{ labels: {}, value: this.#changes }],
       }),
       healthz.add("leaderElection", () =>
-        member.overdue > HEALTH_TOLERANCE && member.seat !== undefined
-          ? `failed election to renew leadership on lease ${nameOf(member.seat)}`
+        member.overdue > HEALTH_TOLERANCE
+          ? `failed election to renew leadership on lease ${nameOf(member.lastSeat!)}`
           : undefined,
       ),
       this.#readiness(readyz),
