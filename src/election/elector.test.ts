@@ -9,8 +9,8 @@ import {
 } from "../../tests/support/integration/lease-server.ts";
 import type { ElectionDurations } from "./durations.ts";
 import { Elector, type ElectorOptions } from "./elector.ts";
-import type { LeaseSpec } from "./lease.ts";
-import { KubeLeaseLock } from "./lease-lock.ts";
+import type { Lease, LeaseSpec } from "./lease.ts";
+import { KubeLeaseLock, type LeaseLock } from "./lease-lock.ts";
 import { until } from "../../tests/support/until.ts";
 
 async function setUp(options: { readonly spec?: LeaseSpec; readonly more?: Partial<ElectorOptions> } = {}) {
@@ -250,6 +250,27 @@ test("Elector lets go of a Lease that it does not lead by, when the answer is la
   // Nobody else wants it.
   await until(() => (clock.advance(100), elector.isLeader));
   expect(leases.lease?.spec?.holderIdentity).toBe("us");
+});
+
+test("Elector does not lead when it is stopped at the moment at which it is granted the Lease", async () => {
+  const asked = Promise.withResolvers<Lease>();
+  const granted = Promise.withResolvers<Lease>();
+  const lock: LeaseLock = {
+    name: { namespace: "default", name: "lock" },
+    get: async () => undefined,
+    create: (lease) => (asked.resolve(lease), granted.promise),
+    update: async (lease) => lease,
+    watch: () => new Promise(() => {}),
+  };
+  await using world = await setUp({ more: { lock } });
+  const { elector } = world;
+  const changes: boolean[] = [];
+  elector.onChange((isLeader) => changes.push(isLeader));
+  elector.start();
+  granted.resolve(await asked.promise);
+  await elector.stop();
+  expect(elector.refused).toBeDefined();
+  expect(changes.at(-1)).not.toBe(true);
 });
 
 test("Elector leaves the Lease as it is when it is told not to release it", async () => {

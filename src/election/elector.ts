@@ -136,6 +136,8 @@ export class Elector implements Leadership {
     this.#stopping.abort(new Error("the election is over"));
     this.#term?.end("the process gave it up");
     await this.#done;
+    // A Lease that was granted at that very moment has begun a term since.
+    this.#term?.end("the process gave it up");
     const { release = true } = this.#options;
     if (release && this.#mayHold) await this.#release();
   }
