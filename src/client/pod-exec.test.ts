@@ -11,7 +11,7 @@ import { systemClock } from "../platform/clock.ts";
 import type { ExecOptions, Execution } from "./client.ts";
 import { KubeClient, clientCore } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";
-import { openGate } from "./write-gate.ts";
+import { openGate, type WriteGate } from "./write-gate.ts";
 
 let cleanup = new AsyncDisposableStack();
 afterEach(async () => {
@@ -38,7 +38,7 @@ interface Behaviour {
 }
 
 /** A server of the protocol, and a client to it. */
-function setUp(behaviour: Behaviour) {
+function setUp(behaviour: Behaviour, gate: WriteGate = openGate) {
   const asked: Asked[] = [];
   const { protocol = "v5.channel.k8s.io" } = behaviour;
   const server: Server<unknown> = Bun.serve({
@@ -90,7 +90,7 @@ function setUp(behaviour: Behaviour) {
     permissions,
     onUndeclared: undefined,
   };
-  const client = new KubeClient(clientCore(scope), { gate: openGate, requestSignal: undefined, origin: "" });
+  const client = new KubeClient(clientCore(scope), { gate, requestSignal: undefined, origin: "" });
   const exec = (command: readonly string[], options?: ExecOptions, name = "web"): Execution =>
     client.exec({ namespace: "default", name }, command, options);
   return { exec, asked };
@@ -183,6 +183,35 @@ test("exec says what is wrong: a refusal, a lost connection, a server too old, a
     },
   }).exec(["nothing"]);
   expect(await failing.exitCode.catch(String)).toContain("Cannot run the command in pod default/web: no such file");
+});
+
+test("exec sends a command nothing more once writes are refused", async () => {
+  const gate = { refused: undefined as string | undefined };
+  let read = "";
+  const received = Promise.withResolvers<void>();
+  const behaviour: Behaviour = {
+    onMessage(_, channel, text) {
+      if (channel === 0) read += text;
+      received.resolve();
+    },
+  };
+  const { exec, asked } = setUp(behaviour, gate);
+  async function* lines() {
+    yield "one\n";
+    await received.promise;
+    gate.refused = "leadership was lost";
+    yield "two\n";
+  }
+  const { exitCode } = exec(["cat"], { stdin: lines() });
+  expect(await exitCode.catch(String)).toBe("WritesRefused: Cannot write: leadership was lost");
+  expect([read, asked.length]).toEqual(["one\n", 1]);
+
+  // The lead may also be lost between the call and the moment when the connection is there.
+  gate.refused = undefined;
+  const late = exec(["date"]);
+  gate.refused = "leadership was lost";
+  expect(await late.exitCode.catch(String)).toBe("WritesRefused: Cannot write: leadership was lost");
+  expect(asked).toHaveLength(1);
 });
 
 test("exec ends with its signal", async () => {

@@ -66,6 +66,7 @@ async function run(
     path: objectPath(mapping, pod, "exec"),
     query: queryOf(call),
     headers,
+    gate,
     signal: AbortSignal.any([flooded.signal, signal, stop].filter((one) => one !== undefined)),
     onMessage(channel, bytes) {
       if (channel === RESULT && result.length < MOST_REFUSAL_BYTES) result += decoder.decode(bytes, { stream: true });
@@ -78,7 +79,7 @@ async function run(
     throw explained(error, scope, made);
   });
   try {
-    if (stdin !== undefined) await Promise.race([channels.closed, feed(channels, stdin)]);
+    if (stdin !== undefined) await Promise.race([channels.closed, feed(channels, { stdin, gate })]);
     await channels.closed;
   } catch (error) {
     if (result === "") throw error; // otherwise the command has ended, although its connection was not closed in order
@@ -88,11 +89,15 @@ async function run(
   return exitCodeOf(result, pod);
 }
 
-/** Sends the input. It is no failure if the command ends before it has read everything. */
-async function feed(channels: Channels, stdin: NonNullable<ExecOptions["stdin"]>): Promise<void> {
+/** Sends the input, as long as the gate is open. It is no failure if the command ends before it has read everything. */
+async function feed(
+  channels: Channels,
+  { stdin, gate }: { readonly stdin: NonNullable<ExecOptions["stdin"]>; readonly gate: WriteGate },
+): Promise<void> {
   const encoder = new TextEncoder();
   const chunks = typeof stdin === "string" || stdin instanceof Uint8Array ? [stdin] : stdin;
   for await (const chunk of chunks) {
+    if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
     await channels.send(STDIN, typeof chunk === "string" ? encoder.encode(chunk) : chunk);
   }
   await channels.end(STDIN);

@@ -9,6 +9,7 @@ import { UnreachableError } from "../errors/api-error.ts";
 import type { ClusterConfig, HeaderValues } from "../config/cluster-config.ts";
 import { unreachable } from "../errors/connection-failure.ts";
 import { connectTls } from "../http/connector.ts";
+import { type RequestGate, WritesRefused } from "./request-gate.ts";
 import { upgrade } from "./upgrade.ts";
 import { encodeFrame, FrameReader, OPCODE } from "./websocket-frames.ts";
 
@@ -17,6 +18,8 @@ export interface ChannelsRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers?: HeaderValues | undefined;
+  /** Asked just before the request is sent. @default it is always sent */
+  readonly gate?: RequestGate | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called synchronously for each message, with its channel. */
   onMessage(channel: number, bytes: Uint8Array): void;
@@ -63,6 +66,8 @@ export async function openChannels(request: ChannelsRequest, options: OpenOption
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     signal.throwIfAborted();
+    const refused = request.gate?.refused;
+    if (refused !== undefined) throw new WritesRefused(refused);
     const path = `${url.pathname === "/" ? "" : url.pathname}${request.path}?${request.query}`;
     const { protocol, head } = await upgrade(socket, { server: config.server, path, headers, protocols: PROTOCOLS });
     return new SocketChannels(socket, {
