@@ -16,7 +16,10 @@ export interface HttpRequest {
  * time, once. None of them may throw, because other requests share the connection.
  */
 export interface ResponseHandlers {
-  /** Called just before the first byte is sent, which may be long after the request was started. @default true */
+  /**
+   * Called just before the first byte is sent, which may be long after the request was started, and again where the rest had
+   * to wait. A request that may not be sent cancels itself. @default true
+   */
   mayBeSent?(): boolean;
   onResponse(status: number, header: (name: string) => string | undefined): void;
   onChunk(chunk: Uint8Array): void;

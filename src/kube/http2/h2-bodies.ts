@@ -13,6 +13,8 @@ export interface Outgoing {
   window: number;
   /** What is left to send; `undefined` once everything is sent. */
   unsent: Uint8Array | undefined;
+  /** Whether the rest may follow; asked each time, because it may have waited for long. */
+  mayGoOn(): boolean;
 }
 
 export class BodySender {
@@ -94,8 +96,8 @@ export class BodySender {
   }
 
   #go(outgoing: Outgoing): boolean {
+    if (outgoing.unsent === undefined || !outgoing.mayGoOn()) return false;
     let { unsent } = outgoing;
-    if (unsent === undefined) return false;
     const before = unsent;
     for (;;) {
       const size = Math.max(Math.min(unsent.length, this.#window, outgoing.window, this.#frameBytes), 0);

@@ -326,6 +326,58 @@ test("H2Connection keeps what the socket does not take, in order, however often 
   expect(wire.take().map((line) => line.replace(/ \d+$/, ""))).toEqual(["headers 1", "data 1 END", "headers 3 END"]);
 });
 
+test("H2Connection asks again before it writes what has waited for long, and discards all of it with a refused request", async () => {
+  for (const socketIsFull of [false, true]) {
+    const { wire, open, take, connection } = connect();
+    let mayBeSent = true;
+    if (socketIsFull) wire.room = 0;
+    open("a", { method: "POST", body: "{}", mayBeSent: () => mayBeSent });
+    open("b");
+    if (socketIsFull) await turn();
+    mayBeSent = false;
+    // As a process that was stopped, or that a module has blocked.
+    Bun.sleepSync(300);
+    wire.room = Infinity;
+    if (socketIsFull) connection.onDrain();
+    await turn();
+    expect([wire.take(), wire.closed]).toEqual([[], 1]);
+    const reason = "the connection was dropped with a request that may not be sent any more";
+    expect(take()[0]).toContain(reason);
+  }
+});
+
+test("H2Connection writes late what is not refused", async () => {
+  const { wire, open } = connect();
+  open("a", { method: "POST", body: "{}", mayBeSent: () => true });
+  open("b");
+  Bun.sleepSync(300);
+  await turn();
+  expect(wire.take().map((line) => line.replace(/ \d+$/, ""))).toEqual(["headers 1", "data 1 END", "headers 3 END"]);
+  expect(wire.closed).toBe(0);
+});
+
+test("H2Connection sends nothing more of a body that waits for the server when its request is refused", async () => {
+  const { wire, open, say, connection } = connect();
+  say(settings({ 4: 10 }));
+  let mayBeSent = true;
+  const stream: H2Stream = open("a", {
+    method: "POST",
+    body: "x".repeat(30),
+    mayBeSent() {
+      if (!mayBeSent) stream.cancel();
+      return mayBeSent;
+    },
+  });
+  await turn();
+  expect(wire.take().at(-1)).toBe("data 1 10");
+  mayBeSent = false;
+  say(frame("window", [10], { stream: 1 }));
+  await turn();
+  expect(wire.take()).toEqual(["reset 1 8"]);
+  connection.close();
+  expect(wire.closed).toBe(1);
+});
+
 test("H2Connection cancel ends a stream without a word to its handlers, and what still comes of it is let go", async () => {
   const { wire, open, say, take } = connect();
   const stream = open("a");

@@ -9,7 +9,8 @@
 import type { SecureSocket, SecureSocketHandlers } from "../../platform/secure-socket.ts";
 import type { UnreachableError } from "../errors/api-error.ts";
 import { BodySender } from "./h2-bodies.ts";
-import { broken, closed, cut, refused } from "./h2-failures.ts";
+import { FrameOutput } from "./frame-output.ts";
+import { broken, closed, cut, dropped, refused } from "./h2-failures.ts";
 import { FloodGuard, FieldBlockFragments } from "./h2-flood.ts";
 import {
   ACK,
@@ -21,7 +22,7 @@ import {
   END_STREAM,
   type FrameListener,
   FrameReader,
-  FrameWriter,
+  type FrameWriter,
   GOAWAY,
   HEADER_TABLE_SIZE,
   HEADERS,
@@ -74,17 +75,11 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   readonly #streams = new Map<number, H2Stream>();
   readonly #reader = new FrameReader(FRAME_BYTES, this);
   readonly #headers = new HeaderReader();
-  readonly #frames = new FrameWriter();
-  readonly #bodies = new BodySender(this.#frames);
+  readonly #output: FrameOutput;
+  readonly #frames: FrameWriter;
+  readonly #bodies: BodySender;
   /** The encoded pseudo-header fields that requests of one method share. */
   readonly #targets = new Map<string, Uint8Array>();
-  readonly #writeLater = (): void => {
-    this.#isLate = false;
-    this.#write();
-  };
-  #isLate = false;
-  /** Bytes that the socket did not take. */
-  #unwritten: Uint8Array | undefined;
   #next = 1;
   #received = 0;
   /** A field block that continues in CONTINUATION frames. */
@@ -98,6 +93,13 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   constructor(socket: SecureSocket, options: H2ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
+    this.#output = new FrameOutput({
+      socket,
+      mayWriteLate: () => this.#mayWriteLate(),
+      onWritten: () => this.#flood.written(),
+    });
+    this.#frames = this.#output.frames;
+    this.#bodies = new BodySender(this.#frames);
     this.#frames.preface();
     this.#frames.settings([
       [HEADER_TABLE_SIZE, 0],
@@ -107,7 +109,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
       [MAX_HEADER_LIST_SIZE, MOST_HEADER_BYTES],
     ]);
     this.#frames.numbered(WINDOW_UPDATE, 0, CONNECTION_WINDOW - DEFAULT_WINDOW);
-    this.#write();
+    this.#output.write();
   }
 
   /**
@@ -134,7 +136,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
       most: this.#bodies.frameBytes,
     });
     if (body !== undefined) this.#bodies.send(stream, body);
-    this.#writeSoon();
+    this.#output.writeSoon();
     // RFC 9113, section 5.1.1: stream identifiers cannot be reused.
     if (this.#next > LARGEST) this.#leave();
   }
@@ -152,7 +154,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     if (this.#closed) return;
     this.#flood.pinged();
     this.#frames.frame(PING, 0, 0, new Uint8Array(8));
-    this.#write();
+    this.#output.write();
   }
 
   /** Closes the connection once its last stream has ended. */
@@ -164,6 +166,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   destroy(error: UnreachableError): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#output.close();
     this.#options.pacing?.forget(this.#socket);
     this.#socket.close();
     this.#options.onClose(error);
@@ -178,11 +181,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   }
 
   onDrain(): void {
-    const rest = this.#unwritten;
-    if (rest === undefined || this.#closed) return;
-    const taken = this.#socket.write(rest);
-    this.#unwritten = taken < rest.length ? rest.subarray(taken) : undefined;
-    this.#write();
+    this.#output.drained();
   }
 
   onData(bytes: Uint8Array): void {
@@ -252,7 +251,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
         this.#flood.unproductive();
         const stream = id === 0 ? undefined : this.#streams.get(id);
         if (id !== 0 && stream === undefined) return;
-        if (this.#bodies.open(stream, readNumber(payload, 0) & LARGEST)) this.#writeSoon();
+        if (this.#bodies.open(stream, readNumber(payload, 0) & LARGEST)) this.#output.writeSoon();
         return;
       }
       case PUSH_PROMISE:
@@ -323,7 +322,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   #acknowledge(type: number, payload: Uint8Array): void {
     this.#flood.acknowledge();
     this.#frames.frame(type, ACK, 0, payload);
-    this.#writeSoon();
+    this.#output.writeSoon();
   }
 
   /** Streams above the last one that the server processes may be sent again elsewhere: RFC 9113, section 6.8. */
@@ -367,7 +366,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   /** Sends GOAWAY with last stream ID 0, because the server opens no streams (RFC 9113, section 6.8). */
   #goodbye(code: number): void {
     this.#frames.frame(GOAWAY, 0, 0, new Uint8Array([0, 0, 0, 0, 0, 0, 0, code]));
-    this.#write();
+    this.#output.write();
   }
 
   #targetOf(method: string): Uint8Array {
@@ -378,23 +377,14 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
 
   #sendSoon(type: number, id: number, value: number): void {
     this.#frames.numbered(type, id, value);
-    this.#writeSoon();
+    this.#output.writeSoon();
   }
 
-  #writeSoon(): void {
-    if (this.#isLate) return;
-    this.#isLate = true;
-    setImmediate(this.#writeLater);
-  }
-
-  #write(): void {
-    if (this.#closed || this.#unwritten !== undefined) return;
-    if (this.#frames.length > 0) {
-      const bytes = this.#frames.take();
-      const taken = this.#socket.write(bytes);
-      // The writer reuses its buffer.
-      if (taken < bytes.length) this.#unwritten = bytes.slice(taken);
-    }
-    if (this.#unwritten === undefined) this.#flood.written();
+  /** Bytes that wait cannot be taken apart: where they may hold a request that is refused by now, all are discarded. */
+  #mayWriteLate(): boolean {
+    let isRefused = false;
+    for (const { handlers } of this.#streams.values()) if (handlers.mayBeSent?.() === false) isRefused = true;
+    if (isRefused) this.destroy(dropped(this.#options.server));
+    return !isRefused;
   }
 }

@@ -10,6 +10,12 @@ export function closed({ origin }: URL, error?: Error): UnreachableError {
   return new UnreachableError(origin, { code: "ECONNRESET", message: "the connection was lost" });
 }
 
+/** A request on the connection may not be sent any more, and could not be told from the others. */
+export function dropped({ origin }: URL): UnreachableError {
+  const message = "the connection was dropped with a request that may not be sent any more";
+  return new UnreachableError(origin, { code: "ECONNRESET", message });
+}
+
 /** The server reset one stream; the connection goes on (RFC 9113, section 6.4). */
 export function cut({ origin }: URL, code: number): UnreachableError {
   const message = `the server reset the stream: ${REASONS[code] ?? code}`;

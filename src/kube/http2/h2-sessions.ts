@@ -4,6 +4,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { UnreachableError } from "../errors/api-error.ts";
 import type { HttpRequest, ResponseHandlers, OpenRequest } from "../http/http-request.ts";
+import { dropped } from "./h2-failures.ts";
 import { type Connecting, H2Session } from "./h2-session.ts";
 import { type StreamOwner, H2Stream } from "./h2-stream.ts";
 import type { ReadPacing } from "./read-pacing.ts";
@@ -94,8 +95,7 @@ export class H2Sessions implements StreamOwner {
 
   /** Closes the sessions at once; waiting streams get new ones. */
   drop(): void {
-    const message = "the connection was dropped with a request that may not be sent any more";
-    const failure = new UnreachableError(this.#server.origin, { code: "ECONNRESET", message });
+    const failure = dropped(this.#server);
     for (const session of this.#sessions) session.drop(failure);
     this.#fill();
   }

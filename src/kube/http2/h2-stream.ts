@@ -52,6 +52,10 @@ export class H2Stream implements Outgoing, OpenRequest {
     this.#owner = carrier;
   }
 
+  mayGoOn(): boolean {
+    return this.handlers.mayBeSent?.() !== false;
+  }
+
   end(): void {
     if (this.#leave()) this.handlers.onEnd();
   }
