@@ -394,6 +394,16 @@ describe("manifests", () => {
     expect(role.rules?.flatMap(({ resourceNames }) => resourceNames ?? [])).toContain("binnacle-widget");
   });
 
+  test("deploy of several folders grants the Leases of modules that are in one folder in the pod", async () => {
+    const all = await documents("deploy --image b --leader-elect=module --controllers DIR/own");
+    const roles = all.filter(({ kind, metadata }) => kind === "Role" && metadata.namespace === "binnacle-system");
+    const rules = roles.flatMap((role) => role["rules"] as readonly { readonly resourceNames?: readonly string[] }[]);
+    expect(rules.flatMap(({ resourceNames }) => resourceNames ?? []).sort()).toEqual([
+      "binnacle-pods",
+      "binnacle-widget",
+    ]);
+  });
+
   test("deploy names no image that nobody builds", async () => {
     const { status, err, out } = await run("manifests deploy --controllers DIR/good");
     expect([status, out]).toEqual([2, ""]);

@@ -1,4 +1,5 @@
 /** `binnacle manifests crds|rbac|webhooks|deploy` */
+import { basename } from "node:path";
 import { permissionsOf } from "../module/module-definitions.ts";
 import { shardLeaseNames } from "../election/shard-leases.ts";
 import { leaseName } from "../election/lease-name.ts";
@@ -120,7 +121,8 @@ export const manifestsCommand: Command = command({
       );
     }
     const webhooks = webhookManifests({ modules, account, reach: values, certificate: values["inject-ca-from"] });
-    const modulesOf = modules.map((module) => module.name);
+    // In the image and below the mount, all modules are in one folder, so no folder is part of their names.
+    const modulesOf = modules.map(({ name }) => (values.what === "deploy" ? basename(name) : name));
     const names =
       elects === undefined
         ? shardLeaseNames(account.name, seats)
