@@ -93,7 +93,7 @@ function setUp(behaviour: Behaviour, gate: WriteGate = openGate) {
   const client = new KubeClient(clientCore(scope), { gate, requestSignal: undefined, origin: "" });
   const exec = (command: readonly string[], options?: ExecOptions, name = "web"): Execution =>
     client.exec({ namespace: "default", name }, command, options);
-  return { exec, asked };
+  return { exec, asked, transport };
 }
 
 const all = async ({ stdout, stderr, exitCode }: Execution) => [
@@ -212,6 +212,21 @@ test("exec sends a command nothing more once writes are refused", async () => {
   gate.refused = "leadership was lost";
   expect(await late.exitCode.catch(String)).toBe("WritesRefused: Cannot write: leadership was lost");
   expect(asked).toHaveLength(1);
+});
+
+test("exec ends when writes are refused while the command runs", async () => {
+  const gate = { refused: undefined as string | undefined };
+  const opened = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  const { exec, transport } = setUp({ onOpen: () => opened.resolve(), onClose: () => closed.resolve() }, gate);
+  const { exitCode } = exec(["sleep", "1h"]);
+  exitCode.catch(() => {});
+  await opened.promise;
+  transport.endRefused();
+  gate.refused = "leadership was lost";
+  transport.endRefused();
+  expect(await exitCode.catch(String)).toBe("WritesRefused: Cannot write: leadership was lost");
+  await closed.promise;
 });
 
 test("exec ends with its signal", async () => {

@@ -18,7 +18,7 @@ import { runStream } from "./long-stream.ts";
 import { probeServer } from "./probe.ts";
 import { ReachabilityProbe, type Reachability } from "./reachability.ts";
 import { CredentialReloader } from "../config/credential-reloader.ts";
-import { WritesRefused } from "./request-gate.ts";
+import { type RequestGate, WritesRefused } from "./request-gate.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import { RequestRate, type RateLimit } from "./request-rate.ts";
 import { retryDelay } from "./retry.ts";
@@ -116,7 +116,7 @@ class KubeTransport implements Transport {
   readonly #deadlines: Deadlines;
   readonly #pacing: ReadPacing | undefined;
   /** Streams that are open or about to be. */
-  readonly #open = new Set<AbortController>();
+  readonly #open = new Map<AbortController, RequestGate | undefined>();
   /** Requests in flight. */
   readonly #short = new Set<ShortRequest>();
   readonly #settled = (short: ShortRequest): void => {
@@ -190,6 +190,7 @@ class KubeTransport implements Transport {
     let some = false;
     for (const short of this.#short) if (!short.mayBeSent()) some = true;
     if (some) this.#requests.drop();
+    for (const [controller, gate] of this.#open) if (gate?.refused) controller.abort(new WritesRefused(gate.refused));
   }
 
   async close(): Promise<void> {
@@ -200,7 +201,7 @@ class KubeTransport implements Transport {
     this.#throttle.close();
     this.#rate?.[Symbol.dispose]();
     const reason = this.#closedError();
-    for (const controller of this.#open) controller.abort(reason);
+    for (const controller of this.#open.keys()) controller.abort(reason);
     for (const request of this.#short) request.abort(reason);
     this.#deadlines.close();
     for (const carrier of [this.#fetch, this.#requests, this.#lists, this.#watches, this.#leases]) carrier.close();
@@ -319,7 +320,7 @@ class KubeTransport implements Transport {
   }
 
   async #openChannels(request: ChannelsRequest): Promise<Channels> {
-    const { controller, leave } = this.#enter(request.signal);
+    const { controller, leave } = this.#enter(request.signal, request.gate);
     const { signal } = controller;
     try {
       const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
@@ -335,11 +336,11 @@ class KubeTransport implements Transport {
   }
 
   /** An abort controller that follows the caller's signal and `close`. */
-  #enter(signal: AbortSignal | undefined): { controller: AbortController; leave: () => void } {
+  #enter(signal: AbortSignal | undefined, gate?: RequestGate): { controller: AbortController; leave: () => void } {
     if (this.#closed) throw this.#closedError();
     signal?.throwIfAborted();
     const controller = new AbortController();
-    this.#open.add(controller);
+    this.#open.set(controller, gate);
     const onAbort = signal && (() => controller.abort(signal.reason));
     if (onAbort) signal.addEventListener("abort", onAbort, { once: true });
     return {
