@@ -69,7 +69,11 @@ export interface Holder {
 }
 
 /** A Lease that carries a publication, or none, and what others have to know of its holder. */
-export function publishing(lease: Lease, publication: Publication | undefined, { group, renewDeadline }: Holder): Lease {
+export function publishing(
+  lease: Lease,
+  publication: Publication | undefined,
+  { group, renewDeadline }: Holder,
+): Lease {
   const { [PUBLICATION_ANNOTATION]: _, ...known } = lease.metadata.annotations ?? {};
   const others = { ...known, [DEADLINE_ANNOTATION]: String(renewDeadline) };
   const annotations = publication === undefined ? others : { ...others, [PUBLICATION_ANNOTATION]: textOf(publication) };
