@@ -189,7 +189,7 @@ export class Manager implements AsyncDisposable {
       plugins: (request) => this.#plugin(request),
       leadership: () => this.#elections?.ofProcess() ?? this.#sharding?.ofProcess() ?? alwaysLeader,
       isComplete: () => this.modules.statuses().every(({ name }) => this.modules.has(name)),
-      onError: (module, error, what) => this.modules.reportError(module, error, what),
+      onError: (module) => this.modules.countError(module),
     });
     this.modules = new ModuleRegistry(this.#runtime, {
       webhooks: this.webhooks.host,
@@ -384,12 +384,10 @@ export class Manager implements AsyncDisposable {
   /** Routes of plugins, without the prefix under which they are mounted. */
   async #plugin(request: Request): Promise<Response> {
     const url = new URL(request.url);
-    const [, prefix, plugin = ""] = /^(\/plugins\/([^/]+))/.exec(url.pathname) ?? [];
-    url.pathname = url.pathname.slice(prefix!.length) || "/";
-    return (
-      (await this.modules.answer(plugin, new Request(url, request))) ??
-      new Response("404 page not found\n", { status: 404 })
-    );
+    const [prefix = "", plugin = ""] = /^\/plugins\/([^/]+)/.exec(url.pathname) ?? [];
+    url.pathname = url.pathname.slice(prefix.length) || "/";
+    const answer = plugin === "" ? undefined : await this.modules.answer(plugin, new Request(url, request));
+    return answer ?? new Response("404 page not found\n", { status: 404 });
   }
 }
 

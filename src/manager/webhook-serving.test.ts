@@ -7,7 +7,7 @@ import { defineWebhook } from "../module/define-webhook.ts";
 import { collectDefinitions } from "../module/module-definitions.ts";
 import { createLog } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
-import { ConfigMap, Pod } from "../resource/builtin/index.ts";
+import { ConfigMap, Pod, Secret } from "../resource/builtin/index.ts";
 import type { CertificateSource, ServingCertificate } from "../server/certificate-source.ts";
 import { eventually } from "../testing/eventually.ts";
 import { Denied } from "../webhook/denied.ts";
@@ -229,6 +229,26 @@ test("ADM-08: a throw is a 500 answer and counted", async () => {
   expect(after).toContain('binnacle_module_errors_total{module="pods.ts"} 1');
 });
 
+test("values of Secrets are in no line of the log, whatever a webhook throws", async () => {
+  const rules = [{ apiGroups: [""], apiVersions: ["v1"], resources: ["secrets"] }];
+  const validate = (secret: object): never => {
+    throw new Error(`cannot use ${JSON.stringify(secret)}`);
+  };
+  await served.add(
+    "secrets.ts",
+    defineWebhook({ for: Secret, validate }),
+    defineWebhook({ name: "all", rules, validate }),
+  );
+  const object = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { key: "correct-horse" } };
+  const request = { kind: { group: "", version: "v1", kind: "Secret" } };
+  for (const path of ["/validate--v1-secret", "/validate/all"]) {
+    const { response } = await served.review(path, create(object, request));
+    expect(response!.status.message).toContain("[redacted]");
+  }
+  expect(served.lines.filter((line) => line.includes("A webhook threw")).length).toBeGreaterThanOrEqual(2);
+  expect(served.lines.filter((line) => line.includes("correct-horse"))).toEqual([]);
+});
+
 test("what is thrown need not be an error", async () => {
   const { response } = await served.review(PODS, create(pod("nonsense")));
   const message = "panic: a value that is no error [recovered]";
@@ -297,7 +317,9 @@ test("a handler that hangs is refused before the API server stops waiting", asyn
 });
 
 test("paths that nobody has are 404, and reviews are sent with POST", async () => {
-  expect((await served.post("/validate--v1-service", "{}")).status).toBe(404);
+  for (const path of ["/validate--v1-service", "/plugins", "/plugins/", "/plugins/none/x"]) {
+    expect((await served.post(path, "{}")).status).toBe(404);
+  }
   const url = `https://${served.manager.address("webhook")}${PODS}`;
   expect((await fetch(url, { tls: { ca: authority.cert } })).status).toBe(405);
 });

@@ -38,8 +38,8 @@ export interface WebhookSurroundings {
   readonly freeze: boolean;
   /** Routes of plugins, which are answered here too. */
   readonly plugins: (request: Request) => Promise<Response>;
-  /** Told what a module's code threw. */
-  readonly onError: (module: string, error: unknown, what: string) => void;
+  /** Told that a module's code threw, which is in the log by then. */
+  readonly onError: (module: string) => void;
 }
 
 /** What is added to the largest body, so that a little too much is told so in a review and not by the platform. */

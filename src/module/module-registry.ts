@@ -94,11 +94,7 @@ export class ModuleRegistry {
     });
   }
 
-  /**
-   * Starts the new version of a module after the old one drained.
-   *
-   * @throws as `add`. After a conflict the old version still runs.
-   */
+  /** Starts a module's new version after the old one drained. @throws as `add`; on a conflict the old one runs on. */
   replace(module: LoadedModule): Promise<void> {
     return this.#inTurn(async () => {
       this.#refuseWhenStopping(module);
@@ -164,9 +160,14 @@ export class ModuleRegistry {
 
   /** Counts and logs what a module's code threw outside of a run. */
   reportError(name: string, error: unknown, what = "code outside of a run"): void {
+    this.countError(name);
+    this.#runtime.log.error(`A module failed: ${what}`, { module: name, error });
+  }
+
+  /** Counts what a module's code threw, and somebody else has logged. */
+  countError(name: string): void {
     const running = this.#running.get(name);
     if (running !== undefined) running.errors++;
-    this.#runtime.log.error(`A module failed: ${what}`, { module: name, error });
   }
 
   /** Nothing begins any more: no module, no run, and nothing of a source. The grace period begins. */
@@ -255,9 +256,7 @@ export class ModuleRegistry {
     });
     const warm = Promise.withResolvers<void>();
     try {
-      await contributions.setup(module.definitions.plugins, {
-        signal: this.#stopping.signal,
-      });
+      await contributions.setup(module.definitions.plugins, { signal: this.#stopping.signal });
       contributions.close();
       this.#refuseWhenStopping(module);
       const definitions = merged(module.definitions, contributions.added());

@@ -20,10 +20,22 @@ export function sensitiveTexts(resource: Resource): SensitiveTexts | undefined {
 }
 
 function textsOf(resource: Resource): SensitiveTexts | undefined {
-  const builtIn = BUILT_IN[`${resource.kind}.${resource.group}`];
-  if (builtIn !== undefined) return orPatch(builtIn);
+  const builtIn = sensitiveTextsOfKind(resource);
+  if (builtIn !== undefined) return builtIn;
   const version = definitionOf(resource)?.versions.find(({ name }) => name === resource.version);
   return version && sensitiveTextsOf(version.schema);
+}
+
+/** Of a built-in kind. */
+export function sensitiveTextsOfKind({
+  kind,
+  group,
+}: {
+  readonly kind: string;
+  readonly group: string;
+}): SensitiveTexts | undefined {
+  const texts = BUILT_IN[`${kind}.${group}`];
+  return texts && orPatch(texts);
 }
 
 /** Those that a schema marks; `undefined` when it marks none. */

@@ -21,6 +21,14 @@ export class AdmissionEndpoint implements ReviewEndpoint {
     this.#members = members;
   }
 
+  requested(): void {
+    for (const member of this.#members) member.requested();
+  }
+
+  answered(): void {
+    for (const member of this.#members) member.answered();
+  }
+
   async review(body: unknown, { deadline }: ReviewCall): Promise<ReviewAnswer> {
     const problem = reviewProblem(body);
     if (problem !== undefined) return this.malformed({ code: BAD_REQUEST, message: problem });

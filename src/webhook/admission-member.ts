@@ -19,8 +19,8 @@ export interface MemberOptions {
   /** Freezes what `validate` sees. */
   readonly freeze: boolean;
   readonly results: Pick<WebhookResults, "count">;
-  /** Told what the author's code threw. */
-  readonly onPanic: (error: unknown) => void;
+  /** Told that the author's code threw, which is in the log by then. */
+  readonly onPanic: () => void;
 }
 
 /** What one definition says of a request. */
@@ -49,6 +49,8 @@ export class AdmissionMember {
   readonly #options: MemberOptions;
   readonly #operations: ReadonlySet<string>;
   readonly #running = new Set<AdmissionRun>();
+  /** Requests under way that may come to this definition: their bodies may be on their way, or others may be asked first. */
+  #requests = 0;
   #leaving: string | undefined;
   #idle: PromiseWithResolvers<void> | undefined;
 
@@ -90,19 +92,27 @@ export class AdmissionMember {
         return refusal(status);
       }
       run.log.error("A webhook threw", { error });
-      this.#options.onPanic(error);
+      this.#options.onPanic();
       return refusal(problemStatus(INTERNAL, run.clean(`panic: ${messageOf(error)} [recovered]`)));
     } finally {
       results.count(request.operation, result);
       run.close("the request has been answered");
       this.#running.delete(run);
-      if (this.#running.size === 0) this.#idle?.resolve();
     }
   }
 
-  /** Resolves when no call is under way. */
+  /** A request may ask this definition until it is {@link answered}. */
+  requested(): void {
+    this.#requests++;
+  }
+
+  answered(): void {
+    if (--this.#requests === 0) this.#idle?.resolve();
+  }
+
+  /** Resolves when no request is under way that may ask this definition. */
   async idle(): Promise<void> {
-    if (this.#running.size > 0) await (this.#idle ??= Promise.withResolvers()).promise;
+    if (this.#requests > 0) await (this.#idle ??= Promise.withResolvers()).promise;
   }
 
   /** Answers no more. Calls under way end now: their signals fire, and their callers are refused. */

@@ -7,7 +7,7 @@ import type { Logger } from "../reconcile/context.ts";
 import { KeptSecrets } from "../reconcile/kept-secrets.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
-import { sensitiveTexts } from "../resource/sensitive.ts";
+import { type SensitiveTexts, sensitiveTexts, sensitiveTextsOfKind } from "../resource/sensitive.ts";
 import type { AdmissionRequest, Operation, UserInfo } from "./admission-review.ts";
 import type { AdmissionContext, AnyWebhook } from "./definition.ts";
 
@@ -43,10 +43,10 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext
     this.request = request;
     this.#collected = collected;
     const resource = scope.webhook.for;
-    if (resource !== undefined) {
-      this.keep(resource, request.object);
-      this.keep(resource, request.oldObject);
-    }
+    const texts = resource === undefined ? textsOf(request) : sensitiveTexts(resource);
+    if (texts === undefined) return;
+    this.#keep(texts, request.object);
+    this.#keep(texts, request.oldObject);
   }
 
   get operation(): Operation {
@@ -113,9 +113,7 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext
 
   keep(resource: Resource, object: unknown): void {
     const texts = sensitiveTexts(resource);
-    if (texts !== undefined && object !== undefined && object !== null) {
-      (this.#secrets ??= new KeptSecrets()).add(object, texts);
-    }
+    if (texts !== undefined) this.#keep(texts, object);
   }
 
   /** A text without any sensitive value that the call has seen. */
@@ -136,6 +134,10 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext
     this.#onClose = listener;
   }
 
+  #keep(texts: SensitiveTexts, object: unknown): void {
+    if (object !== undefined && object !== null) (this.#secrets ??= new KeptSecrets()).add(object, texts);
+  }
+
   #fields(): object {
     const { uid, kind, name, namespace, operation, userInfo } = this.request;
     const key = name === undefined || name === "" ? undefined : keyString({ name, namespace });
@@ -148,4 +150,9 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext
       uid,
     };
   }
+}
+
+/** A webhook with rules may be asked about Secrets too; what was sent need not have a kind. */
+function textsOf({ kind }: AdmissionRequest): SensitiveTexts | undefined {
+  return kind ? sensitiveTextsOfKind(kind) : undefined;
 }

@@ -30,6 +30,10 @@ export interface ReviewEndpoint {
   readonly path: string;
   /** The largest body that is read. @default 7 MiB, as in controller-runtime */
   readonly mostBytes?: number | undefined;
+  /** A request has come: until {@link answered} its review may follow, once its body has been read. */
+  requested?(): void;
+  /** A request has been answered. */
+  answered?(): void;
   /** Makes a value of a body. @default JSON.parse @throws SyntaxError */
   readonly parse?: ((text: string) => unknown) | undefined;
   /** Answers a review. It answers failures of an author's code too: a rejection becomes HTTP 500 and is a bug of ours. */

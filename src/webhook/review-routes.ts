@@ -84,11 +84,13 @@ export class ReviewRoutes {
     const began = performance.now();
     const deadline = this.#clock.now() + timeoutOf(context.req.query("timeout"));
     metrics.inFlight.value++;
+    endpoint.requested?.();
     try {
       const response = responseOf(await this.#answerOf(endpoint, { request: context.req.raw, deadline }));
       metrics.answered(response.status);
       return response;
     } finally {
+      endpoint.answered?.();
       this.#answered++;
       metrics.inFlight.value--;
       metrics.latency.observe((performance.now() - began) / 1_000);

@@ -58,8 +58,8 @@ export interface WebhookHostOptions {
   readonly scopeOf: (webhook: AnyWebhook, module: WebhookModule) => ScopedWebhook;
   /** Called before a module with webhooks, or with kinds of several versions, is served. What it throws keeps it from starting. */
   readonly ensureListening: (module: string) => void;
-  /** Told what a module's code threw. */
-  readonly onError: (module: string, error: unknown, what: string) => void;
+  /** Told that a module's code threw, which is in the log by then. */
+  readonly onError: (module: string) => void;
   /** Freezes what `validate` sees. @default false */
   readonly freeze?: boolean | undefined;
   /** @default systemClock */
@@ -161,9 +161,11 @@ export class WebhookHost {
       const next = [...this.#others(module.name), module];
       await this.#announceLeaving(leaving(this.served, servedBy(next)));
     }
+    // Whoever changed the module meanwhile has ended what was there then.
+    const before = this.#loaded.get(module.name);
     this.#loaded.set(module.name, loaded);
     this.#mount();
-    if (old !== undefined) await this.#end(old, signal);
+    if (before !== undefined) await this.#end(before, signal);
   }
 
   /** Takes a module's webhooks away: their registrations first, then the routes, then what is under way. */
@@ -171,6 +173,8 @@ export class WebhookHost {
     const old = this.#loaded.get(name);
     if (old === undefined) return;
     await this.#announceLeaving(leaving(this.served, servedBy(this.#others(name))));
+    // A server that is away is waited for, longer than the grace period: the module may be back by then.
+    if (this.#loaded.get(name) !== old) return;
     this.#loaded.delete(name);
     this.#mount();
     await this.#end(old, signal);
@@ -188,9 +192,9 @@ export class WebhookHost {
         clock: this.#clock,
         freeze,
         results,
-        onPanic: (error) => {
+        onPanic: () => {
           metrics.panicked();
-          onError(module.name, error, `webhook ${webhookName(webhook)}`);
+          onError(module.name);
         },
       });
       members.set(path, member);

@@ -1,0 +1,118 @@
+import { expect, test } from "bun:test";
+import { createLog } from "../observe/log.ts";
+import { ConversionFamilies } from "../observe/conversion-metrics.ts";
+import { WebhookFamilies } from "../observe/webhook-metrics.ts";
+import { Pod } from "../resource/builtin/core.ts";
+import type { AdmissionReview } from "./admission-review.ts";
+import { webhookName } from "./declared-webhook.ts";
+import type { AnyWebhook } from "./definition.ts";
+import { Denied } from "./denied.ts";
+import { WebhookHost } from "./webhook-host.ts";
+
+type Validate = () => Promise<void>;
+
+/** A host whose webhooks read nothing. */
+function newHost() {
+  const log = createLog({ level: "info", format: "json", write: () => {} });
+  const released: string[] = [];
+  const host = new WebhookHost({
+    log,
+    metrics: new WebhookFamilies(),
+    conversions: new ConversionFamilies(),
+    scopeOf: (webhook) => ({
+      scope: {
+        name: webhookName(webhook),
+        webhook,
+        log,
+        clientOf: () => {
+          throw new Error("nothing is read here");
+        },
+      },
+      notReady: undefined,
+      [Symbol.dispose]: () => void released.push(webhookName(webhook)),
+    }),
+    ensureListening: () => {},
+    onError: () => {},
+  });
+  const app = host.routes.app();
+  return {
+    host,
+    released,
+    /** What is said to a pod. */
+    ask: async (): Promise<string> => {
+      const request = { uid: "1", operation: "CREATE", kind: { group: "", version: "v1", kind: "Pod" }, object: {} };
+      const response = await app.request("/validate--v1-pod", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ request }),
+      });
+      if (response.status !== 200) return `HTTP ${response.status}`;
+      const review = (await response.json()) as AdmissionReview;
+      return review.response!.status.message ?? "allowed";
+    },
+  };
+}
+
+function module(name: string, ...validates: readonly Validate[]) {
+  const webhooks = validates.map((validate) => ({ for: Pod, validate }) as unknown as AnyWebhook);
+  return { name, webhooks, resources: [], invoke: <T>(call: () => T) => call() };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const refusing =
+  (message: string): Validate =>
+  () =>
+    Promise.reject(new Denied(message));
+const never = { signal: new AbortController().signal };
+
+test("a request under way is answered by all webhooks of the version that it began with", async () => {
+  const { host, ask } = newHost();
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const first: Validate = () => {
+    asked.resolve();
+    return answered.promise;
+  };
+  const second: Validate = async () => {
+    await turn();
+    throw new Denied("the second one of the old version");
+  };
+  await host.put(module("a", first, second), never);
+  const began = ask();
+  await asked.promise;
+  const replaced = host.put(module("a", refusing("the new version")), never);
+  await turn();
+  expect(await ask()).toBe("the new version");
+  answered.resolve();
+  expect(await began).toBe("the second one of the old version");
+  await replaced;
+});
+
+test("a module that is back before its registration could be taken away stays", async () => {
+  const { host, ask, released } = newHost();
+  const away = Promise.withResolvers<void>();
+  using _leaving = host.beforeLeaving(() => away.promise);
+  await host.put(module("a", refusing("the old version")), never);
+  const removed = host.remove("a", never);
+  await host.put(module("a", refusing("the new version")), never);
+  away.resolve();
+  await removed;
+  expect(await ask()).toBe("the new version");
+  expect(released).toHaveLength(1);
+});
+
+test("a module that is changed twice while the API server is away leaves nothing behind", async () => {
+  const { host, ask, released } = newHost();
+  const away = Promise.withResolvers<void>();
+  using _leaving = host.beforeLeaving(() => away.promise);
+  const named = (message: string) => {
+    const { webhooks, ...rest } = module("a", refusing(message));
+    return { ...rest, webhooks: webhooks.map((webhook) => ({ ...webhook, name: message })) };
+  };
+  await host.put(named("one"), never);
+  const changes = [host.put(named("two"), never), host.put(module("a", refusing("three")), never)];
+  away.resolve();
+  await Promise.all(changes);
+  expect(await ask()).toBe("three");
+  expect(released).toEqual(["one", "two"]);
+  expect(host.modules()).toHaveLength(1);
+});
