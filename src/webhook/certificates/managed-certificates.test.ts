@@ -38,6 +38,11 @@ test("ManagedCertificates makes a certificate that names every host", async () =
   await certificates[Symbol.asyncDispose]();
 });
 
+test("ManagedCertificates ends at once, also while its first certificate is being made", async () => {
+  const { certificates } = await alone(undefined);
+  await certificates[Symbol.asyncDispose]();
+});
+
 test("a certificate of which a third is left is replaced, and its authority stays", async () => {
   const authority = await createAuthority({ from: START - BACKDATED, until: START + AUTHORITY_LIFETIME });
   const { certificates, clock, told } = await alone({ authority, until: START + 30 * DAY + MINUTE });

@@ -97,7 +97,7 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
         pause = retry;
         retry = Math.min(2 * retry, LAST_RETRY);
       }
-      if (!this.#stale) await this.#woken(pause);
+      if (!this.#stale && !signal.aborted) await this.#woken(pause);
     }
   }
 

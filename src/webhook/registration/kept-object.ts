@@ -152,7 +152,7 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
         retry = Math.min(2 * retry, LAST_RETRY);
       }
       this.#tell();
-      if (!this.#dirty) await this.#woken(pause);
+      if (!this.#dirty && !signal.aborted) await this.#woken(pause);
       const rest = this.#repairedAt + REPAIR_EVERY - clock.now();
       if (rest > 0 && this.#touched === began) await sleep(rest, { clock, signal }).catch(() => {});
     }
