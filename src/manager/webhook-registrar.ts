@@ -94,6 +94,8 @@ export class WebhookRegistrar {
 
   /** Whether every registration has this authority (PEM), as the server has it now. */
   async trusts(authority: string, signal: AbortSignal): Promise<boolean> {
+    // Until the modules are loaded it is not known what is registered for them, by whichever process.
+    if (!this.#loaded) return false;
     return (await this.#registration?.trusts(authority, signal)) ?? true;
   }
 
@@ -124,8 +126,11 @@ export class WebhookRegistrar {
   async stop(signal: AbortSignal): Promise<void> {
     this.#stopping.abort(new Error("The process is stopping"));
     this.#cleanup.dispose();
-    await this.#registration?.end(signal);
-    await this.#registration?.[Symbol.asyncDispose]();
+    const registration = this.#registration;
+    if (registration === undefined) return;
+    await registration.end(signal);
+    if (!("service" in this.#choice.reach)) await this.#learned(signal);
+    await registration[Symbol.asyncDispose]();
   }
 
   #update(): void {
@@ -174,7 +179,12 @@ export class WebhookRegistrar {
     const paths = webhooks.map(({ path }) => path);
     await this.#registration.withdraw(paths, AbortSignal.any([stopping, late.signal]));
     if (late.signal.aborted) log.warn("Webhooks that are not answered any more are still registered", { paths });
-    await sleep(this.#choice.learning ?? LEARNING, { clock, signal: stopping }).catch(() => {});
+    await this.#learned(stopping);
+  }
+
+  /** Resolves when API servers know what is registered no more, or the signal fires. */
+  async #learned(signal: AbortSignal): Promise<void> {
+    await sleep(this.#choice.learning ?? LEARNING, { clock: this.#parts.clock, signal }).catch(() => {});
   }
 
   /** Resolves as soon as there is one. */
