@@ -13,7 +13,13 @@ export function sameJson(a: unknown, b: unknown): boolean {
     return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
   }
   if (!isFields(a) || !isFields(b)) return false;
-  for (const name in a) if (a[name] !== undefined && !sameJson(a[name], b[name])) return false;
-  for (const name in b) if (b[name] !== undefined && a[name] === undefined) return false;
-  return true;
+  // Counted and not looked up: an object answers to names such as `constructor` without having such a field.
+  let more = 0;
+  for (const name in a) {
+    if (a[name] === undefined) continue;
+    if (!sameJson(a[name], b[name])) return false;
+    more--;
+  }
+  for (const name in b) if (b[name] !== undefined) more++;
+  return more === 0;
 }

@@ -28,6 +28,25 @@ test("patchBetween escapes names, also such as those of labels", () => {
   ]);
 });
 
+test("patchBetween sees fields with the names of what every object answers to", () => {
+  expect(patchBetween({ labels: {} }, { labels: { constructor: "a" } })).toEqual([
+    { op: "add", path: "/labels/constructor", value: "a" },
+  ]);
+  expect(patchBetween({ labels: { toString: "a" } }, { labels: {} })).toEqual([
+    { op: "remove", path: "/labels/toString" },
+  ]);
+});
+
+test("patchBetween of lists in lists does not compare every inner list with every other one", () => {
+  const rows = Array.from({ length: 100 }, (_, row) => ({
+    cells: Array.from({ length: 100 }, (_, cell) => `${row} ${cell}`),
+  }));
+  const changed = rows.with(99, { cells: rows[99]!.cells.with(99, "changed") });
+  expect(patchBetween({ rows }, { rows: changed })).toEqual([
+    { op: "replace", path: "/rows/99/cells/99", value: "changed" },
+  ]);
+});
+
 test("patchBetween of long lists takes neither much time nor much stack", () => {
   const list = Array.from({ length: 50_000 }, (_, index) => `entry ${index}`);
   const one = list.with(40_000, "changed");

@@ -8,6 +8,17 @@ export type PatchOperation = Operation;
 /** The library finds the shortest patch of two arrays in a time and a depth that grow with the product of their lengths. */
 const MOST_CELLS = 10_000;
 
+/** Two elements of which the one takes the place of the other. */
+class Replaced {
+  readonly before: unknown;
+  readonly after: unknown;
+
+  constructor(before: unknown, after: unknown) {
+    this.before = before;
+    this.after = after;
+  }
+}
+
 /**
  * The operations that lead from one value to the other; none when they are the same JSON. Fields that are `undefined` count
  * as absent.
@@ -27,7 +38,8 @@ export function patchBetween(before: unknown, after: unknown): readonly PatchOpe
  */
 function boundedDiff(before: unknown, after: unknown, pointer: Pointer): Operation[] | undefined {
   if (sameJson(before, after)) return [];
-  if (!Array.isArray(before) || !Array.isArray(after) || before.length * after.length <= MOST_CELLS) return undefined;
+  if (!Array.isArray(before) || !Array.isArray(after)) return undefined;
+  if (before.length * after.length <= MOST_CELLS) return arrayDiff(before, after, pointer.toString());
   if (before.length !== after.length) return [{ op: "replace", path: pointer.toString(), value: after as unknown }];
   const operations: Operation[] = [];
   for (const [index, value] of (after as readonly unknown[]).entries()) {
@@ -35,4 +47,23 @@ function boundedDiff(before: unknown, after: unknown, pointer: Pointer): Operati
     operations.push({ op: "replace", path: pointer.add(String(index)).toString(), value });
   }
   return operations;
+}
+
+/**
+ * The library compares each element with each of the other array, and would find out the whole difference of all these pairs:
+ * with arrays in arrays that takes minutes. So it is told only whether they differ, and the difference is found out for the pairs
+ * of which one element takes the other's place.
+ */
+function arrayDiff(before: readonly unknown[], after: readonly unknown[], path: string): Operation[] {
+  const operations = createPatch(before, after, (one: unknown, other: unknown, pointer) => {
+    const place = pointer.toString();
+    if (place === "") return undefined; // the arrays themselves
+    return sameJson(one, other) ? [] : [{ op: "replace", path: place, value: new Replaced(one, other) }];
+  });
+  return operations.flatMap((operation) => {
+    const place = path + operation.path;
+    if (operation.op !== "replace" || !(operation.value instanceof Replaced)) return [{ ...operation, path: place }];
+    const inner = createPatch(operation.value.before, operation.value.after, boundedDiff);
+    return inner.map((one) => ({ ...one, path: place + one.path }));
+  });
 }
