@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type LoopbackRequest, sendJson, startLoopback } from "../../../tests/support/loopback-server.ts";
+import { type LoopbackRequest, sendJson, sendStatus, startLoopback } from "../../../tests/support/loopback-server.ts";
 import { createTransport } from "../../kube/transport/transport.ts";
 import { createLog } from "../../observe/log.ts";
 import { type Owner, ownerMark, removeLeftRegistrations } from "./owner-mark.ts";
@@ -7,6 +7,21 @@ import { type Owner, ownerMark, removeLeftRegistrations } from "./owner-mark.ts"
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const clock = { now: () => NOW };
 const me = { host: "desk", pid: 7, began: 70 };
+
+test("a registration that another process has just removed keeps nobody from removing the others", async () => {
+  const items = ["one", "two"].map((name) => ({ metadata: { name, uid: `uid-${name}` } }));
+  await using server = await startLoopback((request, reply) => {
+    if (request.method === "GET") sendJson(reply, { items });
+    else if (request.path.endsWith("/one")) sendStatus(reply, 404, { reason: "NotFound" });
+    else sendJson(reply, {});
+  });
+  const transport = createTransport(server.config);
+  const log = createLog({ level: "error", format: "json" });
+  const { signal } = new AbortController();
+  const removed = await removeLeftRegistrations({ transport, clock, log, signal, owner: me, isRunning: () => true });
+  expect(removed).toEqual(["two", "two"]);
+  await transport.close();
+});
 
 test("removeLeftRegistrations removes what expired and what processes of this machine left", async () => {
   const marked = (name: string, at: number, owner: Owner) => ({

@@ -1,5 +1,6 @@
 /** A registration that is one process's alone says whose it is, and until when, so that what a crash leaves can be removed. */
 import { hostname } from "node:os";
+import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { Log } from "../../observe/log.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -97,19 +98,24 @@ export async function removeLeftRegistrations(options: JanitorOptions): Promise<
       const why = whyLeft(metadata.annotations ?? {}, options);
       if (why === undefined) continue;
       const { name, uid } = metadata;
-      const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid } };
-      await transport.request({
-        method: "DELETE",
-        path: `${collection}/${encodeURIComponent(name)}`,
-        body,
-        signal,
-        timeout: WITHIN,
-      });
+      if (!(await isRemoved(`${collection}/${encodeURIComponent(name)}`, uid, options))) continue;
       removed.push(name);
       log.info("Removed a webhook registration that was left behind", { name, because: why });
     }
   }
   return removed;
+}
+
+/** @returns false when it is not there any more: another process that starts was faster. */
+async function isRemoved(path: string, uid: string, { transport, signal }: JanitorOptions): Promise<boolean> {
+  const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid } };
+  try {
+    await transport.request({ method: "DELETE", path, body, signal, timeout: WITHIN });
+    return true;
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return false;
+    throw error;
+  }
 }
 
 function whyLeft(annotations: Readonly<Record<string, string>>, options: JanitorOptions): string | undefined {
