@@ -119,6 +119,9 @@ test("manifests deploy serves and registers webhooks, with a Service in front", 
   const text = JSON.stringify(deployment);
   expect(text).toContain('"--webhook-service=binnacle-system/binnacle","--register-webhooks"');
   expect(text).toContain('{"name":"webhook","containerPort":9443}');
+  const other = JSON.stringify((await print("deploy --image b --webhook-service shop/hook:8443")).documents);
+  expect(other).toContain('"--webhook-service=shop/hook:8443"');
+  expect(other).toContain('{"name":"webhook","port":8443,"targetPort":"webhook"}');
   const leases = documents
     .flatMap(({ rules = [] }) => rules)
     .find(({ resourceNames = [] }) => resourceNames.includes("binnacle-policy"));

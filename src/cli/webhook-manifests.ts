@@ -37,6 +37,8 @@ export interface WebhookManifests {
 
 /** Of the container. */
 export const WEBHOOK_PORT = { name: "webhook", containerPort: 9443 } as const;
+/** Of a Service of which nothing else is said. */
+const DEFAULT_PORT = 443;
 const NONE: WebhookManifests = {
   configurations: [],
   conversion: undefined,
@@ -49,7 +51,7 @@ const NONE: WebhookManifests = {
 export function webhookManifests({ modules, account, reach, certificate }: WebhookManifestsOptions): WebhookManifests {
   const { webhooks, converted } = servedBy(modules.map(({ definitions }) => definitions));
   if (webhooks.length + converted.length === 0) return NONE;
-  const given: Reach = reachOf(reach) ?? { service: { ...account, port: 443 } };
+  const given: Reach = reachOf(reach) ?? { service: { ...account, port: DEFAULT_PORT } };
   const isService = "service" in given;
   const target = targetOf(given);
   const { mutating, validating } = configurationsOf(webhooks, {
@@ -63,12 +65,13 @@ export function webhookManifests({ modules, account, reach, certificate }: Webho
   const conversion = clientConfigOf(CONVERSION_PATH, { target });
   if (!isService) return { ...NONE, configurations, conversion, rules: registrationRules(undefined, crds) };
   const { service } = given;
-  const { name, namespace } = service;
+  const { name, namespace, port } = service;
+  const address = `${namespace}/${name}${port === DEFAULT_PORT ? "" : `:${port}`}`;
   return {
     configurations,
     conversion,
     service: [serviceOf(service, account)],
-    args: [`--webhook-service=${namespace}/${name}`, "--register-webhooks"],
+    args: [`--webhook-service=${address}`, "--register-webhooks"],
     rules: registrationRules(registrationName(service), crds),
     local: [{ namespace, rules: certificateRules(secretOf(service).name) }],
   };
