@@ -10,13 +10,10 @@ import { FinalizerClaims } from "../controller/finalizer-claims.ts";
 import { ImmediateTurns, RunTurns } from "../controller/run-turns.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { createEventRecorder } from "../events/recorder.ts";
-import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
-import type { RateLimit } from "../kube/transport/request-rate.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import { ModuleRegistry } from "../module/module-registry.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
-import type { Log } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
 import { hostBound, hostClock } from "../platform/as-host.ts";
 import { type Clock, monotonic, sleep, systemClock } from "../platform/clock.ts";
@@ -24,68 +21,16 @@ import { healthApp } from "../server/health-app.ts";
 import { HealthChecks } from "../server/health-checks.ts";
 import { type Listeners, startListeners } from "../server/listeners.ts";
 import { metricsApp } from "../server/metrics-app.ts";
-import type { CertificateSource } from "../server/certificate-source.ts";
-import { type ElectionOptions, Elections } from "./elections.ts";
-import { type AccessOptions, AccountAccess } from "./account-access.ts";
-import { Webhooks, type WebhooksOptions } from "./webhooks.ts";
+import { Elections } from "./elections.ts";
+import { AccountAccess } from "./account-access.ts";
+import { Webhooks } from "./webhooks.ts";
 import { informerReading } from "./informer-reading.ts";
 import { isolate } from "./isolation.ts";
+import type { ManagerOptions } from "./manager-options.ts";
 import { readModules } from "./module-metrics.ts";
 import { ModuleStart } from "./module-start.ts";
 import { notReady } from "./readiness.ts";
-import { Sharding, type ShardingOptions } from "./sharding.ts";
-
-export interface ManagerOptions {
-  readonly cluster: ClusterConfig;
-  readonly log: Log;
-  /** `:8081`, `127.0.0.1:0` for a free port, `0` for none. */
-  readonly healthAddress: string;
-  readonly metricsAddress: string;
-  /** Metrics are served over TLS with this certificate, to those whom the API server lets read them. @default to everybody */
-  readonly secureMetrics?: CertificateSource | undefined;
-  /** Where webhooks are served, with which certificate, and how the API server learns of them. @default nowhere */
-  readonly webhooks?: WebhooksOptions | undefined;
-  /** That controllers see when they do not say; empty means all. @default [] */
-  readonly namespaces?: readonly string[] | undefined;
-  /** Runs in parallel for controllers that do not say. @default 4 */
-  readonly concurrency?: number | undefined;
-  /** Of requests to the API server; watches and the Lease never wait. @default none */
-  readonly requestRate?: RateLimit | undefined;
-  /** Milliseconds that runs get to finish at the end. @default 30_000 */
-  readonly grace?: number | undefined;
-  /** Milliseconds at the end during which everything goes on, and `/readyz` says that it will not for long. @default 0 */
-  readonly shutdownDelay?: number | undefined;
-  /** A module that is broken, waiting or unavailable fails `/readyz`. @default false */
-  readonly strict?: boolean | undefined;
-  /** Lets the modules do exactly what they declare, when `cluster` is reached as this account. @default none: whatever it may */
-  readonly access?: AccessOptions | undefined;
-  /** Who installs CustomResourceDefinitions, where the modules themselves may not. @default `cluster` */
-  readonly installer?: ClusterConfig | undefined;
-  /** Applies the modules' CustomResourceDefinitions before their controllers start. @default false */
-  readonly installCrds?: boolean | undefined;
-  /** Tries again where the server refuses them, instead of throwing. @default true */
-  readonly retryInstalling?: boolean | undefined;
-  /** Freezes cached objects and warns about undeclared calls. @default false */
-  readonly development?: boolean | undefined;
-  /** Elects a leader among the replicas of this process. @default none: it always works */
-  readonly election?: ElectionOptions | undefined;
-  /** Divides the keys among the replicas of this process; not together with `election`. @default none: it works all */
-  readonly sharding?: ShardingOptions | undefined;
-  /** A line of the log for each run, with what caused it, and not only at level debug. @default false */
-  readonly logsRuns?: boolean | undefined;
-  /** Objects whose runs keep failing say so in an Event. @default true */
-  readonly reportsFailures?: boolean | undefined;
-  /** Begins runs in the middle of what has arrived, instead of after all of it. @default false */
-  readonly runsAtOnce?: boolean | undefined;
-  /** Logs what nobody in the process caught, instead of letting it end the process. @default true */
-  readonly isolate?: boolean | undefined;
-  /** Of the binary, as the server's audit log shows it. @default none */
-  readonly version?: string | undefined;
-  /** What controllers wait and retry by. @default systemClock */
-  readonly clock?: Clock | undefined;
-  /** What requests, watches and installing are timed with: a test's time does not make a server slow. @default `clock` */
-  readonly connectionClock?: Clock | undefined;
-}
+import { Sharding } from "./sharding.ts";
 
 /** Milliseconds. */
 const DEFAULT_GRACE = 30_000;
