@@ -6,14 +6,14 @@
  */
 import type { SlotSet } from "../cache/slots.ts";
 import { clientCore, KubeClient } from "../client/kube-client.ts";
-import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
-import type { AppliedMemory } from "../client/applied-memory.ts";
+import type { WorkQueue } from "../queue/work-queue.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import type { ControllerEnvironment } from "../reconcile/run.ts";
-import { childId } from "../reconcile/owned-kind.ts";
 import { parseDuration } from "../resource/duration.ts";
 import type { Cause } from "../resource/cause.ts";
-import type { AnyObject, Resource } from "../resource/handle.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import type { Log } from "../observe/log.ts";
+import { ControllerEvents } from "./controller-events.ts";
 import { ControllerGate } from "./controller-gate.ts";
 import { ControllerShare } from "./controller-share.ts";
 import { controllerQueue } from "./controller-queue.ts";
@@ -21,7 +21,7 @@ import { ReconcileExecutor } from "./reconcile-executor.ts";
 import { type ControllerState, stateOf } from "./controller-state.ts";
 import { type Declarations, declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
-import { type EventMappingHost, LOW_PRIORITY, type OwnNews, ownNewsOf } from "./event-mapping.ts";
+import { LOW_PRIORITY, ownNewsOf } from "./event-mapping.ts";
 import { endRuns } from "./end-runs.ts";
 import { FailureReports } from "./failure-reports.ts";
 import { LateSync } from "./late-sync.ts";
@@ -45,14 +45,13 @@ export function startController(controller: AnyController, runtime: Runtime, opt
   return new ControllerEngine(controller, runtime, options);
 }
 
-class ControllerEngine implements RunningController, EventMappingHost {
+class ControllerEngine implements RunningController {
   readonly name: string;
   readonly module: string;
   readonly queue: WorkQueue;
-  readonly finalizers: readonly string[];
-  readonly ownNews: OwnNews;
-  readonly client: KubeClient;
   readonly #runtime: Runtime;
+  /** Its lines name the module and the controller. */
+  readonly #log: Log;
   readonly #declarations: Declarations;
   readonly #invoke: Invoke;
   readonly #kinds: WatchedKinds;
@@ -61,13 +60,11 @@ class ControllerEngine implements RunningController, EventMappingHost {
   readonly #workers: Workers;
   readonly #stopping = new AbortController();
   readonly #gate: ControllerGate;
-  readonly #environment: ControllerEnvironment;
-  readonly #memory: AppliedMemory;
+  readonly #events: ControllerEvents;
   #beginning = false;
   #stopped: Promise<void> | undefined;
   readonly #executor: ReconcileExecutor;
   readonly #pending: PendingEnqueues;
-  readonly #reports: FailureReports;
   /** What of the keys this replica works; `undefined` for all. */
   readonly #share: ControllerShare | undefined;
   #hasSynced = false;
@@ -85,11 +82,9 @@ class ControllerEngine implements RunningController, EventMappingHost {
     this.#invoke = options.invoke;
     this.name = declarations.name;
     this.module = options.module;
-    this.finalizers = declarations.finalizers;
-    this.ownNews = ownNewsOf(controller);
     this.#gate = new ControllerGate(runtime.leadership);
-    const named = { module: this.module, controller: this.name };
-    this.#pending = new PendingEnqueues({ clock, log: runtime.log.with(named) });
+    this.#log = runtime.log.with({ module: this.module, controller: this.name });
+    this.#pending = new PendingEnqueues({ clock, log: this.#log });
 
     const concurrency = controller.concurrency ?? runtime.concurrency ?? DEFAULT_CONCURRENCY;
     const controllerMetrics = this.#cleanup.use(metrics.controller(this.name, concurrency));
@@ -112,7 +107,6 @@ class ControllerEngine implements RunningController, EventMappingHost {
       runtime,
       share: this.#share,
       user: `${this.module}/${this.name}`,
-      host: this,
       onChange: () => this.#update(),
     });
     const core = clientCore({
@@ -122,12 +116,10 @@ class ControllerEngine implements RunningController, EventMappingHost {
       manager: this.name,
       declared: this.#kinds.declared,
       permissions: declarations.permissions,
-      onUndeclared: runtime.warnUndeclared ? warnOnce(log, { module: this.module, controller: this.name }) : undefined,
+      onUndeclared: runtime.warnUndeclared ? warnOnce(this.#log) : undefined,
     });
     this.#cleanup.use(core.reader);
-    this.#memory = core.applied;
-    this.client = new KubeClient(core, { gate: this.#gate, requestSignal: this.#stopping.signal, origin: "" });
-    this.#environment = {
+    const environment: ControllerEnvironment = {
       controller: this.name,
       core,
       transport,
@@ -139,35 +131,52 @@ class ControllerEngine implements RunningController, EventMappingHost {
     };
     this.#executor = new ReconcileExecutor(controller, {
       declarations,
-      environment: this.#environment,
+      environment,
       kinds: this.#kinds,
-      memory: this.#memory,
+      memory: core.applied,
       isDefined: (resource) => runtime.definedKinds.has(resource),
       invoke: this.#invoke,
       add: (key, about) => this.queue.add(key, about),
       share: this.#share,
     });
 
-    this.#reports = new FailureReports({ retry: controller.retry, declarations, clock });
+    const reports = new FailureReports({ retry: controller.retry, declarations, clock });
     this.#workers = new Workers({
       queue: this.queue,
       concurrency,
       clock,
-      log: log.with({ module: this.module, controller: this.name }),
+      log: this.#log,
       metrics: controllerMetrics,
       tellRunsAt: runtime.logsRuns === true ? "info" : "debug",
       retryLimit: controller.retry?.limit ?? Infinity,
       limit:
         controller.timeout === undefined ? undefined : runLimit(parseDuration(controller.timeout, "timeout"), clock),
       executor: this.#executor,
-      onEnded: runtime.reportsFailures === false ? () => {} : (run, outcome) => this.#reports.ended(run, outcome),
+      onEnded: runtime.reportsFailures === false ? () => {} : (run, outcome) => reports.ended(run, outcome),
       turns: runtime.turns,
       mayWrite: () => this.#gate.refused === undefined,
       onParked: (run, reason) => {
         if (run instanceof ObjectRun) run.events.warning("ReconcileParked", reason);
       },
     });
-    this.#kinds.watch(declarations);
+    this.#events = new ControllerEvents({
+      controller: this.name,
+      finalizers: declarations.finalizers,
+      ownNews: ownNewsOf(controller),
+      client: new KubeClient(core, { gate: this.#gate, requestSignal: this.#stopping.signal, origin: "" }),
+      queue: this.queue,
+      workers: this.#workers,
+      kinds: this.#kinds,
+      mapper,
+      reports,
+      memory: core.applied,
+      pendingFinalizations: this.#executor.pendingFinalizations,
+      pendingEnqueues: this.#pending,
+      isWorking: () => this.#working,
+      invoke: this.#invoke,
+      log: this.#log,
+    });
+    this.#kinds.watch(declarations, this.#events);
     this.#cleanup.use(runtime.finalizers.own(declarations, this.#kinds.primary));
     this.#cleanup.use(runtime.leadership.onChange((isLeader) => this.#onLeadership(isLeader)));
     if (this.#share !== undefined) this.#cleanup.use(runtime.shards!.join(this.#share));
@@ -176,7 +185,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
     this.#late = this.#cleanup.use(
       new LateSync(controller.syncTimeout, {
         clock,
-        log: log.with(named),
+        log: this.#log,
         missing: () => (this.#hasSynced ? [] : this.#kinds.leases.filter(({ hasSynced }) => !hasSynced)),
         onLate: () => this.#changed(),
       }),
@@ -197,10 +206,6 @@ class ControllerEngine implements RunningController, EventMappingHost {
 
   get stuck(): readonly { readonly key: string; readonly since: number }[] {
     return this.#workers.stuck;
-  }
-
-  get controller(): string {
-    return this.name;
   }
 
   onChange(listener: () => void): Disposable {
@@ -225,7 +230,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
   }
 
   async #stop(grace: number): Promise<void> {
-    const { clock, log } = this.#runtime;
+    const { clock } = this.#runtime;
     this.quiesce();
     const drained = this.#workers.drained();
     await within(grace, { work: drained, clock });
@@ -235,58 +240,14 @@ class ControllerEngine implements RunningController, EventMappingHost {
     await within(100, { work: drained, clock });
     const left = this.#workers.stuck.map(({ key }) => key);
     if (left.length > 0) {
-      const about = { module: this.module, controller: this.name, keys: left.slice(0, 10), runs: left.length };
-      log.warn("Runs did not end within the grace period; they can write nothing any more", about);
+      this.#log.warn("Runs did not end within the grace period; they can write nothing any more", {
+        keys: left.slice(0, 10),
+        runs: left.length,
+      });
     }
     this.queue.stop();
     this.#cleanup.dispose();
     this.#kinds[Symbol.dispose]();
-  }
-
-  // The methods that the event mapping calls, in the order of an event's path.
-
-  call<T>(what: string, call: () => T): T | undefined {
-    try {
-      return this.#invoke(call);
-    } catch (error) {
-      this.#runtime.log.error(`A '${what}' function threw`, { module: this.module, controller: this.name, error });
-      return undefined;
-    }
-  }
-
-  primary(key: string): AnyObject | undefined {
-    return this.#kinds.listedPrimary?.store.get(key);
-  }
-
-  add(key: string, options: AddOptions): void {
-    this.queue.add(key, options);
-  }
-
-  addAfterRun(key: string, options: AddOptions): void {
-    if (!this.#workers.addAfterRun(key, options)) this.queue.add(key, options);
-  }
-
-  leftSelector(key: string, object: AnyObject): void {
-    this.#executor.pendingFinalizations.add(key, object);
-  }
-
-  gone(key: string): void {
-    this.queue.forget(key);
-    this.#reports.forget(key);
-    this.#memory.forget(`status:${key}`);
-  }
-
-  childGone(resource: Resource, key: string): void {
-    this.#memory.forget(childId(resource, key));
-  }
-
-  isClusterScoped(resource: Resource): boolean {
-    const mapping = this.#runtime.mapper.known(resource);
-    return mapping === undefined ? resource.scope === "Cluster" : !mapping.namespaced;
-  }
-
-  pending(work: Promise<unknown>): void {
-    this.#pending.add(work, !this.#working);
   }
 
   // Sources.
@@ -295,7 +256,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
   #keySources(): void {
     if (this.#hasLed) return;
     this.#hasLed = true;
-    const { clock, leadership, log } = this.#runtime;
+    const { clock, leadership } = this.#runtime;
     runSources(this.#declarations.sources, {
       clock,
       signal: this.#stopping.signal,
@@ -304,13 +265,12 @@ class ControllerEngine implements RunningController, EventMappingHost {
         if (leadership.isLeader) this.#addAll(cause);
       },
       invoke: this.#invoke,
-      onError: (error) => log.error("A source failed", { module: this.module, controller: this.name, error }),
+      onError: (error) => this.#log.error("A source failed", { error }),
     });
   }
 
   #addAll(cause: Cause, isMeant?: (object: AnyObject) => boolean): void {
-    const call: EventMappingHost["call"] = (what, code) => this.call(what, code);
-    for (const key of this.#executor.allKeys(call, isMeant)) this.queue.add(key, { cause, priority: LOW_PRIORITY });
+    for (const key of this.#executor.allKeys(this.#events, isMeant)) this.queue.add(key, { cause, priority: LOW_PRIORITY });
   }
 
   // Starting and pausing the workers.
@@ -379,8 +339,7 @@ class ControllerEngine implements RunningController, EventMappingHost {
   /** Runs of these keys end, or can write nothing any more: then another replica begins. */
   async #drop(slots: SlotSet): Promise<void> {
     const share = this.#share!;
-    const log = this.#runtime.log.with({ module: this.module, controller: this.name });
-    await endRuns(this.#workers, (run) => share.isRunIn(slots, run), { ...this.#runtime, log });
+    await endRuns(this.#workers, (run) => share.isRunIn(slots, run), { ...this.#runtime, log: this.#log });
     this.#executor.pendingFinalizations.retain((object) => !share.isIn(slots, object));
   }
 

@@ -140,13 +140,13 @@ export class ReconcileExecutor implements RunExecutor {
   }
 
   /** The keys of all objects of the controller once they are listed; the controller's name if it reconciles no objects. */
-  *allKeys(call: EventMappingHost["call"], isMeant: IsMeant = ALL): Generator<string> {
+  *allKeys(host: Pick<EventMappingHost, "call">, isMeant: IsMeant = ALL): Generator<string> {
     const { listedPrimary } = this.#options.kinds;
     const reconciler = this.#reconciler;
     if (reconciler === undefined) yield this.#options.declarations.name;
     else if (listedPrimary !== undefined) {
       for (const [key, object] of listedPrimary.store.entries()) {
-        if (isMeant(object) && call("match", () => isMember(reconciler, object)) === true) yield key;
+        if (isMeant(object) && host.call("match", () => isMember(reconciler, object)) === true) yield key;
       }
     }
   }

@@ -18,7 +18,6 @@ export interface WatchedKindsOptions {
   readonly runtime: Runtime;
   /** The user's name in logs and metrics. */
   readonly user: string;
-  readonly host: EventMappingHost;
   /** Limits what is kept of the objects of `for` and of their children. @default all is kept */
   readonly share: ControllerShare | undefined;
   /** The state of an informer has changed. */
@@ -74,25 +73,25 @@ export class WatchedKinds implements Disposable {
     return this.#selecting.every((informer) => informer.sees(namespace) || !informer.namespaces.includes(namespace));
   }
 
-  /** Acquires the leases, which starts the informers and their events. */
-  watch(declarations: Declarations): void {
+  /** Acquires the leases, which starts the informers; their events go to the host. */
+  watch(declarations: Declarations, host: EventMappingHost): void {
     const { name, formerly, owns, watches, reads } = declarations;
-    const { host: sink, share } = this.#options;
+    const { share } = this.#options;
     const managers = [name, ...formerly];
     const primary = declarations.for;
     if (primary !== undefined) {
       this.#primary = this.#lease(primary, { bodies: "all", managers }, share?.primary());
-      this.#handle(this.#primary.informer, primaryHandler(sink, primary));
+      this.#handle(this.#primary.informer, primaryHandler(host, primary));
     }
     for (const watch of owns) {
       const needs = { bodies: bodiesOwnedBy(primary!.resource, watch), managers };
       const { informer } = this.#lease(watch, needs, share?.owned(primary!.resource, watch));
       informer.store.addIndex(OWNER_INDEX, ownerUid);
       this.owned.push({ resource: watch.resource, track: watch.options.track ?? "owner", informer });
-      this.#handle(informer, ownedHandler(sink, watch, primary!.resource));
+      this.#handle(informer, ownedHandler(host, watch, primary!.resource));
     }
     for (const watch of watches) {
-      this.#mapped.push({ informer: this.#lease(watch, EVERYTHING).informer, handler: mappedHandler(sink, watch) });
+      this.#mapped.push({ informer: this.#lease(watch, EVERYTHING).informer, handler: mappedHandler(host, watch) });
     }
     for (const watch of reads) this.#lease(watch, EVERYTHING);
   }

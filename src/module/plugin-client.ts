@@ -33,7 +33,7 @@ export function pluginClient(plugin: Plugin, runtime: Runtime, { module, gone, k
     manager: plugin.name,
     declared: new Map(),
     permissions: permissionsOfPlugin(plugin),
-    onUndeclared: runtime.warnUndeclared ? warnOnce(log, { module, controller: plugin.name }) : undefined,
+    onUndeclared: runtime.warnUndeclared ? warnOnce(log.with({ module, controller: plugin.name })) : undefined,
   });
   const gate = new ControllerGate(runtime.leadership);
   const close = (): void => gate.close(`plugin '${plugin.name}' has left`);

@@ -54,7 +54,7 @@ export function webhookScope(webhook: AnyWebhook, module: string, runtime: Webho
     manager: name,
     declared,
     permissions,
-    onUndeclared: warnUndeclared ? warnOnce(log, { module, controller: name }) : undefined,
+    onUndeclared: warnUndeclared ? warnOnce(log.with({ module, controller: name })) : undefined,
   });
   return {
     scope: { name, webhook, clientOf: (call) => new KubeClient(core, call), log: log.with({ module }) },
