@@ -10,7 +10,7 @@ import type { CompleteOptions } from "./reflector-options.ts";
 import { failureOf, type ListReason } from "./reflector-state.ts";
 import { toStub } from "./projection.ts";
 import { listSelectively } from "./selective-list.ts";
-import { InitialEvents, mayStream, STREAM_DEADLINE_MS, tryStream } from "./streaming-list.ts";
+import { DEFAULT_LIST_MODE, InitialEvents, mayStreamMetadata, STREAM_DEADLINE_MS, tryStream } from "./streaming-list.ts";
 
 /** Watches are renewed after 180 to 220 seconds: before load balancers cut them, and spread so that they do not end together. */
 const WATCH_SECONDS = 180;
@@ -40,7 +40,7 @@ export class Collection {
 
   /** Whether to list whole objects as a stream at the beginning of the watch. */
   async isStreamed(signal: AbortSignal): Promise<boolean> {
-    const { list, streams, wants, metadataOnly } = this.#options;
+    const { list = DEFAULT_LIST_MODE, streams, wants, metadataOnly } = this.#options;
     if (list !== "stream" || metadataOnly === true || wants?.() !== undefined) return false;
     return streams.isUsable(await this.#path(signal));
   }
@@ -96,7 +96,7 @@ export class Collection {
       signal,
       wants: isWanted,
       reduce: metadataOnly === true ? plainObject : toStub,
-      mayStream: (objects) => mayStream(objects, path, this.#options),
+      mayStreamMetadata: (objects) => mayStreamMetadata(objects, path, this.#options),
       stream: (objects, run) => tryStream({ objects, path, signal }, this.#options, run),
       onObjects: (objects, resourceVersion) => {
         checkVersion(resourceVersion, path);

@@ -42,7 +42,7 @@ export interface SharedInformerOptions {
   readonly pageSize?: number | undefined;
   /** Paths that are kept besides metadata, such as `spec.nodeName`; an empty list keeps metadata only. @default everything */
   readonly keep?: readonly string[] | undefined;
-  /** How to list. @default "auto" */
+  /** How to list. @default {@link DEFAULT_LIST_MODE} */
   readonly list?: ListMode | undefined;
   /** Shared by the informers of one server. @default one of its own */
   readonly streams?: StreamMemory | undefined;

@@ -26,7 +26,7 @@ export interface InformerRegistryOptions {
   readonly grace?: number | undefined;
   /** Milliseconds, with jitter, after which each informer lists again to find missed changes. @default 6 hours */
   readonly checkEvery?: number | undefined;
-  /** How informers list. @default "auto" */
+  /** How informers list. @default {@link DEFAULT_LIST_MODE} */
   readonly list?: ListMode | undefined;
   /** Random numbers from 0 up to 1. @default Math.random */
   readonly random?: (() => number) | undefined;

@@ -50,7 +50,7 @@ export interface ReflectorOptions {
   readonly checkEvery?: number | undefined;
   /** Objects per page. @default 500 */
   readonly pageSize?: number | undefined;
-  /** How to list. A resource that the server cannot stream is listed in pages from then on. @default "auto" */
+  /** How to list. A resource that the server cannot stream is listed in pages from then on. @default {@link DEFAULT_LIST_MODE} */
   readonly list?: ListMode | undefined;
   /** Shared by the reflectors of one server. @default one of its own */
   readonly streams?: StreamMemory | undefined;

@@ -21,8 +21,8 @@ export interface SelectiveListOptions {
   readonly wants: () => ((object: AnyObject) => boolean) | undefined;
   /** Makes what is kept of an object that is not needed whole; the given object keeps its whole page in memory. */
   readonly reduce: (object: AnyObject) => AnyObject;
-  /** Whether to stream that many objects, as far as the server is known to support it. */
-  readonly mayStream: (objects: number) => boolean;
+  /** Whether to stream the metadata of that many objects, as far as the server is known to support it. */
+  readonly mayStreamMetadata: (objects: number) => boolean;
   /** Tries a streaming list of that many objects; `undefined` when the server does not support it. */
   readonly stream: <T>(objects: number, run: (signal: AbortSignal) => Promise<T | undefined>) => Promise<T | undefined>;
   /** Takes a part of the list: reduced objects that nobody needs whole, and whole objects. */
@@ -65,9 +65,9 @@ class SelectiveList {
   }
 
   /** Hands over the objects that are not needed whole. @returns `false` when it is cheaper to list all objects whole. */
-  async metadata(mayStream: boolean): Promise<boolean> {
+  async metadata(mayTryStream: boolean): Promise<boolean> {
     const { transport, mapping: type, labels, fields, pageSize: limit, signal, onObjects, onLeftOut } = this.#options;
-    if (mayStream && this.#options.mayStream(0)) return (await this.#streamed(0)) || this.metadata(false);
+    if (mayTryStream && this.#options.mayStreamMetadata(0)) return (await this.#streamed(0)) || this.metadata(false);
     this.#seen = undefined;
     let isWorthIt = true;
     let streamed: number | undefined;
@@ -96,7 +96,7 @@ class SelectiveList {
         for (const object of objects) if (!seen.see(object)) others.push(this.#options.reduce(object));
         if (isFirst) {
           isWorthIt = seen.wanted * 2 <= seen.size;
-          if (isWorthIt && mayStream && remaining !== undefined && this.#options.mayStream(remaining))
+          if (isWorthIt && mayTryStream && remaining !== undefined && this.#options.mayStreamMetadata(remaining))
             streamed = remaining;
           if (!isWorthIt || streamed !== undefined) return false;
         }

@@ -10,6 +10,9 @@ import { failureOf } from "./reflector-state.ts";
 /** How a reflector lists: in pages, as a stream, or whichever suits the collection and the server. */
 export type ListMode = "auto" | "pages" | "stream";
 
+/** How a reflector lists unless its options say otherwise. */
+export const DEFAULT_LIST_MODE: ListMode = "auto";
+
 /** A server that supports streaming sends the end bookmark right after the last object; without it the stream is given up. */
 export const STREAM_DEADLINE_MS = 7_000;
 /** Even a busy server sends this many objects per millisecond. */
@@ -56,8 +59,9 @@ export class StreamMemory {
   }
 }
 
-/** Whether to stream a collection of that many objects. */
-export function mayStream(objects: number, path: string, { list, streams }: StreamOptions): boolean {
+/** Whether the metadata of a collection of that many objects is streamed, as far as the server is known to support it. */
+export function mayStreamMetadata(objects: number, path: string, options: StreamOptions): boolean {
+  const { list = DEFAULT_LIST_MODE, streams } = options;
   if (list === "pages" || !streams.isUsable(path)) return false;
   return list === "stream" || objects >= STREAMED_FROM;
 }
