@@ -97,7 +97,7 @@ export class FailureReports {
     if (type === undefined) return;
     try {
       if (!(await run.environment.statusShape.get()).conditions) return;
-      run.objectStatus.condition({ type, ...what });
+      run.statusWriter.condition({ type, ...what });
       await run.flush();
     } catch (error) {
       run.log.debug("Cannot say in the status how the run ended", { error });

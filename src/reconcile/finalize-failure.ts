@@ -19,14 +19,14 @@ export async function tellFailure(run: ObjectRun, finalizer: string, error: unkn
   // keep each other running.
   if (isTold && (before.message === message || !isPowerOfTwo(run.attempt))) return;
   const type = finalizedCondition(finalizer);
-  run.objectStatus.condition({ type, status: false, reason: "FinalizeFailed", message });
+  run.statusWriter.condition({ type, status: false, reason: "FinalizeFailed", message });
 }
 
 /** Withdraws the report once `finalize` has succeeded or waits for something. */
 export function takeBackFailure(run: ObjectRun, finalizer: string, now: "Finalized" | "Finalizing"): void {
   const before = present(run, finalizer);
   if (before === undefined || before.reason === now) return;
-  run.objectStatus.condition({ type: finalizedCondition(finalizer), status: now === "Finalized", reason: now });
+  run.statusWriter.condition({ type: finalizedCondition(finalizer), status: now === "Finalized", reason: now });
 }
 
 /** Whether the kind keeps conditions by their types, whoever sets them. */

@@ -13,7 +13,7 @@ import { KeyRun } from "./key-run.ts";
 import type { ObjectControllerEnvironment, RunItem, ObjectRunState } from "./run.ts";
 import { saysSkipped, tellSkipped } from "./skipped-children.ts";
 import type { StatusWriter } from "./status.ts";
-import { ObjectStatus } from "./status-writer.ts";
+import { ObjectStatusWriter } from "./status-writer.ts";
 
 /** A run with an object: status, children and events belong to it. */
 export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, ObjectRunState {
@@ -25,7 +25,7 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
   /** Whether the run finalizes the object. */
   finalizing = false;
   #children: ChildSet | undefined;
-  #status: ObjectStatus | undefined;
+  #status: ObjectStatusWriter | undefined;
   #events: RunEvents | undefined;
   #toldSkipped = false;
 
@@ -50,11 +50,11 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
   }
 
   get status(): StatusWriter<Shape> {
-    return this.objectStatus;
+    return this.statusWriter;
   }
 
-  get objectStatus(): ObjectStatus {
-    return (this.#status ??= new ObjectStatus(this));
+  get statusWriter(): ObjectStatusWriter {
+    return (this.#status ??= new ObjectStatusWriter(this));
   }
 
   get events(): RunEvents {

@@ -3,12 +3,12 @@ import type { Condition } from "../resource/meta.ts";
 import type { SkippedChild } from "./children.ts";
 import type { RunEvents } from "./context.ts";
 import type { ObjectRunState } from "./run.ts";
-import type { ObjectStatus } from "./status-writer.ts";
+import type { ObjectStatusWriter } from "./status-writer.ts";
 
 /** The part of a run that reporting skipped children needs. */
 interface Telling extends Pick<ObjectRunState, "environment" | "latest"> {
   readonly events: RunEvents;
-  readonly objectStatus: Pick<ObjectStatus, "condition">;
+  readonly statusWriter: Pick<ObjectStatusWriter, "condition">;
 }
 
 const MOST = 1_024;
@@ -26,9 +26,9 @@ export async function tellSkipped(run: Telling, skipped: readonly SkippedChild[]
   const { statusShape, childrenCondition: type } = run.environment;
   if (!(await statusShape.get()).conditions) return;
   if (skipped.length === 0) {
-    run.objectStatus.condition({ type, status: true, reason: "Synced" });
+    run.statusWriter.condition({ type, status: true, reason: "Synced" });
     return;
   }
   const message = skipped.map((child) => child.message).join("; ");
-  run.objectStatus.condition({ type, status: false, reason: "ChildSkipped", message: message.slice(0, MOST) });
+  run.statusWriter.condition({ type, status: false, reason: "ChildSkipped", message: message.slice(0, MOST) });
 }

@@ -17,7 +17,7 @@ interface WantedCondition {
   readonly message?: string;
 }
 
-export class ObjectStatus implements StatusWriter<Shape> {
+export class ObjectStatusWriter implements StatusWriter<Shape> {
   readonly #run: ObjectRunState;
   readonly #fields: Fields = {};
   /** By type. */

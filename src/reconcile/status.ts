@@ -1,4 +1,4 @@
-/** The status of an object, as this controller writes it: the types. `status-writer.ts` implements them. */
+/** The type of `context.status`, which `ObjectStatusWriter` implements. */
 import type { Shape } from "../resource/handle.ts";
 
 /** The names of the conditions that a status keeps, whatever else its conditions hold. */
