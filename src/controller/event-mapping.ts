@@ -1,7 +1,16 @@
 /**
  * Maps events of the cluster to keys in the queue: `match`, `on`, owners, `enqueue`.
  *
- * The handlers are called synchronously during the informers' delivery. An event that is dropped allocates nothing.
+ * The handlers are called synchronously during the informers' delivery. A dropped event allocates nothing. These are dropped:
+ *
+ * - an event that only shows a write of the key's own run, unless `reconcileOwnWrites` or a new generation makes it count;
+ * - in `for`, an object that is no member (`match`) or is being deleted, if it does not carry our finalizer;
+ * - in `for`, a deletion, unless the object only left the selector and still carries our finalizer;
+ * - in `owns`, an object that has, and had, no owner of our group and kind, or one with another UID;
+ * - in `owns` and `watches`, an object that `match` rejects; in `watches`, one for which `enqueue` returns no key;
+ * - every change that `on` rejects.
+ *
+ * A key whose object is gone is dropped later: `ReconcileExecutor.begin` makes no run for it.
  */
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
