@@ -5,6 +5,7 @@ import { checkEntries } from "./house/check-entries.ts";
 import { checkExports } from "./house/check-exports.ts";
 import { checkImports } from "./house/check-imports.ts";
 import { checkLinks } from "./house/check-links.ts";
+import { checkMetrics } from "./house/check-metrics.ts";
 import { checkPicture } from "./house/check-picture.ts";
 import { checkPlatform } from "./house/check-platform.ts";
 import { checkReadme } from "./house/check-readme.ts";
@@ -21,6 +22,7 @@ const checks = [
   checkEntries,
   checkReadme,
   checkLinks,
+  checkMetrics,
   checkShape,
   checkLock,
   checkPaths,

@@ -6,6 +6,7 @@ import { checkEntries } from "./check-entries.ts";
 import { checkExports } from "./check-exports.ts";
 import { checkImports } from "./check-imports.ts";
 import { checkLinks } from "./check-links.ts";
+import { checkMetrics } from "./check-metrics.ts";
 import { checkPicture } from "./check-picture.ts";
 import { checkPlatform } from "./check-platform.ts";
 import { blocksOf, checkReadme } from "./check-readme.ts";
@@ -247,6 +248,19 @@ test("checkReadme compiles TypeScript and looks for commands and files", async (
     "README.md:9 TS2322: Type 'number' is not assignable to type 'string'.",
   ]);
   expect(await found(checkReadme, {})).toEqual(["README.md:1 is missing"]);
+});
+
+test("checkMetrics compares the metrics of the program with the reference", async () => {
+  const files = {
+    "docs/reference.md": "| `workqueue_depth` | gauge |\n| `binnacle_gone_total`, `binnacle_queue_parked` |\n`process_*`",
+    "src/observe/queue.ts": `const a = "workqueue_depth";\nconst b = ["binnacle_queue_parked", "binnacle_new_total"];`,
+    "src/observe/queue.test.ts": `const c = "binnacle_of_a_test";`,
+  };
+  expect(await found(checkMetrics, files)).toEqual([
+    "docs/reference.md:2 no file makes binnacle_gone_total",
+    "src/observe/queue.ts:2 binnacle_new_total is not in docs/reference.md",
+  ]);
+  expect(await found(checkMetrics, {})).toEqual([]);
 });
 
 test("blocksOf keeps the line of each block", () => {
