@@ -1,4 +1,4 @@
-/** What makes an API server a cluster: the controllers of pods, workloads, services, namespaces and garbage. */
+/** The controllers that make an API server a cluster: those of pods, workloads, services, namespaces and garbage. */
 import type { Definition } from "../../index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { claimProtection } from "./claim-protection/claim-protection.ts";
@@ -23,19 +23,28 @@ import { resourceQuotaController } from "./resource-quota/resource-quota.ts";
 import { replicaSetController, replicationController } from "./replica-set/replica-set.ts";
 import { statefulSetController } from "./stateful-set/stateful-set.ts";
 
-/** How a cluster of controllers behaves. */
+/** The options of a cluster's controllers. */
 export interface ClusterOptions {
-  /** What deadlines, ages and schedules are measured with; give the manager that runs the controllers the same. @default systemClock */
+  /**
+   * The clock for deadlines, ages and schedules; the manager that runs the controllers needs the same one. @default
+   * systemClock
+   */
   readonly clock?: Clock | undefined;
-  /** How pods fare; `false` for none: no scheduler, no node, pods stay pending. @default every container runs and is ready at once */
+  /**
+   * How pods behave. With `false` there is no scheduler and no node, and pods stay pending. @default every container
+   * runs and is ready at once
+   */
   readonly pods?: PodBehaviour | false | undefined;
-  /** Tells of all objects of the server. @default none: the garbage collector watches the built-in kinds */
+  /** Reports all objects of the server. @default none: the garbage collector watches the built-in kinds */
   readonly objects?: ObjectFeed | undefined;
-  /** Of the server, PEM, for ConfigMaps `kube-root-ca.crt` and Secrets with tokens. @default none: nobody makes these */
+  /**
+   * The server's certificates (PEM), for ConfigMaps `kube-root-ca.crt` and Secrets with tokens. @default none: nobody
+   * creates these
+   */
   readonly rootCertificates?: string | undefined;
 }
 
-/** The controllers of a cluster, to be run by one manager. */
+/** Returns the controllers of a cluster, which one manager runs. */
 export function clusterControllers(options: ClusterOptions): readonly Definition[] {
   const { clock } = options;
   return [
@@ -60,7 +69,7 @@ export function clusterControllers(options: ClusterOptions): readonly Definition
   ];
 }
 
-/** Those of pods: a node, a scheduler and a kubelet. */
+/** Returns the controllers of pods: a node, a scheduler and a kubelet. */
 export function podControllers({ clock, pods }: ClusterOptions): readonly Definition[] {
   if (pods === false) return [];
   return [nodeController({ clock }), scheduler({ clock }), kubelet({ clock, behaviour: pods })];

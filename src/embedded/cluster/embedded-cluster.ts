@@ -1,4 +1,4 @@
-/** A cluster in this process: the embedded API server and the controllers that make it one. */
+/** A cluster in this process: the embedded API server and the controllers of a cluster. */
 import { accountUser } from "../apiserver/authentication/tokens.ts";
 import { listenApiServer } from "../apiserver/listen.ts";
 import type { ApiServer } from "../apiserver/server.ts";
@@ -9,28 +9,28 @@ import type { OwnedChange } from "./garbage-collector/object-feed.ts";
 import { startClusterControllers } from "./start-controllers.ts";
 
 export interface EmbeddedClusterOptions extends ClusterOptions {
-  /** A folder that keeps the objects over a restart. @default none: they end with the process */
+  /** A folder in which the objects survive a restart. @default none: they end with the process */
   readonly data?: string | undefined;
-  /** @default 127.0.0.1 */
+  /** The address to listen on. @default 127.0.0.1 */
   readonly host?: string | undefined;
-  /** 0 takes the one of the last time where there is `data` and it is free, else a free one. @default 0 */
+  /** The port. 0 takes the previous one if there is `data` and that port is free, otherwise any free one. @default 0 */
   readonly port?: number | undefined;
-  /** What the cluster's own controllers have to say; what fails they try again. @default nothing is told */
+  /** The log of the cluster's own controllers, which retry what fails. @default nothing is logged */
   readonly log?: Log | undefined;
-  /** Stands between `config` and the server. @default nothing */
+  /** A proxy between `config` and the server. @default none */
   readonly through?: ((answer: Answer) => Answer) | undefined;
 }
 
 type Answer = (request: Request) => Promise<Response>;
 
 export interface EmbeddedCluster extends AsyncDisposable {
-  /** `https://host:port` */
+  /** The server's address, `https://host:port`. */
   readonly url: string;
-  /** Of an administrator: YAML. */
+  /** An administrator's kubeconfig, as YAML. */
   readonly kubeconfig: string;
-  /** Reaches the server in this process, as an administrator, without a connection. */
+  /** Reaches the server in this process as an administrator, without a connection. */
   readonly config: ClusterConfig;
-  /** Reaches it as somebody else, with nothing between. @default an administrator */
+  /** Reaches the server as another user, without the proxy. @default an administrator */
   as(account?: { readonly namespace: string; readonly name: string }): ClusterConfig;
   readonly apiServer: ApiServer;
   stop(): Promise<void>;
@@ -39,7 +39,7 @@ export interface EmbeddedCluster extends AsyncDisposable {
 /**
  * Starts an API server with the controllers of a cluster.
  *
- * It does not wait for them: they catch up with whatever is written meanwhile.
+ * It does not wait for the controllers; they catch up with what is written meanwhile.
  *
  * @throws Error when the address is taken or the data cannot be read.
  */

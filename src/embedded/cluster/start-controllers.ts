@@ -1,4 +1,4 @@
-/** The controllers of a cluster, run by a manager of their own. */
+/** Runs the controllers of a cluster in a manager of their own. */
 import type { AnyController } from "../../controller/definition.ts";
 import { declarationsOf } from "../../controller/declarations.ts";
 import type { ClusterConfig } from "../../kube/config/cluster-config.ts";
@@ -10,21 +10,21 @@ import { groupKind } from "../../resource/handle.ts";
 import { type ClusterOptions, clusterControllers, podControllers } from "./controllers.ts";
 import type { ObjectFeed } from "./garbage-collector/object-feed.ts";
 
-/** Milliseconds that runs of the cluster's own controllers get at the end: what they leave undone they do next time. */
+/** How many milliseconds runs get when the controllers stop; they do what is left undone the next time. */
 const GRACE_MS = 1_000;
 
 export interface ClusterControllersOptions extends ClusterOptions {
-  /** The stand-in for scheduler and kubelets alone: somebody else runs the other controllers. @default all */
+  /** Runs only the stand-ins for scheduler and kubelets, because somebody else runs the other controllers. @default all */
   readonly only?: "pods" | undefined;
-  /** What they have to say; what fails they try again. @default nothing is told */
+  /** The log of the controllers, which retry what fails. @default nothing is logged */
   readonly log?: Log | undefined;
 }
 
 /**
- * Runs a cluster's controllers against a server, until they are stopped. It does not wait for them.
+ * Runs a cluster's controllers against a server until they are stopped. It does not wait for them.
  *
- * Where the server tells of its objects, a controller starts with the first object that concerns it: a test whose cluster
- * never sees a StatefulSet does not pay for its controller.
+ * Where the server reports its objects, a controller starts with the first object that concerns it: a test whose
+ * cluster never has a StatefulSet does not pay for its controller.
  */
 export async function startClusterControllers(
   cluster: ClusterConfig,
@@ -40,8 +40,8 @@ export async function startClusterControllers(
     metricsAddress: "0",
     grace: GRACE_MS,
     isolate: false,
-    runsAtOnce: true, // those of Kubernetes see the states in between, and some of them count what they see
-    reportsFailures: false, // those of Kubernetes say themselves what fails
+    runsAtOnce: true, // the controllers of Kubernetes see the states in between, and some count what they see
+    reportsFailures: false, // the controllers of Kubernetes report failures themselves
   });
   const definitions = options.only === "pods" ? podControllers(options) : clusterControllers(options);
   const { controllers, ...rest } = collectDefinitions(definitions);
@@ -75,7 +75,7 @@ export async function startClusterControllers(
   };
 }
 
-/** Calls back once for each controller, when there is an object of one of its kinds. @returns what ends it. */
+/** Calls back once for each controller, when an object of one of its kinds exists. @returns a function that ends it. */
 function whenConcerned(
   controllers: readonly AnyController[],
   objects: ObjectFeed,
@@ -98,7 +98,7 @@ function whenConcerned(
   });
 }
 
-/** The kinds without any object of which a controller has nothing to do; none where that cannot be said. */
+/** The kinds without whose objects a controller has nothing to do; empty where that is unknown. */
 function kindsOf(controller: AnyController): readonly string[] {
   const { for: primary, watches, sources } = declarationsOf(controller);
   if (primary !== undefined) return [groupKind(primary.resource)];

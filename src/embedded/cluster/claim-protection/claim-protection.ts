@@ -1,5 +1,5 @@
-// A claim that pods use is only deleted when the last of them is gone. Shows: a finalizer that the API server gives, and
-// somebody else's objects that decide when it may go.
+// Deletes a claim that pods use only when the last of these pods is gone. This controller shows a finalizer that the
+// API server adds, and objects of other owners that decide when it is removed.
 import {
   allow,
   type Client,
@@ -13,7 +13,7 @@ import { PersistentVolumeClaim, Pod } from "../../../resource/builtin/index.ts";
 
 const FINALIZER = "kubernetes.io/pvc-protection";
 
-/** By the claims that a pod mounts. */
+/** The index of pods by the claims that they mount. */
 const byClaim = defineIndex(Pod, "claims", claimsOf);
 
 /** @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection */
@@ -32,7 +32,7 @@ export function claimProtection(): Definition {
       const claim = await client.find(PersistentVolumeClaim, { name, namespace });
       if (claim === undefined || !isHeld(claim)) return;
       const users = await client.list(Pod, { namespace, index: byClaim.is(name) });
-      // A kubelet starts no pod with a claim that is being deleted: only pods that have a node can use it.
+      // A kubelet does not start a pod whose claim is being deleted, so only pods that have a node can use it.
       if (!users.some(({ spec }) => spec.nodeName)) await release(claim, client);
     },
   });

@@ -1,4 +1,4 @@
-/** The Jobs of a CronJob: making one for a time, and removing those that are over. */
+/** Creates the Job of a CronJob for a scheduled time, and deletes finished ones. */
 import { type Client, type RunEvents } from "../../../index.ts";
 import { type CronJob, Job, type JobInput, type ObjectReference } from "../../../resource/builtin/index.ts";
 import { ending } from "../job/conditions.ts";
@@ -9,7 +9,7 @@ import { TimeZone, wallTimestamp } from "./local-time.ts";
 const SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 const MINUTE = 60_000;
 
-/** The time is part of the name, so that no time has two Jobs. */
+/** Names the Job after its time, so that no time has two Jobs. */
 export function jobName({ metadata }: CronJob, time: number): string {
   return `${metadata.name}-${Math.floor(time / MINUTE)}`;
 }
@@ -39,7 +39,7 @@ interface Removal {
   readonly events: RunEvents;
 }
 
-/** Whether the Job is gone, or going. */
+/** Whether the Job is gone or being deleted. */
 export async function deleteJob({ metadata }: Job, { client, events }: Removal): Promise<boolean> {
   const { name, namespace = "" } = metadata;
   try {
@@ -52,7 +52,7 @@ export async function deleteJob({ metadata }: Job, { client, events }: Removal):
   return true;
 }
 
-/** Removes the oldest Jobs that ended, beyond the limits. @returns those that are gone. */
+/** Deletes the oldest finished Jobs beyond the history limits. @returns those that are gone. */
 export async function removeOld({ spec }: CronJob, jobs: readonly Job[], removal: Removal): Promise<Job[]> {
   const removed: Job[] = [];
   for (const [type, limit] of [

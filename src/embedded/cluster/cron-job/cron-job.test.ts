@@ -8,7 +8,7 @@ const key = { namespace, name: "tick" };
 const minute = 60_000;
 const start = Date.parse("2024-03-10T10:00:30Z");
 
-/** `lasting` pods run until they are deleted. */
+/** With `lasting`, pods run until they are deleted. */
 function create(cluster: TestCluster, spec: Partial<CronJobSpec>, lasting = false): Promise<CronJob> {
   const annotations = lasting ? { "pods.binnacle.dev/exits-after": "never" } : {};
   const pod = { restartPolicy: "Never", containers: [{ name: "work", image: "work" }] };
@@ -35,13 +35,13 @@ async function reasons(cluster: TestCluster): Promise<(string | undefined)[]> {
   return events.filter(({ regarding }) => regarding?.kind === "CronJob").map(({ reason }) => reason);
 }
 
-/** The CronJob has been looked at, and waits. */
+/** Waits until the controller has looked at the CronJob. */
 async function seen(cluster: TestCluster): Promise<void> {
   await eventually(async () => (await cluster.client.find(CronJob, key)) !== undefined);
   await settled();
 }
 
-/** All that was to come of a change has come: it happens in this process, in turns of the event loop. */
+/** Waits until everything that follows from a change has happened: it all runs in this process, in turns of the event loop. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) await Bun.sleep(1);
 }
@@ -114,7 +114,7 @@ describe("cronJobController", () => {
     await cluster.client.patch(CronJob, key, { type: "merge", body: { spec: { suspend: false } } });
     await settled();
     expect(await jobNames(cluster)).toEqual([]);
-    await clock.advanceInTurns(24 * 60 * minute); // at once, the run would begin five minutes too late
+    await clock.advanceInTurns(24 * 60 * minute); // if it ran at once, the run would begin five minutes too late
     await eventuallyJobs(cluster, "2024-03-11T11:00:00Z");
   });
 });

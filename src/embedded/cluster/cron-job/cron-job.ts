@@ -1,5 +1,5 @@
-// A CronJob makes a Job at each time of a schedule. Shows: work that time asks for, an injected clock, and a name that
-// makes doing something twice impossible.
+// Creates a Job at each time of a schedule. This controller shows work that the clock triggers, an injected clock,
+// and a name that makes repeating a step impossible.
 import { allow, defineController, defineIndex, type Definition, isAlreadyExists, type Result } from "../../../index.ts";
 import { CronJob, Job } from "../../../resource/builtin/index.ts";
 import { type Clock, systemClock } from "../../../platform/clock.ts";
@@ -17,7 +17,7 @@ const byController = defineIndex(Job, "controller", controllerUid);
 
 /** @see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ */
 export function cronJobController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
-  // By UID: a schedule that changed asks for nothing before its next time.
+  // By UID: the schedule at the last run. A schedule that has just changed starts nothing before its next time.
   const schedules = new Remembered<string>();
   return defineController({
     name: "cronjob-controller",
@@ -25,7 +25,6 @@ export function cronJobController({ clock = systemClock }: { readonly clock?: Cl
     owns: [Job],
     reads: [Job],
     uses: [allow(Job, "create", "delete"), allow(CronJob, "status/update")],
-    // A Job that was there already may have ended before the status named it.
     async reconcile(cronJob, { client, events }) {
       const { uid, namespace } = cronJob.metadata;
       const run: CronRun = { client, events, now: clock.now(), status: statusOf(cronJob) };
@@ -47,12 +46,12 @@ export function cronJobController({ clock = systemClock }: { readonly clock?: Cl
   });
 }
 
-/** `Infinity` for never. */
+/** Runs again after this many milliseconds; `Infinity` means never. */
 function at(wait: number): Result | undefined {
   return wait < Infinity ? { requeueAfter: wait } : undefined;
 }
 
-/** `undefined` when nothing is to be started until the CronJob is changed. */
+/** Parses the schedule; `undefined` when nothing may start until the CronJob changes. */
 function scheduleOf({ spec }: CronJob, { events }: CronRun): Schedule | undefined {
   let zone: TimeZone;
   try {
@@ -76,7 +75,7 @@ function scheduleOf({ spec }: CronJob, { events }: CronRun): Schedule | undefine
   }
 }
 
-/** Starts the run that is due, if the policy lets it. */
+/** Starts the run that is due, if the concurrency policy allows it. */
 async function startDue(cronJob: CronJob, schedule: Schedule, run: CronRun): Promise<Result | undefined> {
   const { events, now, status } = run;
   const later = () => {
@@ -116,7 +115,7 @@ async function startDue(cronJob: CronJob, schedule: Schedule, run: CronRun): Pro
   return later();
 }
 
-/** @throws when one cannot be deleted. */
+/** Deletes the Jobs that are running. @throws when one cannot be deleted. */
 async function removeActive({ metadata: { namespace = "" } }: CronJob, run: CronRun): Promise<void> {
   for (const { name = "", uid } of run.status.active) {
     const job = await run.client.get(Job, { name, namespace });
@@ -125,7 +124,7 @@ async function removeActive({ metadata: { namespace = "" } }: CronJob, run: Cron
   }
 }
 
-/** Whether the Job was started, by this run or by one whose status was lost. */
+/** Creates the Job, or finds the one of an earlier run whose status was lost. @returns whether a new run has begun. */
 async function start(cronJob: CronJob, time: number, run: CronRun): Promise<boolean> {
   const { client, events, status } = run;
   const wanted = jobFor(cronJob, time);

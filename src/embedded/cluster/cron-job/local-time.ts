@@ -1,6 +1,6 @@
-/** The clock on a wall in a time zone. */
+/** Converts between points in time and the wall clock of a time zone. */
 
-/** A date and a time of day; months and days from 1, the weekday from 0 for Sunday. */
+/** A date and a time of day. Months and days count from 1, weekdays from 0 for Sunday. */
 export interface WallTime {
   readonly year: number;
   readonly month: number;
@@ -21,7 +21,7 @@ export class TimeZone {
     this.#format = new Intl.DateTimeFormat("en-US", { timeZone: name, hourCycle: "h23", ...FIELDS });
   }
 
-  /** What the wall clock shows. @param time milliseconds since the epoch */
+  /** Returns what the wall clock shows. @param time milliseconds since the epoch */
   at(time: number): WallTime {
     const wall = new Date(time + this.offset(time));
     return {
@@ -35,9 +35,9 @@ export class TimeZone {
   }
 
   /**
-   * When the wall clock shows this; months and days may be out of range.
+   * Returns the time at which the wall clock shows this; months and days may be out of range.
    *
-   * Where it shows that twice or never, it is the time that Go's `time.Date` gives.
+   * Where the clock shows it twice or never, the result is that of Go's `time.Date`.
    */
   time({ year, month, day, hour = 0 }: Pick<WallTime, "year" | "month" | "day"> & { readonly hour?: number }): number {
     const wall = Date.UTC(year, month - 1, day, hour);
@@ -45,7 +45,7 @@ export class TimeZone {
     return wall - this.offset(guess);
   }
 
-  /** Milliseconds that the wall clock is ahead of UTC. */
+  /** Returns by how many milliseconds the wall clock is ahead of UTC. */
   offset(time: number): number {
     if (this.#format === undefined) return 0;
     const parts: Record<string, number> = {};
@@ -64,7 +64,7 @@ const FIELDS = {
   second: "numeric",
 } as const;
 
-/** RFC 3339 with the zone's offset. */
+/** Formats a time as RFC 3339 with the zone's offset. */
 export function wallTimestamp(time: number, zone: TimeZone): string {
   const offset = zone.offset(time);
   const wall = new Date(time + offset).toISOString().slice(0, 19);

@@ -1,22 +1,22 @@
-/** Which run of a CronJob is due, when it may have missed some. */
+/** Finds the run of a CronJob that is due, when earlier ones may have been missed. */
 import type { CronJob } from "../../../resource/builtin/index.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** The clocks of machines differ: the next look is a little late rather than too early. */
+/** Clocks of machines differ, so the next look comes a little late rather than too early. */
 const SKEW = 100;
 
-/** Runs that were missed in such a number are told of. */
+/** From this number on, missed runs are reported. */
 const MANY = 100;
 
 export interface Due {
-  /** Before which nothing is asked for; milliseconds since the epoch. */
+  /** No run is due before this time, in milliseconds since the epoch. */
   readonly earliest: number;
-  /** The last time that has come; `undefined` for none since the last run. */
+  /** The last scheduled time that has passed; `undefined` when there is none since the last run. */
   readonly last: number | undefined;
   readonly missed: "none" | "few" | "many";
 }
 
-/** @throws Error when the schedule never comes to a time, such as February 30th. */
+/** Finds the run that is due. @throws Error when the schedule never matches, as with February 30th. */
 export function dueRun(job: CronJob, schedule: Schedule, options: { now: number; deadline: boolean }): Due {
   const { now, deadline } = options;
   const { startingDeadlineSeconds } = job.spec;
@@ -33,7 +33,7 @@ export function dueRun(job: CronJob, schedule: Schedule, options: { now: number;
   const between = second - first;
   const count = Math.floor((now - first) / between) + 1;
   let last: number | undefined;
-  // Schedules are not regular: from one before what a regular one would come to.
+  // Schedules are not regular, so the search begins one step before the time that a regular schedule would give.
   for (
     let time = schedule.next(first + (count - 2) * between);
     time !== undefined && time <= now;
@@ -44,7 +44,7 @@ export function dueRun(job: CronJob, schedule: Schedule, options: { now: number;
   return { earliest, last, missed: count > MANY ? "many" : "few" };
 }
 
-/** Milliseconds until the next look at a CronJob. */
+/** Returns the milliseconds until the next look at a CronJob. */
 export function untilNext(job: CronJob, schedule: Schedule, now: number): number {
   const from = (): number => {
     try {

@@ -1,8 +1,9 @@
 /**
- * Schedules in the form of cron, with the meaning that Kubernetes gives them.
+ * Parses schedules in cron's form, with the meaning that Kubernetes gives them.
  *
- * It goes as robfig/cron v3 does, which Kubernetes uses. Other readers of cron differ in `5/15`, in which fields count as
- * open, in what they take besides, and over the hours that daylight saving time skips and repeats.
+ * It follows robfig/cron v3, the library that Kubernetes uses. Other cron parsers differ in `5/15`, in which fields
+ * count as unrestricted, in the syntax that they accept besides, and in the hours that daylight saving time skips or
+ * repeats.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#schedule-syntax
  */
@@ -12,17 +13,17 @@ import { TimeZone, type WallTime } from "./local-time.ts";
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** Without a time within so many years there is none. */
+/** A schedule that does not match within this many years never matches. */
 const YEARS = 5;
 
 export interface Schedule {
-  /** The first time after `time`, both in milliseconds since the epoch; `undefined` when there is none. */
+  /** Returns the first time after `time`, both in milliseconds since the epoch; `undefined` when there is none. */
   next(time: number): number | undefined;
 }
 
 interface Field {
   readonly values: ReadonlySet<number>;
-  /** It was left open, with `*` or `?`. */
+  /** Whether the field is unrestricted, with `*` or `?`. */
   readonly isOpen: boolean;
 }
 
@@ -47,7 +48,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   ["@hourly", "0 * * * *"],
 ]);
 
-/** @param zone that of the schedule itself goes before it. @throws Error that says what is wrong. */
+/** Parses a schedule. @param zone used unless the schedule names its own. @throws Error that says what is wrong. */
 export function parseSchedule(text: string, zone: TimeZone): Schedule {
   const [, name, rest] = /^(?:CRON_)?TZ=(\S+)\s+(.*)$/.exec(text) ?? [];
   if (name !== undefined && rest !== undefined) return parseSchedule(rest, new TimeZone(name));
@@ -67,7 +68,7 @@ export function parseSchedule(text: string, zone: TimeZone): Schedule {
   return { next: (time) => nextTime(fields, time, zone) };
 }
 
-/** Whole seconds, at least one. */
+/** The interval in whole seconds, at least one. */
 function every(duration: number): Schedule {
   const seconds = Math.max(1, Math.floor(duration / SECOND)) * SECOND;
   return { next: (time) => Math.floor(time / SECOND) * SECOND + seconds };
@@ -76,7 +77,7 @@ function every(duration: number): Schedule {
 interface Bounds {
   readonly low: number;
   readonly high: number;
-  /** Of `low` and what follows it. */
+  /** The names of the values, from `low` on. */
   readonly names?: readonly string[];
 }
 
@@ -92,7 +93,7 @@ function parseField(text: string, bounds: Bounds): Field {
     const by = step === undefined ? 1 : numberIn(step);
     const start = isAll ? bounds.low : numberIn(first, bounds);
     let end = isAll ? bounds.high : last === undefined ? start : numberIn(last, bounds);
-    if (step !== undefined && last === undefined) end = bounds.high; // 5/15 is 5-59/15
+    if (step !== undefined && last === undefined) end = bounds.high; // 5/15 means 5-59/15
     check(part, { start, end, by }, bounds);
     isOpen ||= isAll && by === 1;
     for (let value = start; value <= end; value += by) values.add(value);
@@ -115,19 +116,19 @@ function check(part: string, range: { start: number; end: number; by: number }, 
   if (by === 0) throw new Error(`step of range should be a positive number: ${part}`);
 }
 
-/** Two fields that both name days are alternatives. */
+/** When both fields name days, a day that matches either one matches. */
 function isDay({ day, weekday }: Fields, wall: WallTime): boolean {
   const [isInMonth, isInWeek] = [day.values.has(wall.day), weekday.values.has(wall.weekday)];
   return day.isOpen || weekday.isOpen ? isInMonth && isInWeek : isInMonth || isInWeek;
 }
 
-/** Goes forward field by field, from months to minutes, and begins again where a field wraps around. */
+/** Advances field by field, from months to minutes, and starts over where a field wraps around. */
 function nextTime(fields: Fields, after: number, zone: TimeZone): number | undefined {
   let time = Math.floor(after / SECOND) * SECOND + SECOND;
   let wall = zone.at(time);
   const lastYear = wall.year + YEARS;
   let isMoved = false;
-  /** What is smaller than the first field that moves begins anew. */
+  /** Resets the fields that are smaller than the first one that moves. */
   const move = (start: number, step: (from: number) => number) => {
     time = step(isMoved ? time : start);
     isMoved = true;

@@ -1,4 +1,4 @@
-/** Which Jobs of a CronJob run, by its status and in fact. */
+/** Compares which Jobs of a CronJob its status lists with those that exist. */
 import type { Client, RunEvents } from "../../../index.ts";
 import { CronJob, Job, type ObjectReference } from "../../../resource/builtin/index.ts";
 import { ending } from "../job/conditions.ts";
@@ -23,7 +23,7 @@ export function statusOf({ status: { active = [], lastScheduleTime, lastSuccessf
   return { active, lastScheduleTime, lastSuccessfulTime, isDirty: false };
 }
 
-/** The whole status, also what others wrote into it. */
+/** The whole status, including what others have written into it. */
 export async function writeStatus(cronJob: CronJob, { client, status }: CronRun): Promise<void> {
   const { active, lastScheduleTime, lastSuccessfulTime, isDirty } = status;
   if (!isDirty) return;
@@ -41,7 +41,7 @@ export function deactivate({ status }: CronRun, uid: string | undefined): void {
   status.isDirty = true;
 }
 
-/** Compares the status with the Jobs that are there. */
+/** Compares the status with the Jobs that exist, and removes from it those that have ended. */
 export async function takeStock(cronJob: CronJob, jobs: readonly Job[], run: CronRun): Promise<void> {
   const { events, status } = run;
   for (const job of jobs) {

@@ -1,4 +1,4 @@
-/** The pod that a daemon set puts on a node. */
+/** Makes the pod that a daemon set runs on a node. */
 import type {
   Affinity,
   DaemonSet,
@@ -13,7 +13,7 @@ const GENERATION_LABEL = "pod-template-generation";
 const GENERATION_ANNOTATION = "deprecated.daemonset.template.generation";
 const NODE_NAME = "metadata.name";
 
-/** What befalls a node must not drive its daemons away. */
+/** Problems of a node must not evict its daemons. */
 const always: readonly Toleration[] = [
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
   { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute" },
@@ -28,7 +28,7 @@ const withHostNetwork: Toleration = {
   effect: "NoSchedule",
 };
 
-/** The spec with the tolerations of a daemon. */
+/** Returns the spec with the tolerations of a daemon. */
 export function tolerant(spec: PodSpec): PodSpec {
   const tolerations = [...(spec.tolerations ?? [])];
   for (const toleration of spec.hostNetwork === true ? [...always, withHostNetwork] : always) {
@@ -43,7 +43,7 @@ function isSameTaint(a: Toleration, b: Toleration): boolean {
   return a.key === b.key && a.effect === b.effect && a.operator === b.operator && (a.value ?? "") === (b.value ?? "");
 }
 
-/** The template of the pod for one node. */
+/** Returns the pod template for one node. */
 export function templateFor({ spec, metadata }: DaemonSet, node: string, hash: string): PodTemplateSpec {
   const { template } = spec;
   const generation = metadata.annotations?.[GENERATION_ANNOTATION];
@@ -56,7 +56,7 @@ export function templateFor({ spec, metadata }: DaemonSet, node: string, hash: s
   };
 }
 
-/** The scheduler can choose no other node; what the template required of nodes holds for this one. */
+/** Restricts the pod to its node, in addition to what the template requires of nodes. */
 function boundTo(affinity: Affinity | undefined, node: string): Affinity {
   const term = { matchFields: [{ key: NODE_NAME, operator: "In", values: [node] }] };
   return {
@@ -68,7 +68,7 @@ function boundTo(affinity: Affinity | undefined, node: string): Affinity {
   };
 }
 
-/** The node that a pod is on, or waits for. */
+/** The node that a pod runs on or waits for. */
 export function nodeOf({ spec }: Pod): string | undefined {
   if (spec.nodeName) return spec.nodeName;
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
@@ -80,7 +80,7 @@ export function nodeOf({ spec }: Pod): string | undefined {
   return undefined;
 }
 
-/** Whether a pod is of the set's present template. */
+/** Whether a pod was made from the set's present template. */
 export function isUpdated(set: DaemonSet, { metadata: { labels = {} } }: Pod, hash: string): boolean {
   const generation = set.metadata.annotations?.[GENERATION_ANNOTATION];
   return labels[HASH_LABEL] === hash || (generation !== undefined && labels[GENERATION_LABEL] === generation);

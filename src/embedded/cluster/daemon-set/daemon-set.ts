@@ -1,5 +1,5 @@
-// A DaemonSet runs one pod on every node that it fits. Shows: objects that depend on others that nobody owns (nodes),
-// bounded change during an update, and back-off per place.
+// Runs one pod on every node that it fits. This controller shows objects that depend on objects that nobody owns
+// (nodes), bounded change during an update, and a back-off per node.
 import { allow, type Client, defineController, type Definition, type RunEvents, watch } from "../../../index.ts";
 import { ControllerRevision, DaemonSet, Node, Pod } from "../../../resource/builtin/index.ts";
 import { sameJson } from "../../../resource/json.ts";
@@ -18,7 +18,7 @@ import { hashOf, revisionsOf } from "./revisions.ts";
 import { nextStep, type Step } from "./rolling-update.ts";
 import { statusOf } from "./status.ts";
 
-/** At most so many pods are made, and so many deleted, in one run. */
+/** The most pods that one run creates, and the most that it deletes. */
 const BURST = 250;
 
 /** @see https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/ */
@@ -32,7 +32,7 @@ export function daemonSetController({ clock = systemClock }: { readonly clock?: 
     watches: [
       watch(Pod, { match: isOrphan, enqueue: setsFor }),
       watch(Node, {
-        // Nodes report their health all the time; only this decides which pods they get.
+        // Nodes report their health all the time; only these fields decide which pods they get.
         on: ({ type, object, old }) =>
           type === "update"
             ? !sameJson(object.metadata.labels, old?.metadata.labels) ||
@@ -55,7 +55,7 @@ export function daemonSetController({ clock = systemClock }: { readonly clock?: 
       let wait = Infinity;
       try {
         wait = await placePods(set, await look(), { run, backOff });
-        // What was just made and deleted is seen: own writes are in the cache at once.
+        // Pods that were just created and deleted are visible here, because own writes reach the cache at once.
         if (set.spec.updateStrategy?.type === "RollingUpdate") {
           await take(nextStep(set, { ...run, byNode: await look() }), set, run);
         }
@@ -77,7 +77,7 @@ interface SetRun {
   readonly client: Client;
   readonly events: RunEvents;
   readonly nodes: readonly Node[];
-  /** Of the set's present template. */
+  /** The hash of the set's present template. */
   readonly hash: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -88,7 +88,7 @@ interface Placing {
   readonly backOff: FailureBackOff;
 }
 
-/** One pod on each node that fits, none on the others. @returns milliseconds until failed pods may be replaced */
+/** Runs one pod on each node that fits and none on the others. @returns milliseconds until failed pods may be replaced */
 async function placePods(set: DaemonSet, byNode: PodsByNode, { run, backOff }: Placing): Promise<number> {
   const { nodes, events, hash, now } = run;
   const create: string[] = [];
@@ -112,7 +112,7 @@ async function placePods(set: DaemonSet, byNode: PodsByNode, { run, backOff }: P
   return wait;
 }
 
-/** Makes and deletes pods. @throws the first failure, after the rest was tried. */
+/** Creates and deletes pods. @throws the first failure, after all others were tried. */
 async function take({ create, remove }: Step, set: DaemonSet, run: SetRun): Promise<void> {
   const names = create.slice(0, BURST).values();
   const start = () => createPod(podOf(templateFor(set, names.next().value ?? "", run.hash), set), run);
@@ -129,7 +129,7 @@ function tellEnd({ metadata: { namespace, name }, status }: Pod, node: string, e
   else events.normal("SucceededDaemonPod", `Found succeeded ${pod}, will try to delete it`);
 }
 
-/** The sets that a node asks to do something. */
+/** Returns the keys of the sets that a changed node affects. */
 async function setsOn(node: Node, { client }: { readonly client: Pick<Client, "list"> }): Promise<DaemonSet[]> {
   const concerned: DaemonSet[] = [];
   for (const set of await client.list(DaemonSet)) {
@@ -142,7 +142,7 @@ async function setsOn(node: Node, { client }: { readonly client: Pick<Client, "l
   return concerned;
 }
 
-/** The sets that would adopt a pod. */
+/** Returns the keys of the sets that would adopt a pod. */
 async function setsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<DaemonSet[]> {
   const sets = await client.list(DaemonSet, { namespace: pod.metadata.namespace });
   return sets.filter(({ spec: { selector } }) => isSelectedBy({ selector }, pod));
@@ -162,11 +162,11 @@ function podsOf(set: DaemonSet, client: Client): Promise<Pod[]> {
   return ownedPods(set, { client, ownerKind: DaemonSet, selector: set.spec.selector });
 }
 
-/** Deletes the oldest revisions that no pod has. */
+/** Deletes the oldest revisions that no pod uses. */
 async function truncate(old: readonly ControllerRevision[], set: DaemonSet, client: Client): Promise<void> {
   const live = new Set((await podsOf(set, client)).map(({ metadata }) => metadata.labels?.[HASH_LABEL]));
   const unused = old.filter((revision) => !live.has(hashOf(revision)));
-  // Those in use count towards the limit, and stay.
+  // Revisions in use count towards the limit and stay.
   const limit = (set.spec.revisionHistoryLimit ?? 10) - (old.length - unused.length);
   await truncateHistory(client, unused, Math.max(0, limit));
 }

@@ -1,4 +1,7 @@
-/** Replacing a daemon's failed pod later and later, because a kubelet that refuses one will refuse the next. */
+/**
+ * Delays the replacement of a daemon's failed pods more and more, because a kubelet that rejects one pod will reject
+ * the next.
+ */
 
 const FIRST = 1_000;
 const LONGEST = 15 * 60_000;
@@ -8,11 +11,11 @@ interface Entry {
   since: number;
 }
 
-/** By place: how long after the last replacement the next one has to wait. */
+/** The last replacement at each place, and how long the next one has to wait. */
 export class FailureBackOff {
   readonly #entries = new Map<string, Entry>();
 
-  /** Milliseconds to wait until a failed pod may be replaced; with 0 the replacement counts. */
+  /** Returns the milliseconds until a failed pod may be replaced; when it returns 0, the replacement is counted. */
   next(place: string, now: number): number {
     for (const [key, { since }] of this.#entries) if (now - since > 2 * LONGEST) this.#entries.delete(key);
     const entry = this.#entries.get(place);

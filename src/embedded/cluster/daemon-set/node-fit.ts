@@ -1,18 +1,18 @@
-/** Whether a daemon's pod belongs on a node, and whether one that is there may stay. */
+/** Decides whether a daemon's pod belongs on a node, and whether an existing one may stay. */
 import type { Node, PodSpec } from "../../../resource/builtin/index.ts";
 import { isSelected, isTolerated } from "../pods/node-fit.ts";
 
-/** What a node means for a daemon. */
+/** What a daemon may do on a node. */
 export interface Fit {
-  /** A pod belongs on it. */
+  /** Whether a new pod should run on it. */
   readonly shouldRun: boolean;
-  /** One that is there already may stay. */
+  /** Whether an existing pod may stay. */
   readonly mayStay: boolean;
 }
 
 const REFUSED: Fit = { shouldRun: false, mayStay: false };
 
-/** How a pod, with the tolerations that it will have, fits a node. */
+/** Decides how a pod, with the tolerations that it will have, fits a node. */
 export function fitOf(spec: PodSpec, node: Node): Fit {
   if (spec.nodeName && spec.nodeName !== node.metadata.name) return REFUSED;
   if (!isSelected(spec, node)) return REFUSED;

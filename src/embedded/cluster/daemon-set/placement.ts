@@ -1,14 +1,14 @@
-/** Which pods of a daemon set are missing on a node, and which are too many. */
+/** Finds the pods of a daemon set that a node lacks and those that it has too many of. */
 import type { DaemonSet, Node, Pod } from "../../../resource/builtin/index.ts";
 import { isAvailable, isFinished, isReady } from "../workload/pod-state.ts";
 import { HASH_LABEL, nodeOf, tolerant } from "./daemon-pod.ts";
 import { type Fit, fitOf } from "./node-fit.ts";
 import { allowsSurge } from "./strategy.ts";
 
-/** The pods of a set by the node that they are on or wait for. */
+/** Groups the pods of a set by the node that they run on or wait for. */
 export type PodsByNode = ReadonlyMap<string, readonly Pod[]>;
 
-/** Pods that are finished and on their way out are nobody's any more. */
+/** Ignores finished pods that are being deleted. */
 export function groupByNode(pods: readonly Pod[]): Map<string, Pod[]> {
   const byNode = new Map<string, Pod[]>();
   for (const pod of pods) {
@@ -22,22 +22,22 @@ export function groupByNode(pods: readonly Pod[]): Map<string, Pod[]> {
   return byNode;
 }
 
-/** How the set's pods fit a node. */
+/** How the set's pods fit this node. */
 export function fitFor({ spec }: DaemonSet, node: Node): Fit {
   return fitOf(tolerant(spec.template.spec), node);
 }
 
 export interface Placement {
-  /** The node lacks a pod. */
+  /** Whether the node needs a pod. */
   readonly isMissing: boolean;
   readonly excess: readonly Pod[];
-  /** Pods that came to an end although daemons run for ever: to be replaced. */
+  /** Pods that have ended although daemons run for ever, and that must be replaced. */
   readonly ended: readonly Pod[];
 }
 
 interface Seen {
   readonly pods: readonly Pod[] | undefined;
-  /** Of the set's present template. */
+  /** The hash of the set's present template. */
   readonly hash: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -51,12 +51,12 @@ export function placementOn(node: Node, set: DaemonSet, { pods, hash, now }: See
   const running = staying.filter((pod) => !isFinished(pod)).sort(byAge);
   const ended = staying.filter(isFinished);
   if (!allowsSurge(set)) return { isMissing: false, excess: running.slice(1), ended };
-  // A surge needs one pod that is not on its way out.
+  // A surge needs one pod that is not being deleted.
   if (running.length <= 1) return { isMissing: running.length === 0 && shouldRun, excess: [], ended };
   return { isMissing: false, excess: supersededOf(running, { hash, now, set }), ended };
 }
 
-/** Of an old and a new pod both stay for as long as the old one is ready and the new one is not yet available. */
+/** Keeps both an old and a new pod while the old one is ready and the new one is not available yet. */
 function supersededOf(
   running: readonly Pod[],
   { hash, now, set }: { readonly hash: string; readonly now: number; readonly set: DaemonSet },
@@ -71,14 +71,14 @@ function supersededOf(
   return superseded;
 }
 
-/** Scheduled pods first, then by age. */
+/** Orders scheduled pods first, then by age. */
 export function byAge(a: Pod, b: Pod): number {
   const scheduled = Number(!a.spec.nodeName) - Number(!b.spec.nodeName);
   const age = Date.parse(a.metadata.creationTimestamp ?? "") - Date.parse(b.metadata.creationTimestamp ?? "");
   return scheduled || age || (a.metadata.name < b.metadata.name ? -1 : 1);
 }
 
-/** Pods that wait for a node that is no more: nobody else would remove them. */
+/** Pods that wait for a node that does not exist any more; nobody else would remove them. */
 export function strandedPods(byNode: PodsByNode, nodes: readonly Node[]): Pod[] {
   const names = new Set(nodes.map(({ metadata }) => metadata.name));
   return [...byNode].flatMap(([node, pods]) => (names.has(node) ? [] : pods.filter(({ spec }) => !spec.nodeName)));

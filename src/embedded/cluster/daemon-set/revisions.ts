@@ -1,4 +1,4 @@
-/** The revision of a daemon set's template, found in its history or made. */
+/** Finds the revision of a daemon set's template in its history, or creates it. */
 import type { Client } from "../../../index.ts";
 import { ControllerRevision, type DaemonSet, Pod } from "../../../resource/builtin/index.ts";
 import { createRevision, renumber } from "../revision/history.ts";
@@ -8,11 +8,11 @@ import { templateHash } from "../workload/template-hash.ts";
 import { HASH_LABEL } from "./daemon-pod.ts";
 
 export interface Revisions {
-  /** Of the present template. */
+  /** The revision of the present template. */
   readonly hash: string;
-  /** Of earlier templates, oldest first. */
+  /** The revisions of earlier templates, oldest first. */
   readonly old: readonly ControllerRevision[];
-  /** How many names were taken already; `undefined` for none ever. */
+  /** How many name collisions there have been; `undefined` for none. */
   readonly collisions: number | undefined;
 }
 
@@ -20,7 +20,7 @@ export function hashOf({ metadata: { labels, name } }: ControllerRevision): stri
   return labels?.[HASH_LABEL] ?? name;
 }
 
-/** @param history oldest first */
+/** Finds or creates the revision. @param history oldest first */
 export async function revisionsOf(
   set: DaemonSet,
   history: readonly ControllerRevision[],
@@ -34,7 +34,7 @@ export async function revisionsOf(
   let current = same.at(-1);
   if (current !== undefined) {
     for (const duplicate of same.slice(0, -1)) await replaceWith(current, duplicate, { client, pods });
-    if (current.revision < number) current = await renumber(client, current, number); // rolled back
+    if (current.revision < number) current = await renumber(client, current, number); // a rollback brought it back
   }
   while (current === undefined) {
     current = await create(set, client, { data, number, collisions });
@@ -69,7 +69,7 @@ function create(
   });
 }
 
-/** Two revisions of one template are one: its pods are those of the newer. */
+/** Merges two revisions with the same template: the pods of the older one now belong to the newer. */
 async function replaceWith(
   kept: ControllerRevision,
   { metadata: { name, namespace = "" } }: ControllerRevision,

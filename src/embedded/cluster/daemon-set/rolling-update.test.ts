@@ -3,8 +3,8 @@ import type { DaemonSet, Node, Pod, RollingUpdateDaemonSet } from "../../../reso
 import { nextStep } from "./rolling-update.ts";
 
 /**
- * One letter for each pod of a node: `n` is of the new template, `o` of the old one; in upper case it is not ready, `x`
- * is on its way out.
+ * One letter for each pod of a node: `n` was made from the new template and `o` from the old one. An upper-case
+ * letter stands for a pod that is not ready, `x` for one that is being deleted.
  */
 function step(
   places: readonly string[],

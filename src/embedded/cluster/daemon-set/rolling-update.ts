@@ -1,8 +1,8 @@
 /**
- * The next step of a daemon set's rolling update.
+ * Decides the next step of a daemon set's rolling update.
  *
- * Without a surge it only deletes old pods, and the missing ones are made in their place; with a surge it makes the new
- * pod first and deletes the old one when that is available.
+ * Without a surge it only deletes old pods, and missing pods are created in their place. With a surge it creates the
+ * new pod first and deletes the old one when the new one is available.
  *
  * @see https://kubernetes.io/docs/tasks/manage-daemon/update-daemon-set/
  */
@@ -14,26 +14,26 @@ import { limitsOf } from "./strategy.ts";
 
 export interface Step {
   readonly remove: readonly Pod[];
-  /** Names of nodes. */
+  /** The names of the nodes that get a pod. */
   readonly create: readonly string[];
 }
 
 interface Seen {
   readonly nodes: readonly Node[];
   readonly byNode: PodsByNode;
-  /** Of the set's present template. */
+  /** The hash of the set's present template. */
   readonly hash: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** One node during an update: at most one pod of either template. */
+/** A node during an update, with at most one pod from each template. */
 interface Place {
   readonly node: Node | undefined;
   readonly name: string;
   readonly fresh: Pod | undefined;
   readonly old: Pod | undefined;
-  /** There are more pods than that: they are removed first. */
+  /** Whether the node has more pods than that; the surplus is deleted first. */
   readonly isCrowded: boolean;
 }
 
@@ -60,7 +60,7 @@ function placesOf(set: DaemonSet, { nodes, byNode, hash }: Seen, eligible: reado
 
 type Availability = (pod: Pod) => boolean;
 
-/** Old pods that may go: all that are not available, and others until too many would be unavailable. */
+/** Returns the old pods that may be deleted: all unavailable ones, and available ones up to `maxUnavailable`. */
 function replaceable(places: readonly Place[], available: Availability, maxUnavailable: number): Pod[] {
   let unavailable = 0;
   const broken: Pod[] = [];
@@ -98,14 +98,14 @@ function surge(places: readonly Place[], { set, available, maxSurge, wanted }: S
     }
     const first = old ?? fresh;
     if (first !== undefined && available(first)) availables++;
-    if (old === undefined) continue; // what is missing is made anyway
+    if (old === undefined) continue; // a missing pod is created anyway
     if (fresh !== undefined) {
       if (available(fresh)) remove.push(old);
       else surging++;
     } else if (node === undefined || !fitFor(set, node).shouldRun) (available(old) ? leaving : remove).push(old);
     else (available(old) ? candidates : broken).push(name);
   }
-  // Where the daemon is no longer wanted it stays until enough others are available.
+  // Where the daemon does not belong any more, it stays until enough others are available.
   remove.push(...leaving.slice(0, Math.max(0, availables - wanted)));
   return { remove, create: [...broken, ...candidates.slice(0, Math.max(0, maxSurge - surging))] };
 }

@@ -1,4 +1,4 @@
-/** What a daemon set says of its pods. */
+/** Computes the status of a daemon set from its pods. */
 import type { DaemonSet, DaemonSetStatus, Node } from "../../../resource/builtin/index.ts";
 import { isAvailable, isReady } from "../workload/pod-state.ts";
 import { isUpdated } from "./daemon-pod.ts";
@@ -7,7 +7,7 @@ import { byAge, fitFor, type PodsByNode } from "./placement.ts";
 interface Seen {
   readonly nodes: readonly Node[];
   readonly byNode: PodsByNode;
-  /** Of the set's present template. */
+  /** The hash of the set's present template. */
   readonly hash: string;
   /** Milliseconds since the epoch. */
   readonly now: number;

@@ -1,7 +1,7 @@
-/** How many pods a daemon set's update may take away or add at a time. */
+/** How many pods a daemon set's update may remove or add at a time. */
 import type { DaemonSet, IntOrString } from "../../../resource/builtin/index.ts";
 
-/** Whether there may be two pods on a node during an update. */
+/** Whether a node may have two pods during an update. */
 export function allowsSurge(set: DaemonSet): boolean {
   return limitsOf(set, 1).maxSurge > 0;
 }
@@ -11,7 +11,7 @@ export interface Limits {
   readonly maxUnavailable: number;
 }
 
-/** Shares are rounded up; one of both is at least one. */
+/** Percentages are rounded up, and at least one of the two limits is 1. */
 export function limitsOf({ spec }: DaemonSet, nodes: number): Limits {
   const { type, rollingUpdate } = spec.updateStrategy ?? {};
   const isRolling = type === "RollingUpdate" && rollingUpdate !== undefined;

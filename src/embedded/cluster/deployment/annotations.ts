@@ -1,17 +1,17 @@
-/** What a Deployment notes on its ReplicaSets: revisions, and the sizes that it had in mind. */
+/** The annotations that a Deployment keeps on its ReplicaSets: revisions and desired sizes. */
 import { limitsOf } from "./limits.ts";
 import type { Deployment_, ReplicaSet_ } from "./run.ts";
 
 export const REVISION = "deployment.kubernetes.io/revision";
 const HISTORY = "deployment.kubernetes.io/revision-history";
-/** The wanted replicas at the last change: when it differs, the Deployment was scaled. */
+/** The desired replicas at the last change; a difference means that the Deployment was scaled. */
 const DESIRED = "deployment.kubernetes.io/desired-replicas";
-/** The same with the surge. */
+/** The desired replicas plus the surge. */
 const MAX = "deployment.kubernetes.io/max-replicas";
 
 const LONGEST_HISTORY = 2000;
 
-/** Not copied from a Deployment to its ReplicaSets. */
+/** These annotations are not copied from a Deployment to its ReplicaSets. */
 const own: ReadonlySet<string> = new Set([
   "kubectl.kubernetes.io/last-applied-configuration",
   "deprecated.deployment.rollback.to",
@@ -23,12 +23,12 @@ const own: ReadonlySet<string> = new Set([
 
 type Annotated = { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> | undefined } };
 
-/** 0 when it has none. */
+/** The revision of an object; 0 when it has none. */
 export function revisionOf({ metadata }: Annotated): number {
   return Number(metadata.annotations?.[REVISION] ?? 0) || 0;
 }
 
-/** The wanted replicas that a ReplicaSet was last told of. */
+/** The desired replicas that a ReplicaSet carries. */
 export function desiredReplicas({ metadata }: Annotated): number | undefined {
   return wholeNumber(metadata.annotations?.[DESIRED]);
 }
@@ -41,7 +41,10 @@ function wholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** The Deployment's own, and the revision; a ReplicaSet that comes back notes the revisions it had. */
+/**
+ * Returns the Deployment's own annotations and the revision; a ReplicaSet that becomes current again lists its
+ * earlier revisions.
+ */
 export function revisionAnnotations(
   before: Readonly<Record<string, string>>,
   { metadata }: Deployment_,
@@ -59,13 +62,13 @@ export function revisionAnnotations(
   return annotations;
 }
 
-/** The sizes that a Deployment has in mind now. */
+/** Returns the sizes that a Deployment wants now. */
 export function sizeAnnotations(deployment: Deployment_): Readonly<Record<string, string>> {
   const { replicas = 1 } = deployment.spec;
   return { [DESIRED]: String(replicas), [MAX]: String(replicas + limitsOf(deployment).maxSurge) };
 }
 
-/** Whether the sizes noted are those of now. */
+/** Whether the annotated sizes are the present ones. */
 export function isSizeAnnotated(set: ReplicaSet_, deployment: Deployment_): boolean {
   const { replicas = 1 } = deployment.spec;
   return desiredReplicas(set) === replicas && maxReplicas(set) === replicas + limitsOf(deployment).maxSurge;

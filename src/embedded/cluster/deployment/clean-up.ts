@@ -1,4 +1,4 @@
-/** Old ReplicaSets are kept for `rollout undo`, but not all of them. */
+/** Limits how many old ReplicaSets are kept for `rollout undo`. */
 import { isNotFound } from "../../../index.ts";
 import { ReplicaSet } from "../../../resource/builtin/index.ts";
 import { revisionOf } from "./annotations.ts";

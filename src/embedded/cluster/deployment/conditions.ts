@@ -1,4 +1,4 @@
-/** Conditions of Deployments, which have a time of their last update besides that of their last transition. */
+/** Sets the conditions of Deployments, which record the time of their last update besides that of their last transition. */
 import type { DeploymentCondition } from "../../../resource/builtin/index.ts";
 import { timestamp } from "../workload/time.ts";
 import type { Deployment_ } from "./run.ts";
@@ -16,14 +16,14 @@ export function conditionOf(conditions: Conditions, type: string): DeploymentCon
   return conditions?.find((one) => one.type === type);
 }
 
-/** Nothing changes when status and reason are the same, not even the message. */
+/** Leaves the condition as it is, including its message, when status and reason are the same. */
 export function withCondition(conditions: Conditions, condition: NewCondition, now: number): DeploymentCondition[] {
   const before = conditionOf(conditions, condition.type);
   if (before?.status === condition.status && before.reason === condition.reason) return [...(conditions ?? [])];
   return [...without(conditions, condition.type), renewed(condition, before, now)];
 }
 
-/** Written anew, with the time of now, whatever it was. */
+/** Replaces the condition and sets its update time to now. */
 export function withNewCondition(conditions: Conditions, condition: NewCondition, now: number): DeploymentCondition[] {
   return [...without(conditions, condition.type), renewed(condition, conditionOf(conditions, condition.type), now)];
 }
@@ -38,7 +38,7 @@ function renewed(condition: NewCondition, before: DeploymentCondition | undefine
   return { ...condition, lastUpdateTime: timestamp(now), ...(lastTransitionTime && { lastTransitionTime }) };
 }
 
-/** Whether somebody wants to know when a rollout is stuck. */
+/** Whether the Deployment has a deadline that tells when a rollout is stuck. */
 export function hasDeadline({ spec }: Deployment_): boolean {
   return spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== 0x7fffffff;
 }

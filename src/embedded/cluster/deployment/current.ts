@@ -1,4 +1,4 @@
-/** The ReplicaSet that has the Deployment's template: found, given its revision, or made. */
+/** Finds the ReplicaSet that has the Deployment's template, gives it its revision, or creates it. */
 import { edit, isAlreadyExists, RetryError } from "../../../index.ts";
 import { type PodTemplateSpec, ReplicaSet, type ReplicaSetInput } from "../../../resource/builtin/index.ts";
 import { sameJson } from "../../../resource/json.ts";
@@ -13,7 +13,7 @@ import { byAge, type DeploymentRun, patchReplicaSet, type ReplicaSet_, type Repl
 const HASH = "pod-template-hash";
 const LONGEST_NAME = 253;
 
-/** Of several with the same template the oldest is the current one. */
+/** Returns the current ReplicaSet; of several with the same template it is the oldest. */
 export function sorted(run: DeploymentRun, sets: readonly ReplicaSet_[]): ReplicaSets {
   const { template } = run.deployment.spec;
   const inOrder = [...sets].sort(byAge);
@@ -21,7 +21,7 @@ export function sorted(run: DeploymentRun, sets: readonly ReplicaSet_[]): Replic
   return { current, old: inOrder.filter((set) => set !== current) };
 }
 
-/** Brings annotations, revision and `minReadySeconds` of the current one up to date. */
+/** Updates annotations, revision and `minReadySeconds` of the current ReplicaSet. */
 export async function syncRevision(run: DeploymentRun, { current, old }: ReplicaSets): Promise<ReplicaSets> {
   if (current === undefined) return { current, old };
   const { deployment } = run;
@@ -43,7 +43,7 @@ export async function syncRevision(run: DeploymentRun, { current, old }: Replica
   return { current, old };
 }
 
-/** Makes the current one where there is none. @throws what the server says, told in the status before */
+/** Creates the current ReplicaSet. @throws what the server says, after the status reports it */
 export async function create(run: DeploymentRun, { old }: ReplicaSets): Promise<ReplicaSets> {
   const { client, events } = run;
   const wanted = replicaSetFor(run, old);
@@ -69,7 +69,7 @@ export async function create(run: DeploymentRun, { old }: ReplicaSets): Promise<
   return { current, old };
 }
 
-/** An existing one of the name is ours, or the hashes of two templates are the same: then the next name is tried. */
+/** Takes an existing ReplicaSet of that name if it is ours; when the hashes of two templates collide, it tries the next name. */
 async function known(run: DeploymentRun, name: string): Promise<ReplicaSet_> {
   const { deployment, client } = run;
   const { namespace = "" } = deployment.metadata;
@@ -82,7 +82,7 @@ async function known(run: DeploymentRun, name: string): Promise<ReplicaSet_> {
 
 interface Note {
   readonly revision?: number | undefined;
-  /** Kept only where there is a deadline. */
+  /** Sets the condition, which exists only where there is a deadline. */
   readonly condition?: NewCondition | undefined;
 }
 
@@ -120,7 +120,7 @@ function nextRevision(old: readonly ReplicaSet_[]): number {
   return Math.max(0, ...old.map(revisionOf)) + 1;
 }
 
-/** Apart from the label with the hash. */
+/** Compares templates without their hash label. */
 function isSameTemplate(one: PodTemplateSpec, other: PodTemplateSpec): boolean {
   return sameJson(withoutHash(one), withoutHash(other));
 }

@@ -57,7 +57,7 @@ describe("deploymentController", () => {
     await client.create(Deployment, { metadata: key, spec: specOf({ replicas: 1 }) });
     await eventuallyReady(cluster, 1);
     const [first] = await client.list(ReplicaSet, { namespace });
-    // It matches no longer and is released, and its name is taken.
+    // The ReplicaSet does not match any more and is released, but its name is taken.
     const labels = { app: "other" };
     await client.patch(
       ReplicaSet,

@@ -1,9 +1,9 @@
 /**
- * Deployments: rollouts of pod templates, each template a ReplicaSet.
+ * Rolls out pod templates of Deployments, each template as a ReplicaSet.
  *
- * Shows: the classic controller. Three informers (Deployments, ReplicaSets, Pods) feed one queue of Deployments;
- * owners are resolved by UID; ReplicaSets that match are adopted, and released when they no longer do. Each run looks at
- * what is there and takes one step.
+ * This controller shows the classic design: three informers (Deployments, ReplicaSets, Pods) feed one queue of
+ * Deployments, owners are resolved by UID, and ReplicaSets are adopted when they match and released when they do not
+ * match any more. Each run looks at the present state and takes one step.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/deployment/
  */
@@ -25,16 +25,17 @@ import { deadlineIn, isComplete, rolloutStatus, statusOf, syncStatus } from "./s
 const setsByController = defineIndex(ReplicaSet, "controller", controllerUid);
 const podsByController = defineIndex(Pod, "controller", controllerUid);
 
-/** Makes the pods of Deployments follow their templates. */
+/** Returns the controller of Deployments. */
 export function deploymentController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
   return defineController({
     name: "deployment",
     concurrency: 16,
     for: Deployment,
-    // A step's own write is what the next step starts from.
+    // A step's own write must start the next step.
     watches: [
       watch(ReplicaSet, { enqueue: (set, { client }) => deploymentsOf(set, client) }),
-      // Recreate waits for the last pod to go; everything else about pods shows in the status of their ReplicaSet.
+      // Recreate waits until the last pod is gone; everything else about pods shows in the status of their
+      // ReplicaSet.
       watch(Pod, {
         on: ({ type }) => type === "delete",
         enqueue: async (pod, { client }) => {
@@ -79,7 +80,7 @@ async function rollOut(run: DeploymentRun, sets: ReplicaSets): Promise<ReplicaSe
   return roll(run, sets.current === undefined ? await create(run, sets) : await syncRevision(run, sets));
 }
 
-/** The Deployment that controls a ReplicaSet; of an orphan those that may adopt it. */
+/** Returns the key of the Deployment that controls a ReplicaSet; for an orphan, the keys of those that may adopt it. */
 async function deploymentsOf(set: ReplicaSet_, client: Pick<Client, "list">): Promise<readonly Key[]> {
   const { namespace = "", labels } = set.metadata;
   const owner = controllerOf(set);
@@ -90,7 +91,7 @@ async function deploymentsOf(set: ReplicaSet_, client: Pick<Client, "list">): Pr
     .map(({ metadata }) => ({ namespace, name: metadata.name }));
 }
 
-/** The ReplicaSets that are the Deployment's, after orphans were adopted and strangers released. */
+/** Returns the Deployment's ReplicaSets, after adopting orphans and releasing those that do not match. */
 async function claimed({ deployment, client }: DeploymentRun): Promise<ReplicaSet_[]> {
   const { namespace, uid } = deployment.metadata;
   const selector = labelSelector(deployment.spec.selector);
@@ -104,7 +105,7 @@ async function claimed({ deployment, client }: DeploymentRun): Promise<ReplicaSe
   });
 }
 
-/** So that a rollout that was paused is not called stuck as soon as it is resumed. */
+/** Reports the pause, so that a rollout does not count as stuck as soon as it is resumed. */
 async function syncPaused(run: DeploymentRun): Promise<void> {
   const { deployment, now } = run;
   const { paused = false } = deployment.spec;

@@ -1,4 +1,4 @@
-/** How many pods a rollout may have too many, and how many too few. */
+/** How many pods above and below the desired number a rollout may have. */
 import type { Deployment_ } from "./run.ts";
 
 type Amount = number | string | undefined;
@@ -9,8 +9,8 @@ interface Limits {
 }
 
 /**
- * Percentages are of the wanted replicas: the surge rounded up, the unavailable down. When both come to nothing, one
- * pod may be unavailable: a rollout that may do nothing would never end.
+ * Percentages refer to the desired replicas; the surge is rounded up, the unavailable pods down. When both are 0, one
+ * pod may be unavailable, because such a rollout would never end.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#rolling-update-deployment
  */

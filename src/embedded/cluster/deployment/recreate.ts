@@ -1,4 +1,4 @@
-/** The strategy Recreate: all old pods go before the first new one comes. */
+/** The strategy Recreate: all old pods end before the first new one starts. */
 import type { ObjectOf } from "../../../index.ts";
 import type { Pod } from "../../../resource/builtin/index.ts";
 import { isFinished } from "../workload/pod-state.ts";
@@ -6,7 +6,7 @@ import { create, syncRevision } from "./current.ts";
 import { active, type DeploymentRun, type ReplicaSets, total } from "./run.ts";
 import { replaced, resize } from "./scale.ts";
 
-/** @param oldPods of the old ReplicaSets, those on their way out included */
+/** Takes the next step. @param oldPods pods of old ReplicaSets, including those that are being deleted */
 export async function recreate(
   run: DeploymentRun,
   sets: ReplicaSets,

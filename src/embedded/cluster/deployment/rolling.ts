@@ -1,4 +1,4 @@
-/** A rolling update: the current ReplicaSet grows and the old ones shrink, within the limits. */
+/** The strategy RollingUpdate: the current ReplicaSet grows and the old ones shrink, within the limits. */
 import { limitsOf } from "./limits.ts";
 import {
   active,
@@ -12,7 +12,7 @@ import {
 } from "./run.ts";
 import { replaced, resize } from "./scale.ts";
 
-/** One step: grows if there is room, else shrinks if that is allowed. The next step follows when pods have changed. */
+/** Takes one step: it scales up if there is room, otherwise down if that is allowed. Changes of pods cause the next step. */
 export async function roll(run: DeploymentRun, sets: ReplicaSets): Promise<ReplicaSets> {
   const current = sets.current!;
   const { replicas = 1 } = run.deployment.spec;
@@ -21,7 +21,7 @@ export async function roll(run: DeploymentRun, sets: ReplicaSets): Promise<Repli
   return shrinkOld(run, sets);
 }
 
-/** The size for the current ReplicaSet: as large as the surge allows, never larger than wanted. */
+/** Returns the size of the current ReplicaSet: as large as the surge allows, but never larger than desired. */
 export function newSize({ spec, ...rest }: Deployment_, old: readonly ReplicaSet_[], size: number): number {
   const { replicas = 1 } = spec;
   if (spec.strategy?.type === "Recreate") return replicas;
@@ -37,7 +37,7 @@ async function shrinkOld(run: DeploymentRun, sets: ReplicaSets): Promise<Replica
   const unavailable = sizeOf(current) - (current.status?.availableReplicas ?? 0);
   const spare = total(allOf(sets), sizeOf) - minAvailable - unavailable;
   if (spare <= 0) return sets;
-  // Pods that are not available are nobody's loss.
+  // Deleting pods that are not available makes nothing worse.
   let result = await shrink(run, sets, {
     most: spare,
     of: (set) => sizeOf(set) - (set.status?.availableReplicas ?? 0),
@@ -48,13 +48,13 @@ async function shrinkOld(run: DeploymentRun, sets: ReplicaSets): Promise<Replica
 }
 
 interface Shrinking {
-  /** Of all of them together. */
+  /** How many pods may be removed from all of them together. */
   readonly most: number;
-  /** How many pods may go of one. */
+  /** How many pods may be removed from this one. */
   readonly of: (set: ReplicaSet_) => number;
 }
 
-/** The oldest first. */
+/** Scales ReplicaSets down, the oldest first. */
 async function shrink(run: DeploymentRun, sets: ReplicaSets, { most, of }: Shrinking): Promise<ReplicaSets> {
   let result = sets;
   let left = most;

@@ -1,4 +1,4 @@
-/** What every part of a Deployment's reconciliation works with. */
+/** The state that all parts of a Deployment's reconciliation share. */
 import type { Client, ObjectOf, RunEvents } from "../../../index.ts";
 import { Deployment, ReplicaSet, type ReplicaSetInput } from "../../../resource/builtin/index.ts";
 import { writeStatus } from "../workload/write-status.ts";
@@ -6,9 +6,9 @@ import { writeStatus } from "../workload/write-status.ts";
 export type Deployment_ = ObjectOf<typeof Deployment>;
 export type ReplicaSet_ = ObjectOf<typeof ReplicaSet>;
 
-/** One run: the Deployment as it is now, and what the run may use. */
+/** One run: the Deployment as it is now, and the means of the run. */
 export class DeploymentRun {
-  /** Replaced by each write. */
+  /** The Deployment; each write replaces it. */
   deployment: Deployment_;
   readonly client: Client;
   readonly events: RunEvents;
@@ -22,7 +22,7 @@ export class DeploymentRun {
     this.now = context.now;
   }
 
-  /** Writes the status, and annotations with it: that is one request, and no change of the spec. */
+  /** Writes the status together with annotations: that takes one request and does not change the spec. */
   async write(changed: Deployment_): Promise<void> {
     this.deployment = await writeStatus(this.client, Deployment, changed);
   }
@@ -31,7 +31,8 @@ export class DeploymentRun {
 /**
  * Changes some fields of a ReplicaSet.
  *
- * A patch: while the ReplicaSet's own controller writes its status, an update would be refused again and again.
+ * It sends a patch, because an update would conflict again and again while the ReplicaSet's own controller writes its
+ * status.
  */
 export async function patchReplicaSet(
   { client }: DeploymentRun,
@@ -43,7 +44,7 @@ export async function patchReplicaSet(
   return client.patch(ReplicaSet, { namespace, name }, { type: "merge", body });
 }
 
-/** The ReplicaSets of a Deployment: the one with its template, if it is there, and all others. */
+/** The ReplicaSets of a Deployment: the one with its template, if it exists, and all others. */
 export interface ReplicaSets {
   readonly current: ReplicaSet_ | undefined;
   readonly old: readonly ReplicaSet_[];
@@ -53,12 +54,12 @@ export function allOf({ current, old }: ReplicaSets): readonly ReplicaSet_[] {
   return current === undefined ? old : [...old, current];
 }
 
-/** How many pods a ReplicaSet is to have. */
+/** The desired number of pods of a ReplicaSet. */
 export function sizeOf({ spec }: ReplicaSet_): number {
   return spec.replicas ?? 1;
 }
 
-/** Of those that are to have pods. */
+/** The ReplicaSets that should have pods. */
 export function active(sets: readonly ReplicaSet_[]): ReplicaSet_[] {
   return sets.filter((set) => sizeOf(set) > 0);
 }
@@ -67,7 +68,7 @@ export function total(sets: readonly ReplicaSet_[], count: (set: ReplicaSet_) =>
   return sets.reduce((sum, set) => sum + (count(set) ?? 0), 0);
 }
 
-/** From old to young; of equal age by name. */
+/** Orders by age, the oldest first, then by name. */
 export function byAge(one: ReplicaSet_, other: ReplicaSet_): number {
   const [a, b] = [one.metadata, other.metadata];
   if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp ? -1 : 1;

@@ -1,4 +1,4 @@
-/** Changing the sizes of ReplicaSets. */
+/** Changes the sizes of ReplicaSets. */
 import { desiredReplicas, isSizeAnnotated, maxReplicas, sizeAnnotations } from "./annotations.ts";
 import { limitsOf } from "./limits.ts";
 import {
@@ -14,7 +14,7 @@ import {
   total,
 } from "./run.ts";
 
-/** Gives a ReplicaSet a size. @returns the ReplicaSet as it is then */
+/** Scales a ReplicaSet. @returns the ReplicaSet after the change */
 export async function resize(run: DeploymentRun, set: ReplicaSet_, size: number): Promise<ReplicaSet_> {
   const before = sizeOf(set);
   if (before === size && isSizeAnnotated(set, run.deployment)) return set;
@@ -30,14 +30,14 @@ export async function resize(run: DeploymentRun, set: ReplicaSet_, size: number)
   return written;
 }
 
-/** Whether the Deployment was given another size since its ReplicaSets were. */
+/** Whether the Deployment was scaled since its ReplicaSets were. */
 export function isScaled({ spec }: Deployment_, sets: ReplicaSets): boolean {
   return active(allOf(sets)).some((set) => (desiredReplicas(set) ?? spec.replicas) !== spec.replicas);
 }
 
 /**
- * Brings a Deployment that was scaled, or is paused, to its size. In the middle of a rollout every ReplicaSet grows or
- * shrinks in proportion: a template that turns out bad must not get more than its share.
+ * Scales the ReplicaSets of a Deployment that was scaled or is paused. In the middle of a rollout every ReplicaSet
+ * grows or shrinks in proportion, because a template that turns out bad must not get more than its share.
  */
 export async function scaleInProportion(run: DeploymentRun, sets: ReplicaSets): Promise<ReplicaSets> {
   const { deployment } = run;
@@ -58,14 +58,14 @@ export async function scaleInProportion(run: DeploymentRun, sets: ReplicaSets): 
   return result;
 }
 
-/** The one that has pods; the newest when none has. */
+/** Returns the only ReplicaSet that has pods; the newest when none has any. */
 function activeOrLatest(sets: ReplicaSets): ReplicaSet_ | undefined {
   const running = active(allOf(sets));
   if (running.length > 0) return running.length === 1 ? running[0] : undefined;
   return sets.current ?? [...sets.old].sort(byAge).at(-1);
 }
 
-/** Whether the current ReplicaSet is all that is wanted. */
+/** Whether the current ReplicaSet alone has all desired pods. */
 function isSaturated({ spec }: Deployment_, current: ReplicaSet_ | undefined): boolean {
   return (
     current !== undefined &&
@@ -79,7 +79,7 @@ function proportions(deployment: Deployment_, sets: readonly ReplicaSet_[]): [Re
   const { replicas = 1 } = deployment.spec;
   const allowed = replicas > 0 ? replicas + limitsOf(deployment).maxSurge : 0;
   const toAdd = allowed - total(sets, sizeOf);
-  // The larger first; of equal size the younger grows first, and the older shrinks first.
+  // Larger ones come first; of equal size the younger grows first and the older shrinks first.
   const inOrder = [...sets].sort(
     (one, other) => sizeOf(other) - sizeOf(one) || (toAdd > 0 ? byAge(other, one) : byAge(one, other)),
   );
@@ -91,13 +91,13 @@ function proportions(deployment: Deployment_, sets: readonly ReplicaSet_[]): [Re
     added += part;
     return [set, sizeOf(set) + part];
   });
-  // What rounding left over is the largest one's.
+  // The largest one takes the remainder of the rounding.
   const [largest] = sizes;
   if (largest !== undefined) largest[1] = Math.max(0, largest[1] + toAdd - added);
   return sizes;
 }
 
-/** What the ReplicaSet would gain or lose if it kept its part of the whole. */
+/** Returns by how much the ReplicaSet changes if it keeps its proportion of the whole. */
 function shareOf({ spec, status }: Deployment_, set: ReplicaSet_, allowed: number): number {
   const size = sizeOf(set);
   if (spec.replicas === 0) return -size;
@@ -107,7 +107,7 @@ function shareOf({ spec, status }: Deployment_, set: ReplicaSet_, allowed: numbe
   return Math.sign(exact) * Math.round(Math.abs(exact)) - size;
 }
 
-/** The same sets with one of them as it is now. */
+/** Returns the same sets with one of them replaced. */
 export function replaced({ current, old }: ReplicaSets, set: ReplicaSet_): ReplicaSets {
   const { uid } = set.metadata;
   return {

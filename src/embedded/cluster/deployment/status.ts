@@ -1,11 +1,11 @@
-/** What a Deployment's status says of its ReplicaSets. */
+/** Computes a Deployment's status from its ReplicaSets. */
 import type { DeploymentCondition, DeploymentStatus } from "../../../resource/builtin/index.ts";
 import { sameJson } from "../../../resource/json.ts";
 import { conditionOf, hasDeadline, type NewCondition, withCondition, withNewCondition, without } from "./conditions.ts";
 import { limitsOf } from "./limits.ts";
 import { allOf, type Deployment_, type DeploymentRun, type ReplicaSets, sizeOf, total } from "./run.ts";
 
-/** Counts, and whether enough pods are available. */
+/** Returns the counts, and whether enough pods are available. */
 export function statusOf({ deployment, now }: DeploymentRun, sets: ReplicaSets): DeploymentStatus {
   const all = allOf(sets);
   const { spec, metadata, status } = deployment;
@@ -37,19 +37,19 @@ export function statusOf({ deployment, now }: DeploymentRun, sets: ReplicaSets):
   };
 }
 
-/** During a rollout also whether it gets on. */
+/** Adds the progress of a rollout. */
 export function rolloutStatus(run: DeploymentRun, sets: ReplicaSets): DeploymentStatus {
   const { deployment, now } = run;
   const status = statusOf(run, sets);
   return { ...status, conditions: withFailure(withProgress(deployment, { status, sets, now }), sets) };
 }
 
-/** Writes a status that differs. */
+/** Writes the status if it differs. */
 export async function syncStatus(run: DeploymentRun, status: DeploymentStatus): Promise<void> {
   if (!isWritten(run.deployment, status)) await run.write({ ...run.deployment, status });
 }
 
-/** All pods are new and available, and no old one is left. */
+/** Whether all pods are new and available and no old one is left. */
 export function isComplete({ spec, metadata }: Deployment_, status: DeploymentStatus = {}): boolean {
   const { replicas = 1 } = spec;
   return (
@@ -60,14 +60,14 @@ export function isComplete({ spec, metadata }: Deployment_, status: DeploymentSt
   );
 }
 
-/** Milliseconds until a rollout that does not get on has timed out. */
+/** Milliseconds until a rollout that makes no progress times out. */
 export function deadlineIn({ deployment, now }: DeploymentRun): number | undefined {
   const { spec, status } = deployment;
   const progressing = conditionOf(status?.conditions, "Progressing");
   if (!hasDeadline(deployment) || progressing === undefined) return undefined;
   if (isComplete(deployment, status) || progressing.reason === "ProgressDeadlineExceeded") return undefined;
   const since = Date.parse(progressing.lastUpdateTime ?? "");
-  // A second more, because times have seconds.
+  // One second is added, because times are truncated to seconds.
   return Math.max(0, since + spec.progressDeadlineSeconds! * 1000 - now) + 1000;
 }
 
@@ -103,7 +103,7 @@ function withProgress(deployment: Deployment_, { status, sets, now }: Progress):
   return withCondition(conditions, timedOut, now);
 }
 
-/** New pods came, or became ready or available, or old ones went. */
+/** Whether pods were added, or became ready or available, or old ones went away. */
 function getsOn(before: DeploymentStatus = {}, now: DeploymentStatus): boolean {
   const old = ({ replicas = 0, updatedReplicas = 0 }: DeploymentStatus): number => replicas - updatedReplicas;
   const grows = (count: (status: DeploymentStatus) => number | undefined): boolean =>
@@ -122,7 +122,7 @@ function hasTimedOut({ spec }: Deployment_, progressing: DeploymentCondition | u
   return Date.parse(progressing.lastUpdateTime ?? "") + spec.progressDeadlineSeconds! * 1000 < now;
 }
 
-/** What keeps a ReplicaSet from making pods, the current one's before the others'. */
+/** What keeps ReplicaSets from creating pods; the current one's reason comes first. */
 function withFailure(conditions: readonly DeploymentCondition[], sets: ReplicaSets): readonly DeploymentCondition[] {
   const type = "ReplicaFailure";
   const failure = [...(sets.current === undefined ? [] : [sets.current]), ...sets.old]
@@ -138,7 +138,7 @@ function withFailure(conditions: readonly DeploymentCondition[], sets: ReplicaSe
   ];
 }
 
-/** Whether the server has this status; it leaves out counts of 0. */
+/** Whether the server has this status already; it omits counts of 0. */
 function isWritten({ status = {} }: Deployment_, wanted: DeploymentStatus): boolean {
   const { conditions = [], ...counts } = wanted;
   return (

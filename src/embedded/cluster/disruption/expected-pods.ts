@@ -1,4 +1,4 @@
-/** How many pods there should be: what the controllers of the pods are asked for. */
+/** Computes how many pods there should be, by asking the controllers of the pods. */
 import { type Client, isNotFound, type ObjectOf, type OwnerReference, resource } from "../../../index.ts";
 import {
   Deployment,
@@ -9,7 +9,7 @@ import {
 } from "../../../resource/builtin/index.ts";
 import { controllerOf } from "../workload/owner.ts";
 
-/** Controllers whose scale is read from the shared cache; any other kind is asked for its scale. */
+/** The kinds of controllers whose scale comes from the shared cache; for any other kind the scale subresource is read. */
 export const scaledKinds: readonly [
   typeof Deployment,
   typeof ReplicaSet,
@@ -19,7 +19,7 @@ export const scaledKinds: readonly [
 
 export interface Expected {
   readonly pods: number;
-  /** The names of those without a controller. */
+  /** The names of the pods without a controller. */
   readonly unmanaged: readonly string[];
 }
 
@@ -28,10 +28,10 @@ interface Scaled {
   readonly replicas: number;
 }
 
-/** @throws Error when a pod's controller is not there, or has no scale */
+/** Sums up the scales of the pods' controllers. @throws Error when a pod's controller does not exist or has no scale */
 export async function expectedPods(client: Client, pods: readonly ObjectOf<typeof Pod>[]): Promise<Expected> {
   const seen = new Set<string>();
-  /** By UID: two ReplicaSets of one Deployment count once. */
+  /** By UID, because two ReplicaSets of one Deployment count once. */
   const scales = new Map<string, number>();
   const unmanaged: string[] = [];
   for (const pod of pods) {

@@ -21,7 +21,7 @@ test("disruptionController allows evictions down to the budget, and no further",
     },
   });
   const status = async () => (await client.get(PodDisruptionBudget, key)).status;
-  // 34 % of 3, rounded up.
+  // 34 % of 3 pods, rounded up.
   await eventually(async () =>
     expect(await status()).toMatchObject({
       expectedPods: 3,

@@ -1,4 +1,4 @@
-/** How many pods may be evicted now: what the eviction of a pod asks of its budget. */
+/** Computes how many pods may be evicted now; an eviction reads this from the status of its budget. */
 import {
   allow,
   type Client,
@@ -21,7 +21,7 @@ type Budget = ObjectOf<typeof PodDisruptionBudget>;
 type Pod_ = ObjectOf<typeof Pod>;
 type Status = NonNullable<Budget["status"]>;
 
-/** An eviction that was granted and led to no deletion counts no more. */
+/** After this time an eviction that was granted but deleted nothing does not count any more. */
 const DELETION_MS = 120_000;
 
 /** Keeps the status of budgets. @see https://kubernetes.io/docs/tasks/run-application/configure-pdb/ */
@@ -55,7 +55,7 @@ export function disruptionController({ clock = systemClock }: { readonly clock?:
         });
         return nextCheck === undefined ? undefined : { requeueAfter: nextCheck };
       } catch (error) {
-        if (isConflict(error)) return undefined; // an eviction was faster, and its event comes
+        if (isConflict(error)) return undefined; // an eviction was faster, and its event arrives soon
         const message = serverMessage(error);
         events.warning(
           "CalculateExpectedPodCountFailed",
@@ -75,7 +75,7 @@ async function budgetsOf(pod: Pod_, client: Pick<Client, "list">): Promise<reado
   return budgets.filter((budget) => selects(budget, pod));
 }
 
-/** An empty selector selects all, none selects nothing. */
+/** An empty selector selects all pods; a missing one selects none. */
 function selects({ spec }: Budget, { metadata }: Pod_): boolean {
   const selector = spec?.selector;
   if (selector === undefined) return false;
@@ -102,15 +102,15 @@ async function wanted(client: Client, { spec }: Budget, pods: readonly Pod_[]): 
   return { expected, desired: Math.max(0, expected - scaled(maxUnavailable, expected)), unmanaged };
 }
 
-/** A number, or so much of the total, rounded up. */
+/** Returns the number, or the percentage of the total, rounded up. */
 function scaled(share: number | string, total: number): number {
   return typeof share === "number" ? share : Math.ceil((Number.parseInt(share, 10) * total) / 100);
 }
 
 interface Disrupted {
-  /** When the eviction of each was granted, by name. */
+  /** When the eviction of each pod was granted, by the pod's name. */
   readonly disrupted: Readonly<Record<string, string>>;
-  /** Milliseconds until one of them counts no more. */
+  /** Milliseconds until the next of them stops counting. */
   readonly nextCheck: number | undefined;
 }
 
@@ -134,11 +134,11 @@ interface Found {
   readonly allowed: number;
   readonly disrupted?: Readonly<Record<string, string>>;
   readonly condition: { readonly status: "True" | "False"; readonly reason: string; readonly message: string };
-  /** In milliseconds. */
+  /** The current time in milliseconds. */
   readonly now: number;
 }
 
-/** With the version that was read: an eviction counts down what is allowed, and must not be forgotten. */
+/** Writes with the version that was read, because a concurrent eviction decrements the allowance and must not be lost. */
 async function write(client: Client, budget: Budget, found: Found): Promise<void> {
   const { name, namespace = "", generation } = budget.metadata;
   const { counts, allowed, disrupted, condition, now } = found;
@@ -164,7 +164,7 @@ async function write(client: Client, budget: Budget, found: Found): Promise<void
   await client.subresource("status").update(PodDisruptionBudget, { namespace, name }, { ...budget, status });
 }
 
-/** As Go prints a selector. */
+/** Formats a selector as Go prints it. */
 function unmanagedMessage({ spec }: Budget): string {
   const { matchLabels = {}, matchExpressions = [] } = spec?.selector ?? {};
   const labels = Object.entries(matchLabels).toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -1,4 +1,4 @@
-/** EndpointSlices: where the pods of each service are, a hundred at a time. */
+/** Maintains EndpointSlices, which list the pods of each service, at most a hundred in each slice. */
 import { allow, defineKeyController, type Definition, type ObjectOf, watch } from "../../../index.ts";
 import {
   type Endpoint,
@@ -59,7 +59,7 @@ export function endpointSliceController(): Definition {
     async reconcile({ namespace = "", name }, { client }) {
       const service = await client.find(Service, { namespace, name });
       const labels = { [SERVICE]: name, [MANAGED_BY]: NAME };
-      if (service === undefined || !hasPods(service)) return; // the garbage collector removes them, or whoever made them
+      if (service === undefined || !hasPods(service)) return; // the garbage collector or their creator removes them
       const existing = (await client.list(EndpointSlice, { namespace, labels })).filter(
         ({ metadata }) => metadata.deletionTimestamp === undefined,
       );
@@ -103,7 +103,7 @@ function serviceOf({
 
 interface Planning {
   readonly pods: readonly Pod_[];
-  /** By node; only those that are there. */
+  /** The nodes by name; only those that exist. */
   readonly zones: ReadonlyMap<string, string | undefined>;
   readonly frame: SliceFrame;
   readonly existing: readonly Slice[];
@@ -118,7 +118,7 @@ function plan(service: Service_, { pods, zones, frame, existing }: Planning): Sl
     const group = groups.get(id) ?? { ports, endpoints: [] };
     groups.set(id, group);
     const { nodeName = "" } = pod.spec;
-    if (!zones.has(nodeName) && service.spec?.publishNotReadyAddresses !== true) continue; // its node is gone: so will it be
+    if (!zones.has(nodeName) && service.spec?.publishNotReadyAddresses !== true) continue; // its node is gone, so the pod will go too
     const addresses = addressesOf(pod).filter((ip) => isIPv6(ip) === (frame.addressType === "IPv6"));
     if (addresses.length > 0) group.endpoints.push(endpointOf(pod, service, { addresses, zone: zones.get(nodeName) }));
   }
@@ -138,7 +138,7 @@ function plan(service: Service_, { pods, zones, frame, existing }: Planning): Sl
     remove.push(...planned.remove);
   }
   remove.push(...own.filter(({ ports }) => !groups.has(portsId(ports))));
-  // A service without endpoints has one slice that says so.
+  // A service without endpoints has one empty slice.
   if (existing.length === remove.length && create.length === 0) {
     const placeholder = remove.length === 1 ? remove[0] : undefined;
     const stays =

@@ -1,4 +1,4 @@
-/** EndpointSlices of Endpoints that somebody wrote by hand, for a service without a selector. */
+/** Mirrors Endpoints that somebody wrote by hand, for a service without a selector, into EndpointSlices. */
 import { allow, defineKeyController, type Definition, type ObjectOf, watch } from "../../../index.ts";
 import {
   type Endpoint,
@@ -27,7 +27,7 @@ const NAME = "endpointslicemirroring-controller.k8s.io";
 const SKIP = "endpointslice.kubernetes.io/skip-mirror";
 const LEADER = "control-plane.alpha.kubernetes.io/leader";
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
-/** Of one subset. */
+/** How many addresses of one subset are mirrored. */
 const MAX_MIRRORED = 1_000;
 
 /** Keeps the mirrored slices. @see https://kubernetes.io/docs/concepts/services-networking/service/#endpointslice-mirroring */

@@ -1,4 +1,4 @@
-/** How endpoints are spread over slices: with as few writes as can be, at most a hundred in each. */
+/** Plans how endpoints are distributed over slices, with as few writes as possible and at most a hundred endpoints in each. */
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../../resource/builtin/index.ts";
 import type { ObjectOf } from "../../../index.ts";
 import { sameJson } from "../../../resource/json.ts";
@@ -7,7 +7,7 @@ export type Slice = ObjectOf<typeof EndpointSlice>;
 
 const CAPACITY = 100;
 
-/** What the endpoints of one set of ports are to be. */
+/** The endpoints that one set of ports should have. */
 export interface PortGroup {
   readonly ports: readonly EndpointPort[];
   readonly endpoints: readonly Endpoint[];
@@ -19,7 +19,7 @@ export interface SlicePlan {
   readonly remove: readonly Slice[];
 }
 
-/** Ports in any order are the same ports. */
+/** The order of ports does not matter. */
 export function portsId(ports: readonly EndpointPort[] | null | undefined): string {
   const each = (ports ?? []).map(({ name = "", port, protocol, appProtocol }) =>
     JSON.stringify([name, port, protocol, appProtocol]),
@@ -28,10 +28,10 @@ export function portsId(ports: readonly EndpointPort[] | null | undefined): stri
 }
 
 /**
- * Keeps every endpoint where it is, fills up the slices that change anyway, and takes a new or an unchanged slice for
- * the rest only when it must.
+ * Keeps every endpoint in its slice, fills up slices that change anyway, and uses a new or an unchanged slice for the
+ * rest only when necessary.
  *
- * @param isStale whether something else of a slice has to be written, such as its labels
+ * @param isStale whether something else of a slice must be written, such as its labels
  */
 export function planSlices(
   existing: readonly Slice[],
@@ -75,7 +75,7 @@ export function planSlices(
   return { create, update: updates, remove };
 }
 
-/** The one that is closest to full with so many more. */
+/** Returns the slice that is fullest once it has that many more endpoints. */
 function toFill(slices: readonly Slice[], count: number): Slice | undefined {
   let best: Slice | undefined;
   let room = CAPACITY;
@@ -88,7 +88,7 @@ function toFill(slices: readonly Slice[], count: number): Slice | undefined {
   return best;
 }
 
-/** Endpoints of one pod at one place are the same endpoint. */
+/** Endpoints of the same pod at the same address are the same endpoint. */
 function endpointId({ addresses, hostname = "", targetRef }: Endpoint): string {
   return JSON.stringify([addresses.toSorted(), hostname, targetRef?.namespace, targetRef?.name]);
 }

@@ -1,4 +1,4 @@
-/** Carries out what was planned for the slices of one service. */
+/** Writes the planned slices of one service. */
 import { type Client, isNotFound } from "../../../index.ts";
 import { EndpointSlice, type EndpointSliceInput } from "../../../resource/builtin/index.ts";
 import { isNamespaceTerminating } from "../workload/pod-control.ts";
@@ -8,25 +8,25 @@ import type { PortGroup, Slice } from "./slice-plan.ts";
 export const SERVICE = "kubernetes.io/service-name";
 export const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
 
-/** What all slices of one owner and one address type have. */
+/** What all slices of one owner and one address type have in common. */
 export interface SliceFrame {
   readonly owner: Owner;
   readonly addressType: "IPv4" | "IPv6";
   readonly labels: Readonly<Record<string, string>>;
-  /** Of a slice, from those it has. */
+  /** Computes the annotations of a slice from those that it has. */
   annotate(annotations: Annotations): Annotations;
 }
 
 export type Annotations = Readonly<Record<string, string>>;
 
-/** The writes of all address types of an owner. */
+/** The planned writes of an owner, for all its address types. */
 export interface SliceWrites {
   readonly create: readonly { readonly group: PortGroup; readonly frame: SliceFrame }[];
   readonly update: readonly { readonly slice: Slice; readonly group: PortGroup; readonly frame: SliceFrame }[];
   readonly remove: readonly Slice[];
 }
 
-/** A slice that would go takes the place of one that would come. */
+/** Reuses a slice that would be deleted for one that would be created. */
 export function reuseSlices({ create, update, remove }: SliceWrites): SliceWrites {
   const coming = [...create];
   const reused: SliceWrites["update"][number][] = [];
@@ -45,7 +45,7 @@ export function reuseSlices({ create, update, remove }: SliceWrites): SliceWrite
 export async function writeSlices(client: Client, { create, update, remove }: SliceWrites): Promise<void> {
   for (const { group, frame } of create) {
     const { namespace, name } = frame.owner.metadata;
-    // A name of 253 characters has no room for the dash.
+    // A name of 253 characters leaves no room for the dash.
     const generateName = name.length < 253 ? `${name}-` : name;
     const { addressType, ports, endpoints, metadata } = sliceOf(group, frame);
     try {
@@ -67,7 +67,7 @@ export async function writeSlices(client: Client, { create, update, remove }: Sl
   for (const { metadata } of remove) await removeSlice(client, metadata);
 }
 
-/** Succeeds when somebody was faster. */
+/** Deletes a slice; it succeeds when somebody else was faster. */
 export async function removeSlice(
   client: Client,
   {

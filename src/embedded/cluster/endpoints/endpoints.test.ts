@@ -21,7 +21,7 @@ async function makePod(name: string, app: string, annotations?: Record<string, s
   });
 }
 
-/** The names of pods behind a service: what the Endpoints say, and what the slices say. */
+/** The names of the pods behind a service, according to the Endpoints and according to the slices. */
 async function behind(name: string): Promise<{ ready: string[]; notReady: string[]; inSlices: string[] }> {
   const { subsets = [] } = await cluster.client.get(Endpoints, { namespace, name });
   const slices = await cluster.client.list(EndpointSlice, {

@@ -1,4 +1,4 @@
-/** Endpoints: where the pods of each service are, as one object per service. */
+/** Maintains Endpoints, which list the pods of each service in one object. */
 import { allow, type Client, defineKeyController, type Definition, type ObjectOf, watch } from "../../../index.ts";
 import { Endpoints, Pod, Service } from "../../../resource/builtin/index.ts";
 import { sameJson } from "../../../resource/json.ts";
@@ -93,7 +93,7 @@ function placesOf(pod: Pod_, service: Service_): Place[] {
 interface Wanted {
   readonly labels: Readonly<Record<string, string>>;
   readonly subsets: ReturnType<typeof subsetsOf>;
-  /** `undefined` removes. */
+  /** Sets the annotation; `undefined` removes it. */
   readonly annotations: Readonly<Record<string, string | undefined>>;
 }
 
@@ -108,7 +108,7 @@ function withAnnotations(current: Endpoints_ | undefined, { labels, subsets, ann
   return { metadata: { labels, annotations: all }, ...(subsets.length > 0 && { subsets }) };
 }
 
-/** The time of the change alone is no change. */
+/** Compares without the trigger time: a new time alone is no change. */
 function isCurrent({ metadata, subsets = [] }: Endpoints_, wanted: Body): boolean {
   const { labels, annotations } = wanted.metadata;
   const own = Object.entries(metadata.labels ?? {}).filter(([name]) => !OWN.has(name));

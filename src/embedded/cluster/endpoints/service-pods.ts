@@ -1,4 +1,4 @@
-/** Which pods stand behind a service, and where they are reached. */
+/** Finds the pods behind a service and their addresses. */
 import type { Client, ObjectOf } from "../../../index.ts";
 import { type Pod, Service, type ServicePort } from "../../../resource/builtin/index.ts";
 import { sameJson } from "../../../resource/json.ts";
@@ -14,13 +14,13 @@ export function selects({ metadata, spec }: Service_, pod: Pod_): boolean {
   return Object.entries(selector).every(([name, value]) => pod.metadata.labels?.[name] === value);
 }
 
-/** The services that a change of a pod concerns. */
+/** Returns the keys of the services that a change of a pod affects. */
 export async function servicesOf(pod: Pod_, client: Pick<Client, "list">): Promise<readonly Service_[]> {
   const services = await client.list(Service, { namespace: pod.metadata.namespace });
   return services.filter((service) => selects(service, pod));
 }
 
-/** Pods change often in ways that no service shows. */
+/** Pods change often in ways that do not affect services. */
 export function isChanged({ object, old }: { readonly object: Pod_; readonly old?: Pod_ | undefined }): boolean {
   return old === undefined || !sameJson(shown(object), shown(old));
 }
@@ -58,14 +58,14 @@ export function isIPv6(ip: string): boolean {
   return ip.includes(":");
 }
 
-/** The name that DNS has for the pod under the service. */
+/** The DNS name of the pod within the service. */
 export function hostnameOf({ metadata, spec }: Pod_, service: Service_): string | undefined {
   const { hostname, subdomain } = spec;
   const isNamed = subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace;
   return isNamed && hostname ? hostname : undefined;
 }
 
-/** The pod's own number of a service's port; `undefined` when it has no port of that name. */
+/** Returns the pod's own number for a service's port; `undefined` when it has no port of that name. */
 export function targetPort(
   { spec }: Pod_,
   { targetPort: target, port, protocol = "TCP" }: ServicePort,
@@ -80,12 +80,12 @@ export function isHeadless({ spec }: Service_): boolean {
   return spec?.clusterIP === "None";
 }
 
-/** Whether pods stand behind it at all: not behind a name of somebody else's, nor where nothing is selected. */
+/** Whether the service has endpoints at all: not one with an external name, nor one without a selector. */
 export function hasPods({ spec }: Service_): boolean {
   return spec?.type !== "ExternalName" && spec?.selector !== undefined;
 }
 
-/** Whether it has an address of its own. */
+/** Whether it has a cluster IP of its own. */
 export function hasAddress({ spec }: Service_): boolean {
   return spec?.clusterIP !== undefined && spec.clusterIP !== "" && spec.clusterIP !== "None";
 }

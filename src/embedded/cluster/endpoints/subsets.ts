@@ -1,4 +1,4 @@
-/** Addresses by ports, in the one form that they are compared in. */
+/** Groups addresses by their ports, in a canonical form that can be compared. */
 import type { CoreEndpointPort, EndpointAddress, EndpointSubset } from "../../../resource/builtin/index.ts";
 
 /** One address on one port; `undefined` for a headless service without ports. */
@@ -8,10 +8,10 @@ export interface Place {
   readonly isReady: boolean;
 }
 
-/** A thousand addresses, ready ones first. */
+/** The most addresses in Endpoints; ready ones take precedence. */
 const CAPACITY = 1_000;
 
-/** Addresses that have the same ports are one subset; the order is fixed. */
+/** Groups addresses with the same ports into one subset, in a fixed order. */
 export function subsetsOf(places: readonly Place[]): EndpointSubset[] {
   const byPort = new Map<string, { readonly port: CoreEndpointPort | undefined; readonly hosts: Map<string, Place> }>();
   for (const place of places) {
@@ -19,7 +19,7 @@ export function subsetsOf(places: readonly Place[]): EndpointSubset[] {
     let entry = byPort.get(id);
     if (entry === undefined) byPort.set(id, (entry = { port: place.port, hosts: new Map() }));
     const host = hostOf(place);
-    // An address that is both counts as not ready.
+    // An address that is both ready and not ready counts as not ready.
     if (entry.hosts.get(host)?.isReady !== false) entry.hosts.set(host, place);
   }
   const subsets = new Map<string, { readonly ports: CoreEndpointPort[]; readonly places: readonly Place[] }>();
@@ -50,7 +50,7 @@ function toSubset({
   };
 }
 
-/** At most {@link CAPACITY} places, those that are ready first. */
+/** Returns at most {@link CAPACITY} places, the ready ones first. */
 export function withinCapacity(places: readonly Place[]): {
   readonly places: readonly Place[];
   readonly isCut: boolean;

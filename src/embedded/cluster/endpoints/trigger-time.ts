@@ -1,4 +1,4 @@
-/** When that happened which changed a service's endpoints: proxies measure with it how fast changes reach them. */
+/** Finds the time of the change that caused an update of endpoints; proxies measure with it how fast changes reach them. */
 import type { ObjectOf } from "../../../index.ts";
 import type { Pod } from "../../../resource/builtin/index.ts";
 import { readySince } from "../workload/pod-state.ts";
@@ -8,15 +8,15 @@ export const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 
 interface Seen {
   readonly service: number;
-  /** By name. */
+  /** When each pod last became ready or not ready, by its name. */
   readonly pods: ReadonlyMap<string, number>;
 }
 
 export class TriggerTimes {
-  /** By the UID of the service. */
+  /** What the last call saw, by the UID of the service. */
   readonly #seen = new Map<string, Seen>();
 
-  /** The earliest of the changes since the last call, RFC 3339; `undefined` when there is none that can be told. */
+  /** Returns the time of the earliest change since the last call as RFC 3339; `undefined` when it is unknown. */
   since(service: Service_, pods: readonly ObjectOf<typeof Pod>[]): string | undefined {
     const { uid, creationTimestamp } = service.metadata;
     const created = Date.parse(creationTimestamp);

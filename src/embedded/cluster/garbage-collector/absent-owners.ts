@@ -1,9 +1,9 @@
-/** Owners that the server said are not there: a thousand dependents of one owner ask once. */
+/** Remembers owners that the server does not have, so that a thousand dependents of one owner cause one request. */
 import { idOf, type Identity } from "./node.ts";
 
 const CAPACITY = 500;
 
-/** Remembers the last ones. An object that is gone never comes back: its UID is part of what is remembered. */
+/** Remembers the most recent ones. An entry never becomes wrong, because a deleted object never comes back with the same UID. */
 export class AbsentOwners {
   readonly #ids = new Set<string>();
 

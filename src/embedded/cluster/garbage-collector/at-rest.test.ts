@@ -14,7 +14,7 @@ import { startCluster } from "../../../testing/start-cluster.ts";
 const namespace = "default";
 const policies = ["Background", "Foreground", "Orphan"] as const;
 
-/** The same numbers for the same seed. */
+/** Generates the same numbers for the same seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed * 7_919 + 13;
   return (below) => {
@@ -23,7 +23,7 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-/** Others may have been faster. */
+/** Ignores that others may have been faster. */
 function unlessGone(error: unknown): undefined {
   if (isNotFound(error) || isConflict(error) || isInvalid(error) || isAlreadyExists(error)) return undefined;
   throw error;
@@ -34,7 +34,7 @@ interface Known {
   readonly uid: string;
 }
 
-/** Objects come, go in each of the three ways, and change owners, many at the same time. */
+/** Creates objects, deletes them in each of the three ways and changes their owners, many at the same time. */
 async function disorder(client: Client, seed: number, { isCircular }: { readonly isCircular: boolean }): Promise<void> {
   const random = numbers(seed);
   const known: Known[] = [];

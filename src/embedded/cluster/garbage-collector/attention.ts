@@ -1,10 +1,10 @@
-/** From what happens to objects to the keys to run: the graph is kept current while the controller runs. */
+/** Turns what happens to objects into keys to run, and keeps the graph current while the controller runs. */
 import { type MappedWatch, source, watch } from "../../../index.ts";
 import { builtinKinds } from "../kinds/stored-kinds.ts";
 import { isIgnored, type ObjectFeed, type OwnedChange } from "./object-feed.ts";
 import type { OwnerGraph } from "./owner-graph.ts";
 
-/** The graph of the present, and what keeps it so. */
+/** The current graph, and what keeps it current. */
 export interface Attention {
   readonly graph: OwnerGraph;
   readonly watches: readonly MappedWatch[];
@@ -13,9 +13,9 @@ export interface Attention {
 const types = { create: "ADDED", update: "MODIFIED", generic: "MODIFIED", delete: "DELETED" } as const;
 
 /**
- * Keeps a graph current with a feed of all objects, else by a watch of each built-in kind.
+ * Keeps a graph current with a feed of all objects, or else with a watch of each built-in kind.
  *
- * @param graphOf makes the graph; what it wants looked at, it says with `look`
+ * @param graphOf makes the graph; it calls `look` for each object that must be checked
  */
 export function stayInformed(
   objects: ObjectFeed | undefined,
@@ -47,7 +47,7 @@ export function stayInformed(
   return { graph, watches: objects === undefined ? [asked, ...everyKind(tell)] : [asked] };
 }
 
-/** No event of these watches runs a key: the graph says which. */
+/** Events of these watches queue no key themselves; the graph decides which keys run. */
 function everyKind(tell: (change: OwnedChange) => void): readonly MappedWatch[] {
   return builtinKinds
     .filter(({ handle }) => handle.kind !== "Event")

@@ -1,4 +1,4 @@
-/** The one deletion that the garbage collector does. */
+/** Deletes an object on behalf of the garbage collector. */
 import { type Client, isConflict, isNotFound } from "../../../index.ts";
 import type { AnyObject } from "../../../resource/handle.ts";
 import { sameJson } from "../../../resource/json.ts";
@@ -7,14 +7,14 @@ import { FOREGROUND, ORPHAN } from "./node.ts";
 import { keyOf } from "./patches.ts";
 
 interface Deletion {
-  /** As the server answered when it was decided. */
+  /** The object as the server returned it when the deletion was decided. */
   readonly latest: AnyObject;
-  /** Its owner waits for it, and it has dependents itself. */
+  /** Whether its owner waits for it and it has dependents itself. */
   readonly inForeground: boolean;
 }
 
 /**
- * Deletes the object that was looked at, unless its owners have changed since.
+ * Deletes the object, unless its owners have changed since it was read.
  *
  * @returns false when it was gone.
  */
@@ -39,7 +39,7 @@ export async function deleteUnowned(
     if (!isConflict(error)) throw error;
     const now = await client.live.find(kind.handle, key);
     if (now === undefined) return false;
-    // Whatever else changes often must not keep it alive.
+    // Other fields may change often and must not keep it alive.
     const isUnowned = now.metadata.uid === uid && sameJson(now.metadata.ownerReferences, ownerReferences);
     if (!isUnowned) throw error;
     await client.delete(kind.handle, key, { propagation, preconditions: { uid } });

@@ -1,7 +1,10 @@
-/** Dependents that name one owner, by its UID, in different ways: at most one of them is right. */
+/** Handles dependents that describe the same owner UID differently; at most one description is right. */
 import { idOf, type Identity, isSame, matches, type Node, ownerIdentity } from "./node.ts";
 
-/** Those that mean the object, and those that call its UID something else; one with two references may be both. */
+/**
+ * Splits dependents into those that mean the object and those that give its UID another identity. One with two
+ * references may be in both.
+ */
 export function splitByIdentity(
   dependents: Iterable<Node>,
   identity: Identity,
@@ -20,7 +23,7 @@ export function splitByIdentity(
   return { matching, others };
 }
 
-/** What else an absent owner is called: the next one after `absent` in order, else the first. */
+/** Returns another description of an absent owner: the next one after `absent` in order, otherwise the first. */
 export function alternateIdentity(dependents: readonly Node[], absent: Identity): Identity | undefined {
   const alternates: Identity[] = [];
   for (const { owners, identity } of dependents) {

@@ -74,8 +74,8 @@ describe("garbageCollector", () => {
   });
 
   test("lets an owner go that is to orphan its dependents at first, and then to wait for them", async () => {
-    await caller.make("undecided"); // there is no dependent whose change would get it looked at again
-    // Both before it has a look.
+    await caller.make("undecided"); // no dependent exists whose change would get it checked again
+    // Both happen before the collector checks the object.
     const policies = ["Orphan", "Foreground"];
     await Promise.all(
       policies.map((propagationPolicy) => caller.call("DELETE", `${configMaps}/undecided`, { propagationPolicy })),

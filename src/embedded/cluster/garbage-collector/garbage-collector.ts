@@ -1,8 +1,8 @@
 /**
- * Deletes what nobody owns any more, and holds back owners that are to be deleted after, or without, their dependents.
+ * Deletes objects whose owners are all gone, and handles owners that are deleted after, or without, their dependents.
  *
- * A change of any object goes into the graph, and the graph says which objects to look at. A look asks the server: the
- * graph may lag behind, and a deletion cannot be undone.
+ * A change of any object updates the graph, and the graph says which objects to check. A check asks the server,
+ * because the graph may lag behind and a deletion cannot be undone.
  */
 import {
   allow,
@@ -24,12 +24,12 @@ import { dropFinalizer, dropOwners, unblockOwners } from "./patches.ts";
 import { stayInformed } from "./attention.ts";
 import { reportStray } from "./stray-event.ts";
 
-/** Looks at an object that changes between a look and the deletion, each time. */
+/** How often it checks an object that changes between the check and the deletion each time. */
 const LOOKS = 5;
-/** Milliseconds until an object of which nobody has told is looked at again. */
+/** Milliseconds until an object that no event has shown is checked again. */
 const VIRTUAL_AGAIN_MS = 1_000;
 
-/** Collects garbage. Without a feed of all objects it watches the built-in kinds alone. */
+/** Collects garbage. Without a feed of all objects it watches the built-in kinds only. */
 export function garbageCollector({ objects }: { readonly objects?: ObjectFeed | undefined }): Definition {
   const strays: Parameters<typeof reportStray>[1][] = [];
   const attention = stayInformed(objects, (look) => {
@@ -53,7 +53,7 @@ export function garbageCollector({ objects }: { readonly objects?: ObjectFeed | 
       const node = graph.get(uid);
       if (node === undefined) return;
       const kind = await servedKind(client, node.identity);
-      // Of a kind that is about to come, or of one that is gone: its definition's own clean-up deletes its objects.
+      // The kind is about to be defined, or it is gone and the clean-up of its definition deletes its objects.
       if (kind === undefined)
         throw new RetryError(`No kind ${node.identity.kind} is served`, { after: later(attempt) });
       for (let looks = 1; ; looks++) {
@@ -75,12 +75,12 @@ interface Look {
 
 async function look(node: Node, { client, graph, kind }: Look): Promise<void | Result> {
   const { identity } = node;
-  // It may have been asked since then to wait for the rest of its dependents.
+  // Meanwhile it may have been told to wait for its other dependents.
   if (node.isOrphaning) await orphan(node, { client, kind });
-  // Deletion never turns back: what it leaves is for others to do.
+  // A deletion cannot be reverted; others handle what remains.
   if (node.isBeingDeleted && !node.isDeletingDependents) return;
   const { name, namespace } = identity;
-  if (kind.isNamespaced && namespace === undefined) return; // named by a cluster-scoped object, which it cannot own
+  if (kind.isNamespaced && namespace === undefined) return; // a cluster-scoped object names it, which it cannot own
   const key = kind.isNamespaced ? { name, namespace } : { name };
   const latest = await client.live.find(kind.handle, key);
   if (latest?.metadata.uid !== identity.uid) return graph.isGone(identity);
@@ -91,7 +91,7 @@ async function look(node: Node, { client, graph, kind }: Look): Promise<void | R
     try {
       await classes.take(owners, identity.namespace);
     } catch (error) {
-      if (error instanceof NamespacedOwner) return; // never to become right
+      if (error instanceof NamespacedOwner) return; // this can never become right
       throw error;
     }
     const { solid, dangling, waiting } = classes;
@@ -100,7 +100,7 @@ async function look(node: Node, { client, graph, kind }: Look): Promise<void | R
       if (rest.length > 0) await dropOwners(client, kind, { object: identity, owners: rest.map(({ uid }) => uid) });
     } else {
       const isWaitedFor = waiting.length > 0 && node.dependents.size > 0;
-      // A circle of objects that each wait for the next would wait for ever.
+      // In a cycle of objects that each wait for the next, all would wait for ever.
       if (isWaitedFor && [...node.dependents].some(({ isDeletingDependents }) => isDeletingDependents))
         await unblockOwners(client, kind, { object: identity, owners: node.owners });
       const isThere = await deleteUnowned(client, kind, { latest, inForeground: isWaitedFor });
@@ -110,14 +110,14 @@ async function look(node: Node, { client, graph, kind }: Look): Promise<void | R
   if (node.isVirtual && node.dependents.size > 0) return { requeueAfter: VIRTUAL_AGAIN_MS };
 }
 
-/** Lets an owner go whose dependents are gone, or asks for a look at those that are not. */
+/** Releases an owner whose dependents are gone, or asks for a check of those that are not. */
 async function waitForDependents(node: Node, { client, graph, kind }: Look): Promise<void> {
   const blocking = node.blockingDependents;
   if (blocking.length === 0) return dropFinalizer(client, kind, { object: node.identity, finalizer: FOREGROUND });
   for (const dependent of blocking) if (!dependent.isDeletingDependents) graph.look(dependent);
 }
 
-/** Lets the dependents go, then the owner. */
+/** Orphans the dependents, then releases the owner. */
 async function orphan(node: Node, { client, kind }: Omit<Look, "graph">): Promise<void> {
   const { identity } = node;
   const freed = await Promise.allSettled(
@@ -133,7 +133,7 @@ async function orphan(node: Node, { client, kind }: Omit<Look, "graph">): Promis
   node.isOrphaning = false;
 }
 
-/** From 100 ms, twice as long each time, up to 5 minutes. */
+/** The delay starts at 100 ms and doubles each time, up to 5 minutes. */
 function later(attempt: number): number {
   return Math.min(100 * 2 ** Math.min(attempt - 1, 20), 300_000);
 }

@@ -1,4 +1,4 @@
-/** The namespaces in which something comes or goes. */
+/** Finds the namespaces in which objects are created or deleted. */
 import { type Key, type MappedWatch, source } from "../../../index.ts";
 import type { ObjectFeed, OwnedChange } from "./object-feed.ts";
 
@@ -7,7 +7,7 @@ interface Happening {
   readonly keyOf: (namespace: string) => Key;
 }
 
-/** The key of each namespace in which something of these types happens, once for all of one turn. */
+/** Calls back with the key of each namespace in which an object of these types changed, once per turn of the event loop. */
 export function namespacesOf(objects: ObjectFeed, { types, keyOf }: Happening): MappedWatch {
   const namespaces = new Set<string>();
   let wake: () => void = () => {};

@@ -5,28 +5,28 @@ import type { Owned } from "./object-feed.ts";
 export const FOREGROUND = "foregroundDeletion";
 export const ORPHAN = "orphan";
 
-/** Which object a node is for. */
+/** Identifies the object of a node. */
 export interface Identity {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
-  /** `undefined` for a cluster-scoped object. */
+  /** The namespace; `undefined` for a cluster-scoped object. */
   readonly namespace: string | undefined;
   readonly uid: string;
 }
 
 /** An object as the graph knows it. */
 export class Node {
-  /** Of a virtual node it is what one of its dependents says. */
+  /** The identity of the object; for a virtual node it is what one of its dependents says. */
   identity: Identity;
   owners: readonly OwnerReference[] = [];
   readonly dependents: Set<Node> = new Set();
-  /** Only named by dependents so far: nobody has told of the object. */
+  /** Whether only dependents have named the object so far, and no event has shown it. */
   isVirtual: boolean;
   isBeingDeleted = false;
-  /** Waits for its dependents to be deleted before it is. */
+  /** Whether it waits for its dependents to be deleted first. */
   isDeletingDependents = false;
-  /** Waits for its dependents to be let go before it is deleted. */
+  /** Whether it waits for its dependents to be orphaned first. */
   isOrphaning = false;
 
   constructor(identity: Identity, { isVirtual }: { readonly isVirtual: boolean }) {
@@ -34,7 +34,7 @@ export class Node {
     this.isVirtual = isVirtual;
   }
 
-  /** The dependents that the owner's deletion in the foreground waits for. */
+  /** The dependents that block the owner's deletion in the foreground. */
   get blockingDependents(): readonly Node[] {
     const { uid } = this.identity;
     return [...this.dependents].filter(({ owners }) =>
@@ -47,7 +47,7 @@ export function identityOf({ apiVersion, kind, metadata: { name, namespace, uid 
   return { apiVersion, kind, name, namespace, uid };
 }
 
-/** What a dependent says of its owner: a namespaced owner must be in its own namespace. */
+/** Reads the owner's identity from a dependent's reference; a namespaced owner must be in the dependent's namespace. */
 export function ownerIdentity(
   { apiVersion, kind, name, uid }: OwnerReference,
   namespace: string | undefined,
@@ -59,7 +59,7 @@ export function isSame(a: Identity, b: Identity): boolean {
   return a.namespace === b.namespace && matches(a, b);
 }
 
-/** The same object, apart from the namespace. */
+/** Whether both mean the same object, apart from the namespace. */
 export function matches(a: Omit<Identity, "namespace">, b: Omit<Identity, "namespace">): boolean {
   return a.uid === b.uid && a.name === b.name && a.kind === b.kind && a.apiVersion === b.apiVersion;
 }
@@ -68,7 +68,7 @@ export function idOf({ apiVersion, kind, name, namespace = "", uid }: Identity):
   return [apiVersion, kind, namespace, name, uid].join(" ");
 }
 
-/** Whether deletion has begun to wait for a finalizer. */
+/** Whether the deletion has begun and waits for this finalizer. */
 export function beginsToWait(finalizer: string, object: Owned, old: Owned | undefined): boolean {
   return waitsFor(finalizer, object) && (old === undefined || !waitsFor(finalizer, old));
 }

@@ -1,7 +1,7 @@
-/** How the garbage collector hears of objects: one stream of the metadata of all kinds. */
+/** Feeds the garbage collector with the metadata of all kinds in one stream. */
 import type { OwnerReference } from "../../../index.ts";
 
-/** What the garbage collector looks at. */
+/** The parts of an object that the garbage collector reads. */
 export interface Owned {
   readonly apiVersion: string;
   readonly kind: string;
@@ -18,20 +18,20 @@ export interface Owned {
 export interface OwnedChange {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly object: Owned;
-  /** The state before, if there was one. */
+  /** The state before the change, if there was one. */
   readonly old: Owned | undefined;
 }
 
 /**
- * Tells of every object there is, then of every change.
+ * Reports every existing object, then every change.
  *
- * A watch of each kind would do as well; sixty of them take longer to start than a test takes.
+ * A watch of each kind would do the same, but sixty of them take longer to start than a test runs.
  *
- * @returns what ends it.
+ * @returns a function that ends it.
  */
 export type ObjectFeed = (listener: (change: OwnedChange) => void) => () => void;
 
-/** The kinds whose objects nobody owns and that own nobody: they come often and are not looked at. */
+/** Kinds whose objects have no owners and own nothing; they change often and are skipped. */
 export function isIgnored({ apiVersion, kind }: Owned): boolean {
   return kind === "Event" && (apiVersion === "v1" || apiVersion.startsWith("events.k8s.io/"));
 }

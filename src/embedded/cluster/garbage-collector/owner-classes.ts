@@ -1,13 +1,13 @@
-/** What the server says of each owner of an object. */
+/** Classifies the owners of an object by asking the server. */
 import { type Client, type OwnerReference, RetryError } from "../../../index.ts";
 import { servedKind } from "../kinds/stored-kinds.ts";
 import type { AbsentOwners } from "./absent-owners.ts";
 import { FOREGROUND, ownerIdentity, waitsFor } from "./node.ts";
 
-/** A cluster-scoped object names a namespaced owner. */
+/** Thrown when a cluster-scoped object names a namespaced owner. */
 export class NamespacedOwner extends Error {}
 
-/** Owners that hold an object, owners that are not there, and owners whose own deletion waits for the object. */
+/** Owners that keep an object alive, owners that do not exist, and owners whose own deletion waits for the object. */
 export class OwnerClasses {
   readonly solid: OwnerReference[] = [];
   readonly dangling: OwnerReference[] = [];
@@ -20,7 +20,10 @@ export class OwnerClasses {
     this.#absent = absent;
   }
 
-  /** @throws NamespacedOwner, and RetryError when the kind of an owner is not served: nobody knows whether it is there. */
+  /**
+   * Classifies the owners. @throws NamespacedOwner, and RetryError when an owner's kind is not served, because it may
+   * still exist.
+   */
   async take(owners: readonly OwnerReference[], namespace: string | undefined): Promise<void> {
     for (const owner of owners) (await this.#classOf(owner, namespace)).push(owner);
   }

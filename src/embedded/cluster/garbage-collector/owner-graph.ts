@@ -1,4 +1,4 @@
-/** Who owns whom: a graph by UID, kept current by what is told of objects. */
+/** The graph of owners and dependents by UID, updated by events of objects. */
 import type { OwnerReference } from "../../../index.ts";
 import { AbsentOwners } from "./absent-owners.ts";
 import { alternateIdentity, splitByIdentity } from "./disagreement.ts";
@@ -16,19 +16,19 @@ import {
 } from "./node.ts";
 import type { OwnedChange } from "./object-feed.ts";
 
-/** What the graph asks for. */
+/** What the graph calls. */
 export interface GraphListener {
-  /** Something about the object makes it worth a look at the server. */
+  /** Called when an object must be checked against the server. */
   look(node: Node): void;
-  /** A dependent names an owner in another namespace. */
+  /** Called when a dependent names an owner in another namespace. */
   strays(dependent: Node, owner: OwnerReference): void;
 }
 
 /**
  * The graph.
  *
- * An owner that only its dependents speak of is a virtual node until somebody tells of the object, or until the server
- * says that there is none.
+ * An owner that only its dependents name is a virtual node until an event shows the object, or until the server says
+ * that it does not exist.
  *
  * @see https://kubernetes.io/docs/concepts/architecture/garbage-collection/
  */
@@ -50,7 +50,7 @@ export class OwnerGraph {
     this.#listener.look(node);
   }
 
-  /** Takes in what happened to an object. */
+  /** Applies an event of an object. */
   tell({ type, object, old }: OwnedChange): void {
     const identity = identityOf(object);
     const known = this.#nodes.get(identity.uid);
@@ -75,25 +75,25 @@ export class OwnerGraph {
     }
   }
 
-  /** The server has no such object: what only this graph believed in goes, and its dependents are looked at. */
+  /** The server has no such object: removes its virtual node and has its dependents checked. */
   isGone(identity: Identity): void {
     const node = this.#nodes.get(identity.uid);
     if (node === undefined) return;
     const { matching, others } = splitByIdentity(node.dependents, identity);
     const isUnsure = node.isVirtual && others.length > 0;
-    // Somebody told of the object under another name: only he can say that it is gone.
+    // An event has shown the object under another name, so only an event can remove it.
     if (!isUnsure && (node.isVirtual || isSame(node.identity, identity))) return this.#remove(node, identity);
     if (matching.length > 0) this.absent.add(identity);
     for (const dependent of matching) this.look(dependent);
     if (!isUnsure || !isSame(node.identity, identity)) return;
-    // Its dependents do not agree about it: what another says is tried next.
+    // Its dependents disagree about it, so another description is tried next.
     const alternate = alternateIdentity(others, identity);
     if (alternate === undefined) return;
     node.identity = alternate;
     this.look(node);
   }
 
-  /** Somebody tells of an object that was only spoken of. */
+  /** Turns a virtual node into a real one when an event shows its object. */
   #observe(node: Node, identity: Identity): void {
     node.isVirtual = false;
     if (isSame(node.identity, identity)) return;
@@ -134,7 +134,7 @@ export class OwnerGraph {
       const { identity } = owner;
       const isElsewhere = identity.namespace !== namespace;
       if (identity.namespace !== undefined && isElsewhere) this.#reportStray(dependent, owner);
-      // A virtual owner without a namespace may be a namespaced one, named by a cluster-scoped dependent.
+      // A virtual owner without a namespace may be a namespaced one that a cluster-scoped dependent names.
       isDoubtful = isElsewhere && (identity.namespace !== undefined || owner.isVirtual);
       isDoubtful ||= !matches(reference, identity);
     }
@@ -153,7 +153,7 @@ export class OwnerGraph {
     if (node.dependents.size > 0) this.absent.add(identity);
     for (const dependent of node.dependents) this.look(dependent);
     for (const { uid } of node.owners) {
-      // Perhaps the last one that it waited for.
+      // This may have been the last one that it waited for.
       if (this.#nodes.get(uid)?.isDeletingDependents === true) this.#lookAt(uid);
     }
   }

@@ -1,15 +1,15 @@
-/** What the garbage collector changes of objects: owner references and its own finalizers. */
+/** Changes owner references, and removes the garbage collector's own finalizers. */
 import { type Client, isConflict, isNotFound, type OwnerReference } from "../../../index.ts";
 import type { StoredKind } from "../kinds/stored-kinds.ts";
 import type { Identity } from "./node.ts";
 
 interface OwnersOf {
   readonly object: Identity;
-  /** Their UIDs. */
+  /** The UIDs of the owners. */
   readonly owners: readonly string[];
 }
 
-/** Removes owner references. An object that is gone, or another by now, has none to remove. */
+/** Removes owner references. It succeeds when the object is gone or has been replaced. */
 export async function dropOwners(client: Client, kind: StoredKind, { object, owners }: OwnersOf): Promise<void> {
   const { uid } = object;
   await changed(client, kind, {
@@ -24,7 +24,7 @@ interface Unblocking {
   readonly owners: readonly OwnerReference[];
 }
 
-/** Keeps the owners, and lets none of them wait for the object. */
+/** Keeps the owners, but none of them waits for the object any more. */
 export async function unblockOwners(client: Client, kind: StoredKind, { object, owners }: Unblocking): Promise<void> {
   const { uid } = object;
   const free = (all: readonly OwnerReference[]) => all.map((owner) => ({ ...owner, blockOwnerDeletion: false }));
@@ -51,7 +51,7 @@ async function changed(client: Client, kind: StoredKind, { object, strategic, me
       await client.patch(kind.handle, key, { type: "strategic", body: { metadata: strategic() } });
       return;
     }
-    // A merge patch replaces the list: it must be the list that was read.
+    // A merge patch replaces the list, so the list must still be the one that was read.
     const latest = await client.live.find(kind.handle, key);
     if (latest?.metadata.uid !== object.uid) return;
     const { ownerReferences = [], resourceVersion } = latest.metadata;
@@ -71,7 +71,7 @@ interface Finalizing {
 
 const ATTEMPTS = 5;
 
-/** Removes a finalizer; with the last one the object goes. */
+/** Removes a finalizer; the object is deleted with the last one. */
 export async function dropFinalizer(
   client: Client,
   kind: StoredKind,

@@ -1,4 +1,4 @@
-/** Tells of an owner reference that crosses namespaces. */
+/** Reports an owner reference that crosses namespaces. */
 import { type Client, type OwnerReference } from "../../../index.ts";
 import { CoreEvent } from "../../../resource/builtin/index.ts";
 import type { Identity } from "./node.ts";
@@ -10,7 +10,7 @@ interface Stray {
 
 const COMPONENT = "garbage-collector-controller";
 
-/** Writes the Event; a namespace that is being deleted takes none. */
+/** Records the Event; a namespace that is being deleted accepts none. */
 export async function reportStray(client: Client, { dependent, owner }: Stray): Promise<void> {
   const { apiVersion, kind, name, namespace, uid } = dependent;
   const shown = `[${owner.apiVersion}/${owner.kind}, namespace: ${namespace ?? ""}, name: ${owner.name}, uid: ${owner.uid}]`;

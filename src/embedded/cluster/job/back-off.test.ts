@@ -5,7 +5,7 @@ import { failuresAfter, finishedAt, remaining } from "./back-off.ts";
 
 const second = 1000;
 
-/** A pod whose container ended at a time. */
+/** A pod whose container ended at the given time. */
 function ended(time: number): Pod {
   const containerStatuses = [{ name: "web", state: { terminated: { finishedAt: timestamp(time) } } }];
   return { metadata: { name: "work" }, spec: {}, status: { containerStatuses } } as unknown as Pod;

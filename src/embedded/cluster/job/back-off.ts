@@ -1,5 +1,5 @@
 /**
- * How long a Job waits before it replaces a pod that failed: 10 s, 20 s, 40 s… up to 10 minutes.
+ * Computes how long a Job waits before it replaces a failed pod: 10 s, 20 s, 40 s, up to 10 minutes.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-backoff-failure-policy
  */
@@ -9,16 +9,16 @@ import { podCondition } from "../workload/pod-state.ts";
 const FIRST = 10_000;
 const LONGEST = 10 * 60_000;
 
-/** Failures since the last success. */
+/** The failures since the last success. */
 export interface Failures {
   readonly count: number;
-  /** Milliseconds since the epoch. */
+  /** The time of the last failure, in milliseconds since the epoch. */
   readonly last: number;
 }
 
 const NONE: Failures = { count: 0, last: 0 };
 
-/** Counts what ended since: a success begins anew. */
+/** Counts the pods that ended since; a success resets the count. */
 export function failuresAfter(
   before: Failures | undefined,
   { succeeded, failed }: { readonly succeeded: readonly Pod[]; readonly failed: readonly Pod[] },
@@ -30,13 +30,13 @@ export function failuresAfter(
   return { count: (since?.count ?? 0) + times.length, last: Math.max(...times) };
 }
 
-/** Milliseconds until the next pod may be made. */
+/** Returns the milliseconds until the next pod may be created. */
 export function remaining({ count, last }: Failures, now: number): number {
   if (count === 0) return 0;
   return Math.max(0, last + Math.min(FIRST * 2 ** (count - 1), LONGEST) - now);
 }
 
-/** When the pod ended, as well as it can be told; milliseconds since the epoch. */
+/** Returns when the pod ended, as precisely as its status tells, in milliseconds since the epoch. */
 export function finishedAt(pod: Pod): number {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, creationTimestamp } = pod.metadata;
   const ended = lastEnd(pod);
@@ -47,7 +47,7 @@ export function finishedAt(pod: Pod): number {
   return Date.parse(creationTimestamp);
 }
 
-/** When the last container ended; `undefined` while one has not. */
+/** Returns when the last container ended; `undefined` while one has not. */
 function lastEnd({ spec, status }: Pod): number | undefined {
   const sidecars = new Set(
     spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === "Always").map(({ name }) => name),

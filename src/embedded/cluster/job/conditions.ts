@@ -5,7 +5,7 @@ import { timestamp } from "../workload/time.ts";
 
 export type JobConditionType = "Complete" | "Failed" | "FailureTarget" | "SuccessCriteriaMet" | "Suspended";
 
-/** What is said about a Job. */
+/** A condition that a run found to hold. */
 export interface Finding {
   readonly type: JobConditionType;
   /** @default "True" */
@@ -18,12 +18,12 @@ export function conditionOf({ status }: Job, type: JobConditionType): JobConditi
   return status?.conditions?.find((condition) => condition.type === type && condition.status === "True");
 }
 
-/** The condition that ended the Job. */
+/** Returns the condition that ended the Job. */
 export function ending(job: Job): JobCondition | undefined {
   return conditionOf(job, "Complete") ?? conditionOf(job, "Failed");
 }
 
-/** Writes a finding among the conditions; one that was never true is not said to be false. Whether that changed them. */
+/** Sets a condition; one that was never true is not added as false. @returns whether the conditions changed. */
 export function say(conditions: Draft<JobCondition>[], finding: Finding, now: number): boolean {
   const { type, status = "True", reason, message } = finding;
   const time = timestamp(now);

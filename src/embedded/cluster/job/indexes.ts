@@ -1,11 +1,11 @@
-/** Sets of completion indexes, as a Job's status writes them: `1,3-5,7`. */
+/** Sets of completion indexes in the form of a Job's status: `1,3-5,7`. */
 
 export interface Interval {
   readonly first: number;
   readonly last: number;
 }
 
-/** In ascending order, without gaps of nothing between neighbours. */
+/** The intervals in ascending order; no two of them touch. */
 export class Indexes {
   readonly intervals: readonly Interval[];
 
@@ -19,7 +19,7 @@ export class Indexes {
     return Indexes.#joined([...indexes].map((index) => ({ first: index, last: index })));
   }
 
-  /** Ignores what is no number, and what is not below `completions`. */
+  /** Parses the form; anything that is not a number below `completions` is ignored. */
   static parse(text: string | undefined, completions: number): Indexes {
     const intervals: Interval[] = [];
     for (const part of (text ?? "").split(",")) {
@@ -53,7 +53,7 @@ export class Indexes {
     return Indexes.#joined([...this.intervals, ...others.intervals]);
   }
 
-  /** How many indexes are in both. */
+  /** Counts the indexes that are in both sets. */
   overlap(others: Indexes): number {
     let size = 0;
     for (const a of this.intervals) {
@@ -64,7 +64,7 @@ export class Indexes {
     return size;
   }
 
-  /** The first indexes below `end` that are not here, `count` of them at most. */
+  /** Returns at most `count` of the first indexes below `end` that are missing here. */
   missing(count: number, end: number): number[] {
     const missing: number[] = [];
     let candidate = 0;

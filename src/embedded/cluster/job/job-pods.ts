@@ -1,10 +1,10 @@
-/** What a Job looks at in its pods. */
+/** Reads from pods what a Job needs. */
 import type { Job, Pod } from "../../../resource/builtin/index.ts";
 import { isFinished } from "../workload/pod-state.ts";
 
 /** Keeps an ended pod until the Job's status has counted it. */
 export const TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking";
-/** Both a label and an annotation. */
+/** The name of both a label and an annotation. */
 export const INDEX = "batch.kubernetes.io/job-completion-index";
 const FAILURES = "batch.kubernetes.io/job-index-failure-count";
 const IGNORED_FAILURES = "batch.kubernetes.io/job-index-ignored-failure-count";
@@ -17,19 +17,19 @@ export function isIndexed({ spec }: Job): boolean {
   return spec.completionMode === "Indexed";
 }
 
-/** The pod's completion index; -1 for none. */
+/** Returns the pod's completion index; -1 when it has none. */
 export function indexOf({ metadata }: Pod): number {
   const text = metadata.annotations?.[INDEX] ?? "";
   return /^\d+$/.test(text) ? Number(text) : -1;
 }
 
-/** Whether an Indexed Job wants the pod's index; every pod of another Job. */
+/** Whether the Job wants the pod: an Indexed Job by the pod's index, any other Job always. */
 export function isWantedIndex(job: Job, pod: Pod): boolean {
   const index = indexOf(pod);
   return !isIndexed(job) || (index >= 0 && index < (job.spec.completions ?? 0));
 }
 
-/** A pod that is on its way out is replaced only once it has ended. */
+/** With this policy, a pod that is being deleted is replaced only once it has ended. */
 export function replacesOnlyFailed({ spec }: Job): boolean {
   return spec.podReplacementPolicy === "Failed" || spec.podFailurePolicy !== undefined;
 }
@@ -38,16 +38,16 @@ export function isSucceeded({ status }: Pod): boolean {
   return status?.phase === "Succeeded";
 }
 
-/** A pod that is deleted before it ended counts as failed: it may never get so far as to say so. */
+/** A pod that is deleted before it ends counts as failed, because it may never report its end. */
 export function isFailed(job: Job, pod: Pod): boolean {
   if (pod.status?.phase === "Failed") return true;
   return !replacesOnlyFailed(job) && pod.metadata.deletionTimestamp !== undefined && !isFinished(pod);
 }
 
-/** How often the pods of an index failed before this one. */
+/** How often pods of this index failed before this one. */
 export interface IndexFailures {
   readonly counted: number;
-  /** By the pod failure policy. */
+  /** Failures that the pod failure policy ignored. */
   readonly ignored: number;
 }
 

@@ -1,4 +1,4 @@
-/** The state of one run of a Job: what is there, what was found out, and the status that it will have. */
+/** The state of one run of a Job: the pods, the findings, and the status that it will write. */
 import { type Client, type Draft, edit, type RunEvents } from "../../../index.ts";
 import { Job, type JobCondition, type JobStatus, type Pod } from "../../../resource/builtin/index.ts";
 import { isActive, isReady, isTerminating } from "../workload/pod-state.ts";
@@ -9,11 +9,11 @@ import { Indexes } from "./indexes.ts";
 import { indexOf, isFailed, isIndexed, isSucceeded, isTracked, isWantedIndex } from "./job-pods.ts";
 import { verdictOn } from "./pod-failure-policy.ts";
 
-/** What the runs of all Jobs share. */
+/** The means that the runs of all Jobs share. */
 export interface JobTools {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** By the UID of the Job. */
+  /** The back-off by the UID of the Job. */
   readonly failures: Remembered<Failures>;
 }
 
@@ -33,32 +33,32 @@ export class JobRun {
   readonly client: Client;
   readonly events: RunEvents;
   readonly now: number;
-  /** As the server last answered. */
+  /** The Job as the server last returned it. */
   job: Job;
   status: JobDraft;
   readonly pods: readonly Pod[];
   readonly active: readonly Pod[];
-  /** Ready ones among the active. */
+  /** The ready ones among the active pods. */
   ready: number;
-  /** On their way out. */
+  /** The pods that are being deleted. */
   terminating: number;
-  /** Of this Job since the last success, when this run's status is written. */
+  /** The Job's failures since the last success, as of this run's status. */
   readonly failures: Failures;
   readonly #failures: Remembered<Failures>;
-  /** All that ended, counted in the status or not. */
+  /** All pods that ended, whether or not the status has counted them. */
   succeeded: number;
   readonly failed: number;
-  /** The indexes that the status has, and those with the pods that have ended since. */
+  /** The indexes in the status, together with those of pods that have ended since. */
   readonly succeededBefore: Indexes;
   succeededIndexes: Indexes;
   failedIndexes: Indexes | undefined;
-  /** By index: failed pods that stay until the next pod has learnt from them how often the index failed. */
+  /** By index: failed pods that stay until the next pod knows how often the index failed. */
   delayed: ReadonlyMap<number, Pod> = new Map();
-  /** Why the Job ends, once that is known. */
+  /** The condition that ends the Job, once it is known. */
   end: Finding | undefined;
-  /** Milliseconds until the next run, whatever happens. */
+  /** Milliseconds after which the Job runs again in any case. */
   wait: number = Infinity;
-  /** The first thing that went wrong with a pod; the status is written all the same. */
+  /** The first failure with a pod; the status is written anyway. */
   problem: unknown;
 
   constructor({ client, events, job, pods, now, failures }: JobRunInput) {
@@ -123,7 +123,7 @@ function draftOf(job: Job): JobDraft {
   });
 }
 
-/** Go leaves these out where they are zero, and so the server's answer does. */
+/** Go omits these fields when they are zero, and so the server's object lacks them. */
 function withoutZeros(status: JobDraft): object {
   const {
     active,

@@ -10,7 +10,7 @@ import { isTracked } from "./job-pods.ts";
 
 const namespace = "default";
 
-/** `does` is what the pods do: annotations of `pods.binnacle.dev`. */
+/** `does` describes the behaviour of the pods: annotations of `pods.binnacle.dev`. */
 function template(does: Readonly<Record<string, string>> = {}): PodTemplateSpec {
   const annotations = Object.fromEntries(
     Object.entries(does).map(([name, value]) => [`pods.binnacle.dev/${name}`, value]),
@@ -87,7 +87,7 @@ describe("ttlAfterFinishedController", () => {
   });
 });
 
-/** Loses every n-th write before it is done, and the answer of every n-th after it was done. */
+/** Fails every n-th write before it happens, and loses the response of every n-th one after it happened. */
 function lossy(n: number): (answer: Answer) => Answer {
   let writes = 0;
   const lost = () => Response.json({ kind: "Status", apiVersion: "v1", status: "Failure", code: 500 }, { status: 500 });
@@ -134,7 +134,7 @@ describe("trackPods", () => {
     expect(plain?.status).toMatchObject({ succeeded: ofJob("plain", "Succeeded"), uncountedTerminatedPods: {} });
     expect(plain?.status?.failed).toBeUndefined();
     expect(indexed?.status).toMatchObject({ succeeded: 8, failed: 1, completedIndexes: "0-3,5-8", failedIndexes: "4" });
-    // Those that had not ended when the Job did were deleted.
+    // Those that had not ended when the Job ended were deleted.
     expect(failing?.status?.failed).toBeGreaterThanOrEqual(Math.max(3, ofJob("failing", "Failed")));
     expect(failing?.status?.failed).toBeLessThanOrEqual(5);
     expect(pods.filter(isTracked)).toEqual([]);

@@ -1,5 +1,5 @@
-// A Job runs pods until enough of them have ended well. Shows: results that are counted exactly once through finalizers
-// on children, conditions that announce an end before it is reached, and waits that an injected clock measures.
+// Runs pods until enough of them have succeeded. This controller shows results that finalizers on children make count
+// exactly once, conditions that announce an end before it is reached, and waits on an injected clock.
 import {
   allow,
   type Client,
@@ -23,10 +23,13 @@ import { syncJob } from "./sync.ts";
 
 const MANAGER = "kubernetes.io/job-controller";
 
-/** Nobody is told of what happens to a Job that is being deleted. */
+/** No Events are recorded for a Job that is being deleted. */
 const SILENT: RunEvents = { normal: () => {}, warning: () => {} };
 
-/** Three controllers: of Jobs, of Jobs that are being deleted, and of pods whose Job is gone. @see https://kubernetes.io/docs/concepts/workloads/controllers/job/ */
+/**
+ * Returns three controllers: of Jobs, of Jobs that are being deleted, and of pods whose Job is gone. @see
+ * https://kubernetes.io/docs/concepts/workloads/controllers/job/
+ */
 export function jobControllers({
   clock = systemClock,
 }: { readonly clock?: Clock | undefined } = {}): readonly Definition[] {
@@ -46,7 +49,6 @@ function jobController(tools: JobTools): Definition {
     reads: [Pod],
     watches: [watch(Pod, { match: isOrphan, enqueue: jobsFor })],
     uses: [allow(Pod, "create", "patch", "delete"), allow(Job, "status/update")],
-    // A pod that is gone because its finalizer was taken away is an own write, and may be the last one.
     async reconcile(job, { client, events }) {
       if (ending(job) !== undefined) {
         tools.failures.delete(job.metadata.uid);
@@ -57,7 +59,7 @@ function jobController(tools: JobTools): Definition {
   });
 }
 
-/** The pods of a Job that is being deleted are still counted, and let go. */
+/** Counts and releases the pods of a Job that is being deleted. */
 function deletedJobController(tools: JobTools): Definition {
   const isDeleting = ({ metadata }: Job) => metadata.deletionTimestamp !== undefined;
   return defineKeyController({
@@ -77,7 +79,7 @@ function deletedJobController(tools: JobTools): Definition {
   });
 }
 
-/** Pods that nobody will count any more are let go. */
+/** Releases pods that nobody will count any more. */
 function orphanController(): Definition {
   return defineKeyController({
     name: "orphaned-job-pod-controller",
@@ -110,7 +112,7 @@ function keyOfJob(pod: Pod): readonly { name: string; namespace: string | undefi
   return [{ name: controller.name, namespace: pod.metadata.namespace }];
 }
 
-/** The Jobs that would adopt a pod. */
+/** Returns the keys of the Jobs that would adopt a pod. */
 async function jobsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<Job[]> {
   const jobs = await client.list(Job, { namespace: pod.metadata.namespace });
   return jobs.filter(({ spec: { selector } }) => isSelectedBy({ selector }, pod));

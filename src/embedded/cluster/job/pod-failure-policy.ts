@@ -1,5 +1,5 @@
 /**
- * What a Job makes of a pod that failed.
+ * Applies a Job's failure policy to a pod that failed.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
  */
@@ -14,11 +14,11 @@ import type {
 
 export interface Verdict {
   readonly action: "Count" | "FailIndex" | "FailJob" | "Ignore";
-  /** Why the Job fails, for `FailJob`. */
+  /** The reason why the Job fails, for `FailJob`. */
   readonly message: string;
 }
 
-/** The first rule that matches decides; without one the failure counts. */
+/** Applies the first rule that matches; without one the failure counts. */
 export function verdictOn(policy: PodFailurePolicy | undefined, pod: Pod): Verdict {
   for (const [index, { action, onExitCodes, onPodConditions }] of (policy?.rules ?? []).entries()) {
     const found = onExitCodes === undefined ? conditionIn(pod, onPodConditions ?? []) : containerIn(pod, onExitCodes);

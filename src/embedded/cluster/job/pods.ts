@@ -1,4 +1,4 @@
-/** Making and removing the pods of a Job. */
+/** Creates and deletes the pods of a Job. */
 import { isNotFound } from "../../../index.ts";
 import { type Container, type Job, Pod, type PodTemplateSpec } from "../../../resource/builtin/index.ts";
 import { createPod, deletePod, isNamespaceTerminating, podOf } from "../workload/pod-control.ts";
@@ -20,13 +20,13 @@ import type { JobRun } from "./job-run.ts";
 import { verdictOn } from "./pod-failure-policy.ts";
 import { firstToGo } from "./removal-order.ts";
 
-/** At most so many pods are made or deleted in one run. */
+/** The most pods that one run creates or deletes. */
 const BURST = 500;
-/** Of a name that the server completes. */
+/** The longest prefix of a name that the server completes. */
 const MAX_PREFIX = 58;
 const INDEX_VARIABLE = "JOB_COMPLETION_INDEX";
 
-/** Brings the number of active pods to what the Job wants, and says how many there are then. @throws the first failure. */
+/** Brings the number of active pods to what the Job wants. @returns how many there are then. @throws the first failure. */
 export async function managePods(run: JobRun): Promise<number> {
   const { job, active } = run;
   if (run.isSuspended) return remove(run, firstToGo(job, active, active.length));
@@ -35,7 +35,7 @@ export async function managePods(run: JobRun): Promise<number> {
     completions !== undefined
       ? Math.max(0, Math.min(completions - run.succeeded, parallelism))
       : run.succeeded > 0
-        ? active.length // a work queue is empty when the first worker ends well
+        ? active.length // a work queue is done once one of its workers has succeeded
         : parallelism;
   const excess = firstToGo(job, active, Math.max(0, active.length - wanted)).slice(0, BURST);
   if (excess.length > 0) return remove(run, excess);
@@ -47,7 +47,7 @@ export async function managePods(run: JobRun): Promise<number> {
   return wait > 0 ? active.length : create(run, indexes ?? Array<undefined>(Math.min(missing, BURST)).fill(undefined));
 }
 
-/** The indexes to make pods for; with a limit per index each waits for itself. */
+/** Returns the indexes that need pods; with a back-off limit per index, each index waits on its own. */
 function dueIndexes(run: JobRun, count: number): number[] {
   const { job, active, pods, delayed, now } = run;
   const going = replacesOnlyFailed(job) ? pods.filter(({ metadata }) => metadata.deletionTimestamp !== undefined) : [];
@@ -123,7 +123,7 @@ function prefixOf({ metadata: { name } }: Job, index: number): string {
   return `${name.slice(0, MAX_PREFIX - suffix.length)}${suffix}`;
 }
 
-/** Removes active pods that the Job does not want any more; their end counts for nothing. */
+/** Deletes active pods that the Job does not want any more; their end does not count. */
 async function remove(run: JobRun, pods: readonly Pod[]): Promise<number> {
   const removed = await deleteAll(run, pods, async (pod) => {
     await untrack(run, pod);
@@ -132,7 +132,7 @@ async function remove(run: JobRun, pods: readonly Pod[]): Promise<number> {
   return run.active.length - removed;
 }
 
-/** Deletes the active pods of a Job that has ended; they are counted before they may go. @returns how many. */
+/** Deletes the active pods of a Job that has ended; each is counted before its finalizer is removed. @returns how many. */
 export function deleteActive(run: JobRun): Promise<number> {
   return deleteAll(run, run.active, (pod) => deletePod(pod, run));
 }
@@ -150,7 +150,7 @@ async function deleteAll(run: JobRun, pods: readonly Pod[], work: (pod: Pod) => 
   return deleted;
 }
 
-/** Lets a pod go. A pod that is gone is let go. */
+/** Removes the finalizer of a pod, which succeeds also for a pod that is gone. */
 export async function untrack({ client }: Pick<JobRun, "client">, pod: Pod): Promise<void> {
   if (!isTracked(pod)) return;
   const { name, namespace = "", uid } = pod.metadata;

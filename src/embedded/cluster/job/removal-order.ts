@@ -1,15 +1,15 @@
-/** Which of a Job's pods are the first to go: those that have got the least far. */
+/** Orders a Job's pods for deletion: those that have made the least progress come first. */
 import type { Job, Pod } from "../../../resource/builtin/index.ts";
 import { isReady, readySince } from "../workload/pod-state.ts";
 import { indexOf, isIndexed, isWantedIndex } from "./job-pods.ts";
 
-/** Pods that must go, and as many others as it takes. */
+/** Returns the pods that must be deleted, and as many others as necessary. */
 export function firstToGo(job: Job, pods: readonly Pod[], atLeast: number): Pod[] {
   const { needless, others } = isIndexed(job) ? withoutNeedless(job, pods) : { needless: [], others: [...pods] };
   return [...needless, ...others.sort(byProgress).slice(0, Math.max(0, atLeast - needless.length))];
 }
 
-/** Pods whose index is not wanted, or which another pod has too. */
+/** Returns the pods whose index is not wanted or is taken by another pod. */
 function withoutNeedless(job: Job, pods: readonly Pod[]): { needless: Pod[]; others: Pod[] } {
   const needless: Pod[] = [];
   const best = new Map<number, Pod>();

@@ -1,8 +1,11 @@
-/** When enough indexes of a Job have succeeded. @see https://kubernetes.io/docs/concepts/workloads/controllers/job/#success-policy */
+/**
+ * Decides when enough indexes of a Job have succeeded. @see
+ * https://kubernetes.io/docs/concepts/workloads/controllers/job/#success-policy
+ */
 import type { SuccessPolicy } from "../../../resource/builtin/index.ts";
 import { Indexes } from "./indexes.ts";
 
-/** Which rule is met, in words; `undefined` when none is. */
+/** Returns in words which rule is met; `undefined` when none is. */
 export function metRule(
   policy: SuccessPolicy | undefined,
   succeeded: Indexes,

@@ -1,4 +1,4 @@
-/** One run of a Job: has it ended, what pods does it need, what does its status say. */
+/** One run of a Job: decides whether it has ended, which pods it needs and what its status says. */
 import type { Result } from "../../../index.ts";
 import type { Pod } from "../../../resource/builtin/index.ts";
 import { timestamp } from "../workload/time.ts";
@@ -12,7 +12,7 @@ import { deleteActive, managePods } from "./pods.ts";
 import { metRule } from "./success-policy.ts";
 import { trackPods } from "./track.ts";
 
-/** @throws the first thing that went wrong, after the status was written. */
+/** Runs the Job. @throws the first failure, after the status was written. */
 export async function syncJob(run: JobRun): Promise<Result | undefined> {
   const { status } = run;
   let isChanged = false;
@@ -22,7 +22,7 @@ export async function syncJob(run: JobRun): Promise<Result | undefined> {
   if (run.end !== undefined) {
     const deleted = await deleteActive(run);
     active -= deleted;
-    // What is not gone is not counted yet.
+    // A pod that still exists has not been counted yet.
     if (active > 0) run.end = undefined;
   } else {
     if (!run.isDeleting) active = await managePods(run);
@@ -44,7 +44,7 @@ const COMPLETE: Finding = {
   message: "Reached expected number of succeeded pods",
 };
 
-/** Why the Job ends now; what was said before holds, and failure comes before success. */
+/** Returns why the Job ends now; an earlier decision stands, and failure takes precedence over success. */
 function endOf(run: JobRun): Finding | undefined {
   const { job } = run;
   const announced = conditionOf(job, "SuccessCriteriaMet") ?? conditionOf(job, "FailureTarget");
@@ -84,7 +84,7 @@ function failure(reason: string, message: string): Finding {
   return { type: "FailureTarget", reason, message };
 }
 
-/** With `restartPolicy: OnFailure` the kubelet restarts containers, and pods do not fail. */
+/** With `restartPolicy: OnFailure` the kubelet restarts containers, and their pods do not fail. */
 function restartsExceed({ job, pods }: JobRun, limit: number): boolean {
   if (job.spec.template.spec.restartPolicy !== "OnFailure") return false;
   let restarts = 0;
@@ -123,7 +123,7 @@ function failedIndexes({ job, pods, status }: JobRun, limit: number): Indexes {
   return Indexes.parse(status.failedIndexes, job.spec.completions ?? 0).with(Indexes.of(failed.map(indexOf)));
 }
 
-/** Of each index that is to be tried again the pod that failed last. */
+/** For each index that is to be retried, the pod that failed last. */
 function delayedPods({ job, pods, active, succeededIndexes }: JobRun, failed: Indexes): Map<number, Pod> {
   const settled = succeededIndexes.with(failed).with(Indexes.of(active.map(indexOf).filter((index) => index >= 0)));
   const last = new Map<number, Pod>();
@@ -158,7 +158,7 @@ function saySuspended(run: JobRun): boolean {
   } as const;
   if (!say(status.conditions, finding, now)) return false;
   events.normal(run.isSuspended ? "Suspended" : "Resumed", `Job ${word}`);
-  // The deadline counts from the last time that it was resumed.
+  // The deadline counts from the last time that the Job was resumed.
   if (run.isSuspended) delete status.startTime;
   else status.startTime = timestamp(now);
   return true;

@@ -1,9 +1,12 @@
 /**
- * Counts the pods that ended, each exactly once, whatever fails on the way.
+ * Counts the pods that ended, each exactly once, whatever fails on the way:
  *
- * 1. The status names the pods that ended. 2. Their finalizers go, so that they may. 3. The counters count them, and
- * the names go with the next write. A pod whose finalizer is there and whose name is not was never counted; one whose
- * name is there and whose finalizer is gone still has to be.
+ * 1. The status names the pods that ended.
+ * 2. Their finalizers are removed, so that they can be deleted.
+ * 3. The counters count them, and the next write removes the names.
+ *
+ * A pod that has its finalizer and is not named was never counted; one that is named and has no finalizer must still
+ * be counted.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-tracking-with-finalizers
  */
@@ -16,10 +19,13 @@ import { verdictOn } from "./pod-failure-policy.ts";
 import { untrack } from "./pods.ts";
 import { timestamp } from "../workload/time.ts";
 
-/** The names of so many pods make a status of 20 KB. */
+/** The names of this many pods make a status of 20 KB. */
 const MOST_UNCOUNTED = 500;
 
-/** @param isChanged the status differs already. @throws what the server says; what was counted until then is kept. */
+/**
+ * Counts the pods. @param isChanged whether the status differs already. @throws what the server says; what was
+ * counted until then is kept.
+ */
 export async function trackPods(run: JobRun, isChanged: boolean): Promise<void> {
   const tracked = new Set(run.pods.filter(isTracked).map(({ metadata }) => metadata.uid));
   let mustWrite = settle(run, tracked) || isChanged;
@@ -47,7 +53,7 @@ export async function trackPods(run: JobRun, isChanged: boolean): Promise<void> 
   else if (mustWrite) await run.write();
 }
 
-/** Counts named pods whose finalizer is gone. Whether there were any. */
+/** Counts named pods whose finalizer is gone. @returns whether there were any. */
 function settle({ status }: JobRun, tracked: ReadonlySet<string>): boolean {
   const uncounted = status.uncountedTerminatedPods;
   const [succeeded, failed] = [uncounted.succeeded, uncounted.failed].map((uids) =>
@@ -64,10 +70,10 @@ function settle({ status }: JobRun, tracked: ReadonlySet<string>): boolean {
 }
 
 interface Named {
-  /** Pods to be let go. */
+  /** The pods whose finalizers are to be removed. */
   readonly ended: readonly Pod[];
   readonly named: boolean;
-  /** There are more, for the next run. */
+  /** Whether the next run has more to count. */
   readonly isFull: boolean;
 }
 
@@ -88,7 +94,7 @@ function nameEnded(run: JobRun): Named {
         if (isWantedIndex(job, pod) && !run.succeededBefore.has(indexOf(pod))) indexes.push(indexOf(pod));
       } else if (!uncounted.succeeded.includes(uid)) uncounted.succeeded.push(uid);
     } else if ((isFailed(job, pod) || isLost) && isWantedIndex(job, pod) && !uncounted.failed.includes(uid)) {
-      // When the Job has ended, whatever still runs has failed.
+      // When the Job has ended, pods that still run have failed.
       if (verdictOn(job.spec.podFailurePolicy, pod).action !== "Ignore") uncounted.failed.push(uid);
     }
     if (size() >= MOST_UNCOUNTED) return { ended, named: size() > before, isFull: true };
@@ -112,7 +118,7 @@ function writeIndexes({ status, succeededIndexes, failedIndexes }: JobRun): bool
   return isChanged;
 }
 
-/** The end is first announced, and true when no pod runs any more. */
+/** The end is announced first, and becomes true when no pod runs any more. */
 function ofEnd(end: Finding | undefined): { readonly interim?: Finding; readonly final?: Finding } {
   if (end?.type === "FailureTarget") return { interim: end, final: { ...end, type: "Failed" } };
   if (end?.type === "SuccessCriteriaMet") return { interim: end, final: { ...end, type: "Complete" } };

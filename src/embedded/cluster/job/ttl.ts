@@ -1,4 +1,4 @@
-// Jobs go some time after they have ended. Shows: membership, and a run that only waits.
+// Deletes Jobs some time after they have ended. This controller shows membership, and a run that only waits.
 import { allow, defineController, type Definition, watch } from "../../../index.ts";
 import { Job } from "../../../resource/builtin/index.ts";
 import { type Clock, systemClock } from "../../../platform/clock.ts";
@@ -17,7 +17,7 @@ export function ttlAfterFinishedController({
       const wait = left(expiresAt(job));
       if (wait > 0) return { requeueAfter: wait };
       const { name, namespace = "", uid } = job.metadata;
-      // What is deleted is gone: once more, with the server's own eyes.
+      // A deletion is final, so the Job is read from the server once more.
       const fresh = await client.live.find(Job, { name, namespace });
       if (fresh === undefined || left(expiresAt(fresh)) > 0) return undefined;
       await client.delete(Job, { name, namespace }, { propagation: "Foreground", preconditions: { uid } });
@@ -26,7 +26,7 @@ export function ttlAfterFinishedController({
   });
 }
 
-/** Milliseconds since the epoch; `undefined` for a Job that has not ended, or may stay. */
+/** When the Job expires, in milliseconds since the epoch; `undefined` for one that has not ended or may stay. */
 function expiresAt(job: Job): number | undefined {
   const { ttlSecondsAfterFinished: seconds } = job.spec;
   const ended = ending(job)?.lastTransitionTime;

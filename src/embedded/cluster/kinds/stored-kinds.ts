@@ -1,22 +1,22 @@
-/** The kinds whose objects a cluster keeps: the built-in ones, and those of CustomResourceDefinitions. */
+/** The kinds whose objects a cluster stores: the built-in ones and those of CustomResourceDefinitions. */
 import { type Client, type ObjectOf, type Resource, resource } from "../../../index.ts";
 import * as builtin from "../../../resource/builtin/index.ts";
 import { CustomResourceDefinition } from "../../../resource/builtin/index.ts";
 
-/** A kind, and what a controller of every kind needs to know of it. */
+/** A kind with what controllers of all kinds need to know of it. */
 export interface StoredKind {
   readonly handle: Resource;
-  /** The name in paths. */
+  /** The plural name, as in paths. */
   readonly plural: string;
   readonly isNamespaced: boolean;
-  /** Custom kinds know no strategic merge patch. */
+  /** Whether it supports strategic merge patches; custom kinds do not. */
   readonly isCustom: boolean;
 }
 
-/** Asked and answered, or another view of an object: never kept. */
+/** Kinds that the server computes or that show another kind's objects; they are never stored. */
 const NOT_KEPT = /Review$|^(Binding|ComponentStatus|Eviction|Scale|TokenRequest)$/;
 
-/** In every version that has a handle, the preferred one first. */
+/** The kind in every version that has a handle, the preferred one first. */
 const versions: readonly StoredKind[] = Object.values(builtin)
   .filter((value) => isHandle(value))
   .filter(({ kind }) => !NOT_KEPT.test(kind))
@@ -29,17 +29,17 @@ const versions: readonly StoredKind[] = Object.values(builtin)
 
 const byName = new Map(versions.map((kind) => [nameOf(kind.handle), kind]));
 
-/** Each built-in kind once. Events are there in two groups and kept once, as those of the core group. */
+/** Each built-in kind once. Events exist in two groups and are stored once, as those of the core group. */
 export const builtinKinds: readonly StoredKind[] = [
   ...new Map(versions.toReversed().map((kind) => [`${kind.handle.group}/${kind.plural}`, kind])).values(),
 ].filter(({ handle }) => handle.kind !== "Event" || handle.group === "");
 
-/** The built-in kind of an `apiVersion` and a name. */
+/** The built-in kind with an `apiVersion` and a name. */
 function builtinKind(of: { readonly apiVersion: string; readonly kind: string }): StoredKind | undefined {
   return byName.get(nameOf(of));
 }
 
-/** The kinds of definitions that are established, each in its storage version. */
+/** The kinds of established definitions, each in its storage version. */
 export async function customKinds(client: Client): Promise<readonly StoredKind[]> {
   const definitions = await client.list(CustomResourceDefinition);
   return definitions.filter(isEstablished).flatMap((definition) => {
@@ -49,7 +49,7 @@ export async function customKinds(client: Client): Promise<readonly StoredKind[]
   });
 }
 
-/** Any kind that is served, by what an object or an owner reference says; `undefined` when there is none. */
+/** Any served kind, by the `apiVersion` and `kind` of an object or an owner reference; `undefined` when there is none. */
 export async function servedKind(
   client: Client,
   named: { readonly apiVersion: string; readonly kind: string },

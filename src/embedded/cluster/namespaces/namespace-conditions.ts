@@ -1,7 +1,7 @@
-/** What the deletion of a namespace found, as conditions of its status. */
+/** Reports the deletion of a namespace in the conditions of its status. */
 import type { NamespaceCondition } from "../../../resource/builtin/index.ts";
 
-/** What a round of deletion came to. */
+/** The findings of one round of deletion. */
 export interface Round {
   /** What is left of each kind, such as `pods.` and `deployments.apps`. */
   readonly remaining: ReadonlyMap<string, number>;
@@ -23,7 +23,7 @@ const OK = [
 ] as const;
 
 /**
- * The conditions after a round; `undefined` when they are as they were.
+ * Returns the conditions after a round; `undefined` when they have not changed.
  *
  * @param now RFC 3339
  */

@@ -1,4 +1,4 @@
-/** Empties a namespace that is being deleted, then lets it go. */
+/** Empties a namespace that is being deleted, then removes its finalizer. */
 import {
   allow,
   type Client,
@@ -26,7 +26,7 @@ const pods = builtinContent.find(({ plural }) => plural === "pods")!;
 
 interface DeletionOptions {
   readonly clock?: Clock | undefined;
-  /** Tells of all objects. @default none: what is left is looked at again and again */
+  /** Reports all objects. @default none: the namespace is checked again at intervals */
   readonly objects?: ObjectFeed | undefined;
 }
 
@@ -62,13 +62,13 @@ function isLeaving({ metadata, spec }: Namespace_): boolean {
   return metadata.deletionTimestamp !== undefined && spec?.finalizers?.includes(FINALIZER) === true;
 }
 
-/** Sooner at first: what pods leave behind them is mostly gone at once. */
+/** The first checks come sooner, because most of what pods leave behind is gone at once. */
 function again({ metadata }: Namespace_, now: number): Result {
   const since = now - Date.parse(metadata.deletionTimestamp ?? "");
   return { requeueAfter: Math.min(Math.max(since / 4, 100), 5_000) };
 }
 
-/** Pods go first: while they run they may need the rest. */
+/** Pods are deleted first, because they may need the other objects while they run. */
 async function deleteContent(client: Client, namespace: string): Promise<Round> {
   const ofPods = await deleteKinds(client, [pods], namespace);
   if (ofPods.remaining.size > 0) return ofPods;
@@ -94,7 +94,7 @@ async function deleteKinds(client: Client, kinds: readonly StoredKind[], namespa
         for (const name of names) finalizers.set(name, (finalizers.get(name) ?? 0) + 1);
         if (names.length === 0 && kind !== pods) errors.push(unexpected(kind, namespace));
       } catch (error) {
-        if (isNotFound(error)) return; // the kind has gone meanwhile
+        if (isNotFound(error)) return; // meanwhile the kind was removed
         errors.push(isApiError(error) ? (error.status.message ?? error.message) : String(error));
       }
     }),
@@ -121,7 +121,7 @@ function unexpected({ handle, plural }: StoredKind, namespace: string): string {
 
 interface Report {
   readonly round: Round;
-  /** In milliseconds. */
+  /** The current time in milliseconds. */
   readonly now: number;
 }
 
@@ -133,7 +133,7 @@ async function report(client: Client, namespace: Namespace_, { round, now }: Rep
   await client.subresource("status").update(Namespace, { name }, body).catch(unlessOvertaken);
 }
 
-/** Removes the finalizer of the namespace's spec; with the last one the namespace goes. */
+/** Removes the finalizer from the namespace's spec; the namespace is deleted with the last one. */
 async function release(client: Client, { metadata: { name } }: Namespace_): Promise<void> {
   const latest = await client.live.find(Namespace, { name });
   if (latest === undefined) return;
@@ -142,7 +142,7 @@ async function release(client: Client, { metadata: { name } }: Namespace_): Prom
   await client.subresource("finalize").update(Namespace, { name }, body);
 }
 
-/** The next round reports again. */
+/** A conflict is ignored, because the next round reports again. */
 function unlessOvertaken(error: unknown): void {
   if (!isApiError(error)) throw error;
 }

@@ -1,4 +1,4 @@
-/** One container's next step: it waits, runs, becomes ready, ends, and is started again. */
+/** The life of one container, step by step: it waits, runs, becomes ready, ends, and is restarted. */
 import type { Duration, ObjectOf } from "../../../index.ts";
 import type { Container, ContainerState, ContainerStatus, Pod } from "../../../resource/builtin/index.ts";
 import { parseDuration } from "../../../resource/duration.ts";
@@ -7,25 +7,25 @@ import { MISTAKE } from "./mistake-event.ts";
 import type { PodTimes } from "./pod-memory.ts";
 import type { Script } from "./script.ts";
 
-/** What one look at a container needs. */
+/** The context of one look at a container. */
 export interface ContainerContext {
   readonly pod: ObjectOf<typeof Pod>;
   readonly container: Container;
-  /** Init containers that are not sidecars run to their end, one after the other. */
+  /** Whether it is an init container and no sidecar; these run one after the other. */
   readonly isInit: boolean;
-  /** What happens to the start of this number, from 0. */
+  /** Returns what happens to the start with this number, counted from 0. */
   readonly script: (restarts: number) => Script;
   readonly times: PodTimes;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** The same, of one start. */
+/** The context of one start of the container. */
 interface OneStart extends Omit<ContainerContext, "script"> {
   readonly script: Script;
 }
 
-/** Where a container stands after a look at it. */
+/** The state of a container after a look at it. */
 export interface ContainerStep {
   readonly status: ContainerStatus;
   /** Milliseconds until the next step; `undefined` when nothing more happens by itself. */
@@ -35,7 +35,7 @@ export interface ContainerStep {
 const FIRST_BACKOFF = 10_000;
 const LONGEST_BACKOFF = 300_000;
 
-/** One step further, if its time has come. */
+/** Takes the next step of a container if its time has come. */
 export function nextStep(was: ContainerStatus | undefined, context: ContainerContext): ContainerStep {
   if (was?.state?.running !== undefined) return running(was, was.state, context);
   if (was?.state?.terminated !== undefined) return ended(was, was.state.terminated.finishedAt, context);
@@ -45,12 +45,12 @@ export function nextStep(was: ContainerStatus | undefined, context: ContainerCon
   return start(was, context, was?.restartCount ?? 0);
 }
 
-/** Of a container whose turn has not come. */
+/** The status of a container that waits for its turn. */
 export function waitingStatus(container: Container, reason: string): ContainerStatus {
   return statusOf(container, { state: { waiting: { reason } }, ready: false, started: false, restartCount: 0 });
 }
 
-/** Of a container that ran and was stopped. */
+/** The status of a container that was stopped while it ran. */
 export function stoppedStatus(was: ContainerStatus, stop: { exitCode: number; now: number }): ContainerStatus {
   const startedAt = was.state?.running?.startedAt ?? null;
   if (startedAt === null) return was;
@@ -73,7 +73,7 @@ function start(was: ContainerStatus | undefined, context: ContainerContext, rest
   const state = { running: { startedAt: timestamp(now) } };
   const ready = isReadyAfter(0, script, context);
   const status = statusOf(container, { state, lastState, ready, started: !isInit, restartCount });
-  // What has just begun is shown as running, however short it runs.
+  // A container that has just begun is shown as running, however briefly it runs.
   return { status, again: nextChange(0, ready, { ...context, script }) };
 }
 
@@ -94,7 +94,7 @@ function isReadyAfter(elapsed: number, script: Script, { isInit }: ContainerCont
   return readyAt !== undefined && elapsed >= readyAt;
 }
 
-/** Milliseconds until a running container becomes ready or ends. */
+/** Returns the milliseconds until a running container becomes ready or ends. */
 function nextChange(elapsed: number, ready: boolean, context: OneStart): number | undefined {
   const readyAt = ready || context.isInit ? undefined : milliseconds(context.script.readyAfter, "ready-after");
   const waits = [exitsAfter(context), readyAt].filter((at) => at !== undefined);
@@ -109,7 +109,7 @@ function end(was: ContainerStatus, context: ContainerContext): ContainerStep {
   return { status, again: mustRestart(context, exitCode) ? 0 : undefined };
 }
 
-/** Stays ended, waits for its back-off, or starts again. */
+/** Leaves a container that ended as it is, lets it wait for its back-off, or restarts it. */
 function ended(was: ContainerStatus, finishedAt: string | null | undefined, context: ContainerContext): ContainerStep {
   const { pod, container, times, now } = context;
   const exitCode = (was.state?.terminated ?? was.lastState?.terminated)?.exitCode ?? 0;
@@ -126,7 +126,7 @@ function ended(was: ContainerStatus, finishedAt: string | null | undefined, cont
   return { status: { ...was, state, lastState: { terminated: was.state!.terminated! } }, again: left };
 }
 
-/** Whether a container that ended with this status is started again. */
+/** Whether a container that ended with this status is restarted. */
 export function mustRestart({ pod, container, isInit }: RestartContext, exitCode: number): boolean {
   const policy = container.restartPolicy ?? pod.spec.restartPolicy ?? "Always";
   if (policy === "Always" && !isInit) return true;
@@ -135,7 +135,7 @@ export function mustRestart({ pod, container, isInit }: RestartContext, exitCode
 
 type RestartContext = Pick<ContainerContext, "pod" | "container" | "isInit">;
 
-/** As the kubelet: the first restart is at once. */
+/** Like the kubelet, the first restart happens at once. */
 function backoff(restarts: number): number {
   return restarts === 0 ? 0 : Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (restarts - 1));
 }

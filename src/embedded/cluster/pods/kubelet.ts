@@ -1,8 +1,8 @@
 /**
- * Stands in for the kubelet of every node: pods on a node run without machines, by script.
+ * Stands in for the kubelet of every node: pods on a node run without machines, as a script says.
  *
- * Without a word they are Running and Ready at once, those with `restartPolicy` OnFailure or Never succeed at once, and
- * a deleted pod is gone at once.
+ * Without a script they are Running and Ready at once, those with `restartPolicy` OnFailure or Never succeed at once,
+ * and a deleted pod is gone at once.
  */
 import {
   allow,
@@ -62,7 +62,7 @@ export function kubelet({ clock = systemClock, behaviour }: KubeletOptions = {})
   });
 }
 
-/** One step further, until time has to pass. */
+/** Takes the steps of a pod that are due, and waits for the next one. */
 async function run(client: Client, context: PodContext): Promise<Result | undefined> {
   let { pod } = context;
   while (!isFinished(pod)) {
@@ -76,30 +76,30 @@ async function run(client: Client, context: PodContext): Promise<Result | undefi
   return undefined;
 }
 
-/** The containers have their time to stop; then the object goes. */
+/** Gives the containers their time to stop, then deletes the object. */
 async function stop(client: Client, context: PodContext): Promise<Result | undefined> {
   let { pod } = context;
   const { times, now } = context;
   const { name, namespace = "", uid, deletionGracePeriodSeconds = 0, finalizers } = pod.metadata;
   const left = isFinished(pod) ? 0 : times.deleted(now) + stopsAfter(context) - now;
   if (left > 0) return { requeueAfter: left };
-  // Somebody waits to see how it ended.
+  // A finalizer means that somebody waits to see how the pod ended.
   if (finalizers !== undefined && !isFinished(pod)) pod = await write(client, pod, stoppedPodStatus(context));
-  if (deletionGracePeriodSeconds === 0 && finalizers !== undefined) return undefined; // they hold it
+  if (deletionGracePeriodSeconds === 0 && finalizers !== undefined) return undefined; // finalizers keep the object
   try {
     await client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
   } catch (error) {
-    if (isConflict(error)) return { requeueAfter: 10 }; // it changed meanwhile
+    if (isConflict(error)) return { requeueAfter: 10 }; // the pod has changed meanwhile
     if (!isNotFound(error)) throw error;
   }
   return undefined;
 }
 
-/** Writes what differs; conditions of others stay. */
+/** Writes the parts of the status that differ; conditions of other writers stay. */
 async function write(client: Client, pod: Pod_, status: KubeletStatus): Promise<Pod_> {
   if (isWritten(pod, status)) return pod;
   const { name, namespace = "", uid } = pod.metadata;
-  // A strategic merge keeps what it does not name: a reason that no longer holds must be named.
+  // A strategic merge patch keeps what it does not name, so a reason that does not hold any more must be named.
   const conditions = status.conditions?.map((one) => ({
     ...one,
     reason: one.reason ?? null,
@@ -121,11 +121,11 @@ function isWritten({ status: present }: Pod_, { conditions = [], ...fields }: Ku
   return Object.entries(fields).every(hasField) && conditions.every(hasCondition);
 }
 
-/** Of 10.244.0.0/16, one after the other. */
+/** Allocates the addresses of 10.244.0.0/16 in turn. */
 class PodAddresses {
   #last = 0;
 
-  /** A pod has this address, perhaps from before this process. */
+  /** Takes note of an address that a pod has, perhaps from an earlier process. */
   saw(address: string | undefined): void {
     const parts = /^10\.244\.(\d+)\.(\d+)$/.exec(address ?? "");
     if (parts !== null) this.#last = Math.max(this.#last, Number(parts[1]) * 256 + Number(parts[2]));

@@ -1,14 +1,14 @@
-/** Tells of a container that does not start because nobody can understand what is to happen to it. */
+/** Reports a container that does not start because its script cannot be understood. */
 import type { Client, ObjectOf } from "../../../index.ts";
 import { CoreEvent, type Pod } from "../../../resource/builtin/index.ts";
 import { timestamp } from "../workload/time.ts";
 
 type Pod_ = ObjectOf<typeof Pod>;
 
-/** As the kubelet names what a pod itself has wrong. */
+/** The reason that the kubelet gives for mistakes in a pod's spec. */
 export const MISTAKE = "CreateContainerConfigError";
 
-/** Writes the Event once, for `kubectl describe`, which shows no messages of containers. */
+/** Records the Event once, because `kubectl describe` shows no messages of containers. */
 export async function reportMistake(client: Client, pod: Pod_, change: { before: Pod_; now: number }): Promise<void> {
   const message = mistakeOf(pod);
   if (message === undefined || message === mistakeOf(change.before)) return;

@@ -1,14 +1,14 @@
-/** Whether a pod may run on a node: what of the scheduler's rules needs no machine. */
+/** Decides whether a pod may run on a node, by those rules of the scheduler that need no machine. */
 import type { ObjectOf } from "../../../index.ts";
 import type { Node, NodeSelectorTerm, Pod, PodSpec, Taint, Toleration } from "../../../resource/builtin/index.ts";
 
 type Node_ = ObjectOf<typeof Node>;
 type Pod_ = ObjectOf<typeof Pod>;
 
-/** What every DaemonSet tolerates, and a cordoned node has. */
+/** The taint of a cordoned node, which every DaemonSet tolerates. */
 const UNSCHEDULABLE: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
 
-/** Why a pod cannot run on a node, in the scheduler's words; `undefined` when it can. */
+/** Returns in the scheduler's words why a pod cannot run on a node; `undefined` when it can. */
 export function unfit(pod: Pod_, node: Node_): string | undefined {
   const { tolerations = [] } = pod.spec;
   if (node.spec?.unschedulable === true && !isTolerated(UNSCHEDULABLE, tolerations)) {
@@ -28,7 +28,7 @@ export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): b
   });
 }
 
-/** Whether the labels and the name of a node are what a pod asks for. */
+/** Whether a node has the labels and the name that a pod requires. */
 export function isSelected({ nodeSelector = {}, affinity }: PodSpec, node: Node_): boolean {
   const labels = node.metadata.labels ?? {};
   if (!Object.entries(nodeSelector).every(([key, value]) => labels[key] === value)) return false;
@@ -36,7 +36,7 @@ export function isSelected({ nodeSelector = {}, affinity }: PodSpec, node: Node_
   return required === undefined || required.nodeSelectorTerms.some((term) => isMatch(term, node));
 }
 
-/** A term without any requirement matches nothing. */
+/** A term without requirements matches nothing. */
 function isMatch({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, { metadata }: Node_): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false;
   return matches(matchExpressions, metadata.labels ?? {}) && matches(matchFields, { "metadata.name": metadata.name });
@@ -44,7 +44,7 @@ function isMatch({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, 
 
 type Requirements = NonNullable<NodeSelectorTerm["matchExpressions"]>;
 
-/** Not by a label selector: the name of a node may be longer than the value of a label. */
+/** Compares the values itself instead of using label selectors, because a node's name may be longer than a label's value. */
 function matches(requirements: Requirements, values: Readonly<Record<string, string>>): boolean {
   return requirements.every(({ key, operator, values: wanted = [] }) => {
     const value = Object.hasOwn(values, key) ? values[key] : undefined;

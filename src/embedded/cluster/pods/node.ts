@@ -1,4 +1,4 @@
-/** The one node of a cluster without machines, and the heartbeats of it and of every other node that somebody makes. */
+/** Creates the one node of a cluster without machines, and sends the heartbeats of all nodes. */
 import { setTimeout } from "node:timers/promises";
 import {
   allow,
@@ -35,17 +35,17 @@ const INFO = {
   osImage: "none",
   systemUUID: "",
 };
-/** Given to new nodes by the API server, and taken away once they are ready. */
+/** The taint that the API server gives new nodes, and that is removed once they are ready. */
 const NOT_READY = "node.kubernetes.io/not-ready";
 
-/** Makes the node, and keeps every node of the cluster ready. */
+/** Creates the node, and keeps every node of the cluster ready. */
 export function nodeController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
   return defineKeyController({
     name: "node",
     watches: [
       watch(Node, { enqueue: (node) => [node] }),
       source.from(first({ name: NODE_NAME })),
-      source.from(heartbeats()), // for the leases, by which a node controller tells the living from the dead
+      source.from(heartbeats()), // for the leases that show whether a node is alive
     ],
     reads: [Lease],
     uses: [allow(Node, "create", "patch", "status/patch"), allow(Lease, "create", "patch")],
@@ -57,12 +57,12 @@ export function nodeController({ clock = systemClock }: { readonly clock?: Clock
   });
 }
 
-/** A key once, at the start. */
+/** Yields one key, once. */
 async function* first<T>(key: T): AsyncGenerator<T> {
   yield key;
 }
 
-/** By the machine's time, whatever time a test has: days that pass at once have no heartbeats. */
+/** Beats by the machine's clock even if a test has its own: days that pass at once have no heartbeats. */
 async function* heartbeats(): AsyncGenerator<Key> {
   for (;;) {
     await setTimeout(10_000, undefined, { ref: false });
@@ -89,7 +89,7 @@ async function keepReady(client: Client, name: string, now: number): Promise<und
     try {
       await client.patch(Node, { name }, { type: "merge", body: { spec: { taints } }, resourceVersion });
     } catch (error) {
-      if (!isConflict(error) && !isNotFound(error)) throw error; // somebody else's change: its event comes
+      if (!isConflict(error) && !isNotFound(error)) throw error; // somebody else changed the node, and that event arrives soon
     }
   }
   return undefined;
@@ -104,7 +104,7 @@ async function create(client: Client): Promise<ObjectOf<typeof Node> | undefined
   try {
     return await client.create(Node, { metadata: { name: NODE_NAME, labels } });
   } catch (error) {
-    if (isAlreadyExists(error)) return undefined; // its event comes
+    if (isAlreadyExists(error)) return undefined; // its event arrives soon
     throw error;
   }
 }
@@ -127,7 +127,7 @@ function conditionsOf(node: ObjectOf<typeof Node>, now: number): NodeCondition[]
   });
 }
 
-/** The heartbeat. @see https://kubernetes.io/docs/concepts/architecture/leases/#node-heart-beats */
+/** Renews the node's lease. @see https://kubernetes.io/docs/concepts/architecture/leases/#node-heart-beats */
 async function renew(client: Client, name: string, now: number): Promise<void> {
   const key = { namespace: LEASES, name };
   const renewTime = `${new Date(now).toISOString().slice(0, -1)}000Z`;

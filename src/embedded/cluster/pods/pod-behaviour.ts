@@ -1,34 +1,37 @@
-/** How pods fare on a cluster without machines: the types of what a program says of each container. */
+/** The types with which a program says how the containers behave on a cluster without machines. */
 import type { Duration, ObjectOf } from "../../../index.ts";
 import type { Container, Pod } from "../../../resource/builtin/index.ts";
 
-/** What happens to one run of a container. */
+/** What happens in one run of a container. */
 export interface ContainerScript {
-  /** From the start to readiness; `false` for never. @default at once */
+  /** The time from the start until it is ready; `false` for never. @default at once */
   readonly readyAfter?: Duration | false | undefined;
   /**
-   * From the start to the end; `false` for never.
+   * The time from the start until it ends; `false` for never.
    *
-   * @default at once in init containers and where the pod's `restartPolicy` is OnFailure or Never, else never
+   * @default at once for init containers and where the pod's `restartPolicy` is OnFailure or Never, otherwise never
    */
   readonly exitsAfter?: Duration | false | undefined;
-  /** The status it ends with. @default 0 */
+  /** The exit code. @default 0 */
   readonly exitCode?: number | undefined;
-  /** Why it cannot start, such as `ImagePullBackOff`; it waits for as long as this is said. */
+  /** The reason why it cannot start, such as `ImagePullBackOff`; the container waits as long as there is one. */
   readonly fails?: string | undefined;
-  /** From the end to the next start, where the restart policy wants one. @default at once, then 10 s, doubled up to 5 minutes */
+  /**
+   * The time from its end to the next start, where the restart policy asks for one. @default at once, then 10 s,
+   * doubled up to 5 minutes
+   */
   readonly restartsAfter?: Duration | undefined;
-  /** From the deletion of the pod to its end, at most the grace period. @default at once */
+  /** The time from the deletion of the pod to its end, at most the grace period. @default at once */
   readonly stopsAfter?: Duration | undefined;
 }
 
-/** Of one start of a container. */
+/** Identifies one start of a container. */
 export interface ContainerStart {
   /** How often the container was started before. */
   readonly restarts: number;
 }
 
-/** Says what happens to a container; what it leaves out, the pod's annotations say. Asked again at each look at the pod. */
+/** Says what happens to a container; the pod's annotations say the rest. It is called again at each look at the pod. */
 export type PodBehaviour = (
   pod: ObjectOf<typeof Pod>,
   container: Container,

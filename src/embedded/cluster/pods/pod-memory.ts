@@ -1,6 +1,6 @@
-/** What the kubelet knows of its pods beside their objects: times to the millisecond, where a status has seconds. */
+/** What the kubelet knows of its pods besides their objects: times to the millisecond, because a status has only seconds. */
 
-/** Milliseconds since the epoch; 0 for never. */
+/** Times in milliseconds since the epoch; 0 for never. */
 interface Times {
   started: number;
   ended: number;
@@ -13,25 +13,25 @@ interface Remembered {
   readonly containers: Map<string, Times>;
 }
 
-/** Of this process alone; what happened before it, the status says. */
+/** The times that this process has seen; earlier ones are in the status. */
 export class PodMemory {
-  /** By key. */
+  /** The pods by key. */
   readonly #pods = new Map<string, Remembered>();
 
-  /** The times of one pod; those of an earlier one of its name are forgotten. */
+  /** Returns the times of a pod, and forgets those of an earlier pod with the same name. */
   of(key: string, uid: string): PodTimes {
     let pod = this.#pods.get(key);
     if (pod?.uid !== uid) this.#pods.set(key, (pod = { uid, deleted: 0, containers: new Map<string, Times>() }));
     return new PodTimes(pod);
   }
 
-  /** The pod is gone. */
+  /** Forgets a pod that is gone. */
   forget(key: string): void {
     this.#pods.delete(key);
   }
 }
 
-/** Of one pod. */
+/** The times of one pod. */
 export class PodTimes {
   readonly #pod: Remembered;
 
@@ -47,7 +47,7 @@ export class PodTimes {
     this.#of(container).ended = now;
   }
 
-  /** `written` is what the status says. */
+  /** Returns when a container started. @param written the time in the status */
   started(container: string, written: string | null | undefined): number {
     return this.#of(container).started || Date.parse(written ?? "") || 0;
   }
@@ -56,7 +56,7 @@ export class PodTimes {
     return this.#of(container).ended || Date.parse(written ?? "") || 0;
   }
 
-  /** When the deletion was first seen: now, if it was not before. */
+  /** Returns when the deletion was first seen, which is now at the first call. */
   deleted(now: number): number {
     return (this.#pod.deleted ||= now);
   }

@@ -7,7 +7,7 @@ import { nextPodStep, type PodStep, stopsAfter } from "./pod-run.ts";
 
 type Pod_ = ObjectOf<typeof Pod>;
 
-/** A pod and its kubelet, whose time passes when the test says so. */
+/** A pod and its kubelet, with a clock that the test turns. */
 class Subject {
   readonly #memory = new PodMemory();
   readonly #behaviour: PodBehaviour | undefined;
@@ -166,8 +166,8 @@ describe("nextPodStep", () => {
     const delays: (number | undefined)[] = [];
     subject.after(0);
     for (let crash = 0; crash < 8; crash++) {
-      subject.after(1_000); // ends
-      const { again } = subject.after(0); // starts again, or waits
+      subject.after(1_000); // it ends
+      const { again } = subject.after(0); // it restarts or waits
       const waits = subject.state() === "CrashLoopBackOff";
       delays.push(waits ? again : 0);
       if (waits) subject.after(again!);

@@ -1,4 +1,4 @@
-/** One look at a pod on its node: every container one step further, and what the status says then. */
+/** Takes one look at a pod on its node: each container takes a step, and the status follows. */
 import type { ObjectOf } from "../../../index.ts";
 import type { ContainerStatus, Pod } from "../../../resource/builtin/index.ts";
 import { parseDuration } from "../../../resource/duration.ts";
@@ -18,7 +18,7 @@ export interface PodContext {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly hostIP: string;
-  /** Of a pod that has none yet. */
+  /** Allocates the address of a pod that has none yet. */
   readonly newPodIP: () => string;
 }
 
@@ -28,7 +28,7 @@ export interface PodStep {
   readonly again?: number | undefined;
 }
 
-/** One step further for every container whose time has come. */
+/** Takes the next step of every container whose time has come. */
 export function nextPodStep(context: PodContext): PodStep {
   const { pod, now } = context;
   const steps = containerSteps(context);
@@ -59,7 +59,7 @@ export function stoppedPodStatus(context: PodContext): KubeletStatus {
   return stopped(context, { exitCode: 0 });
 }
 
-/** Milliseconds that a deleted pod still runs. */
+/** Returns for how many milliseconds a deleted pod still runs. */
 export function stopsAfter({ pod, behaviour }: Pick<PodContext, "pod" | "behaviour">): number {
   const times = pod.spec.containers.map((container) => {
     const restarts = statusOf(pod.status?.containerStatuses, container.name)?.restartCount ?? 0;
@@ -94,7 +94,7 @@ function containerSteps({ pod, behaviour, times, now }: PodContext): Steps {
   return { init, main };
 }
 
-/** `undefined` for a container that has never run. */
+/** Returns the status of a container that has run before; `undefined` for one that never did. */
 function begun(was: ContainerStatus | undefined): ContainerStatus | undefined {
   return was?.state?.waiting !== undefined && was.lastState?.terminated === undefined ? undefined : was;
 }
@@ -142,7 +142,7 @@ function written({ pod, now, hostIP, newPodIP }: PodContext, { startTime, phase,
   };
 }
 
-/** Those of `kubectl debug` run once they are asked for, and change nothing else. */
+/** Containers of `kubectl debug` start when they are requested and change nothing else. */
 function ephemeral({ pod, now }: Pick<PodContext, "pod" | "now">): readonly ContainerStatus[] | undefined {
   return pod.spec.ephemeralContainers?.map(({ name, image = "" }) => {
     const known = statusOf(pod.status?.ephemeralContainerStatuses, name);

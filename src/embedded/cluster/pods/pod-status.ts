@@ -1,4 +1,4 @@
-/** A pod's phase and conditions, from the statuses of its containers, as the kubelet draws them. */
+/** Derives a pod's phase and conditions from the statuses of its containers, as the kubelet does. */
 import type { ObjectOf } from "../../../index.ts";
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from "../../../resource/builtin/index.ts";
 import { timestamp } from "../workload/time.ts";
@@ -12,7 +12,7 @@ export interface ContainerStatuses {
   readonly main: readonly ContainerStatus[];
 }
 
-/** A sidecar is an init container that goes on running. */
+/** A sidecar is an init container that keeps running. */
 export function isSidecar(container: Container): boolean {
   return container.restartPolicy === "Always";
 }
@@ -57,7 +57,7 @@ export interface StatusContext {
 
 type Found = Pick<PodCondition, "type" | "status" | "reason" | "message">;
 
-/** The conditions that the kubelet keeps; a transition time changes with the status alone. */
+/** Computes the conditions that the kubelet maintains; a transition time changes only together with its status. */
 export function conditionsOf(context: StatusContext): PodCondition[] {
   const { pod, now } = context;
   const present = pod.status?.conditions ?? [];
@@ -128,7 +128,7 @@ function names(containers: readonly Container[]): string {
   return containers.map(({ name }) => name).join(" ");
 }
 
-/** What of a status the kubelet decides. */
+/** The fields of a status that the kubelet decides. */
 export type KubeletStatus = Pick<
   PodStatus,
   | "phase"

@@ -1,4 +1,4 @@
-/** Stands in for the scheduler: binds every pod that fits a node, to the one with the fewest pods. */
+/** Stands in for the scheduler: binds each pod to the node with the fewest pods among those that it fits. */
 import {
   allow,
   type Client,
@@ -51,14 +51,14 @@ export function scheduler({ clock = systemClock }: { readonly clock?: Clock | un
         await client.subresource("binding").create(Pod, { namespace, name }, body);
         events.normal("Scheduled", `Successfully assigned ${namespace}/${name} to ${node}`);
       } catch (error) {
-        // Gone, or somebody else's by now.
+        // The pod is gone or was bound by somebody else.
         if (!isConflict(error) && !isNotFound(error)) throw error;
       }
     },
   });
 }
 
-/** Whether the pod is one for this scheduler to place. */
+/** Whether this scheduler has to place the pod. */
 function waits({ spec }: Pod_): boolean {
   const { nodeName, schedulingGates = [], schedulerName = "default-scheduler" } = spec;
   return nodeName === undefined && schedulingGates.length === 0 && schedulerName === "default-scheduler";

@@ -28,11 +28,11 @@ export interface ScriptOptions extends ContainerStart {
 }
 
 export interface Script extends ContainerScript {
-  /** Why it cannot be followed; then it says nothing else. */
+  /** Why the script cannot be followed; then it says nothing else. */
   readonly mistake?: string;
 }
 
-/** What is to happen to a container. */
+/** Combines what the program and the pod's annotations say about a container. */
 export function scriptOf(options: ScriptOptions): Script {
   try {
     const script = said(options);
@@ -47,7 +47,7 @@ export function scriptOf(options: ScriptOptions): Script {
   }
 }
 
-/** @throws Error when it is no duration. */
+/** Checks a duration. @throws Error when it cannot be parsed. */
 function check(value: Duration | false | undefined, name: string): void {
   if (value !== undefined && value !== false) parseDuration(value, `${DOMAIN}/${name}`);
 }
@@ -72,7 +72,7 @@ function said({ pod, container, restarts, behaviour }: ScriptOptions): Container
   };
 }
 
-/** @throws RangeError for a misspelt one, which would do nothing. */
+/** Checks an annotation's name. @throws RangeError for a misspelt one, which would have no effect. */
 function checkName(annotation: string): void {
   const [domain = "", name = ""] = annotation.split("/");
   const isScript = domain === DOMAIN || domain.endsWith(`.${DOMAIN}`);

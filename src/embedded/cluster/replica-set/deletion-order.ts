@@ -1,4 +1,4 @@
-/** Which pods go first when there are too many. */
+/** Decides which pods are deleted first when there are too many. */
 import type { ObjectOf } from "../../../index.ts";
 import type { Pod } from "../../../resource/builtin/index.ts";
 import { isActive, isReady, readySince } from "../workload/pod-state.ts";
@@ -45,7 +45,7 @@ function deletionCost({ metadata }: Pod_): number {
   return Number(metadata.annotations?.["controller.kubernetes.io/pod-deletion-cost"] ?? 0) || 0;
 }
 
-/** On a logarithmic scale: pods of about the same age are chosen from by chance, that is by UID. */
+/** Ages are compared on a logarithmic scale, and pods of about the same age by UID, which is a random choice. */
 function age(since: number | undefined, now: number): number {
   if (since === undefined || now <= since) return -1;
   return Math.trunc(Math.log2((now - since) * 1_000_000));

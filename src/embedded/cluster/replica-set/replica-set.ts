@@ -1,8 +1,9 @@
 /**
- * ReplicaSets and ReplicationControllers: as many pods of a template as are wanted.
+ * Keeps the desired number of pods of ReplicaSets and ReplicationControllers.
  *
- * Shows: a classic controller with two informers that feed one queue, children with generated names, adoption. What
- * client-go calls expectations is not needed: a list after a create or a delete shows what was created and deleted.
+ * This controller shows the classic design: two informers that feed one queue, children with generated names, and
+ * adoption. It needs no expectations as in client-go, because a list after a create or a delete shows what was
+ * created and deleted.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/
  */
@@ -38,7 +39,7 @@ import { type Found, isWritten, statusOf } from "./status.ts";
 type Pod_ = ObjectOf<typeof Pod>;
 type ReplicaSet_ = ObjectOf<typeof ReplicaSet>;
 
-/** Made or deleted in one run. */
+/** The most pods that one run creates or deletes. */
 const MAX_BURST = 500;
 
 const podsByController = defineIndex(Pod, "controller", controllerUid);
@@ -50,7 +51,7 @@ interface Options {
 interface Variant {
   readonly name: string;
   readonly resource: typeof ReplicaSet;
-  /** Which pods an object selects, by their labels. */
+  /** Returns the selector of the object's pods. */
   readonly selectorOf: (object: ReplicaSet_) => LabelSelector;
   readonly countsTerminating: boolean;
 }
@@ -64,7 +65,7 @@ export function replicaSetController(options: Options = {}): Definition {
   });
 }
 
-/** The same under an older name, with an older kind of selector. */
+/** Does the same for ReplicationControllers, whose selectors have an older form. */
 export function replicationController(options: Options = {}): Definition {
   return controllerOfReplicas(options, {
     name: "replication-controller",
@@ -87,7 +88,7 @@ function controllerOfReplicas({ clock = systemClock }: Options, variant: Variant
           const { namespace = "", labels } = pod.metadata;
           const owner = controllerOf(pod);
           if (owner !== undefined) return owner.kind === resource.kind ? [{ namespace, name: owner.name }] : [];
-          return (await client.list(resource, { namespace })).filter((one) => selectorOf(one).matches(labels)); // to adopt it
+          return (await client.list(resource, { namespace })).filter((one) => selectorOf(one).matches(labels)); // they may adopt it
         },
       }),
     ],
@@ -102,7 +103,7 @@ function controllerOfReplicas({ clock = systemClock }: Options, variant: Variant
       const claimed = await claim(owner, candidates, { client, ownerKind: resource, kind: Pod, isSelected });
 
       const thrown = await scale(owner, claimed, { client, events, now: clock.now() });
-      // A second list: it shows what has just been created and deleted.
+      // A second list shows what has just been created and deleted.
       const pods = (await client.list(Pod, { index: podsByController.is(uid) })).filter(isSelected);
       const now = clock.now();
       const status = statusOf(owner, { pods, failure: thrown?.failure, countsTerminating, now });
@@ -118,7 +119,7 @@ interface Thrown {
   readonly failure: Found["failure"];
 }
 
-/** Creates or deletes what differs. @returns what went wrong, to be told in the status before it is thrown. */
+/** Creates or deletes pods. @returns the failure, which is reported in the status before it is thrown. */
 async function scale(
   owner: ReplicaSet_,
   pods: readonly Pod_[],
@@ -140,7 +141,7 @@ async function scale(
   }
 }
 
-/** The pods of all ReplicaSets that have the same controller. */
+/** Returns the pods of all ReplicaSets that have the same controller. */
 async function siblings(owner: ReplicaSet_, client: Client): Promise<readonly Pod_[]> {
   const controller = controllerOf(owner);
   const { namespace = "", uid } = owner.metadata;
@@ -155,7 +156,7 @@ async function siblings(owner: ReplicaSet_, client: Client): Promise<readonly Po
   return (await Promise.all(lists)).flat();
 }
 
-/** When the next ready pod becomes available. */
+/** Returns when the next ready pod becomes available. */
 function nextAvailable({ spec }: ReplicaSet_, pods: readonly Pod_[], now: number): number | undefined {
   const { minReadySeconds } = spec;
   const waits = pods.filter(isActive).map((pod) => availableIn(pod, { minReadySeconds, now }) ?? 0);

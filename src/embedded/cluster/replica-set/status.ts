@@ -1,4 +1,4 @@
-/** What a ReplicaSet's status says of its pods. */
+/** Computes a ReplicaSet's status from its pods. */
 import type { ObjectOf } from "../../../index.ts";
 import type { Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from "../../../resource/builtin/index.ts";
 import { sameJson } from "../../../resource/json.ts";
@@ -8,11 +8,11 @@ import { timestamp } from "../workload/time.ts";
 type ReplicaSet_ = ObjectOf<typeof ReplicaSet>;
 
 export interface Found {
-  /** Its own, whatever their state. */
+  /** All its pods, whatever their state. */
   readonly pods: readonly ObjectOf<typeof Pod>[];
-  /** Why pods could not be made or removed. */
+  /** Why pods could not be created or deleted. */
   readonly failure: { readonly reason: "FailedCreate" | "FailedDelete"; readonly message: string } | undefined;
-  /** Whether pods on their way out are counted. */
+  /** Whether the status counts pods that are being deleted. */
   readonly countsTerminating: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -41,7 +41,7 @@ export function statusOf(replicaSet: ReplicaSet_, { pods, failure, countsTermina
 
 const FAILURE = "ReplicaFailure";
 
-/** The first failure stays until pods can be made again. */
+/** Keeps the first failure until pods can be created again. */
 function conditionsOf(
   { status }: ReplicaSet_,
   failure: Found["failure"],
@@ -54,7 +54,7 @@ function conditionsOf(
   return [...others, { type: FAILURE, status: "True", lastTransitionTime: timestamp(now), ...failure }];
 }
 
-/** Whether the server has this status; counts of 0 are left out there, except `replicas`. */
+/** Whether the server has this status already; it omits counts of 0, except `replicas`. */
 export function isWritten({ status = { replicas: 0 } }: ReplicaSet_, wanted: ReplicaSetStatus): boolean {
   const { conditions = [], ...counts } = wanted;
   return (

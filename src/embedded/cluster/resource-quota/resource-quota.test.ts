@@ -12,7 +12,7 @@ test("resourceQuotaController counts what comes and goes, however fast", async (
   const hard = { pods: "40", "requests.cpu": "10", configmaps: "40", "count/deployments.apps": "1" };
   await client.create(ResourceQuota, { metadata: key, spec: { hard } });
   const used = async () => (await client.get(ResourceQuota, key)).status?.used;
-  // The root certificate is there already, or comes.
+  // The root certificate exists already or is about to.
   await eventually(async () => {
     expect(await used()).toEqual({ pods: "0", "requests.cpu": "0", configmaps: "1", "count/deployments.apps": "0" });
   });

@@ -1,4 +1,4 @@
-/** What a namespace uses of its quotas. The server books what is made; what goes is booked out here. */
+/** Computes what a namespace uses of its quotas. The server adds what is created; this controller subtracts what is deleted. */
 import {
   allow,
   changed,
@@ -23,7 +23,7 @@ type Quota = ObjectOf<typeof ResourceQuota>;
 
 interface QuotaOptions {
   readonly clock?: Clock | undefined;
-  /** Tells of all objects. @default none: only pods are seen to go at once */
+  /** Reports all objects. @default none: only the deletion of pods is noticed at once */
   readonly objects?: ObjectFeed | undefined;
 }
 
@@ -34,7 +34,7 @@ export function resourceQuotaController({ clock = systemClock, objects }: QuotaO
   return defineKeyController({
     name: "resourcequota-controller",
     watches: [
-      // Not its status: the server books there what it is about to store.
+      // The status is ignored, because the server writes into it what it is about to store.
       watch(ResourceQuota, { on: changed.spec, enqueue: (quota) => [quota] }),
       watch(Pod, {
         on: ({ object, old }) => old === undefined || isFinished(object) !== isFinished(old),
@@ -48,7 +48,7 @@ export function resourceQuotaController({ clock = systemClock, objects }: QuotaO
       ...builtinKinds.filter(({ isNamespaced }) => isNamespaced).map(({ handle }) => allow(handle, "list")),
     ],
     async reconcile({ namespace = "", name }, { client }) {
-      // A namespace in which something happened, whatever its quotas are called.
+      // The key is a namespace in which objects changed, whatever its quotas are called.
       const quotas =
         name === ""
           ? await client.list(ResourceQuota, { namespace })
@@ -70,7 +70,7 @@ async function recount(client: Client, known: Quota, clock: Clock): Promise<void
       await client.subresource("status").update(ResourceQuota, { namespace, name }, { ...quota, status });
       return;
     } catch (error) {
-      // Something was booked meanwhile, or the quota is gone.
+      // The server has updated the quota meanwhile, or it is gone.
       if (!(isConflict(error) || isNotFound(error)) || attempt === ATTEMPTS) throw error;
       quota = await client.live.find(ResourceQuota, { namespace, name });
     }

@@ -1,4 +1,4 @@
-/** What the objects of a namespace use of a quota, as the server's own admission counts. */
+/** Sums up what the objects of a namespace use of a quota, by the rules of the server's admission. */
 import type { Client, ObjectOf } from "../../../index.ts";
 import type { ResourceQuota } from "../../../resource/builtin/index.ts";
 import type { KubeObject } from "../../apiserver/hooks.ts";
@@ -9,7 +9,7 @@ import { builtinKinds, customKinds } from "../kinds/stored-kinds.ts";
 
 type Quota = ObjectOf<typeof ResourceQuota>;
 
-/** By the names of the quota; what nobody counts keeps what it says. @param now in milliseconds */
+/** Returns the usage by the quota's resource names; a name that nothing computes keeps its value. @param now in milliseconds */
 export async function usedOf(
   client: Client,
   quota: Quota,

@@ -6,7 +6,7 @@ import { isSamePatch } from "./template-patch.ts";
 
 const byController = defineIndex(ControllerRevision, "controller", controllerUid);
 
-/** What an owner controls, and the namespace's orphans, oldest first. */
+/** Lists the revisions that an owner controls and the orphans of its namespace, oldest first. */
 export async function historyCandidates(client: Client, { metadata }: Owner): Promise<ControllerRevision[]> {
   const { uid, namespace } = metadata;
   const [own, orphans] = await Promise.all([
@@ -16,13 +16,13 @@ export async function historyCandidates(client: Client, { metadata }: Owner): Pr
   return [...own, ...orphans].sort(byAge);
 }
 
-/** The order of revisions: by number, then by age. */
+/** Orders revisions by number, then by age. */
 function byAge(a: ControllerRevision, b: ControllerRevision): number {
   const age = Date.parse(a.metadata.creationTimestamp ?? "") - Date.parse(b.metadata.creationTimestamp ?? "");
   return a.revision - b.revision || age || (a.metadata.name < b.metadata.name ? -1 : 1);
 }
 
-/** `undefined` when the name is taken by a revision with another content. */
+/** Creates a revision; `undefined` when its name is taken by one with different content. */
 export async function createRevision(
   client: Client,
   revision: ControllerRevisionInput,
@@ -37,7 +37,7 @@ export async function createRevision(
   }
 }
 
-/** Gives a revision another number: the template of an earlier one is the newest again. */
+/** Gives a revision a new number, because the template of an earlier one is the newest again. */
 export function renumber(
   client: Client,
   { metadata }: ControllerRevision,
@@ -49,7 +49,7 @@ export function renumber(
   });
 }
 
-/** Deletes what is more than `limit` of the revisions that nothing uses, oldest first. */
+/** Deletes the oldest unused revisions beyond `limit`. */
 export async function truncateHistory(
   client: Client,
   unused: readonly ControllerRevision[],

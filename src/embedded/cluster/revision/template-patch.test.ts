@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { PodTemplateSpec } from "../../../resource/builtin/index.ts";
 import { isSamePatch, patchedTemplate, patchHash, templatePatch } from "./template-patch.ts";
 
-/** As kube-apiserver answers it. */
+/** The template as kube-apiserver returns it. */
 const template = {
   metadata: { labels: { app: "web" } },
   spec: {

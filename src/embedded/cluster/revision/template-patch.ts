@@ -1,30 +1,31 @@
-/** What a revision keeps: a patch that gives a set the template back that it had. */
+/** The content of a revision: a patch that restores the template that a set had. */
 import type { PodTemplateSpec } from "../../../resource/builtin/index.ts";
 
-/** Without vowels and digits that look like letters: no bad words, no doubt. */
+/** The alphabet has neither vowels nor digits that look like letters, so that no words arise and no character is ambiguous. */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
-/** A strategic merge patch that replaces the whole template. */
+/** Returns a strategic merge patch that replaces the whole template. */
 export function templatePatch(template: PodTemplateSpec): { readonly [field: string]: unknown } {
   return { spec: { template: { ...template, $patch: "replace" } } };
 }
 
-/** The template that such a patch brings back. */
+/** Returns the template that such a patch restores. */
 export function patchedTemplate(patch: unknown): PodTemplateSpec {
   const { spec } = patch as { readonly spec: { readonly template: PodTemplateSpec & { readonly $patch?: string } } };
   const { $patch: _, ...template } = spec.template;
   return template;
 }
 
-/** Whether two patches bring back the same template. */
+/** Whether two patches restore the same template. */
 export function isSamePatch(a: unknown, b: unknown): boolean {
   return goJson(a) === goJson(b);
 }
 
 /**
- * What tells a patch from others in names and labels; `collisions` makes another one of the same patch.
+ * Hashes a patch for names and labels; `collisions` yields another hash of the same patch.
  *
- * FNV-1 over the bytes that kube-controller-manager hashes, so both give a StatefulSet's revision the same name.
+ * It is FNV-1 over the bytes that kube-controller-manager hashes, so both give a StatefulSet's revision the same
+ * name.
  */
 export function patchHash(patch: unknown, collisions?: number): string {
   let hash = 0x811c9dc5;
@@ -32,7 +33,7 @@ export function patchHash(patch: unknown, collisions?: number): string {
   return String(hash >>> 0).replace(/\d/g, (digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length] ?? "");
 }
 
-/** JSON as Go writes a map: sorted, and fit for HTML. */
+/** Encodes JSON as Go encodes a map: with sorted keys, and escaped for HTML. */
 function goJson(value: unknown): string {
   return JSON.stringify(sorted(value)).replace(
     /[<>&\u2028\u2029]/g,

@@ -1,8 +1,8 @@
-/** Creating what each namespace has. */
+/** Creates the objects that every namespace has. */
 import { type Client, isAlreadyExists, isNotFound, type Resource, type Shape } from "../../../index.ts";
 import { isNamespaceTerminating } from "../workload/pod-control.ts";
 
-/** Creates an object, unless it is there already or its namespace is being deleted or gone. */
+/** Creates an object, unless it exists already or its namespace is gone or being deleted. */
 export async function createInNamespace<S extends Shape>(
   client: Client,
   kind: Resource<S>,

@@ -1,4 +1,4 @@
-/** Each namespace has the cluster's certificate authority in a ConfigMap, for pods that call the API server. */
+/** Maintains a ConfigMap with the cluster's certificate authority in each namespace, for pods that call the API server. */
 import { allow, defineController, type Definition, isConflict, watch } from "../../../index.ts";
 import { ConfigMap, Namespace } from "../../../resource/builtin/index.ts";
 import { sameJson } from "../../../resource/json.ts";
@@ -10,7 +10,7 @@ const TEXT =
   "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the " +
   "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";
 
-/** Keeps the ConfigMap as it should be, in every namespace. @param certificates PEM */
+/** Restores the ConfigMap in every namespace when it is missing or was changed. @param certificates PEM */
 export function rootCertificates(certificates: string): Definition {
   const data = { "ca.crt": certificates };
   return defineController({
@@ -31,7 +31,7 @@ export function rootCertificates(certificates: string): Definition {
       if (sameJson(found.data, data) && found.metadata.annotations?.[DESCRIPTION]) return;
       const metadata = { ...found.metadata, annotations: { ...found.metadata.annotations, ...annotations } };
       await client.update(ConfigMap, { ...found, metadata, data }).catch((error: unknown) => {
-        if (!isConflict(error)) throw error; // its next event comes
+        if (!isConflict(error)) throw error; // its next event arrives soon
       });
     },
   });

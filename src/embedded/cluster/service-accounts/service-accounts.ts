@@ -1,17 +1,20 @@
-/** What pods are known by: accounts, and what they check the server with. */
+/** Maintains what identifies pods to the API server: their accounts, tokens and the server's certificates. */
 import { type Definition, allow, defineController, watch } from "../../../index.ts";
 import { rootCertificates } from "./root-certificates.ts";
 import { tokenSecrets } from "./token-secrets.ts";
 import { Namespace, ServiceAccount } from "../../../resource/builtin/index.ts";
 import { createInNamespace, isDefault } from "./create-in-namespace.ts";
 
-/** The controllers of service accounts. @param certificates of the server, PEM; without them only the accounts are made */
+/**
+ * Returns the controllers of service accounts. @param certificates the server's, PEM; without them only the accounts
+ * are created
+ */
 export function serviceAccountControllers(certificates: string | undefined): readonly Definition[] {
   if (certificates === undefined) return [defaultAccounts()];
   return [defaultAccounts(), rootCertificates(certificates), tokenSecrets(certificates)];
 }
 
-/** Makes the account `default` where it is missing, also when somebody deleted it. */
+/** Creates the account `default` where it is missing, also after somebody deleted it. */
 function defaultAccounts(): Definition {
   return defineController({
     name: "default-service-account",

@@ -1,11 +1,11 @@
-/** Secrets that ask for a token of a service account. */
+/** Fills Secrets that request a token of a service account. */
 import { allow, defineController, type Definition, isConflict, type ObjectOf, watch } from "../../../index.ts";
 import { Secret, ServiceAccount } from "../../../resource/builtin/index.ts";
 
 const TYPE = "kubernetes.io/service-account-token";
 const ACCOUNT = "kubernetes.io/service-account.name";
 const ACCOUNT_UID = "kubernetes.io/service-account.uid";
-/** Ten years: the token lives as long as its Secret. */
+/** Ten years, because the token lives as long as its Secret. */
 const SECONDS = 315_360_000;
 
 type Secret_ = ObjectOf<typeof Secret>;
@@ -53,7 +53,7 @@ export function tokenSecrets(certificates: string): Definition {
       await client
         .update(Secret, { ...secret, metadata, data: { ...has, ...wanted, token } })
         .catch((error: unknown) => {
-          if (!isConflict(error)) throw error; // its next event comes
+          if (!isConflict(error)) throw error; // its next event arrives soon
         });
 
       async function tokenOf(): Promise<string> {

@@ -1,4 +1,4 @@
-/** Making the claims of a stateful set's pods, and keeping their owners as the retention policy says. */
+/** Creates the claims of a stateful set's pods, and maintains their owners as the retention policy says. */
 import { type Client, isAlreadyExists, type RunEvents } from "../../../index.ts";
 import { PersistentVolumeClaim, type StatefulSet } from "../../../resource/builtin/index.ts";
 import type { Owner } from "../workload/owner.ts";
@@ -7,16 +7,16 @@ import { ordinalOf } from "./identity.ts";
 import { hasOtherController, isRetained, isStale, keepsClaims, retainedBy } from "./retention.ts";
 import { claimsFor } from "./volumes.ts";
 
-/** What a run of a stateful set writes with. */
+/** The means of a run of a stateful set. */
 export interface SetRun {
   readonly client: Client;
   readonly events: RunEvents;
 }
 
-/** A pod that is there, or one that only has a name yet. */
+/** An existing pod, or one that has only a name yet. */
 export type Named = Owner & { readonly metadata: { readonly uid: string } };
 
-/** Creates the claims that are missing. @throws when one cannot be had. */
+/** Creates the missing claims. @throws when one cannot be created. */
 export async function createClaims(set: StatefulSet, podName: string, { client, events }: SetRun): Promise<void> {
   const failed: string[] = [];
   for (const claim of claimsFor(set, ordinalOf({ metadata: { name: podName } }))) {
@@ -40,7 +40,7 @@ export async function createClaims(set: StatefulSet, podName: string, { client, 
   if (failed.length > 0) throw new Error(failed.length === 1 ? failed[0] : `[${failed.join(", ")}]`);
 }
 
-/** The claims of a pod that exist. */
+/** Returns the existing claims of a pod. */
 async function claimsOf(set: StatefulSet, pod: Named, client: Client): Promise<PersistentVolumeClaim[]> {
   const found: PersistentVolumeClaim[] = [];
   for (const { metadata } of claimsFor(set, ordinalOf(pod))) {
@@ -51,7 +51,7 @@ async function claimsOf(set: StatefulSet, pod: Named, client: Client): Promise<P
   return found;
 }
 
-/** Whether the claims' owners are what the retention policy says. */
+/** Whether the claims have the owners that the retention policy says. */
 export async function areRetained(set: StatefulSet, pod: Named, { client }: SetRun): Promise<boolean> {
   return (await claimsOf(set, pod, client)).every((claim) => isRetained(claim, set, pod));
 }
@@ -72,7 +72,7 @@ export async function retainClaims(set: StatefulSet, pod: Named, { client, event
   }
 }
 
-/** Whether a claim still belongs to the pod that was scaled away: a new pod waits until it is collected. */
+/** Whether a claim still belongs to a pod that was scaled away; the new pod waits until the claim is deleted. */
 export async function hasStaleClaim(set: StatefulSet, podName: string, { client }: SetRun): Promise<boolean> {
   if (keepsClaims(set, "whenScaled")) return false;
   const pod: Named = { apiVersion: "v1", kind: "Pod", metadata: { name: podName, uid: "" } };

@@ -1,4 +1,4 @@
-/** Who a pod of a stateful set is: its ordinal, and what follows from that. */
+/** The identity of a stateful set's pod: its ordinal, and what follows from it. */
 import type { Pod, PodInput, PodTemplateSpec, StatefulSet } from "../../../resource/builtin/index.ts";
 import { podOf } from "../workload/pod-control.ts";
 import { volumesFor } from "./volumes.ts";
@@ -7,16 +7,16 @@ const REVISION_LABEL = "controller-revision-hash";
 const NAME_LABEL = "statefulset.kubernetes.io/pod-name";
 const INDEX_LABEL = "apps.kubernetes.io/pod-index";
 
-/** Of the last dash: `web-0`. */
+/** Splits a name such as `web-0` at the last dash. */
 const NAME = /^(.*)-([0-9]+)$/;
 
-/** The ordinal in a pod's name; -1 for none. */
+/** Returns the ordinal in a pod's name; -1 when there is none. */
 export function ordinalOf({ metadata }: { readonly metadata: { readonly name: string } }): number {
   const ordinal = Number(NAME.exec(metadata.name)?.[2] ?? -1);
   return ordinal < 2 ** 31 ? ordinal : -1;
 }
 
-/** Whether a pod's name is one of the set's. */
+/** Whether a pod's name belongs to the set. */
 export function isMemberOf(set: StatefulSet, pod: Pod): boolean {
   return NAME.exec(pod.metadata.name)?.[1] === set.metadata.name;
 }
@@ -35,18 +35,18 @@ export function isWanted(set: StatefulSet, ordinal: number): boolean {
   return index >= 0 && index < replicasOf(set);
 }
 
-/** The revision that a pod was made from. */
+/** Returns the revision that a pod was made from. */
 export function revisionOf({ metadata }: Pod): string | undefined {
   return metadata.labels?.[REVISION_LABEL];
 }
 
-/** A template, and the name of its revision. */
+/** A template and the name of its revision. */
 export interface Version {
   readonly name: string;
   readonly template: PodTemplateSpec;
 }
 
-/** The pod of an ordinal. */
+/** Makes the pod of an ordinal. */
 export function newPod(set: StatefulSet, ordinal: number, { name: revision, template }: Version): PodInput {
   const { metadata, spec } = podOf(template, set);
   const name = `${set.metadata.name}-${ordinal}`;
@@ -69,7 +69,7 @@ export function hasIdentity(set: StatefulSet, pod: Pod): boolean {
   return isMemberOf(set, pod) && pod.metadata.labels?.[NAME_LABEL] === pod.metadata.name;
 }
 
-/** What a pod's name says, as labels. */
+/** Returns the labels that repeat the pod's name. */
 export function identityLabels(name: string): Record<string, string> {
   return { [NAME_LABEL]: name, [INDEX_LABEL]: String(ordinalOf({ metadata: { name } })) };
 }

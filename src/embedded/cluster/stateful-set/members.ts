@@ -1,13 +1,13 @@
-/** The pods of a stateful set by what becomes of them, and how they are. */
+/** The pods of a stateful set: which are wanted, which are not, and their states. */
 import type { Pod, StatefulSet } from "../../../resource/builtin/index.ts";
 import { isAvailable, isReady } from "../workload/pod-state.ts";
 import { firstOrdinal, isWanted, ordinalOf, replicasOf } from "./identity.ts";
 
 export class Members {
   readonly set: StatefulSet;
-  /** By ordinal, from the first one on; `undefined` where one is missing. */
+  /** The wanted pods by ordinal, from the first one on; `undefined` where one is missing. */
   readonly replicas: (Pod | undefined)[];
-  /** No longer wanted, the highest ordinal first. */
+  /** The pods that are not wanted any more, the highest ordinal first. */
   readonly condemned: readonly Pod[];
   readonly #now: number;
 
@@ -42,7 +42,7 @@ export class Members {
     return !isAvailable(pod, { minReadySeconds: this.set.spec.minReadySeconds, now: this.#now });
   }
 
-  /** The lowest ordinal that is not well; `undefined` also when it is a replica that is missing. */
+  /** The unavailable pod with the lowest ordinal; `undefined` also when that replica is missing. */
   get firstUnavailable(): Pod | undefined {
     const replica = this.replicas.findIndex((pod) => this.isUnavailable(pod));
     if (replica >= 0) return this.replicas[replica];
@@ -50,7 +50,7 @@ export class Members {
   }
 }
 
-/** On its way out. */
+/** Whether the pod is being deleted. */
 export function isLeaving(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined;
 }

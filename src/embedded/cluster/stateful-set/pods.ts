@@ -1,4 +1,4 @@
-/** Making, mending and removing the pods of a stateful set, with the Events that tell of it. */
+/** Creates, repairs and deletes the pods of a stateful set, and records Events. */
 import { isAlreadyExists, isNotFound } from "../../../index.ts";
 import { Pod, type PodInput, type StatefulSet } from "../../../resource/builtin/index.ts";
 import { serverMessage } from "../workload/pod-control.ts";
@@ -8,7 +8,7 @@ import { hasVolumes, volumesFor } from "./volumes.ts";
 
 type Step = "Create" | "Update" | "Delete";
 
-/** Tells of a step with a pod, whichever way it goes. @throws what the step throws. */
+/** Records an Event about a step, whether it succeeds or fails. @throws what the step throws. */
 async function told<T>(set: StatefulSet, name: string, { step, run, work }: Telling<T>): Promise<T> {
   const what = `Pod ${name} in StatefulSet ${set.metadata.name}`;
   try {
@@ -29,7 +29,10 @@ interface Telling<T> {
   readonly work: () => Promise<T>;
 }
 
-/** First the claims, then the pod, because it waits for them; then their owners, of which it may be one. */
+/**
+ * Creates the claims first, because the pod waits for them, then the pod, then the claims' owners, of which the pod
+ * may be one.
+ */
 export function createPod(set: StatefulSet, pod: PodInput, run: SetRun): Promise<Pod> {
   const { name } = pod.metadata;
   const work = async () => {
@@ -41,13 +44,13 @@ export function createPod(set: StatefulSet, pod: PodInput, run: SetRun): Promise
   return told(set, name, { step: "Create", run, work });
 }
 
-/** Makes the claims that a pending pod still lacks. */
+/** Creates the claims that a pending pod still lacks. */
 export async function completeClaims(set: StatefulSet, pod: Pod, run: SetRun): Promise<void> {
   await createClaims(set, pod.metadata.name, run);
   await retainClaims(set, pod, run);
 }
 
-/** Gives a pod its identity, its claims and their owners back, where somebody changed them. */
+/** Restores a pod's identity, its claims and their owners, where somebody changed them. */
 export async function mendPod(set: StatefulSet, pod: Pod, run: SetRun): Promise<void> {
   const { name, namespace = "" } = pod.metadata;
   const ordinal = ordinalOf(pod);

@@ -32,7 +32,7 @@ describe("retainedBy", () => {
     ["Delete", "Delete", goes, ["Pod"]],
   ] as const)("whenDeleted %s, whenScaled %s", (whenDeleted, whenScaled, of, kinds) => {
     const owner = set(whenDeleted, whenScaled);
-    // From every state that an earlier policy may have left.
+    // These are all states that an earlier policy may have left.
     for (const before of [claim(), claim(controlledBy(owner)), claim(controlledBy(of))]) {
       const references = retainedBy(before, owner, of);
       expect(references.map(({ kind }) => kind)).toEqual([...kinds]);

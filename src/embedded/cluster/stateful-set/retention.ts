@@ -1,5 +1,6 @@
 /**
- * Who owns the claims of a pod, so that the garbage collector removes them with the pod, with the set, or never.
+ * Decides who owns the claims of a pod, so that the garbage collector deletes them with the pod, with the set, or
+ * never.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#persistentvolumeclaim-retention
  */
@@ -14,7 +15,7 @@ export function keepsClaims({ spec }: StatefulSet, when: "whenDeleted" | "whenSc
   return spec.persistentVolumeClaimRetentionPolicy?.[when] !== "Delete";
 }
 
-/** Whether a reference names an object, of whatever UID. */
+/** Whether a reference names the object, with any UID. */
 function names(reference: OwnerReference, { apiVersion, kind, metadata }: Owner): boolean {
   return reference.apiVersion === apiVersion && reference.kind === kind && reference.name === metadata.name;
 }
@@ -23,12 +24,12 @@ function has(references: References, { metadata: { uid } }: Owner): boolean {
   return references.some((reference) => reference.uid === uid);
 }
 
-/** Whether the claim belongs to an earlier object of the name, and goes with it. */
+/** Whether the claim belongs to an earlier object with that name and is deleted with it. */
 export function isStale(references: References, owner: Owner): boolean {
   return references.some((reference) => names(reference, owner) && reference.uid !== owner.metadata.uid);
 }
 
-/** Whether someone else controls the claim, so that the policy cannot hold. */
+/** Whether another object controls the claim, so that the policy cannot be applied. */
 export function hasOtherController(references: References, set: StatefulSet, pod: Owner): boolean {
   if (keepsClaims(set, "whenDeleted") && keepsClaims(set, "whenScaled")) return false;
   return references.some((reference) => {
@@ -37,7 +38,7 @@ export function hasOtherController(references: References, set: StatefulSet, pod
   });
 }
 
-/** Which of the two should own the claims. */
+/** Returns which of set and pod should own the claims. */
 function wantedOwners(set: StatefulSet, pod: Owner): Owner[] {
   const scaledDown = !isWanted(set, ordinalOf(pod));
   const owners: Owner[] = [];
@@ -47,7 +48,7 @@ function wantedOwners(set: StatefulSet, pod: Owner): Owner[] {
   return owners;
 }
 
-/** Whether the claim's owners are what the policy says, or not ours to change. */
+/** Whether the claim has the owners that the policy says, or has others that must not be changed. */
 export function isRetained({ metadata }: PersistentVolumeClaim, set: StatefulSet, pod: Owner): boolean {
   const references = metadata.ownerReferences ?? [];
   if (isStale(references, set) || isStale(references, pod)) return true;
@@ -58,7 +59,7 @@ export function isRetained({ metadata }: PersistentVolumeClaim, set: StatefulSet
   return [set, pod].every((owner) => wanted.includes(owner) === has(references, owner));
 }
 
-/** The claim's owners as the policy says. */
+/** Returns the claim's owners as the policy says. */
 export function retainedBy({ metadata }: PersistentVolumeClaim, set: StatefulSet, pod: Owner): OwnerReference[] {
   const references = metadata.ownerReferences ?? [];
   const others = references.filter((reference) => !names(reference, set) && !names(reference, pod));

@@ -1,4 +1,4 @@
-/** Which templates a stateful set has: the one that its pods have, and the one that they are to get. */
+/** Finds the templates of a stateful set: the one that its pods have, and the one that they are to get. */
 import type { Client } from "../../../index.ts";
 import type { ControllerRevision, ControllerRevisionInput, StatefulSet } from "../../../resource/builtin/index.ts";
 import { createRevision, renumber } from "../revision/history.ts";
@@ -8,11 +8,11 @@ import { controlledBy } from "../workload/owner.ts";
 const HASH_LABEL = "controller.kubernetes.io/hash";
 
 export interface Revisions {
-  /** What all pods have when no update is under way. */
+  /** The revision that all pods have when no update is under way. */
   readonly current: ControllerRevision;
-  /** The set's own template. */
+  /** The revision of the set's own template. */
   readonly update: ControllerRevision;
-  /** How many names were taken already. */
+  /** How many name collisions there have been. */
   readonly collisions: number;
 }
 
@@ -28,7 +28,7 @@ export async function revisionsOf(
   const number = (newest?.revision ?? 0) + 1;
   let collisions = set.status?.collisionCount ?? 0;
   let update: ControllerRevision | undefined;
-  if (equal !== undefined) update = equal === newest ? equal : await renumber(client, equal, number); // rolled back
+  if (equal !== undefined) update = equal === newest ? equal : await renumber(client, equal, number); // a rollback brought it back
   while (update === undefined) {
     update = await createRevision(client, newRevision(set, { data, number, collisions }));
     if (update === undefined) collisions++;

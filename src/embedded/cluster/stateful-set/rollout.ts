@@ -1,8 +1,8 @@
 /**
- * Brings the pods of a stateful set to what it wants.
+ * Brings the pods of a stateful set to the desired state.
  *
- * OrderedReady takes one step at a time: each pod waits for those before it, and goes after those behind it. Parallel
- * makes and removes pods at once; only updates stay in order.
+ * OrderedReady takes one step at a time: each pod is created after those before it and deleted after those behind it.
+ * Parallel creates and deletes pods at once; only updates stay in order.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#deployment-and-scaling-guarantees
  */
@@ -24,15 +24,15 @@ export interface Rollout {
 }
 
 export interface Outcome {
-  /** The set's pods, those that were just made included. */
+  /** The set's pods, including those that were just created. */
   readonly pods: readonly Pod[];
   /** How many pods of the current revision were deleted for the update. */
   readonly outdated: number;
-  /** Why a pod cannot be made yet, when nothing that is watched will end it. */
+  /** Whether a pod cannot be created yet and no event will tell when it can. */
   readonly isBlocked: boolean;
 }
 
-/** @throws what the server says, after all that could be done was done. */
+/** Takes the steps that are possible now. @throws what the server says, after all other steps were taken. */
 export async function rollOut(set: StatefulSet, pods: readonly Pod[], rollout: Rollout): Promise<Outcome> {
   const members = new Members(set, pods, rollout.now);
   const before = members.firstUnavailable;
@@ -59,7 +59,7 @@ export async function rollOut(set: StatefulSet, pods: readonly Pod[], rollout: R
   return outcome(outdated.length);
 }
 
-/** Takes steps, one after the other until one says to wait, or all at once. @throws the first failure. */
+/** Takes steps one after the other until one says to wait, or all at once. @throws the first failure. */
 async function inOrder(isOrdered: boolean, steps: readonly (() => Promise<boolean>)[]): Promise<boolean> {
   if (isOrdered) {
     for (const step of steps) if (await step()) return true;
@@ -70,7 +70,7 @@ async function inOrder(isOrdered: boolean, steps: readonly (() => Promise<boolea
   return false;
 }
 
-/** Whether the next replica may be looked at; "blocked" when only time will tell. */
+/** Whether the next replica may be handled; `blocked` when no event will tell. */
 type Step = "done" | "wait" | "blocked";
 
 async function tendReplica(members: Members, index: number, { run, current, update }: Rollout): Promise<Step> {
@@ -78,7 +78,8 @@ async function tendReplica(members: Members, index: number, { run, current, upda
   const ordinal = firstOrdinal(set) + index;
   let pod = replicas[index];
   if (pod !== undefined && isFinished(pod)) {
-    // Also one that succeeded: a replica is to run for ever. The next one comes when this is gone.
+    // This includes a pod that succeeded, because a replica runs for ever. The next one is created when this one is
+    // gone.
     if (!isLeaving(pod)) await deletePod(set, pod, run);
     return "wait";
   }
@@ -97,7 +98,7 @@ async function tendReplica(members: Members, index: number, { run, current, upda
   return "done";
 }
 
-/** Ordinals below the partition keep the current revision, also when they have to be made again. */
+/** Whether an ordinal is below the partition: these keep the current revision, also when they are created again. */
 function isKeptBack({ spec, status, ...set }: StatefulSet, ordinal: number): boolean {
   const { type, rollingUpdate } = spec.updateStrategy ?? {};
   const index = ordinal - firstOrdinal({ ...set, spec });
@@ -112,7 +113,7 @@ async function removeCondemned(
 ): Promise<boolean> {
   const { set, isOrdered } = members;
   if (isLeaving(pod)) return isOrdered;
-  // Those before it have to be well, unless it is the one that is not.
+  // All pods before it must be available, unless this is the one that is not.
   if (isOrdered && !members.isRunning(pod) && pod !== before) return true;
   await deletePod(set, pod, rollout.run);
   return true;

@@ -1,5 +1,6 @@
-// A StatefulSet gives each of its pods a name, a place in the order, and storage that stays when the pod goes. Shows:
-// children whose names say which they are, history that is kept as objects, adoption, and a wait for readiness.
+// Gives each pod of a StatefulSet a name, a place in the order, and storage that stays when the pod is deleted. This
+// controller shows children whose names identify them, a history that is stored as objects, adoption, and waits for
+// readiness.
 import { allow, type Client, defineController, type Definition, watch } from "../../../index.ts";
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../../resource/builtin/index.ts";
 import { labelSelector } from "../../../resource/selector.ts";
@@ -14,7 +15,7 @@ import { revisionsOf } from "./revisions.ts";
 import { rollOut } from "./rollout.ts";
 import { countPods, statusOf } from "./status.ts";
 
-/** How often a set looks again at a claim that is on its way out. */
+/** How often a set checks a claim that is being deleted. */
 const BLOCKED = "1s";
 
 /** @see https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/ */
@@ -49,7 +50,8 @@ export function statefulSetController({
       const next = statusOf(set, revisions, { ...counts, currentReplicas: counts.currentReplicas - outdated });
       status.set(next);
       await status.flush();
-      // By the new status: a rollout that has just ended uses its old revision no more, and brings no other run.
+      // It uses the new status, because a rollout that has just ended does not use its old revision any more and
+      // causes no other run.
       const used = [next.currentRevision, next.updateRevision, ...pods.map(revisionOf)];
       await truncateHistory(client, unusedOf(history, used), set.spec.revisionHistoryLimit ?? 10);
       if (isBlocked) return { requeueAfter: BLOCKED };
@@ -59,7 +61,7 @@ export function statefulSetController({
   });
 }
 
-/** The sets that would adopt a pod. */
+/** Returns the keys of the sets that would adopt a pod. */
 async function setsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<StatefulSet[]> {
   const sets = await client.list(StatefulSet, { namespace: pod.metadata.namespace });
   return sets.filter((set) => isSelectedBy(selecting(set), pod));
@@ -83,7 +85,7 @@ function versionOf({ metadata: { name }, data }: ControllerRevision): Version {
   return { name, template: patchedTemplate(data) };
 }
 
-/** Revisions that neither the set nor a pod has, oldest first. */
+/** Returns the revisions that neither the set nor a pod uses, oldest first. */
 function unusedOf(history: readonly ControllerRevision[], used: readonly (string | undefined)[]): ControllerRevision[] {
   return history.filter(({ metadata }) => !used.includes(metadata.name));
 }

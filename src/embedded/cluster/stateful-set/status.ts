@@ -1,4 +1,4 @@
-/** What a stateful set says of its pods. */
+/** Computes a stateful set's status from its pods. */
 import type { Pod, StatefulSet, StatefulSetStatus } from "../../../resource/builtin/index.ts";
 import { isAvailable, isReady } from "../workload/pod-state.ts";
 import { replicasOf, revisionOf } from "./identity.ts";
@@ -12,7 +12,7 @@ export interface Counts {
   readonly updatedReplicas: number;
 }
 
-/** Counts pods; those that are on their way out have no revision any more. */
+/** Counts pods; those that are being deleted do not count for any revision. */
 export function countPods(
   pods: readonly Pod[],
   { current, update }: Pick<Revisions, "current" | "update">,
@@ -33,7 +33,7 @@ export function countPods(
   return counts;
 }
 
-/** An update is complete when all replicas have its revision and are ready: then it is the current one. */
+/** Completes an update when all replicas have its revision and are ready; then it becomes the current one. */
 export function statusOf(
   set: StatefulSet,
   { current, update, collisions }: Revisions,

@@ -3,7 +3,10 @@ import type { Pod, StatefulSet, StatefulSetUpdateStrategy } from "../../../resou
 import { Members } from "./members.ts";
 import { nextToUpdate } from "./update.ts";
 
-/** `n` is a pod of the new revision, `o` of the old one; in upper case it is not ready, `x` is on its way out. */
+/**
+ * `n` is a pod of the new revision and `o` one of the old. An upper-case letter stands for a pod that is not ready,
+ * `x` for one that is being deleted.
+ */
 function podsOf(states: string): Pod[] {
   return states.split("").map((state, ordinal) => {
     const deletionTimestamp = state === "x" ? "2024-01-01T00:00:00Z" : undefined;

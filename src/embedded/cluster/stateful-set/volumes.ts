@@ -1,17 +1,17 @@
-/** The volumes of a stateful set's pods: a claim of its own for each ordinal and template. */
+/** The volumes of a stateful set's pods: one claim for each ordinal and template. */
 import type { PersistentVolumeClaimInput, Pod, StatefulSet, Volume } from "../../../resource/builtin/index.ts";
 
-/** `data-web-0` */
+/** Returns a name such as `data-web-0`. */
 function claimName(set: StatefulSet, template: string, ordinal: number): string {
   return `${template}-${set.metadata.name}-${ordinal}`;
 }
 
-/** The names of the templates are those of the volumes. */
+/** Returns the templates' names, which are also the names of the volumes. */
 function templatesOf({ spec }: StatefulSet): string[] {
   return (spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata?.name ?? "");
 }
 
-/** The claims that the pod of an ordinal needs. */
+/** Returns the claims that the pod of an ordinal needs. */
 export function claimsFor(set: StatefulSet, ordinal: number): PersistentVolumeClaimInput[] {
   return (set.spec.volumeClaimTemplates ?? []).map(({ metadata: { name = "", ...metadata } = {}, spec }) => ({
     metadata: {
@@ -25,7 +25,7 @@ export function claimsFor(set: StatefulSet, ordinal: number): PersistentVolumeCl
   }));
 }
 
-/** A pod's volumes, of which the set's templates replace those of their names. */
+/** Returns a pod's volumes; the set's templates replace volumes with the same name. */
 export function volumesFor(
   set: StatefulSet,
   ordinal: number,

@@ -1,15 +1,15 @@
-/** Which objects are a controller's: those it controls and selects, and the orphans it selects. */
+/** Decides which objects belong to a controller: those that it controls and selects, and the orphans that it selects. */
 import { type Client, isInvalid, isNotFound, type KeyOf, type Resource, type Shape } from "../../../index.ts";
 import { controlledBy, controllerOf, type Ownable, type Owner } from "./owner.ts";
 
 interface ClaimOptions<S extends Shape> {
   readonly client: Client;
-  /** The kind of the owner, to look at it again before something is adopted. */
+  /** The kind of the owner, which is read again before anything is adopted. */
   readonly ownerKind: Resource;
   /** The kind of the objects. */
   readonly kind: Resource<S>;
   readonly isSelected: (object: S["read"]) => boolean;
-  /** What is adopted gets it, what is released loses it. @default none */
+  /** A finalizer that adopted objects get and released ones lose. @default none */
   readonly finalizer?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export async function claim<S extends Shape>(
   return claimed;
 }
 
-/** Asks the server: an orphan may be one because its owner's deletion, not yet seen here, let it go. */
+/** Asks the server, because an object may be an orphan after the deletion of its owner, which is not in the cache yet. */
 async function isAlive<S extends Shape>(owner: Owner, { client, ownerKind }: ClaimOptions<S>): Promise<boolean> {
   const { name, namespace, uid } = owner.metadata;
   const fresh = await client.live.find(ownerKind, { name, namespace });
@@ -59,14 +59,15 @@ interface Adoption<S extends Shape> {
   readonly finalizer: string | undefined;
 }
 
-/** `undefined` when the object is gone. */
+/** Adopts an object; `undefined` when it is gone. */
 async function adopt<S extends Shape>(
   client: Client,
   kind: Resource<S>,
   { object, owner, finalizer }: Adoption<S>,
 ): Promise<S["read"] | undefined> {
   const { name, namespace, uid } = object.metadata;
-  // Strategic: an owner reference is merged by its uid; the object's own uid makes sure that it is still this one.
+  // A strategic merge patch merges owner references by their UID, and the object's own UID makes sure that it is
+  // still the same one.
   const finalizers = finalizer === undefined ? undefined : [finalizer];
   const body = { metadata: { ownerReferences: [controlledBy(owner)], finalizers, uid } };
   try {
@@ -79,7 +80,7 @@ async function adopt<S extends Shape>(
 
 interface Release {
   readonly object: Ownable;
-  /** Of the owner. */
+  /** The UID of the owner. */
   readonly uid: string;
   readonly finalizer: string | undefined;
 }
@@ -92,7 +93,7 @@ async function release(client: Client, kind: Resource, { object, uid, finalizer 
   try {
     await client.patch(kind, { name, namespace }, { type: "strategic", body });
   } catch (error) {
-    // Gone, or without any owner reference by now.
+    // The object is gone, or it has no owner reference any more.
     if (!isNotFound(error) && !isInvalid(error)) throw error;
   }
 }

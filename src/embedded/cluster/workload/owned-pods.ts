@@ -1,4 +1,4 @@
-/** The pods of a workload: those that it controls, and the orphans that it adopts. */
+/** Finds the pods of a workload: those that it controls and the orphans that it adopts. */
 import { type Client, defineIndex, type Resource } from "../../../index.ts";
 import { Pod } from "../../../resource/builtin/index.ts";
 import { type LabelSelectorObject, labelSelector } from "../../../resource/selector.ts";
@@ -7,19 +7,19 @@ import { controllerOf, controllerUid, orphansOf, type Owner } from "./owner.ts";
 
 const byController = defineIndex(Pod, "controller", controllerUid);
 
-/** What tells the pods of a workload from others. */
+/** Selects the pods of a workload. */
 export interface Selecting {
   readonly selector: LabelSelectorObject | undefined;
-  /** What else a pod must be. @default nothing */
+  /** A further condition for a pod. @default none */
   readonly isMember?: ((pod: Pod) => boolean) | undefined;
 }
 
-/** Whether a workload takes a pod for its own. */
+/** Whether a workload selects a pod. */
 export function isSelectedBy({ selector, isMember }: Selecting, pod: Pod): boolean {
   return selector !== undefined && labelSelector(selector).matches(pod.metadata.labels) && isMember?.(pod) !== false;
 }
 
-/** A pod without a controller may be one that a workload adopts. */
+/** Whether a pod has no controller, so that a workload may adopt it. */
 export function isOrphan(pod: Pod): boolean {
   return controllerOf(pod) === undefined;
 }
@@ -35,11 +35,11 @@ export function controlledPods(
 interface Owning extends Selecting {
   readonly client: Client;
   readonly ownerKind: Resource;
-  /** What is adopted gets it, what is released loses it. @default none */
+  /** A finalizer that adopted pods get and released ones lose. @default none */
   readonly finalizer?: string | undefined;
 }
 
-/** Adopts and releases pods as the selector says, and returns the owner's own. */
+/** Adopts and releases pods according to the selector, and returns the owner's own. */
 export async function ownedPods(owner: Owner, options: Owning): Promise<Pod[]> {
   const { client } = options;
   const { namespace } = owner.metadata;

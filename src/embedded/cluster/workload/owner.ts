@@ -1,7 +1,7 @@
-/** Owners and what they control: references, and the index that finds the controlled. */
+/** Owner references, and the index that finds the objects of an owner. */
 import type { OwnerReference } from "../../../index.ts";
 
-/** What every object has that can own another. */
+/** The fields of an object that owns others. */
 export interface Owner {
   readonly apiVersion: string;
   readonly kind: string;
@@ -13,7 +13,7 @@ export interface Owner {
   };
 }
 
-/** What every object has that can be owned. */
+/** The fields of an object that has owners. */
 export interface Ownable {
   readonly metadata: {
     readonly name: string;
@@ -30,7 +30,7 @@ export function controllerOf({ metadata }: Pick<Ownable, "metadata">): OwnerRefe
   return metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
 
-/** Whether the object's controller is this very object, and not another of its name. */
+/** Whether this very object is the controller, and not an earlier one with its name. */
 export function isControlledBy(object: Ownable, { metadata }: Owner): boolean {
   return controllerOf(object)?.uid === metadata.uid;
 }
@@ -40,12 +40,12 @@ export function controlledBy({ apiVersion, kind, metadata: { name, uid } }: Owne
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** For an index: the UID of the controller, or the orphans of the namespace. */
+/** Computes the index value of an object: the UID of its controller, or the orphans of its namespace. */
 export function controllerUid(object: Ownable): string {
   return controllerOf(object)?.uid ?? orphansOf(object.metadata.namespace);
 }
 
-/** Where that index has the objects of a namespace that nobody controls. */
+/** The index value under which the orphans of a namespace are found. */
 export function orphansOf(namespace: string | undefined): string {
   return `orphans of ${namespace}`;
 }

@@ -1,19 +1,19 @@
-/** Making and removing the pods of a workload, with the Events that tell of it. */
+/** Creates and deletes the pods of a workload, and records Events. */
 import { type Client, isApiError, isConflict, isNotFound, type ObjectOf, type RunEvents } from "../../../index.ts";
 import { Pod, type PodInput, type PodTemplateSpec } from "../../../resource/builtin/index.ts";
 import { controlledBy, type Owner } from "./owner.ts";
 
-/** What making pods needs of a run. */
+/** The parts of a run that creating pods needs. */
 export interface PodRun {
   readonly client: Client;
   readonly events: RunEvents;
 }
 
-/** A pod of the template, controlled by the owner; its name is generated from the owner's. */
+/** Makes a pod from the template; the owner controls it, and its name is generated from the owner's. */
 export function podOf(template: PodTemplateSpec, owner: Owner): Omit<PodInput, "metadata"> & { metadata: PodMeta } {
   const { labels, annotations, finalizers } = template.metadata ?? {};
   const { name, namespace } = owner.metadata;
-  // A name of 253 characters has no room for the dash.
+  // A name of 253 characters leaves no room for the dash.
   const generateName = name.length < 253 ? `${name}-` : name;
   const metadata = { generateName, namespace, labels, annotations, finalizers, ownerReferences: [controlledBy(owner)] };
   return { metadata, spec: template.spec };
@@ -21,7 +21,7 @@ export function podOf(template: PodTemplateSpec, owner: Owner): Omit<PodInput, "
 
 type PodMeta = Omit<PodInput["metadata"], "name"> & { readonly generateName: string };
 
-/** @throws what the server says; in a namespace that is being deleted that is no Event. */
+/** Creates a pod. @throws what the server says; in a namespace that is being deleted this records no Event. */
 export async function createPod(
   pod: PodInput | ReturnType<typeof podOf>,
   { client, events }: PodRun,
@@ -36,28 +36,28 @@ export async function createPod(
   }
 }
 
-/** @throws what the server says, except that the pod is gone already. */
+/** Deletes a pod, which succeeds also for one that is gone. @throws what else the server says. */
 export async function deletePod(pod: ObjectOf<typeof Pod>, { client, events }: PodRun): Promise<void> {
   const { name, namespace = "", uid } = pod.metadata;
   try {
     await client.delete(Pod, { name, namespace }, { preconditions: { uid } });
     events.normal("SuccessfulDelete", `Deleted pod: ${name}`);
   } catch (error) {
-    if (isNotFound(error) || isConflict(error)) return; // gone, perhaps another of its name is there
+    if (isNotFound(error) || isConflict(error)) return; // the pod is gone, and another one may have its name
 
     events.warning("FailedDelete", `Error deleting: ${serverMessage(error)}`);
     throw error;
   }
 }
 
-/** Every creation in a namespace that is being deleted fails: there is nothing to do about it. */
+/** Whether the namespace is being deleted, in which every creation fails. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return (
     isApiError(error) && error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true
   );
 }
 
-/** What the server said, without what the SDK adds for people. */
+/** Returns the server's message, without what the SDK adds for people. */
 export function serverMessage(error: unknown): string {
   if (isApiError(error)) return error.status.message ?? error.message;
   return error instanceof Error ? error.message : String(error);

@@ -1,25 +1,28 @@
-/** What a pod's phase and conditions say about it. */
+/** Interprets a pod's phase and conditions. */
 import type { ObjectOf } from "../../../index.ts";
 import type { Pod, PodCondition } from "../../../resource/builtin/index.ts";
 
 type Pod_ = ObjectOf<typeof Pod>;
 
-/** The container statuses of a pod do not change any more. @see https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-phase */
+/**
+ * Whether the pod has ended, so that its container statuses do not change any more. @see
+ * https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-phase
+ */
 export function isFinished({ status }: Pod_): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";
 }
 
-/** Neither finished nor on its way out: it counts as a replica. */
+/** Whether the pod counts as a replica: it has not ended and is not being deleted. */
 export function isActive(pod: Pod_): boolean {
   return !isFinished(pod) && pod.metadata.deletionTimestamp === undefined;
 }
 
-/** On its way out, and still running. */
+/** Whether the pod is being deleted and still runs. */
 export function isTerminating(pod: Pod_): boolean {
   return !isFinished(pod) && pod.metadata.deletionTimestamp !== undefined;
 }
 
-/** The condition of a type. */
+/** Returns the pod's condition of this type. */
 export function podCondition({ status }: Pod_, type: string): PodCondition | undefined {
   return status?.conditions?.find((condition) => condition.type === type);
 }
@@ -28,13 +31,13 @@ export function isReady(pod: Pod_): boolean {
   return podCondition(pod, "Ready")?.status === "True";
 }
 
-/** Milliseconds since the epoch at which the pod became ready; `undefined` when it is not. */
+/** Returns when the pod became ready, in milliseconds since the epoch; `undefined` when it is not ready. */
 export function readySince(pod: Pod_): number | undefined {
   const ready = podCondition(pod, "Ready");
   return ready?.status === "True" ? Date.parse(ready.lastTransitionTime ?? "") : undefined;
 }
 
-/** Milliseconds until a ready pod is available; 0 when it is, `undefined` when it is not ready. */
+/** Returns the milliseconds until a ready pod is available; 0 when it is, `undefined` when it is not ready. */
 export function availableIn(pod: Pod_, { minReadySeconds = 0, now }: Readiness): number | undefined {
   const since = readySince(pod);
   if (since === undefined) return undefined;
@@ -49,7 +52,7 @@ export interface Readiness {
   readonly now: number;
 }
 
-/** Ready for `minReadySeconds`. */
+/** Whether the pod has been ready for `minReadySeconds`. */
 export function isAvailable(pod: Pod_, readiness: Readiness): boolean {
   return availableIn(pod, readiness) === 0;
 }

@@ -1,11 +1,11 @@
-/** What a controller remembers of objects beside their status: little, and not for ever. */
+/** Remembers a little of each object besides its status, for a limited number of objects. */
 
-/** Forgets the oldest entries where there are more than `limit`: of objects that are gone nobody says so. */
+/** Forgets the oldest entries beyond `limit`, because nothing reports that an object is gone. */
 export class Remembered<T> {
   readonly #limit: number;
   readonly #entries = new Map<string, T>();
 
-  /** @param limit of entries. @default 10_000 */
+  /** @param limit the number of entries. @default 10_000 */
   constructor(limit = 10_000) {
     this.#limit = limit;
   }

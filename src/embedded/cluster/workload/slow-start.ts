@@ -1,7 +1,7 @@
-/** Starting many things of which all may fail for one reason. */
+/** Starts many calls that may all fail for the same reason. */
 
 /**
- * Calls `start` up to `count` times, in parallel: once, twice, four times…; the first failure is the last batch.
+ * Calls `start` up to `count` times in parallel batches of 1, 2, 4 and so on; a batch with a failure is the last one.
  *
  * @throws the first failure, once its batch has ended.
  */

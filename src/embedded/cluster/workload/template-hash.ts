@@ -1,14 +1,15 @@
-/** A short name for a pod template. */
+/** Names a pod template by a short hash. */
 import type { PodTemplateSpec } from "../../../resource/builtin/index.ts";
 
-/** Without vowels and digits that look like letters: no bad words, no doubt. */
+/** The alphabet has neither vowels nor digits that look like letters, so that no words arise and no character is ambiguous. */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
 /**
- * Ten characters at most; `collisions` makes another one of the same template.
+ * Returns at most ten characters; `collisions` yields another name of the same template.
  *
- * FNV-1a as Kubernetes has it, over JSON with sorted keys instead of a dump of Go's memory, so the hashes differ from
- * those of kube-controller-manager. Nobody compares them: a template is found by its content, and this only names it.
+ * It is FNV-1a as in Kubernetes, over JSON with sorted keys instead of a dump of Go's memory, so the hashes differ
+ * from those of kube-controller-manager. Nothing compares them: a template is found by its content, and the hash only
+ * names it.
  */
 export function templateHash(template: PodTemplateSpec, collisions: number | undefined): string {
   const text = JSON.stringify(sorted(template)) + (collisions ?? "");

@@ -1,6 +1,6 @@
-/** Times as Kubernetes writes them. */
+/** Formats times as Kubernetes does. */
 
-/** RFC 3339 with seconds, as `metav1.Time`. */
+/** Formats a time as RFC 3339 with seconds, like `metav1.Time`. */
 export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -1,4 +1,4 @@
-/** Writing the whole status of a workload, as its controller computed it. */
+/** Writes the whole status of a workload, as its controller computed it. */
 import { type Client, isConflict, type KeyOf, type Resource, type Shape } from "../../../index.ts";
 
 interface WithStatus {
@@ -6,9 +6,9 @@ interface WithStatus {
 }
 
 /**
- * Replaces the status; tried once more when the object changed since it was read, as long as it is still this one.
+ * Replaces the status. It tries once more when the object changed since it was read and is still the same one.
  *
- * @returns the object as it is now
+ * @returns the object after the write
  */
 export async function writeStatus<S extends Shape>(
   client: Client,
