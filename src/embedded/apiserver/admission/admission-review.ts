@@ -1,8 +1,8 @@
-/** AdmissionReview: what a webhook is sent and what it may answer. */
+/** AdmissionReview: the request that a webhook gets, and its response. */
 import { jsonProblem } from "../request/json-problem.ts";
 import type { AdmissionAttributes, Fields, GroupVersionKind, KindRow, KubeObject } from "../hooks.ts";
 
-/** The `request` of a review. */
+/** Makes the `request` of a review. */
 export function reviewRequest(
   { context, object, oldObject, options, matched }: AdmissionAttributes,
   uid: string,
@@ -34,7 +34,7 @@ export function reviewRequest(
   };
 }
 
-/** A part that is of another kind, such as a scale, has one version. */
+/** A subresource with a kind of its own, such as a scale, has one version. */
 function kindOf(row: KindRow, subresource: string): GroupVersionKind {
   const part = row.subresources.find(({ name }) => name === subresource)?.responseKind;
   const { group, version, kind } = part === undefined || part.kind === row.kind ? row : part;
@@ -46,19 +46,19 @@ function resourceOf({ group, version, plural }: KindRow): Fields {
 }
 
 function sent(object: KubeObject): KubeObject {
-  // What is asked of a connection has none.
+  // Options of connections, such as those of `exec`, have no metadata.
   if (!("metadata" in object)) return object;
   const { creationTimestamp, ...metadata } = object.metadata;
   const complete = creationTimestamp ? { ...metadata, creationTimestamp } : metadata;
   return { ...object, metadata: complete };
 }
 
-/** What a webhook said. */
+/** What a webhook decided. */
 export interface Verdict {
   readonly allowed: boolean;
   readonly status: Fields | undefined;
   readonly warnings: readonly string[];
-  /** Operations of JSON patch; absent when nothing is to be changed. */
+  /** The operations of a JSON patch; absent when nothing changes. */
   readonly patch: unknown;
 }
 
@@ -68,7 +68,7 @@ export interface ExpectedReview {
   readonly isMutating: boolean;
 }
 
-/** Reads the answer. @throws Error with what is wrong with it, in the server's words */
+/** Reads a webhook's response. @throws Error that says in the server's words what is wrong with it */
 export function readReview(body: unknown, { uid, apiVersion, isMutating }: ExpectedReview): Verdict {
   const review = (typeof body === "object" && body !== null ? body : {}) as Fields;
   const response = review["response"] as Fields | undefined | null;
@@ -117,10 +117,10 @@ function checkV1(review: Fields, response: Fields, { uid, isMutating, patch }: G
     throw new Error(`webhook returned invalid response.patchType of ${JSON.stringify(patchType)}`);
 }
 
-/** An answer that is no review of the version that was asked for. */
+/** Thrown for a response that is not a review of the requested version. */
 export class UndecodableAnswer extends Error {}
 
-/** Broken ones are told apart from absent ones by their type. */
+/** Thrown for a patch that cannot be decoded, as opposed to a missing one. */
 export class UndecodablePatch extends Error {}
 
 function parsedPatch(text: string): unknown {

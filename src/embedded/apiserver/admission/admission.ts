@@ -1,4 +1,4 @@
-/** Admission: what is added to objects and who may refuse them, as kube-apiserver has it switched on by default. */
+/** Admission: plugins, policies and webhooks that complete objects or reject them, as kube-apiserver enables them by default. */
 import type { Admission, AdmissionAttributes, AdmissionOptions } from "../hooks.ts";
 import { mutateBuiltIn, validateBuiltIn } from "./built-in.ts";
 import { applyPolicies } from "./policies/mutating.ts";
@@ -8,7 +8,7 @@ import { bookings } from "./quota/resource-quota.ts";
 import { webhooksOf } from "./webhook.ts";
 import { askMutating, askValidating } from "./webhooks.ts";
 
-/** Built-in plugins, then policies, then webhooks, then quotas. */
+/** Runs the built-in plugins first, then policies, then webhooks, then quotas. */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { reader, setStatus, equivalents } = options;
   const book = (attributes: AdmissionAttributes): void => {
@@ -50,7 +50,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   };
 }
 
-/** A name that was generated is known by the time of validation. */
+/** Adds a generated name, which is known by the time of validation. */
 function named(attributes: AdmissionAttributes): AdmissionAttributes {
   const { context, object } = attributes;
   if (context.operation !== "CREATE" || context.name !== "") return attributes;

@@ -1,4 +1,4 @@
-/** kube-apiserver's own plugins, those that are on by default, in its order. */
+/** kube-apiserver's own plugins that are enabled by default, in its order. */
 import type { AdmissionAttributes } from "../hooks.ts";
 import { defaultIngressClass, defaultStorageClass } from "./default-classes.ts";
 import { limitRanger } from "./limit-ranger.ts";
@@ -36,12 +36,12 @@ function pluginsOf({ context: { row, operation } }: AdmissionAttributes): readon
   return byResource.get(`${row.group}/${row.plural}`);
 }
 
-/** Changes the object in place. @throws StatusError when one refuses */
+/** Changes the object in place. @throws StatusError when a plugin rejects it */
 export function mutateBuiltIn(attributes: AdmissionAttributes): void {
   for (const plugin of pluginsOf(attributes) ?? []) plugin.mutate?.(attributes);
 }
 
-/** @throws StatusError when one refuses */
+/** Validates the object. @throws StatusError when a plugin rejects it */
 export function validateBuiltIn(attributes: AdmissionAttributes): void {
   for (const plugin of pluginsOf(attributes) ?? []) plugin.validate?.(attributes);
 }

@@ -1,7 +1,7 @@
-/** Why a webhook could not be asked: what `failurePolicy` is about. */
+/** Thrown when a webhook could not be called, which is where `failurePolicy` applies. */
 export class CallError extends Error {
   readonly webhook: string;
-  /** Its conditions failed, so that it was not called at all. */
+  /** Whether its match conditions failed, so that it was not called at all. */
   readonly isCondition: boolean;
 
   constructor(webhook: string, reason: string, { isCondition = false }: { readonly isCondition?: boolean } = {}) {

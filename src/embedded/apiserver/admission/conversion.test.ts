@@ -94,7 +94,7 @@ test("convertObjects asks a webhook by its url", async () => {
   expect(await stored("url.example.test")).toEqual({ by: "url.example.test/v2" });
 });
 
-/** An address of this machine that endpoints may have: none of the loopback. */
+/** An address of this machine that endpoints may have, so none of the loopback. */
 const address = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.family === "IPv4" && !one.internal)?.address;

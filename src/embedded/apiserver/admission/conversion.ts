@@ -1,4 +1,7 @@
-/** Custom objects in another version of theirs. @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/ */
+/**
+ * Converts custom objects between the versions of their kind. @see
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/
+ */
 import { randomUUID } from "node:crypto";
 import type { Fields, KubeObject, Reader } from "../hooks.ts";
 import { StatusError } from "../status.ts";
@@ -88,13 +91,13 @@ function read(answer: unknown, { uid, reviewVersion, failed }: Expected): readon
 
 interface Checked {
   readonly object: KubeObject;
-  /** In a list. */
+  /** The index of the object in a list; `undefined` outside of one. */
   readonly place: number | undefined;
   readonly apiVersion: string;
   readonly returned: (what: string) => StatusError;
 }
 
-/** Only labels and annotations of the metadata may be other ones. */
+/** Checks a converted object: of its metadata only labels and annotations may differ. */
 function checked(converted: KubeObject, { object, place, apiVersion, returned }: Checked): KubeObject {
   const what = place === undefined ? "invalid object" : `invalid converted object at index ${place}`;
   const at = place === undefined ? `${what} at index 0` : what;

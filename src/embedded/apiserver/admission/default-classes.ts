@@ -1,4 +1,4 @@
-/** DefaultStorageClass and DefaultIngressClass: the youngest of the default classes where none is named. */
+/** DefaultStorageClass and DefaultIngressClass: an object that names no class gets the youngest of the default classes. */
 import type { KubeObject, Reader, ResourceName } from "../hooks.ts";
 import { inner } from "../validation/fill.ts";
 import type { Plugin } from "./plugin.ts";

@@ -1,9 +1,12 @@
-/** What a webhook or a policy sees of a request that one of its rules means in another version: `matchPolicy: Equivalent`. */
+/**
+ * Implements `matchPolicy: Equivalent`: what a webhook or policy sees of a request that one of its rules matches in
+ * another version.
+ */
 import type { AdmissionAttributes, Equivalent, Equivalents, KubeObject } from "../hooks.ts";
 import { ruleMatches } from "./rule-match.ts";
 import type { Rule } from "./webhook.ts";
 
-/** How a request is matched: as it is, or as the request of another version. */
+/** How a request matches: in its own version, or converted to another one. */
 export type Match = "own" | Equivalent;
 
 export interface MatchOptions {
@@ -12,7 +15,7 @@ export interface MatchOptions {
   readonly equivalents: Equivalents;
 }
 
-/** The first match of a rule; the request's own version comes before all others. */
+/** Returns the first match of a rule; the request's own version takes precedence over all others. */
 export function matchOf(
   rules: readonly Rule[],
   { context }: AdmissionAttributes,
@@ -31,7 +34,7 @@ export function matchOf(
   return undefined;
 }
 
-/** The request in the version of the match, with its objects converted. */
+/** Returns the request in the version of the match, with its objects converted. */
 export function seenAs(
   match: Match,
   attributes: AdmissionAttributes,
@@ -49,7 +52,10 @@ export function seenAs(
   }));
 }
 
-/** An object that was changed in the version of the match, in that of the request. @param before the request's */
+/**
+ * Converts an object that was changed in the version of the match back to the request's version. @param before the
+ * request's object
+ */
 export function reverted(
   match: Match,
   object: KubeObject,

@@ -69,7 +69,7 @@ function setDefaults(pod: NonNullable<AdmissionAttributes["object"]>, limits: re
   };
 }
 
-/** @returns the names that were added */
+/** Adds fields that are absent. @returns the names that were added */
 function addAbsent(container: Fields, field: string, values: Fields): string[] {
   const resources = inner(container, "resources");
   const known = inner(resources, field);

@@ -1,8 +1,8 @@
-/** Why a JSON patch does not fit, in the words of kube-apiserver's library. */
+/** Explains why a JSON patch cannot be applied, in the words of kube-apiserver's library. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { jsonPatch } from "../patch/json-patch.ts";
 
-/** Whether it is a test that fails: then the patch asks for nothing. */
+/** Whether a test operation fails, so that the patch changes nothing. */
 export function isFailedTest(object: KubeObject, patch: readonly Fields[]): boolean {
   const fits = (count: number): boolean => {
     try {
@@ -16,7 +16,7 @@ export function isFailedTest(object: KubeObject, patch: readonly Fields[]): bool
   return patch[failing]?.["op"] === "test";
 }
 
-/** About what is removed or replaced without being there; `undefined` for any other reason. */
+/** Explains a removal or replacement of something that does not exist; `undefined` for any other reason. */
 export function patchProblem(object: KubeObject, patch: readonly unknown[]): string | undefined {
   for (const operation of patch as { op?: string; path?: string }[]) {
     const { op, path = "" } = operation;

@@ -1,13 +1,16 @@
-/** What a pod asks for, and may use, altogether. @see https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers */
+/**
+ * Sums up the requests and limits of a pod. @see
+ * https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers
+ */
 import type { Fields } from "../hooks.ts";
 import { each, inner } from "../validation/fill.ts";
 import { add, raise, resourceList, type ResourceList } from "./resource-list.ts";
 
-/** What may be said for the pod as a whole. */
+/** The resources that may be set for the pod as a whole. */
 const ofPods = /^(cpu|memory|hugepages-.*)$/;
 
 export interface PodResourceOptions {
-  /** What the pod's runtime takes by itself counts too. @default false */
+  /** Whether the overhead of the pod's runtime counts too. @default false */
   readonly overhead?: boolean;
 }
 
@@ -33,7 +36,7 @@ export function podResources(
   }
   if (!overhead) return total;
   const taken = resourceList(spec["overhead"]);
-  // What has no limit gets none by the overhead.
+  // A resource without a limit does not get one from the overhead.
   if (which === "limits") for (const name of taken.keys()) if (!total.has(name)) taken.delete(name);
   return add(total, taken);
 }

@@ -1,4 +1,7 @@
-/** Priority: from the name of a class to a number. @see https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/ */
+/**
+ * Priority: resolves the name of a class to a number. @see
+ * https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
+ */
 import type { AdmissionAttributes, Fields, KubeObject, Reader } from "../hooks.ts";
 import { inner } from "../validation/fill.ts";
 import { type Plugin, refusal } from "./plugin.ts";
@@ -27,7 +30,7 @@ function keep(spec: Fields, old: Fields): void {
 
 const classes = { group: "scheduling.k8s.io", plural: "priorityclasses" };
 
-/** Of several the one of the lowest priority. */
+/** Returns the default class; of several, the one with the lowest priority. */
 function defaultClass(reader: Reader): KubeObject | undefined {
   const value = (one: KubeObject): number => Number(one["value"] ?? 0);
   const [first] = reader

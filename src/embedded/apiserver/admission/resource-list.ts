@@ -6,12 +6,12 @@ export type ResourceList = Map<string, Quantity>;
 
 export const zero: Quantity = { nanos: 0n, format: "decimal" };
 
-/** A number of things. */
+/** Makes the quantity of a plain number. */
 export function count(number: number): Quantity {
   return { nanos: BigInt(number) * 1_000_000_000n, format: "decimal" };
 }
 
-/** What is no quantity is left out: other rules refuse it. */
+/** Parses a list; an invalid quantity is left out, because other rules reject it. */
 export function resourceList(fields: unknown): ResourceList {
   const list: ResourceList = new Map();
   for (const [name, value] of Object.entries((fields ?? {}) as Fields)) {
@@ -43,7 +43,7 @@ export function raise(into: ResourceList, to: ResourceList): ResourceList {
   return into;
 }
 
-/** What the first list has more than the second, never below zero. */
+/** Returns by how much the first list exceeds the second, never below zero. */
 export function excess(list: ResourceList, over: ResourceList): ResourceList {
   const result: ResourceList = new Map();
   for (const [name, quantity] of list) {
@@ -53,7 +53,7 @@ export function excess(list: ResourceList, over: ResourceList): ResourceList {
   return result;
 }
 
-/** Only the given names. */
+/** Keeps only the given names. */
 export function masked(list: ResourceList, names: Iterable<string>): ResourceList {
   const kept = new Set(names);
   return new Map([...list].filter(([name]) => kept.has(name)));
@@ -63,7 +63,7 @@ export function listFields(list: ResourceList): Fields {
   return Object.fromEntries([...list].map(([name, quantity]) => [name, formatQuantity(quantity)]));
 }
 
-/** `cpu=1,memory=2Gi` */
+/** Formats a list as `cpu=1,memory=2Gi`. */
 export function listText(list: ResourceList): string {
   const names = [...list.keys()].toSorted();
   return names.map((name) => `${name}=${formatQuantity(list.get(name) ?? zero)}`).join(",");

@@ -1,4 +1,4 @@
-/** What rules and selectors say about a request. */
+/** Matches requests against rules and selectors. */
 import { labelSelector } from "../../../resource/selector.ts";
 import type { AdmissionAttributes, Fields, KindRow, KubeObject, WriteContext } from "../hooks.ts";
 import type { Rule } from "./webhook.ts";
@@ -12,7 +12,7 @@ const exempt = new Set([
   "mutatingadmissionpolicybindings",
 ]);
 
-/** What decides about admission is not itself decided about. */
+/** Whether the kind configures admission, and is therefore exempt from it. */
 export function isExempt({ group, plural }: KindRow): boolean {
   return group === "admissionregistration.k8s.io" && exempt.has(plural);
 }
@@ -26,7 +26,7 @@ export function matchesSelectors(selectors: Selectors, attributes: AdmissionAttr
   return namespaceMatches(selectors, attributes) && objectMatches(selectors, attributes);
 }
 
-/** @param row the version of the kind that the request is taken for */
+/** Whether a rule matches. @param row the version of the kind as which the request is matched */
 export function ruleMatches(rule: Rule, { operation, subresource }: WriteContext, row: KindRow): boolean {
   const has = (list: readonly string[] | undefined, wanted: string): boolean =>
     list?.some((one) => one === "*" || one === wanted) ?? false;

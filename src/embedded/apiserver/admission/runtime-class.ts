@@ -1,4 +1,7 @@
-/** RuntimeClass: what a pod's runtime takes, and where it is. @see https://kubernetes.io/docs/concepts/containers/runtime-class/ */
+/**
+ * RuntimeClass: adds the overhead and the scheduling constraints of a pod's runtime. @see
+ * https://kubernetes.io/docs/concepts/containers/runtime-class/
+ */
 import { sameJson } from "../../../resource/json.ts";
 import type { AdmissionAttributes, Fields, KubeObject } from "../hooks.ts";
 import { each, inner } from "../validation/fill.ts";
@@ -66,7 +69,7 @@ function setScheduling(attributes: AdmissionAttributes, spec: Fields, found: Kub
   if (tolerations.length > 0) spec["tolerations"] = tolerations;
 }
 
-/** Without those that another one includes. */
+/** Drops tolerations that another one includes. */
 function merged(all: readonly Fields[]): Fields[] {
   const kept: Fields[] = [];
   for (const [index, one] of all.entries()) {

@@ -7,7 +7,7 @@ import { type Plugin, refusal } from "./plugin.ts";
 
 const requests = "certificates.k8s.io/certificatesigningrequests";
 
-/** Only who may approve for a signer approves. */
+/** Approving requires the permission to approve for the signer. */
 export const approval: Plugin = {
   resources: [requests],
   validate(attributes) {
@@ -18,7 +18,7 @@ export const approval: Plugin = {
   },
 };
 
-/** Only who may sign for a signer adds certificates or conditions. */
+/** Adding certificates or conditions requires the permission to sign for the signer. */
 export const signing: Plugin = {
   resources: [requests],
   validate(attributes) {
@@ -36,7 +36,7 @@ function signerOf({ oldObject }: AdmissionAttributes): string {
   return oldObject === undefined ? "" : String(inner(oldObject, "spec")["signerName"] ?? "");
 }
 
-/** By the signer's own name, or by that of its whole domain. */
+/** Checks the permission for the signer's own name, then for its whole domain. */
 function maySigner({ context: { authorizer, user } }: AdmissionAttributes, verb: string, signerName: string): boolean {
   const names = [signerName, `${signerName.split("/")[0] ?? ""}/*`];
   const about = { user, isResource: true, path: "", verb, group: "certificates.k8s.io", resource: "signers" };
@@ -61,7 +61,7 @@ export const subjectRestriction: Plugin = {
 
 const masters = Buffer.from("system:masters");
 
-/** The attribute organization (2.5.4.10) of the subject with that value, whatever kind of text it is; PrintableString has no colon. */
+/** The encoded organization (2.5.4.10) `system:masters`, whatever its string type is; PrintableString has no colon. */
 const mastersAsOrganization = Buffer.concat([
   Buffer.from([0x06, 0x03, 0x55, 0x04, 0x0a, 0x0c, masters.length]),
   masters,

@@ -1,23 +1,23 @@
-/** Sending a review to a webhook. */
+/** Sends a review to a webhook. */
 import { boundedBytes, BodyTooLarge } from "../../../platform/bounded-body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import type { Fields, Reader } from "../hooks.ts";
 import type { ClientConfig } from "./webhook.ts";
 
-/** A patch in base64 of the largest object that is stored, several times over. */
+/** This has room for a patch, in base64, that contains the largest storable object several times. */
 const MOST_ANSWER_BYTES = 16 * 1024 * 1024;
 
 export interface SendOptions {
   readonly reader: Reader;
-  /** Seconds. */
+  /** The timeout in seconds. */
   readonly timeout: number;
 }
 
-/** Posts JSON and reads the answer. @throws Error worded as the server's client words it */
+/** Posts JSON and reads the response. @throws Error in the words of the server's own client */
 export async function post(config: ClientConfig, body: unknown, { reader, timeout }: SendOptions): Promise<unknown> {
   const shown = new URL(config.url ?? serviceUrl(config));
   shown.searchParams.set("timeout", `${timeout}s`);
-  // A port is shown as it was written, also where it is the usual one.
+  // The port is shown as it was written, even if it is the default one.
   const authority = config.url === undefined ? `${shown.hostname}:${config.service?.port ?? 443}` : shown.host;
   const text = `https://${authority}${pathOf(config, shown)}${shown.search}`;
   const failed = (why: string): Error => new Error(`Post ${JSON.stringify(text)}: ${why}`);
@@ -30,7 +30,7 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
       body: JSON.stringify(body),
       headers: { "content-type": "application/json", accept: "application/json, */*", host: shown.host },
       signal: AbortSignal.timeout(timeout * 1000),
-      // Whoever may write a webhook's answer is not to choose whom this server asks next.
+      // A webhook's response must not decide to whom this server sends requests.
       redirect: "manual",
       tls: { ...(ca === undefined ? {} : { ca }), serverName: shown.hostname },
     });
@@ -50,7 +50,7 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
   }
 }
 
-/** Of a service always with a slash, of a URL as it was written. */
+/** Returns the path: for a service with a leading slash, for a URL as it was written. */
 function pathOf({ url }: ClientConfig, { pathname }: URL): string {
   return url !== undefined && pathname === "/" && !url.endsWith("/") ? "" : pathname;
 }
@@ -65,7 +65,7 @@ interface Place {
   readonly failed: (why: string) => Error;
 }
 
-/** A service is reached at one of its endpoints: there is no network of services here. */
+/** Reaches a service at one of its endpoints, because there is no service network here. */
 function atEndpoint(shown: URL, service: NonNullable<ClientConfig["service"]>, { reader, failed }: Place): URL {
   const { namespace, name } = service;
   const found = reader.get({ group: "", plural: "services" }, { namespace, name });

@@ -1,4 +1,7 @@
-/** Webhooks as they are configured. @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/ */
+/**
+ * Reads the configured webhooks. @see
+ * https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
+ */
 import type { Fields, KubeObject, Reader } from "../hooks.ts";
 
 export interface ClientConfig {
@@ -37,7 +40,7 @@ export interface Webhook {
 
 const group = "admissionregistration.k8s.io";
 
-/** All webhooks of a kind, configurations by name, each's in its own order. */
+/** Returns all webhooks of a kind: configurations by name, and the webhooks of each in their order. */
 export function webhooksOf(reader: Reader, plural: string): readonly Webhook[] {
   const configurations = reader.list({ group, plural });
   if (configurations.length === 0) return [];

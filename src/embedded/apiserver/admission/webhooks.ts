@@ -1,4 +1,4 @@
-/** Asking webhooks: mutating ones one after the other, validating ones at once. */
+/** Calls webhooks: mutating ones one after the other, validating ones in parallel. */
 import { randomUUID } from "node:crypto";
 import { sameJson } from "../../../resource/json.ts";
 import type { AdmissionAttributes, Equivalents, Fields, KubeObject, Reader } from "../hooks.ts";
@@ -19,10 +19,10 @@ interface Around {
 }
 
 /**
- * Asks mutating webhooks in order, and once more those that want it when a later one changed the object.
+ * Calls mutating webhooks in order, and those that ask for it once more when a later one changed the object.
  *
- * @param again what the server's own plugins do to a changed object
- * @throws StatusError when one refuses, or fails and must not
+ * @param again runs the server's own plugins on a changed object
+ * @throws StatusError when a webhook denies the request, or fails and its failure is not ignored
  */
 export async function askMutating(
   webhooks: readonly Webhook[],
@@ -50,7 +50,7 @@ export async function askMutating(
   }
 }
 
-/** Asks validating webhooks all at once; the first refusal counts. @throws StatusError */
+/** Calls validating webhooks in parallel; the first denial decides. @throws StatusError */
 export async function askValidating(
   webhooks: readonly Webhook[],
   attributes: AdmissionAttributes,
@@ -62,7 +62,7 @@ export async function askValidating(
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
 }
 
-/** @returns whether the object is another one now; `undefined` when the webhook was not asked */
+/** Calls one webhook. @returns whether the object changed; `undefined` when the webhook was not called */
 async function mutate(webhook: Webhook, attributes: AdmissionAttributes, around: Around): Promise<boolean | undefined> {
   const answer = await ask(webhook, attributes, { ...around, isMutating: true });
   if (answer === undefined) return undefined;
@@ -80,7 +80,7 @@ async function mutate(webhook: Webhook, attributes: AdmissionAttributes, around:
   return true;
 }
 
-/** @throws StatusError 500 when the patch cannot be applied */
+/** Applies a webhook's patch. @throws StatusError 500 when that is impossible */
 function patched(object: KubeObject, patch: readonly unknown[]): KubeObject {
   try {
     return jsonPatch(object, patch) as KubeObject;
@@ -152,7 +152,7 @@ async function review(
   }
 }
 
-/** The refusal of a webhook as the client is told it. */
+/** Makes the error that the client gets when a webhook denies its request. */
 function refusal(name: string, status: Fields | undefined): StatusError {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
   const {
@@ -185,7 +185,7 @@ function conditionFailure({ context }: AdmissionAttributes, why: string): Status
   return new StatusError(403, "Forbidden", { message: `${what} is forbidden: ${why}`, details });
 }
 
-/** @throws CallError when an expression fails and none is false */
+/** Evaluates match conditions. @throws CallError when a condition fails and none is false */
 function conditionsHold(webhook: Webhook, attributes: AdmissionAttributes): boolean {
   try {
     return conditionsOf(webhook, attributes, undefined);
@@ -195,7 +195,7 @@ function conditionsHold(webhook: Webhook, attributes: AdmissionAttributes): bool
   }
 }
 
-/** As what the webhook is to be asked about the request; `undefined` when it is not to be. Its conditions are left out. */
+/** Returns how the request matches the webhook's rules; `undefined` when it does not. Match conditions are not evaluated here. */
 function webhookMatch(
   { rules = [], matchPolicy, ...webhook }: Webhook,
   attributes: AdmissionAttributes,

@@ -1,19 +1,19 @@
-/** Who sends a request. */
+/** Identifies the sender of a request. */
 import type { UserInfo } from "../hooks.ts";
 import { StatusError } from "../status.ts";
 import type { TokenAuthority } from "./tokens.ts";
 
-/** What is known of the connection that a request came on. */
+/** What is known of the connection on which a request arrived. */
 export interface Connection {
-  /** The verified client certificate's user. */
+  /** The user of the verified client certificate. */
   readonly certificate?: UserInfo | undefined;
-  /** Headers go out with the first byte of the body and not before: a watch has to begin with one. */
+  /** Whether the connection sends headers only together with the first byte of the body, so that a watch must begin with one. */
   readonly holdsHeaders?: boolean | undefined;
 }
 
 const anonymous: UserInfo = { username: "system:anonymous", groups: ["system:unauthenticated"] };
 
-/** What may be asked without credentials; the role `system:public-info-viewer` names the same paths. */
+/** The paths that need no credentials; the role `system:public-info-viewer` names the same ones. */
 const open: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz", "/version", "/version/"]);
 
 interface IdentifyOptions {
@@ -23,9 +23,9 @@ interface IdentifyOptions {
 }
 
 /**
- * The user that the request's credentials name: the client certificate before the token.
+ * Returns the user whom the request's credentials name; a client certificate takes precedence over a token.
  *
- * @throws StatusError 401 when there are none, or a token that nobody gave out.
+ * @throws StatusError 401 when there are no credentials, or an unknown token.
  */
 export function identify(request: Request, { tokens, connection, path }: IdentifyOptions): UserInfo {
   if (connection.certificate !== undefined) return connection.certificate;

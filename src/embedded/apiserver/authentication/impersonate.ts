@@ -1,4 +1,7 @@
-/** Acting as somebody else. @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation */
+/**
+ * Impersonation of other users. @see
+ * https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
+ */
 import { goQuoted } from "../field-error.ts";
 import type { Attributes, Authorizer, UserInfo } from "../hooks.ts";
 import { badRequest } from "../status.ts";
@@ -14,10 +17,11 @@ export class Impersonation {
   }
 
   /**
-   * The user that the headers name; `undefined` when they name none.
+   * Returns the user whom the headers name; `undefined` when they name none.
    *
-   * @param asked what the sender of the request asks for.
-   * @throws StatusError 400 when there are groups, a uid or extras of nobody, 403 when the sender may not act as that user.
+   * @param asked returns the attributes of the sender's request.
+   * @throws StatusError 400 when there are groups, a uid or extras without a user, 403 when the sender may not
+   * impersonate that user.
    */
   user(headers: Headers, asked: () => Attributes): UserInfo | undefined {
     const wanted = wantedUser(headers);
@@ -25,7 +29,7 @@ export class Impersonation {
   }
 }
 
-/** The user as the headers have it, without the groups that follow from the name. */
+/** Returns the user as the headers describe it, without the groups that follow from the name. */
 function wantedUser(headers: Headers): UserInfo | undefined {
   const username = headers.get("impersonate-user") ?? "";
   const uid = headers.get("impersonate-uid") ?? "";

@@ -1,6 +1,6 @@
 /**
- * Under which permissions somebody may act as another: as a node or an account alone, as any user with what it says of
- * itself, or as whoever with the old verb `impersonate`.
+ * The permissions under which one user may act as another: only as a node or an account, as any user with constrained
+ * attributes, or as anyone with the older verb `impersonate`.
  *
  * @see https://kep.k8s.io/5284
  */
@@ -10,29 +10,29 @@ import type { Attributes, Authorizer, UserInfo } from "../hooks.ts";
 import { StatusError } from "../status.ts";
 import { dnsLabel, dnsSubdomain } from "../validation/formats.ts";
 
-/** `undefined` for the old one. */
+/** `undefined` stands for the older mode. */
 type Mode = "associated-node" | "arbitrary-node" | "serviceaccount" | "user-info" | undefined;
 
 const modes: readonly Mode[] = ["associated-node", "arbitrary-node", "serviceaccount", "user-info", undefined];
 
 const authenticationGroup = "authentication.k8s.io";
 
-/** From so many on, one question about all of them is asked first. */
+/** From this number of attributes on, one check of all of them comes first. */
 const many = 4;
 
-/** Senders whose last mode is remembered. */
+/** For how many senders the last mode is remembered. */
 const mostSenders = 10_000;
 
 export class ImpersonationModes {
   readonly #authorizer: Authorizer;
-  /** The mode that worked last, by the sender's name: it is tried first. */
+  /** The mode that last succeeded, by the sender's name; it is tried first. */
   readonly #last = new Map<string, Mode>();
 
   constructor(authorizer: Authorizer) {
     this.#authorizer = authorizer;
   }
 
-  /** @throws StatusError 403, the first of all modes. */
+  /** Returns the impersonated user. @throws StatusError 403, the error of the first mode. */
   user(wanted: UserInfo, asked: Attributes): UserInfo {
     const { username } = asked.user;
     const last = this.#last.has(username) ? [this.#last.get(username)] : [];
@@ -139,7 +139,7 @@ function nodeOf(username: string): string | undefined {
   return name === undefined || dnsSubdomain(name).length > 0 ? undefined : name;
 }
 
-/** The groups that a user is in by the name alone, after those that were named. */
+/** Adds the groups that follow from the name to the given ones. */
 function withOwn(username: string, groups: readonly string[]): readonly string[] {
   const own = username === "system:anonymous" ? "system:unauthenticated" : "system:authenticated";
   return groups.includes(own) || groups.includes("system:unauthenticated") ? groups : [...groups, own];

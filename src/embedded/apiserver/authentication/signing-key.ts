@@ -1,7 +1,7 @@
-/** The key that tokens of service accounts are signed with: ES256, so that others can verify them by its public half. */
+/** The key that signs tokens of service accounts. It uses ES256, so that others can verify tokens with the public key. */
 import { createECDH, createHash, createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 
-/** The public half as RFC 7517 writes it. */
+/** The public key in the form of RFC 7517. */
 export interface PublicJwk {
   readonly use: "sig";
   readonly kty: "EC";
@@ -12,14 +12,14 @@ export interface PublicJwk {
   readonly y: string;
 }
 
-/** Signatures are kept of so many tokens, since to verify one takes a tenth of a millisecond. */
+/** For how many tokens a verified signature is remembered, because verification takes a tenth of a millisecond. */
 const mostKnown = 1000;
 
 export class SigningKey {
   readonly jwk: PublicJwk;
   readonly #private: ReturnType<typeof createPrivateKey>;
   readonly #public: ReturnType<typeof createPublicKey>;
-  /** Tokens whose signature was found to be good. */
+  /** Tokens whose signature is valid. */
   readonly #known = new Set<string>();
 
   /** @param secret any bytes: the same secret makes the same key */
@@ -37,7 +37,7 @@ export class SigningKey {
     this.jwk = { use: "sig", kty: "EC", kid, crv: "P-256", alg: "ES256", x, y };
   }
 
-  /** A token with these claims. */
+  /** Signs a token with these claims. */
   token(claims: object): string {
     const content = `${encoded({ alg: "ES256", kid: this.jwk.kid })}.${encoded(claims)}`;
     const signature = sign("sha256", Buffer.from(content), { key: this.#private, dsaEncoding: "ieee-p1363" });
@@ -58,10 +58,10 @@ export class SigningKey {
   }
 }
 
-/** A number of the curve's group, made from bytes of any length. */
+/** Derives a private scalar of the curve from bytes of any length. */
 function scalarOf(secret: Uint8Array): Buffer {
   const scalar = createHash("sha256").update("binnacle service account tokens").update(secret).digest();
-  // The order of the group begins with 32 ones: what is below that is a number of it.
+  // The order of the group begins with 32 ones, so every smaller number is a valid scalar.
   scalar[0] = (scalar[0] ?? 0) & 0x7f;
   return scalar;
 }

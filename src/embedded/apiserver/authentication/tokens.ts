@@ -1,16 +1,19 @@
-/** Tokens: those that were given out beforehand and those that service accounts get. */
+/** Bearer tokens: static ones and those of service accounts. */
 import { randomBytes } from "node:crypto";
 import type { Reader, UserInfo } from "../hooks.ts";
 import { type PublicJwk, SigningKey } from "./signing-key.ts";
 
 export interface TokenAuthorityOptions {
-  /** Signs service account tokens; the same over restarts, or they end with the process. @default random */
+  /**
+   * Derives the key that signs service account tokens. If it changes with a restart, old tokens become invalid.
+   * @default random
+   */
   readonly secret?: Uint8Array | undefined;
-  /** Users by token. */
+  /** Users by their static token. */
   readonly users?: ReadonlyMap<string, UserInfo> | undefined;
-  /** Finds the account, and the pod that a token is bound to: it ends with them. */
+  /** Finds the account and the pod to which a token is bound, because the token ends with them. */
   readonly reader: Pick<Reader, "get">;
-  /** In milliseconds. */
+  /** The current time in milliseconds. */
   readonly now: () => number;
 }
 
@@ -27,7 +30,7 @@ export interface TokenClaims {
     readonly serviceaccount: { readonly name: string; readonly uid: string };
     readonly pod?: Required<Bound>;
     readonly secret?: Required<Bound>;
-    /** Of a pod's token the pod's, which need not be there. */
+    /** The node of a pod's token; it need not exist. */
     readonly node?: Bound;
   };
 }
@@ -39,7 +42,7 @@ interface Bound {
 
 const invalidToken = "invalid bearer token";
 
-/** Tokens live on for so long after the deletion of what they are bound to began, in milliseconds. */
+/** For how many milliseconds tokens stay valid after the deletion of the bound object began. */
 const grace = 60_000;
 
 export const issuer = "https://kubernetes.default.svc";
@@ -58,37 +61,37 @@ export class TokenAuthority {
     this.#now = now;
   }
 
-  /** A signed token with these claims. */
+  /** Issues a signed token with these claims. */
   issue(claims: TokenClaims): string {
     return this.#key.token(claims);
   }
 
-  /** What others verify the tokens with. */
+  /** The public key, with which others verify the tokens. */
   get publicKey(): PublicJwk {
     return this.#key.jwk;
   }
 
-  /** Made at its first use: many a server never signs a token. */
+  /** The key is derived at its first use, because many servers never sign a token. */
   get #key(): SigningKey {
     return (this.#made ??= new SigningKey(this.#secret));
   }
 
   /**
-   * Whom a token stands for; `undefined` when nobody.
+   * Returns the user of a token; `undefined` when it is invalid.
    *
-   * @param audiences one of which it must have been made for. @default the server itself
+   * @param audiences the token must have been issued for one of them. @default the server itself
    */
   user(token: string, audiences?: readonly string[]): UserInfo | undefined {
     const found = this.check(token, audiences);
     return typeof found === "string" ? undefined : found;
   }
 
-  /** Whom a token stands for, or why it stands for nobody. */
+  /** Returns the user of a token, or the reason why it is invalid. */
   check(token: string, audiences: readonly string[] = [issuer]): UserInfo | string {
     return this.#users.get(token) ?? this.#account(token, audiences);
   }
 
-  /** What a service account's token says; `undefined` when it is none that was made here. */
+  /** Returns the claims of a service account's token; `undefined` when this server did not issue it. */
   claims(token: string): TokenClaims | undefined {
     if (!this.#key.signed(token)) return undefined;
     return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as TokenClaims;
@@ -129,7 +132,7 @@ export class TokenAuthority {
     );
   }
 
-  /** Why a token ended with what it is bound to. */
+  /** Explains why a token is invalid after its bound object was deleted. */
   #ended(kind: string, bound: Bound | undefined, namespace: string): string | undefined {
     if (bound === undefined) return undefined;
     const found = this.#reader.get({ group: "", plural: `${kind}s` }, { namespace, name: bound.name });
@@ -142,7 +145,7 @@ export class TokenAuthority {
   }
 }
 
-/** A service account as a user. */
+/** Returns the user of a service account. */
 export function accountUser({ namespace, name }: { readonly namespace: string; readonly name: string }): UserInfo {
   return {
     username: `system:serviceaccount:${namespace}:${name}`,

@@ -1,4 +1,4 @@
-/** What a request asks for, as an authorizer sees it: by its method, path and query alone. */
+/** The attributes of a request for authorization, derived from its method, path and query alone. */
 import type { Attributes, UserInfo } from "../hooks.ts";
 import type { ReadUrl } from "../request/url.ts";
 
@@ -11,7 +11,7 @@ const verbs: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 
-/** A namespace's own subresources: any other name behind a namespace is a resource inside of it. */
+/** The subresources of a namespace; any other name after a namespace is a resource inside of it. */
 const namespaceSubresources: ReadonlySet<string> = new Set(["status", "finalize"]);
 
 /** Reads the attributes of a request, whether or not anything is served at its path. */
@@ -30,7 +30,7 @@ export function attributesOf(method: string, { path, query }: ReadUrl, user: Use
   const [root, ...parts] = path.replace(/^\/+|\/+$/g, "").split("/");
   if ((root !== "api" && root !== "apis") || parts.length < (root === "api" ? 2 : 3)) return bare;
   const group = root === "api" ? "" : (parts.shift() ?? "");
-  parts.shift(); // the version
+  parts.shift(); // skips the version
   const special = parts[0] === "watch" || parts[0] === "proxy" ? parts.shift() : undefined;
   let verb = special ?? verbs[method] ?? "";
   let namespace = "";
@@ -55,7 +55,7 @@ function asksToWatch(query: URLSearchParams): boolean {
   return value !== null && value !== "0" && value.toLowerCase() !== "false";
 }
 
-/** The one name that a field selector asks for, so that a rule with `resourceNames` permits to watch one object. */
+/** Returns the one name that a field selector selects, so that a rule with `resourceNames` permits watching one object. */
 function selectedName(query: URLSearchParams): string {
   const selector = query.get("fieldSelector") ?? "";
   if (!selector.includes("metadata.name")) return "";

@@ -21,7 +21,7 @@ interface Answer {
 const apiGroup = "rbac.authorization.k8s.io";
 const rbac = `/apis/${apiGroup}/v1`;
 
-/** By whom and how; the administrator's own without a user. */
+/** Who calls and how; without a user it is the administrator. */
 interface Call {
   readonly user?: UserInfo;
   readonly body?: object;
@@ -52,7 +52,7 @@ interface Rule {
   readonly nonResourceURLs?: readonly string[];
 }
 
-/** Gives everything that the rules say to one who is made for it; in a namespace when one is named. */
+/** Creates a user and grants the rules, in a namespace when one is given. */
 async function grant(name: string, rules: readonly Rule[], namespace?: string): Promise<UserInfo> {
   const [kind, place] = namespace === undefined ? ["ClusterRole", ""] : ["Role", `namespaces/${namespace}/`];
   const plural = `${kind.toLowerCase()}s`;
@@ -121,7 +121,7 @@ test("a rule permits its verbs, groups, resources, subresources and names, and n
   expect(await may({ verb: "list", resource: "deployments" })).toBe(false);
   expect(await may({ verb: "patch", resource: "pods", subresource: "status" })).toBe(true);
   expect(await may({ verb: "patch", resource: "pods" })).toBe(false);
-  // A watch of one object asks for it by a field selector.
+  // A watch of one object selects it by a field selector.
   const one = "/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3D";
   expect((await call("GET", `${one}one`, { user })).code).toBe(200);
   expect((await call("GET", `${one}two`, { user })).code).toBe(403);

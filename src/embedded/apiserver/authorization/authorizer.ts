@@ -1,4 +1,7 @@
-/** Who may do what: Role, ClusterRole and their bindings. @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/ */
+/**
+ * Authorizes requests by Roles, ClusterRoles and their bindings. @see
+ * https://kubernetes.io/docs/reference/access-authn-authz/rbac/
+ */
 import { goQuoted } from "../field-error.ts";
 import type { Attributes, Authorizer, Decision, PolicyRule, RoleReference, UserInfo, UserRules } from "../hooks.ts";
 import type { Collection } from "../storage/collection.ts";
@@ -7,7 +10,7 @@ import type { StoreEvent } from "../storage/stored.ts";
 import { type Binding, Bindings, describeBinding } from "./bindings.ts";
 import { permits } from "./rules.ts";
 
-/** What a role permits, and through which binding. */
+/** The rules of a role, and the binding that grants them. */
 interface Grant {
   readonly binding: Binding;
   readonly rules: readonly PolicyRule[];
@@ -20,13 +23,13 @@ interface Grants {
 
 const group = "rbac.authorization.k8s.io";
 
-/** Of this group everybody knows that it may do everything, whatever bindings say. */
+/** Members of this group may do everything, regardless of bindings. */
 export const superusers = "system:masters";
 
 const allowed: Decision = { allowed: true, reason: "" };
 const denied: Decision = { allowed: false, reason: "" };
 
-/** Users whose grants are remembered. */
+/** For how many users grants are remembered. */
 const mostUsers = 1000;
 
 export class RbacAuthorizer implements Authorizer {
@@ -35,7 +38,7 @@ export class RbacAuthorizer implements Authorizer {
   >;
   readonly #cluster = new Bindings();
   readonly #namespaces = new Map<string, Bindings>();
-  /** What was asked about a user since roles or bindings changed last: by user and namespace. */
+  /** The grants by user and namespace; any change of roles or bindings clears them. */
   readonly #known = new Map<string, Map<string, Grants>>();
   #isLoaded = false;
 
@@ -86,7 +89,7 @@ export class RbacAuthorizer implements Authorizer {
     return stored && ((stored.object["rules"] ?? []) as readonly PolicyRule[]);
   }
 
-  /** @param namespace `""` for the bindings of the cluster */
+  /** Collects the grants of a user. @param namespace `""` for ClusterRoleBindings */
   #grants(user: UserInfo, namespace: string): Grants {
     this.#load();
     const id = `${user.username}\n${user.groups.join("\n")}`;
@@ -135,9 +138,9 @@ export class RbacAuthorizer implements Authorizer {
 }
 
 /**
- * What the server says of roles that are not there, each once.
+ * Returns the server's message about missing roles, each once.
  *
- * @param resource what they are called. @default their kind in lower case
+ * @param resource the resource's name in the message. @default their kind in lower case
  */
 export function missingRoles(missing: readonly RoleReference[], resource?: string): string {
   const texts = missing.map(

@@ -1,4 +1,4 @@
-/** Bindings by whom they name, so that nobody's bindings are looked through but one's own. */
+/** Indexes bindings by their subjects, so that only a user's own bindings are examined. */
 import { goQuoted } from "../field-error.ts";
 import type { KubeObject, RoleReference, UserInfo } from "../hooks.ts";
 
@@ -14,7 +14,7 @@ export interface Binding extends KubeObject {
   readonly subjects?: readonly Subject[] | null;
 }
 
-/** The bindings of one namespace, or those that have none. */
+/** The bindings of one namespace, or the ClusterRoleBindings. */
 export class Bindings {
   readonly #byName = new Map<string, Binding>();
   readonly #bySubject = new Map<string, Set<Binding>>();
@@ -41,7 +41,7 @@ export class Bindings {
     }
   }
 
-  /** Those that name the user or one of the groups, in the order of their names. */
+  /** Returns the bindings of the user and of its groups, ordered by name. */
   of({ username, groups }: UserInfo): readonly Binding[] {
     const found = new Set(this.#bySubject.get(`User ${username}`));
     for (const group of groups) for (const one of this.#bySubject.get(`Group ${group}`) ?? []) found.add(one);
@@ -57,13 +57,13 @@ function subjectsOf(binding: Binding): readonly string[] {
   });
 }
 
-/** The name of a service account as a user; without a namespace of its own it is in that of the binding. */
+/** Returns the user name of a service account; without a namespace it belongs to the namespace of the binding. */
 function accountOf({ kind, name, namespace }: Subject, { metadata }: Binding): string | undefined {
   const inNamespace = namespace || metadata.namespace;
   return kind === "ServiceAccount" && inNamespace ? `system:serviceaccount:${inNamespace}:${name}` : undefined;
 }
 
-/** How a binding comes to concern a user, as the reason of a review tells it. */
+/** Describes why a binding applies to a user, for the reason of an access review. */
 export function describeBinding(binding: Binding, { username, groups }: UserInfo): string {
   const { kind, metadata, roleRef, subjects } = binding;
   const { name = "", namespace } = metadata;

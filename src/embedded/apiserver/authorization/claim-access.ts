@@ -1,4 +1,7 @@
-/** The status of a ResourceClaim: who allocates it needs the right to bind, who tells of devices that of their driver. */
+/**
+ * Authorizes writes of a ResourceClaim's status: allocating requires the permission to bind, reporting devices that
+ * of their driver.
+ */
 import { sameJson } from "../../../resource/json.ts";
 import type { FieldError } from "../field-error.ts";
 import type { Attributes, Fields, KubeObject, WriteContext } from "../hooks.ts";
@@ -9,7 +12,7 @@ interface ClaimWrite {
   readonly next: KubeObject;
   readonly old: KubeObject;
   readonly context: WriteContext;
-  /** Of the request. */
+  /** The verb of the request. */
   readonly verb: string;
 }
 
@@ -60,7 +63,7 @@ function changedDrivers(status: Fields, before: Fields): readonly string[] {
   return [...drivers].sort();
 }
 
-/** Whether a service account asks from the one node that the claim is allocated on. */
+/** Whether the request comes from a service account on the only node that the claim is allocated to. */
 function isOnNode({ user }: WriteContext, allocation: Fields): boolean {
   const [term, ...others] = each(inner(allocation, "nodeSelector"), "nodeSelectorTerms");
   if (term === undefined || others.length > 0 || each(term, "matchExpressions").length > 0) return false;

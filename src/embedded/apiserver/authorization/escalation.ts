@@ -1,10 +1,10 @@
-/** Nobody gives away what he has not: the checks of what a role permits against what its author may do. */
+/** Prevents privilege escalation: nobody can grant permissions that they do not have. */
 import { goQuoted } from "../field-error.ts";
 import type { PolicyRule, UserInfo, UserRules } from "../hooks.ts";
 import { missingRoles } from "./authorizer.ts";
 import { coversPath } from "./rules.ts";
 
-/** A rule of one verb on one resource, or on one URL. */
+/** A rule with one verb for one resource or URL. */
 interface Atom {
   readonly verb: string;
   readonly group?: string;
@@ -15,14 +15,14 @@ interface Atom {
 
 interface Granting {
   readonly user: UserInfo;
-  /** What the user may do. */
+  /** The rules of the user. */
   readonly own: UserRules;
   readonly granted: readonly PolicyRule[];
-  /** Of what is written: the real server names a missing role as if it were one of these. */
+  /** The resource that is written; the real server names it also when a role is missing. */
   readonly plural: string;
 }
 
-/** What of the rules a user does not have, in kube-apiserver's words; `undefined` when everything is covered. */
+/** Returns in kube-apiserver's words which permissions the user lacks; `undefined` when it has all of them. */
 export function escalation({ user, own, granted, plural }: Granting): string | undefined {
   const missing = granted.flatMap(atomsOf).filter((atom) => !own.rules.some((rule) => covers(rule, atom)));
   if (missing.length === 0) return undefined;
@@ -63,7 +63,7 @@ function coversResource(resources: PolicyRule["resources"], wanted: string): boo
   return slash >= 0 && resources?.includes(`*/${wanted.slice(slash + 1)}`) === true;
 }
 
-/** One line for each resource with all the verbs that are missing, sorted. */
+/** Returns one line per resource with all missing verbs, sorted. */
 function described(missing: readonly Atom[]): readonly string[] {
   const byResource = new Map<string, string[]>();
   const lines: string[] = [];

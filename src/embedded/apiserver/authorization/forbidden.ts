@@ -1,9 +1,9 @@
-/** The 403s of an authorizer, in kube-apiserver's words. */
+/** Makes the 403s of authorization in kube-apiserver's words. */
 import { goQuoted } from "../field-error.ts";
 import type { Attributes } from "../hooks.ts";
 import { forbidden, StatusError } from "../status.ts";
 
-/** @param reason what the authorizer has to tell; `""` for nothing */
+/** Makes the error. @param reason the authorizer's reason; `""` for none */
 export function accessForbidden(asked: Attributes, reason: string): StatusError {
   const message = sentence(asked).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   const why = reason === "" ? message : `${message}: ${reason}`;

@@ -1,10 +1,10 @@
-/** Who names the parameters of a policy must be allowed to read them. */
+/** Requires that the author of a policy with parameters may read these parameters. */
 import type { FieldError } from "../field-error.ts";
 import type { Attributes, Fields, KubeObject, UserInfo, WriteContext } from "../hooks.ts";
 import { inner } from "../validation/fill.ts";
 import { superusers } from "./authorizer.ts";
 
-/** The plural of a kind that is served; `undefined` when none is. */
+/** Returns the plural of a kind; `undefined` when it is not served. */
 export type ResolveKind = (kind: { readonly apiVersion: string; readonly kind: string }) => string | undefined;
 
 interface ParamKind {
@@ -24,7 +24,7 @@ interface PolicyWrite {
   readonly resolve: ResolveKind;
 }
 
-/** What is wrong with a policy or a binding of one that is right in all else. */
+/** Returns the errors of an otherwise valid policy or binding. */
 export function policyAccess(write: PolicyWrite): readonly FieldError[] {
   const { next, context } = write;
   if (context.user.groups.includes(superusers)) return [];
@@ -61,7 +61,7 @@ function bindingProblem({ next, context, resolve }: PolicyWrite): string | undef
   if (policy === undefined) return `unable to get policy ${name} ${instead}`;
   if (kind !== undefined && found.resource === "*")
     return `unable to resolve paramKind &{${kind.apiVersion} ${kind.kind}} ${instead}`;
-  // Of mutating policies the real server mixes up user and verb.
+  // For mutating policies the real server swaps user and verb.
   const [who, what] = next.kind.startsWith("Mutating") ? [verb, user] : [user, verb];
   return `user ${who} does not have "${what}" permission on the object referenced by paramRef`;
 }
@@ -92,7 +92,7 @@ function allows(
   return authorizer.authorize({ user, isResource: true, path: "", subresource: "", ...about }).allowed;
 }
 
-/** As Go prints a user. */
+/** Formats a user as Go prints it. */
 function shown({ username, uid = "", groups, extra = {} }: UserInfo): string {
   const entries = Object.keys(extra as Fields)
     .toSorted()

@@ -1,4 +1,7 @@
-/** Writes of roles and bindings: only by who has what they give, or may give it all the same. */
+/**
+ * Guards writes of roles and bindings: their author must have the granted permissions, or the permission to grant
+ * them anyway.
+ */
 import { sameJson } from "../../../resource/json.ts";
 import { goQuoted } from "../field-error.ts";
 import type { Attributes, Authorizer, KubeObject, PolicyRule, RoleReference, UserInfo } from "../hooks.ts";
@@ -19,19 +22,19 @@ export interface RoleWrite {
   readonly user: UserInfo;
   /** `roles`, `clusterroles`, `rolebindings` or `clusterrolebindings`. */
   readonly plural: string;
-  /** Of the path; `""` for none. */
+  /** The namespace in the path; `""` for none. */
   readonly namespace: string;
-  /** Of the path; `""` for none. */
+  /** The name in the path; `""` for none. */
   readonly name: string;
   readonly next: KubeObject;
-  /** `undefined` for a new one. */
+  /** The existing object; `undefined` for a creation. */
   readonly old: KubeObject | undefined;
 }
 
 /**
  * Checks a write to a role or a binding, after mutating admission and before validation.
  *
- * @throws StatusError 403 when it gives more than its author has.
+ * @throws StatusError 403 when it grants more than its author has.
  */
 export function guardRole(write: RoleWrite): void {
   const { user, plural, next, old } = write;
@@ -47,7 +50,7 @@ function guardRules(write: RoleWrite): void {
   const { next, old } = write;
   confirm(write, (next["rules"] ?? []) as readonly PolicyRule[]);
   if (!aggregates(next) && (old === undefined || !aggregates(old))) return;
-  // An aggregating role comes to permit whatever others have in them.
+  // An aggregating role may come to permit anything, because others add to it.
   const why = "must have cluster-admin privileges to use the aggregationRule";
   confirm(write, everything, why);
 }

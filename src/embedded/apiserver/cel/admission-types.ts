@@ -1,4 +1,4 @@
-/** What the expressions of admission policies and of webhooks' conditions may speak of. */
+/** The types of the variables in expressions of admission policies and of webhooks' match conditions. */
 import { patchesMark, type Variables } from "./checker.ts";
 import { bool, dyn, int, listOf, mapOf, parseType, string, struct, timestamp, type Type } from "./type.ts";
 
@@ -62,17 +62,17 @@ const device = object("kubernetes.DRADevice", {
   capacity: mapOf(string, mapOf(string, parseType("kubernetes.Quantity"))),
 });
 
-/** What the selectors of devices may speak of. */
+/** The variables in selectors of devices. */
 export const deviceVariables: Variables = new Map([["device", device]]);
 
 export interface AdmissionScope {
-  /** The policy names a kind of parameters. */
+  /** Whether the policy names a kind of parameters. */
   readonly params: boolean;
-  /** Messages are made without asking who may do what. @default true */
+  /** Whether `authorizer` exists; message expressions have none. @default true */
   readonly authorizer?: boolean;
-  /** They make patches. */
+  /** Whether the expressions make patches. */
   readonly patches?: boolean;
-  /** The types of the variables before, by name; `undefined` where there are none at all. */
+  /** The types of the preceding variables by name; `undefined` where there can be none. */
   readonly variables?: ReadonlyMap<string, Type> | undefined;
 }
 

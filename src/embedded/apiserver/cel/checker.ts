@@ -1,4 +1,4 @@
-/** The types of an expression's parts, and what is wrong with them, in the words and at the places of cel-go's checker. */
+/** Infers the types in an expression and reports errors in the words of cel-go's checker, at the positions that it reports. */
 import type { CelNode } from "./node.ts";
 import { overloadsOf, type Overload } from "./functions.ts";
 import { isMacro, loopShape } from "./macros.ts";
@@ -31,22 +31,22 @@ import {
 } from "./type.ts";
 
 export interface Checked {
-  /** One for each mistake, in the order of their places. */
+  /** One error for each mistake, in the order of their positions. */
   readonly errors: readonly string[];
-  /** Of the whole. */
+  /** The type of the whole expression. */
   readonly type: Type;
-  /** Of every part. */
+  /** Returns the type of a part. */
   typeOf(node: CelNode): Type;
-  /** The forms of a function that a call may be one of. */
+  /** Returns the overloads of a function that a call may refer to. */
   overloadsOf(node: CelNode): readonly string[];
 }
 
 export type Variables = ReadonlyMap<string, Type>;
 
-/** Stands among the variables where expressions make patches, which have functions of their own. */
+/** This mark among the variables stands for expressions that make patches, which have functions of their own. */
 export const patchesMark = "@patches";
 
-/** Names of types that stand for themselves. */
+/** The names of types, which are values in expressions. */
 const typeNames: ReadonlyMap<string, Type> = new Map(
   [bool, int, uint, double, string, bytes, nullType].map((type) => [type.name, typeOf(type)]),
 );
@@ -71,7 +71,7 @@ interface Problem {
 class Checker {
   readonly overloads = new Map<CelNode, readonly string[]>();
   readonly #types = new Map<CelNode, Type>();
-  /** Lists whose items need not be of one type. */
+  /** Lists whose items may have different types. */
   readonly #mixed = new Set<CelNode>();
   readonly #places: Places;
   readonly #problems: Problem[] = [];
@@ -158,7 +158,7 @@ class Checker {
     { scope, isOptional }: { readonly scope: Variables; readonly isOptional: boolean },
   ): Type {
     const qualified = nameOf(node);
-    // A name with dots is looked for as a whole before its parts are.
+    // A qualified name is looked up as a whole before its parts are.
     const whole = qualified === undefined ? undefined : (scope.get(qualified) ?? qualifiedTypes.get(qualified));
     if (whole !== undefined) return whole;
     const type = substitute(this.#bindings, this.visit(operand, scope));
@@ -198,7 +198,7 @@ class Checker {
     return mapOf(keys ?? this.#fresh(), values ?? this.#fresh());
   }
 
-  /** What the items of one list have in common. */
+  /** Returns the common type of a list's items. */
   #join(node: CelNode, before: Type | undefined, now: Type): Type {
     if (before === undefined) return now;
     if (this.#fits(before, now)) return mostGeneral(before, now);
@@ -234,7 +234,7 @@ class Checker {
 
   #method(node: CelNode, [name, receiver, args]: [string, CelNode, CelNode[]], scope: Variables): Type {
     if (isMacro(name, args.length)) return this.#macro(node, [name, receiver, args], scope);
-    // What is put into a text may be of all types.
+    // The arguments of `format` may have any types.
     if (name === "format" && args[0] !== undefined) this.#mixed.add(args[0]);
     for (const arg of args) this.visit(arg, scope);
     const types = args.map((arg) => this.#types.get(arg)!);
@@ -294,7 +294,7 @@ class Checker {
     const place = this.#places.of(node);
     if (name === "optMap" || name === "optFlatMap") {
       const target = this.visit(receiver, scope);
-      // The macro asks whether there is a value, and takes it.
+      // The macro expands to a test and an access.
       for (const asked of ["hasValue", "value"])
         this.#resolve(node, asked, { known: overloadsOf(asked) ?? [], types: [target], isMember: true });
       const body = this.visit(args[1]!, new Map(scope).set(variableOf(args[0]!), unwrapped(target) ?? dyn));
@@ -362,7 +362,7 @@ class Checker {
     if (!this.#fits(type, bool)) this.#report(this.#places.of(node), `expected type 'bool' but found '${shown(type)}'`);
   }
 
-  /** A condition chooses between what was gathered so far and that with one more. */
+  /** Types the condition by which a macro adds an item to its result. */
   #chooses(place: number, condition: Type, gathered: Type): void {
     if (this.#fits(condition, bool)) return;
     const signature = `(${shown(condition)}, ${shown(gathered)}, ${shown(gathered)})`;

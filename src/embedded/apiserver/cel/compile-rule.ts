@@ -1,21 +1,21 @@
-/** Whether an expression of a definition can be compiled. */
+/** Checks whether an expression of a CustomResourceDefinition compiles. */
 import { type Compiled, compiled, instantiationProblem } from "./compile.ts";
 import { schemaType } from "./schema-type.ts";
 import { dyn, optionalOf } from "./type.ts";
 import type { Schema } from "../schema/schema.ts";
 
 export interface CompileOptions {
-  /** What `self` is. */
+  /** The schema of `self`. */
   readonly schema: Schema;
   /** Whether that is the whole object. */
   readonly root: boolean;
-  /** What the expression must give. */
+  /** The type that the expression must have. */
   readonly result: "bool" | "string";
-  /** What was before is an optional. */
+  /** Whether `oldSelf` is an optional. */
   readonly optionalOldSelf: boolean;
 }
 
-/** @returns why it cannot be compiled, in the server's words */
+/** Compiles an expression. @returns in the server's words why it does not compile */
 export function compiledRule(
   expression: string,
   { schema, root, result, optionalOldSelf }: CompileOptions,

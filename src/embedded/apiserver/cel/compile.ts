@@ -1,4 +1,4 @@
-/** An expression read and checked, or why it cannot be, in the words of cel-go. */
+/** Parses and checks an expression, and reports errors in the words of cel-go. */
 import { celEnvironment } from "./environment.ts";
 import { goRegExpError } from "../schema/go-regexp.ts";
 import { check, type Checked, type Variables } from "./checker.ts";
@@ -11,7 +11,7 @@ export interface Compiled {
   readonly checked: Checked;
 }
 
-/** @returns a text where the expression cannot be compiled */
+/** Compiles an expression. @returns the error's text when that fails */
 export function compiled(text: string, variables: Variables): Compiled | string {
   let node: CelNode;
   try {
@@ -25,7 +25,7 @@ export function compiled(text: string, variables: Variables): Compiled | string 
   return wrong.length > 0 ? wrong.join("\n") : { node, checked };
 }
 
-/** Texts that are looked at before anything is evaluated. */
+/** Formats of literals that are checked before anything is evaluated. */
 const literals: Readonly<Record<string, (text: string) => boolean>> = {
   timestamp: (text) => Number.isNaN(Date.parse(text)),
   duration: (text) => !/^[+-]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/.test(text),
@@ -52,7 +52,7 @@ function literalProblems(node: CelNode, places: Places): string[] {
 
 const patterns: ReadonlySet<string> = new Set(["matches", "find", "findAll"]);
 
-/** Why a checked expression cannot be made ready: regular expressions in it are compiled then. */
+/** Returns why a checked expression cannot be instantiated, which compiles its regular expressions. */
 export function instantiationProblem(node: CelNode): string | undefined {
   let found: string | undefined;
   eachCall(node, (_call, name, { target, args }) => {
@@ -65,7 +65,7 @@ export function instantiationProblem(node: CelNode): string | undefined {
 }
 
 interface Given {
-  /** What a method is called on. */
+  /** The receiver of a method call. */
   readonly target: CelNode | undefined;
   readonly args: readonly CelNode[];
 }

@@ -1,22 +1,25 @@
-/** What an expression costs at most, in the units of kube-apiserver. @see https://kubernetes.io/docs/reference/using-api/cel/#resource-constraints */
+/**
+ * Estimates the maximum cost of an expression in kube-apiserver's units. @see
+ * https://kubernetes.io/docs/reference/using-api/cel/#resource-constraints
+ */
 import type { CelNode } from "./node.ts";
 import { keySize, type SizeType } from "./sizes.ts";
 
-/** Of an expression and of what it gives. */
+/** The estimate of an expression and of its result. */
 interface Estimate {
   readonly cost: number;
-  /** How long the result is at most; `undefined` when nothing is known. */
+  /** The maximum size of the result; `undefined` when it is unknown. */
   readonly size: number | undefined;
-  /** The part of the schema that it is. */
+  /** The part of the schema that the result is. */
   readonly type: SizeType | undefined;
-  /** Of a list that was made: how long its items are. */
+  /** The size and type of the items, for a list that the expression makes. */
   readonly items?: Pick<Estimate, "size" | "type"> | undefined;
 }
 
 const most = 2 ** 64;
 const perCharacter = 0.1;
 const perPatternCharacter = 0.25;
-/** Formats are taken for patterns of 128 characters. */
+/** A format counts as a pattern of 128 characters. */
 const longestFormat = 128 * perPatternCharacter;
 
 function product(one: number, other: number): number {
@@ -27,7 +30,7 @@ function traversal(size: number, factor = perCharacter): number {
   return Math.min(most, Math.ceil(size * factor));
 }
 
-/** The highest cost of a checked expression whose `self` and `oldSelf` have these sizes. */
+/** Returns the maximum cost of a checked expression whose `self` and `oldSelf` have these sizes. */
 export function costOf(node: CelNode, self: SizeType | undefined): number {
   const whole: Estimate = { cost: 1, size: sizeOf(self), type: self };
   return new Estimator().visit(
@@ -64,7 +67,7 @@ class Estimator {
       case "value":
         return literal(args);
       case "id":
-        return { ...(scope.get(String(args)) ?? flat), cost: 1 }; // a type, where it is no variable
+        return { ...(scope.get(String(args)) ?? flat), cost: 1 }; // this is a type if it is not a variable
       case ".":
       case ".?":
         return this.#select(args as [CelNode, string], scope);
@@ -213,7 +216,7 @@ class Estimator {
     return { ...unknown, cost: before + 1 };
   }
 
-  /** Every item is compared; texts character by character, of which nothing bounds those of a list that was made. */
+  /** Every item is compared, and texts character by character; nothing bounds the texts of a list that the expression makes. */
   #ordered({ size = most, type, items }: Estimate): number {
     if (items !== undefined) return product(size, isText(items.type) ? most : 1);
     const item = type?.items;

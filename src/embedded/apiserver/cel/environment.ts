@@ -11,7 +11,7 @@ import { registerStrings } from "./strings.ts";
 
 let environment: Environment | undefined;
 
-/** Made at first use; `self` and `oldSelf` may be anything. */
+/** Creates the environment at its first use; `self` and `oldSelf` may have any type. */
 export function celEnvironment(): Environment {
   if (environment) return environment;
   const limit = 1_000_000;

@@ -1,11 +1,11 @@
-/** The functions and operators that expressions may use, as Kubernetes 1.36 declares them. */
+/** The functions and operators of expressions, as Kubernetes 1.36 declares them. */
 import table from "./functions.txt" with { type: "text" };
 import { parseType, type Type } from "./type.ts";
 
 export interface Overload {
-  /** Such as `add_string`. */
+  /** The identifier, such as `add_string`. */
   readonly id: string;
-  /** It is called on its first argument. */
+  /** Whether it is called as a method of its first argument. */
   readonly isMember: boolean;
   readonly args: readonly Type[];
   readonly result: Type;
@@ -16,7 +16,7 @@ export interface Overload {
 let lines: ReadonlyMap<string, readonly string[]> | undefined;
 const known = new Map<string, readonly Overload[]>();
 
-/** All forms of a function in the order in which they are tried; `undefined` for one that is not there. */
+/** Returns all overloads of a function in the order in which they are tried; `undefined` when there is no such function. */
 export function overloadsOf(name: string): readonly Overload[] | undefined {
   const found = known.get(name);
   if (found !== undefined) return found;
@@ -40,7 +40,7 @@ function readLines(): Map<string, string[]> {
   return found;
 }
 
-/** `name id f|m result args… [params]`, with the arguments between semicolons. */
+/** Parses `name id f|m result args… [params]`, with semicolons between the arguments. */
 function overloadOf(line: string): Overload {
   const [, id = "", style, result = "", args = "", params = ""] = line.split(" ");
   return {

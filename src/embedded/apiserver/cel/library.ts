@@ -1,4 +1,4 @@
-/** The CEL interpreter, loaded at first use: a server without rules does not wait for it to start. */
+/** The CEL interpreter, which is loaded at its first use, so that a server without rules starts without it. */
 
 import type * as Cel from "@marcbachmann/cel-js";
 
@@ -7,7 +7,7 @@ type CelLibrary = typeof Cel;
 let library: CelLibrary | undefined;
 
 export function celLibrary(): CelLibrary {
-  // Synchronous, since objects are checked synchronously; the bundler follows it like an import.
+  // This is synchronous because objects are checked synchronously; the bundler follows it like an import.
   library ??= require("@marcbachmann/cel-js") as CelLibrary;
   return library;
 }

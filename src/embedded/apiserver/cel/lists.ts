@@ -1,4 +1,4 @@
-/** Kubernetes' functions of lists and sets for rules. */
+/** Kubernetes' list and set functions for rules. */
 import type { Environment } from "@marcbachmann/cel-js";
 
 type Comparable = bigint | number | string | boolean | Date;

@@ -1,4 +1,4 @@
-/** Loops over a key and a value at once, and sorting by what an expression gives. */
+/** Macros that loop over keys and values together, and sorting by a computed value. */
 import type { Environment } from "@marcbachmann/cel-js";
 
 /** The parts of the interpreter that a macro works with. */
@@ -28,7 +28,7 @@ interface Found {
   readonly args: readonly Node[];
   readonly receiver: Node;
 }
-/** Of one entry: what the bodies give for it, asked for one by one. */
+/** One entry of the loop; the third element evaluates one of the bodies for it. */
 type Entry = readonly [key: unknown, value: unknown, give: (body: number) => unknown];
 
 function variableName({ op, args }: Node): string {
@@ -77,7 +77,7 @@ function macro(
   });
 }
 
-/** Only what a filter before the last body lets through. */
+/** Returns the entries for which the filters before the last body hold. */
 function chosen(entries: readonly Entry[], bodies: number): readonly Entry[] {
   return bodies > 1 ? entries.filter(([, , give]) => give(0) === true) : entries;
 }

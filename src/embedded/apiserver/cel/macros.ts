@@ -1,7 +1,7 @@
-/** Calls that are written like methods and loop over a list or map. */
+/** The macros, which look like methods and loop over a list or map. */
 import type { CelNode } from "./node.ts";
 
-/** How many arguments each may have. */
+/** How many arguments each macro may have. */
 const counts: Readonly<Record<string, readonly number[]>> = {
   all: [2, 3],
   exists: [2, 3],
@@ -24,7 +24,7 @@ export function isMacro(name: string, count: number): boolean {
 export interface LoopShape {
   readonly variables: readonly CelNode[];
   readonly bodies: readonly CelNode[];
-  /** All bodies but the last are conditions. */
+  /** Whether all bodies but the last are conditions. */
   readonly filters: boolean;
 }
 

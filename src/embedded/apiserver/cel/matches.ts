@@ -1,8 +1,11 @@
-/** `matches` in linear time: the interpreter's own is JavaScript's, which some expressions keep busy for years. */
+/**
+ * Evaluates `matches` in linear time; the interpreter's own function is JavaScript's, which some expressions keep
+ * busy for years.
+ */
 import type { Environment } from "@marcbachmann/cel-js";
 import { goRegExp } from "../schema/go-regexp.ts";
 
-/** The interpreter's own cannot be replaced, so calls are given another name once they have been checked. */
+/** The interpreter's own function cannot be replaced, so checked calls get another name. */
 const linearName = "matchesAsGo";
 
 export function registerMatches(environment: Environment): void {
@@ -18,7 +21,7 @@ interface Node {
   readonly args: unknown;
 }
 
-/** Lets a parsed expression call the one of this server. */
+/** Makes a parsed expression call this server's function. */
 export function matchAsGo(node: unknown): void {
   if (Array.isArray(node)) {
     for (const one of node) matchAsGo(one);

@@ -1,8 +1,8 @@
-/** Names, signs and literals of expressions, and the types that some of them have everywhere. */
+/** Names, operators and literals of expressions, and the types that some of them always have. */
 import type { CelNode } from "./node.ts";
 import { bool, bytes, double, duration, int, nullType, string, timestamp, type Type, typeOf, uint } from "./type.ts";
 
-/** How the checker calls what is written with signs. */
+/** The checker's names for operators. */
 export const operators: Readonly<Record<string, string>> = {
   "?:": "_?_:_",
   "[]": "_[_]",
@@ -10,7 +10,7 @@ export const operators: Readonly<Record<string, string>> = {
   in: "@in",
 };
 
-/** Names with dots that are types. */
+/** Qualified names that are types. */
 export const qualifiedTypes: ReadonlyMap<string, Type> = new Map([
   ["google.protobuf.Duration", typeOf(duration)],
   ["google.protobuf.Timestamp", typeOf(timestamp)],
@@ -20,7 +20,7 @@ export function variableOf({ args }: CelNode): string {
   return String(args);
 }
 
-/** `a.b.c` of a chain of plain names. */
+/** Returns `a.b.c` for a chain of plain names. */
 export function nameOf({ op, args }: CelNode): string | undefined {
   if (op === "id") return String(args);
   if (op !== ".") return undefined;

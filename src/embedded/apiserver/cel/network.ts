@@ -1,4 +1,4 @@
-/** URLs, addresses and blocks of addresses in rules. */
+/** URLs, IP addresses and CIDR blocks in rules. */
 import { BlockList, isIP } from "node:net";
 import type { Environment } from "@marcbachmann/cel-js";
 import { isCidr } from "../schema/formats.ts";
@@ -15,7 +15,7 @@ class Address {
   }
 }
 
-/** `ip` is a function and what `isCanonical` is called on. */
+/** `ip` is a function, and also the receiver of `isCanonical`. */
 class IPNamespace {
   readonly name = "ip";
 }
@@ -110,7 +110,7 @@ function registerBlocks(environment: Environment): void {
     .registerFunction("CIDR.prefixLength(): int", ({ length }: Block) => BigInt(length));
 }
 
-/** With the bits behind the prefix cleared. */
+/** Clears the bits after the prefix. */
 function masked({ address, length, family }: Block): Block {
   if (family === "ipv4") {
     const bits = address.split(".").reduce((sum, part) => sum * 256n + BigInt(part), 0n);
@@ -162,7 +162,7 @@ function checked(text: string, right: boolean, what: keyof typeof problems): str
 
 const failed = "parse error during conversion from string";
 
-/** What Go's parsers say of a text that is none, as far as it can be told. */
+/** Go's error messages for invalid texts, as far as they can be reproduced. */
 const problems = {
   "IP Address": (text: string) => `IP Address ${text} ${failed}: ParseAddr(${text}): unable to parse IP`,
   "network address": (text: string) => {

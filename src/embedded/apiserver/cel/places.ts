@@ -1,4 +1,4 @@
-/** Where the parts of an expression stand, as cel-go counts: calls at their parenthesis, operators at their sign. */
+/** The positions of an expression's parts as cel-go counts them: a call is at its parenthesis, an operator at its sign. */
 import type { CelNode } from "./node.ts";
 
 export class Places {
@@ -38,18 +38,18 @@ export class Places {
     }
   }
 
-  /** The dot of a selection. */
+  /** Returns the position of a selection's dot. */
   dot({ args }: CelNode): number {
     return this.#after((args as [CelNode])[0].end, ".");
   }
 
-  /** The first of these signs from a place on. */
+  /** Returns the position of the first of these signs after an offset. */
   #after(from: number, sign: string): number {
     const found = this.#text.indexOf(sign, from);
     return found < 0 ? from : found;
   }
 
-  /** A message with the line that it is about. */
+  /** Formats an error message with the line that it refers to. */
   error(offset: number, what: string): string {
     const before = this.#text.slice(0, offset);
     const line = before.split("\n").length;

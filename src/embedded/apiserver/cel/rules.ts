@@ -1,4 +1,4 @@
-/** The rules of a schema, `x-kubernetes-validations`, run over an object. */
+/** Evaluates the rules of a schema, `x-kubernetes-validations`, on an object. */
 import type { FieldError, FieldErrorType } from "../field-error.ts";
 import { equalValues } from "../patch/typed-values.ts";
 import { celEnvironment } from "./environment.ts";
@@ -20,7 +20,7 @@ export function validateRules(schema: Schema, object: unknown, { old }: RuleOpti
 }
 
 interface Place {
-  /** What it replaces, where that can be told; `undefined` otherwise. */
+  /** The value that it replaces, where that is known; `undefined` otherwise. */
   readonly old: unknown;
   readonly path: string;
   readonly root: boolean;
@@ -58,7 +58,7 @@ interface Program {
 
 const programs = new Map<string, Program>();
 
-/** Definitions come and go; their expressions are few. */
+/** Limits the cache, because definitions come and go; each has few expressions. */
 const mostPrograms = 2000;
 
 function program(expression: string): Program {
@@ -81,7 +81,7 @@ function compile(expression: string): Program {
   }
 }
 
-/** Outside of string literals. */
+/** Looks for the name outside of string literals. */
 export function usesOldSelf(expression: string): boolean {
   return /\boldSelf\b/.test(expression.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, ""));
 }
@@ -140,7 +140,7 @@ function broken(rule: CelRule, { schema, value, path, context }: Broken): FieldE
   return { type, field: shown, ...(whole ? {} : { badValue: value }), detail: type === "Duplicate" ? "" : detail };
 }
 
-/** `.spec['a-b']` as the server prints it: fields of structs with a dot, keys of maps in brackets. */
+/** Formats a path such as `.spec['a-b']` as the server does: fields of structs with a dot, keys of maps in brackets. */
 function ruleField(fieldPath: string | undefined, schema: Schema, prefix: string): string {
   let printed = "";
   let at: Schema | undefined = schema;
@@ -154,7 +154,7 @@ function ruleField(fieldPath: string | undefined, schema: Schema, prefix: string
   return printed;
 }
 
-/** What `messageExpression` says; `undefined` when it says nothing that can be used. */
+/** Evaluates `messageExpression`; `undefined` when its result cannot be used. */
 function messageOf(rule: CelRule, context: Readonly<Record<string, unknown>>): string | undefined {
   if (!rule.messageExpression) return undefined;
   try {
@@ -176,7 +176,7 @@ function runtimeError(error: string, rule: CelRule): string {
   return `${error} evaluating rule: ${what}`;
 }
 
-/** Errors in the words of the server's interpreter. */
+/** Rewrites an error in the words of the server's interpreter. */
 export function words(error: unknown): string {
   const text = (error as { readonly summary?: string }).summary ?? (error as Error).message;
   const index = /index (-?\d+) >= size/.exec(text)?.[1];

@@ -1,4 +1,4 @@
-/** What a schema is to expressions. */
+/** Derives the CEL type of a schema. */
 import { escapeName } from "./values.ts";
 import type { Schema } from "../schema/schema.ts";
 import {
@@ -24,10 +24,10 @@ const formats: Readonly<Record<string, Type>> = {
 };
 
 /**
- * The type of a schema's values; `undefined` for what expressions do not see.
+ * Returns the type of a schema's values; `undefined` for values that expressions do not see.
  *
- * @param root the whole of an object
- * @param name what messages call it; kube-apiserver puts a number of its own behind the first word
+ * @param root whether it is the whole object
+ * @param name the name in messages; kube-apiserver appends a number to the first word
  */
 export function schemaType(schema: Schema, root: boolean, name = "selfType"): Type | undefined {
   if (schema.intOrString) return dyn;

@@ -3,7 +3,7 @@ import type { Environment } from "@marcbachmann/cel-js";
 
 class Version {
   readonly numbers: readonly bigint[];
-  /** Of a pre-release; none for a release. */
+  /** The identifiers of a pre-release; empty for a release. */
   readonly before: readonly string[];
 
   constructor(numbers: readonly bigint[], before: readonly string[]) {
@@ -42,7 +42,7 @@ function parsed(text: string, lenient = false): Version {
   return version;
 }
 
-/** As the server's library words it. */
+/** Explains an invalid version in the words of the server's library. */
 function problem(text: string): string {
   const parts = text.split(".");
   if (text === "") return "Version string empty";
@@ -73,7 +73,7 @@ function parse(text: string, lenient = false): Version | undefined {
   return new Version([BigInt(major), BigInt(minor!), BigInt(patch!)], before?.split(".") ?? []);
 }
 
-/** `v1.02` is taken for `1.2.0`. */
+/** Normalizes a version: `v1.02` becomes `1.2.0`. */
 function completed(text: string): string {
   const [, core = "", rest = ""] = /^v?([\d.]*)(.*)$/.exec(text.trim()) ?? [];
   const numbers = core.split(".").map((part) => part.replace(/^0+(?=\d)/, ""));
@@ -95,7 +95,7 @@ function compare(a: Version, b: Version): number {
   return a.before.length - b.before.length;
 }
 
-/** Numbers before words. */
+/** Orders numbers before words. */
 function compareIdentifiers(a: string, b: string): number {
   const [left, right] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (left && right) return Number(a) - Number(b);

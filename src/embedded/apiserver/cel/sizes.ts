@@ -1,16 +1,16 @@
-/** How large values can become in one request: what the cost of rules is estimated by. */
+/** Computes how large values can become in one request, from which the cost of rules is estimated. */
 import { escapeName } from "./values.ts";
 import type { Schema } from "../schema/schema.ts";
 
 export interface SizeType {
   readonly kind: "object" | "map" | "list" | "string" | "bytes" | "scalar" | "dyn";
-  /** Characters, items or entries at most. */
+  /** The maximum number of characters, items or entries. */
   readonly most: number;
-  /** Bytes of JSON at least. */
+  /** The minimum number of bytes as JSON. */
   readonly least: number;
-  /** Of a list's items or a map's values. */
+  /** The items of a list or the values of a map. */
   readonly items?: SizeType;
-  /** By their names in rules. */
+  /** The fields by their names in rules. */
   readonly fields?: ReadonlyMap<string, SizeType>;
 }
 
@@ -20,14 +20,14 @@ const times: Readonly<Record<string, readonly [most: number, least: number]>> = 
   date: [12, 12],
   "date-time": [32, 21],
 };
-/** Of a map: nothing is known of their length. */
+/** The keys of a map, whose length is unknown. */
 export const keySize: SizeType = { kind: "string", most: 0, least: 2 };
 
 function scalar(least: number): SizeType {
   return { kind: "scalar", most: 0, least };
 }
 
-/** @returns `undefined` for what rules cannot see */
+/** Returns the sizes; `undefined` for what rules cannot see. */
 export function sizesOf(schema: Schema, root = false): SizeType | undefined {
   const { values } = schema;
   if (schema.intOrString) {
@@ -92,7 +92,7 @@ function objectSizes(schema: Schema, root: boolean): SizeType | undefined {
   return { kind: "object", most: 0, least, fields };
 }
 
-/** How often something of this size can stand in one object. */
+/** Returns how often a value of this size can occur in one object. */
 export function mostTimes({ least }: SizeType): number {
   return Math.floor(mostBytes / (least + 1));
 }

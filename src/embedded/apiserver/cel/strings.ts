@@ -1,4 +1,4 @@
-/** Functions of strings for rules: regular expressions, CEL's extended strings, named formats. */
+/** String functions for rules: regular expressions, CEL's extended strings, named formats. */
 import type { Environment } from "@marcbachmann/cel-js";
 import { hasFormat } from "../schema/formats.ts";
 import { goRegExp } from "../schema/go-regexp.ts";
@@ -53,7 +53,7 @@ function replaceSome(text: string, { from, to, most }: { from: string; to: strin
   return [parts.slice(0, count + 1).join(to), ...parts.slice(count + 1)].join(from);
 }
 
-/** `%s`, `%d`, `%f`, `%e`, `%b`, `%x`, `%X`, `%o` and `%%`. */
+/** Formats with `%s`, `%d`, `%f`, `%e`, `%b`, `%x`, `%X`, `%o` and `%%`. */
 function format(text: string, values: readonly unknown[]): string {
   let next = 0;
   return text.replace(/%(?:\.(\d+))?([sdfebxXo%])/g, (_, precision: string | undefined, verb: string) => {
@@ -108,7 +108,10 @@ const named: Readonly<Record<string, (text: string) => boolean>> = {
   datetime: (text) => hasFormat("datetime", text) === true,
 };
 
-/** `format.dns1123Label().validate(text)`: none when it is right, otherwise a list of what is wrong. */
+/**
+ * Registers calls such as `format.dns1123Label().validate(text)`, which return nothing for a valid text and a list of
+ * errors otherwise.
+ */
 function registerNamedFormats(environment: Environment): void {
   environment
     .registerType("NamedFormat", { ctor: NamedFormat, fields: { name: "string" } })

@@ -1,10 +1,10 @@
-/** What the parser finds wrong, in the words that cel-go has from its generated parser. */
+/** Reports syntax errors in the words of cel-go's generated parser. */
 import { celEnvironment } from "./environment.ts";
 import { Places } from "./places.ts";
 
 const words = "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-/** What may come where a value is wanted. */
+/** The tokens that may come where a value is expected. */
 const expected = {
   value: `{'[', '{', '(', '.', '-', '!', ${words}`,
   call: `{'[', '{', '(', ')', '.', '-', '!', ${words}`,
@@ -23,7 +23,7 @@ interface Token {
   readonly at: number;
 }
 
-/** What is wrong with a text that the parser refused, and why it did. */
+/** Explains why the parser rejected a text. */
 export function syntaxProblem(text: string, error: unknown): string {
   if (text === "") return `ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting ${expected.value}`;
   const places = new Places(text);
@@ -66,7 +66,7 @@ function placeOf(error: unknown): number | undefined {
   return (error as { readonly range?: { readonly start: number } }).range?.start;
 }
 
-/** The words of a text, and what begins none. */
+/** Returns the tokens of a text, and the characters that begin none. */
 function scan(text: string): { readonly known: readonly Token[]; readonly unknown: readonly Token[] } {
   const [known, unknown]: [Token[], Token[]] = [[], []];
   for (let at = 0; at < text.length;) {
@@ -84,7 +84,7 @@ function scan(text: string): { readonly known: readonly Token[]; readonly unknow
   return { known, unknown };
 }
 
-/** A text that does not end, half of a sign with what follows it, or one character. */
+/** Returns an unterminated string, an incomplete operator with what follows it, or one character. */
 function unknownAt(text: string, at: number): string {
   const first = text[at] ?? "";
   if (first === "'" || first === '"') return /^[^\n]*/.exec(text.slice(at))?.[0] ?? first;
@@ -124,7 +124,7 @@ function grammarProblem(text: string, known: readonly Token[], error: unknown): 
   return said(`${following === undefined ? "extraneous" : "mismatched"} input '${token.text}' expecting <EOF>`);
 }
 
-/** Whether a value ends just where the other word begins. */
+/** Whether a value ends exactly where the other token begins. */
 function ends(before: Token | undefined, token: Token): boolean {
   return before !== undefined && before.at + before.text.length === token.at && /[\w)\]}'"]$/.test(before.text);
 }
@@ -142,7 +142,7 @@ function depthOf(known: readonly Token[]): number {
   return depth;
 }
 
-/** The expression ends where more was to come. */
+/** Reports that the expression ends too early. */
 function endProblem(text: string, known: readonly Token[]): string {
   if (known.length === 0) return `mismatched input '<EOF>' expecting ${expected.value}`;
   const bare = text.replace(new RegExp(strings.source, "g"), (literal) => "x".repeat(literal.length)).trimEnd();
@@ -159,7 +159,7 @@ function endProblem(text: string, known: readonly Token[]): string {
   return `mismatched input '<EOF>' expecting ${expected[inside]}`;
 }
 
-/** The bracket that was opened last. */
+/** Returns the bracket that closes the one opened last. */
 function closing(text: string): string {
   const pairs: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
   const open: string[] = [];

@@ -1,14 +1,17 @@
-/** The types of CEL, and which of them fits where: a port of the ideas of cel-go's checker. @see https://github.com/google/cel-spec/blob/master/doc/langdef.md#gradual-type-checking */
+/**
+ * The types of CEL and their assignability, after the ideas of cel-go's checker. @see
+ * https://github.com/google/cel-spec/blob/master/doc/langdef.md#gradual-type-checking
+ */
 
 export type Kind =
   "dyn" | "error" | "null" | "primitive" | "wellKnown" | "list" | "map" | "type" | "opaque" | "struct" | "param";
 
 export interface Type {
   readonly kind: Kind;
-  /** Such as `int`, `list`, `optional_type` or `google.protobuf.Duration`. */
+  /** The name, such as `int`, `list`, `optional_type` or `google.protobuf.Duration`. */
   readonly name: string;
   readonly params: readonly Type[];
-  /** Of a struct. */
+  /** The fields of a struct. */
   readonly fields?: () => ReadonlyMap<string, Type>;
 }
 
@@ -48,7 +51,7 @@ export function param(name: string): Type {
   return make("param", name);
 }
 
-/** An object with named fields; they are made when they are first asked for. */
+/** Makes an object type; its fields are created when they are first used. */
 export function struct(name: string, fields: () => ReadonlyMap<string, Type>): Type {
   let made: ReadonlyMap<string, Type> | undefined;
   return { kind: "struct", name, params: [], fields: () => (made ??= fields()) };
@@ -60,13 +63,16 @@ const named: ReadonlyMap<string, Type> = new Map(
 
 const simple: readonly Type[] = [nullType, bool, int, uint, double, string, bytes, duration, timestamp];
 
-/** What is left of a type in a variable: others than simple ones, lists and maps are forgotten. */
+/** Returns what a variable keeps of a type: only simple types, lists and maps. */
 export function remembered(type: Type): Type {
   if (type.kind === "list" || type.kind === "map") return { ...type, params: type.params.map(remembered) };
   return simple.some((one) => isSame(one, type)) ? type : dyn;
 }
 
-/** Reads a type such as `map(string,list(A))`; single capitals are parameters, dotted names opaque or structs without fields. */
+/**
+ * Parses a type such as `map(string,list(A))`; single capitals are parameters, dotted names are opaque types or
+ * structs without fields.
+ */
 export function parseType(text: string): Type {
   const known = named.get(text);
   if (known !== undefined) return known;
@@ -99,7 +105,7 @@ function splitParams(text: string): string[] {
   return [...parts, text.slice(start).trim()];
 }
 
-/** As messages of the checker name it. */
+/** Formats a type as the checker's messages do. */
 export function shown(type: Type): string {
   if (type === duration) return "duration";
   if (type === timestamp) return "timestamp";
@@ -107,7 +113,7 @@ export function shown(type: Type): string {
   return type.params.length === 0 ? type.name : `${type.name}(${type.params.map(shown).join(", ")})`;
 }
 
-/** As Go prints it. */
+/** Formats a type as Go prints it. */
 export function printed(type: Type): string {
   return type.params.length === 0 ? type.name : `${type.name}(${type.params.map(printed).join(", ")})`;
 }
@@ -122,15 +128,15 @@ export function isDynOrError({ kind }: Type): boolean {
   return kind === "dyn" || kind === "error";
 }
 
-/** What an optional holds; `undefined` for any other type. */
+/** Returns the type that an optional holds; `undefined` for any other type. */
 export function unwrapped(type: Type): Type | undefined {
   return type.kind === "opaque" && type.name === "optional_type" ? type.params[0] : undefined;
 }
 
-/** What each type parameter stands for so far. */
+/** The types that the type parameters stand for so far. */
 export type Bindings = ReadonlyMap<string, Type>;
 
-/** The bindings with which the first types fit the second; `undefined` when they do not. */
+/** Returns the bindings under which the first types are assignable to the second; `undefined` when there are none. */
 export function assign(bindings: Bindings, from: readonly Type[], to: readonly Type[]): Bindings | undefined {
   const copy = new Map(bindings);
   return fitAll(copy, from, to) ? copy : undefined;
@@ -194,7 +200,7 @@ function occursIn(bindings: Bindings, parameter: Type, within: Type): boolean {
   return within.params.some((each) => occursIn(bindings, parameter, each));
 }
 
-/** Of two types that fit each other the one that says less. */
+/** Returns the more general one of two types that are assignable to each other. */
 export function mostGeneral(one: Type, other: Type): Type {
   return saysNoMore(one, other) ? one : other;
 }
@@ -207,7 +213,7 @@ function saysNoMore(one: Type, other: Type): boolean {
   return one.params.every((each, index) => saysNoMore(each, other.params[index]!));
 }
 
-/** With what is known of its parameters. @param asDyn what is not known of them is `dyn` */
+/** Replaces type parameters by their bindings. @param asDyn whether unbound ones become `dyn` */
 export function substitute(bindings: Bindings, type: Type, asDyn = false): Type {
   if (type.kind === "param") {
     const known = bindings.get(type.name);

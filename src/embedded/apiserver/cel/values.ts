@@ -1,4 +1,4 @@
-/** JSON values as rules see them: integers apart from other numbers, times as times, names as identifiers. */
+/** Converts JSON to the values that rules see: integers apart from other numbers, times as times, names as identifiers. */
 import { celEnvironment } from "./environment.ts";
 import type { Schema } from "../schema/schema.ts";
 
@@ -8,7 +8,7 @@ const reserved = new Set(
   ),
 );
 
-/** A field's name as rules spell it. */
+/** Escapes a field's name as rules spell it. */
 export function escapeName(name: string): string {
   if (reserved.has(name)) return `__${name}__`;
   return name
@@ -31,16 +31,16 @@ export function toCel(value: unknown, schema: Schema | undefined): unknown {
     const property = schema?.properties?.get(name);
     if (property) {
       fields[escapeName(name)] = toCel(field, property);
-      // That one word may stand for itself too.
+      // Only this word may also stand for itself.
       if (name === "namespace") fields[name] = fields[escapeName(name)];
     } else if (schema?.additional) fields[name] = toCel(field, schema.additional);
-    // What only is kept has no type: rules do not see it, unless nothing else is there.
+    // Unknown fields that are preserved have no type: rules see them only where nothing else is declared.
     else if (!schema?.properties) fields[name] = toCel(field, undefined);
   }
   return { ...fields };
 }
 
-/** Of the object itself rules see no more of the metadata than the name. */
+/** Converts a whole object; of its metadata rules see only the name. */
 export function toCelRoot(object: Readonly<Record<string, unknown>>, schema: Schema): unknown {
   const { metadata, ...rest } = object;
   const { name, generateName } = (metadata ?? {}) as Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** The certificates of a control plane: an authority, a server, clients; ECDSA P-256 with SHA-256. */
+/** Issues the certificates of a control plane: an authority, a server, clients. They use ECDSA P-256 with SHA-256. */
 
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { isIPv4 } from "node:net";
@@ -11,15 +11,15 @@ export interface Certificate {
 }
 
 export interface Subject {
-  /** CN: the user name where a client shows the certificate. */
+  /** The common name (CN), which is the user name of a client. */
   readonly name: string;
-  /** O: the groups of that user. */
+  /** The organizations (O), which are the groups of that user. */
   readonly groups?: readonly string[] | undefined;
 }
 
 export interface IssueOptions {
   readonly subject: Subject;
-  /** DNS names and IPv4 addresses of a server; a certificate without any is a client's. */
+  /** The DNS names and IPv4 addresses of a server; a certificate without any is a client's. */
   readonly hosts?: readonly string[] | undefined;
   /** @default in ten years */
   readonly notAfter?: Date | undefined;
@@ -33,7 +33,7 @@ interface Names {
 const day = 24 * 60 * 60 * 1000;
 const ecdsaWithSha256 = sequence(identifier("1.2.840.10045.4.3.2"));
 
-/** A new authority, signed by itself. */
+/** Creates an authority that is signed by itself. */
 export function createAuthority(name: string): Certificate {
   const { privateKey: key, publicKey } = newKeyPair();
   const spki = publicKey.export({ type: "spki", format: "der" });
@@ -46,7 +46,7 @@ export function createAuthority(name: string): Certificate {
   return { cert: signed(names, spki, { extensions, signer: key }), key: pkcs8(key) };
 }
 
-/** A certificate of a server or client, signed by the authority. */
+/** Issues a certificate for a server or client, signed by the authority. */
 export function issue(authority: Certificate & { readonly name: string }, options: IssueOptions): Certificate {
   const { privateKey: key, publicKey } = newKeyPair();
   const spki = publicKey.export({ type: "spki", format: "der" });
@@ -63,7 +63,10 @@ export function issue(authority: Certificate & { readonly name: string }, option
   return { cert, key: pkcs8(key) };
 }
 
-/** A private key that signs service account tokens: SEC1, the only form in which kube-apiserver reads an EC key for that. */
+/**
+ * Creates a private key that signs service account tokens, in the form SEC1, which is the only one that
+ * kube-apiserver reads for that.
+ */
 export function createKey(): string {
   return newKeyPair().privateKey.export({ type: "sec1", format: "pem" });
 }
@@ -113,7 +116,7 @@ function extension(type: string, content: Buffer, critical = false): Buffer {
   return sequence(identifier(type), ...(critical ? [boolean(true)] : []), octets(content));
 }
 
-/** SHA-1 of the public key's bits (RFC 5280 4.2.1.2): of a P-256 key the last 65 bytes. */
+/** Returns the SHA-1 of the public key's bits (RFC 5280, section 4.2.1.2), which are the last 65 bytes of a P-256 key. */
 function keyIdentifier(spki: Buffer): Buffer {
   return createHash("sha1").update(spki.subarray(-65)).digest();
 }

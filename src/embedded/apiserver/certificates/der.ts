@@ -1,6 +1,6 @@
-/** The few ASN.1 values that an X.509 certificate is made of, written as DER. @see https://www.itu.int/rec/T-REC-X.690 */
+/** Encodes the few ASN.1 values that an X.509 certificate consists of as DER. @see https://www.itu.int/rec/T-REC-X.690 */
 
-/** One value: its tag, its length, its content. */
+/** Encodes one value: its tag, its length, its content. */
 export function value(tag: number, ...content: Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
   return Buffer.concat([Buffer.from([tag, ...length(body.length)]), body]);
@@ -14,12 +14,12 @@ export function set(...items: Uint8Array[]): Buffer {
   return value(0x31, ...items);
 }
 
-/** A value that stands for another type in its context, wrapped around it. */
+/** Wraps a value in an explicit tag. */
 export function explicit(number: number, ...content: Uint8Array[]): Buffer {
   return value(0xa0 | number, ...content);
 }
 
-/** A positive integer from its big-endian bytes. */
+/** Encodes a positive integer from its big-endian bytes. */
 export function integer(bytes: Uint8Array): Buffer {
   const first = bytes.findIndex((byte) => byte !== 0);
   const digits = first < 0 ? Buffer.from([0]) : bytes.subarray(first);
@@ -38,7 +38,7 @@ export function octets(content: Uint8Array): Buffer {
   return value(0x04, content);
 }
 
-/** Bits, of which the last `unused` do not count. */
+/** Encodes bits, of which the last `unused` do not count. */
 export function bits(content: Uint8Array, unused = 0): Buffer {
   return value(0x03, Buffer.from([unused]), content);
 }
@@ -48,7 +48,7 @@ export function identifier(dotted: string): Buffer {
   return value(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }
 
-/** UTCTime until 2049, GeneralizedTime after, as RFC 5280 4.1.2.5 asks. */
+/** Encodes a time as UTCTime until 2049 and as GeneralizedTime after that (RFC 5280, section 4.1.2.5). */
 export function time(date: Date): Buffer {
   const digits = `${date.toISOString().replace(/[-:T]/g, "").slice(0, 14)}Z`;
   return date.getUTCFullYear() < 2050 ? value(0x17, Buffer.from(digits.slice(2))) : value(0x18, Buffer.from(digits));

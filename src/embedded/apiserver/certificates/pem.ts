@@ -1,7 +1,7 @@
-/** Blocks of PEM, found as Go's `encoding/pem` finds them. */
+/** Finds PEM blocks as Go's `encoding/pem` does. */
 
 export interface PemBlock {
-  /** Such as `CERTIFICATE`. */
+  /** The block's type, such as `CERTIFICATE`. */
   readonly type: string;
   readonly hasHeaders: boolean;
   readonly bytes: Buffer;
@@ -9,7 +9,7 @@ export interface PemBlock {
 
 const block = /(?:^|\n)-----BEGIN ([^\n]*?)-----[ \t\r]*\n([\s\S]*?)-----END ([^\n]*?)-----[ \t\r]*(?:\n|$)/g;
 
-/** Every well-formed block of a text; what stands between them is ignored. */
+/** Returns every well-formed block of a text; the text between them is ignored. */
 export function pemBlocks(text: string): PemBlock[] {
   const found: PemBlock[] = [];
   block.lastIndex = 0;
@@ -22,7 +22,7 @@ export function pemBlocks(text: string): PemBlock[] {
     const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/.test(content) && content.length % 4 === 0;
     if (end === type && isBase64 && (body === "" || body.endsWith("\n")))
       found.push({ type, hasHeaders, bytes: Buffer.from(content, "base64") });
-    // The end of one block may be the line before the beginning of the next.
+    // The line that ends one block may be followed directly by the one that begins the next.
     block.lastIndex -= 1;
   }
   return found;

@@ -1,17 +1,17 @@
-/** PKCS#10: what is wrong with a request for a certificate, in the words of Go's `crypto/x509`. */
+/** Validates a certificate request (PKCS#10) and reports errors in the words of Go's `crypto/x509`. */
 import { createPublicKey, verify } from "node:crypto";
 import { pemBlocks } from "./pem.ts";
 
 interface Value {
   readonly tag: number;
   readonly content: Buffer;
-  /** With its tag and length. */
+  /** The encoding with tag and length. */
   readonly whole: Buffer;
 }
 
 const truncated = "asn1: syntax error: data truncated";
 
-/** Reads the values that stand one after the other; a text says what is wrong. */
+/** Reads consecutive values; a text explains what is wrong. */
 function values(bytes: Buffer): Value[] | string {
   const found: Value[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -47,7 +47,7 @@ const algorithms: Readonly<Record<string, string | null>> = {
   "2b6570": null,
 };
 
-/** What is wrong with the text of a request; `undefined` when nothing is. */
+/** Explains what is wrong with the text of a request; `undefined` when it is valid. */
 export function signingRequestProblem(text: string): string | undefined {
   const [block] = pemBlocks(text);
   if (block?.type !== "CERTIFICATE REQUEST") return "PEM block type must be CERTIFICATE REQUEST";
@@ -92,7 +92,7 @@ function signatureProblem(info: Value, algorithm: Value, signature: Value): stri
   }
 }
 
-/** What is wrong with the certificates that a signer has written; `undefined` when nothing is. */
+/** Explains what is wrong with the certificates that a signer wrote; `undefined` when they are valid. */
 export function certificatesProblem(text: string): string | undefined {
   const blocks = pemBlocks(text);
   for (const { type, hasHeaders, bytes } of blocks) {

@@ -1,4 +1,4 @@
-/** Discovery: which kinds there are, in the legacy and in the aggregated form. */
+/** Serves discovery, in the legacy and in the aggregated form. */
 import { createHash } from "node:crypto";
 import type { Fields, KindRow } from "../hooks.ts";
 import type { KindRegistry } from "../registry/kind-registry.ts";
@@ -9,14 +9,14 @@ import { methodNotAllowed } from "../status.ts";
 
 export interface DiscoveryOptions {
   readonly registry: KindRegistry;
-  /** `host:port`, as clients reach the server. */
+  /** The address `host:port` under which clients reach the server. */
   readonly address: string;
 }
 
 /**
- * Answers discovery paths; `undefined` for any other.
+ * Serves discovery paths; `undefined` for any other path.
  *
- * @throws StatusError 405, or 406 when the client accepts no form of the answer
+ * @throws StatusError 405, or 406 when the client accepts no form of the response
  */
 export function discover(request: Request, path: string, options: DiscoveryOptions): Response | undefined {
   const parts = path.split("/").slice(1);
@@ -136,7 +136,7 @@ function aggregated(request: Request, { registry, core }: AggregatedOptions): Re
 
 function discoveryOf(row: KindRow): Fields {
   const kindOf = ({ group, version, kind }: { group: string; version: string; kind: string }): Fields =>
-    // Built-in kinds leave out what their place says.
+    // Built-in kinds omit the group and version that follow from their place.
     !row.custom && group === row.group && version === row.version
       ? { group: "", version: "", kind }
       : { group, version, kind };

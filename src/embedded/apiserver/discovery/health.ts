@@ -1,4 +1,4 @@
-/** `/version` and health. */
+/** Serves `/version` and the health checks. */
 import type { Fields } from "../hooks.ts";
 import { acceptsOnly } from "../request/accept.ts";
 import { answerObject } from "../request/answer.ts";
@@ -53,19 +53,19 @@ const hooks = [
   "apiservice-openapiv3-controller",
 ].map((name) => (name === "autoregister-completion" ? name : `poststarthook/${name}`));
 
-/** The real server's checks, by which tools know it; what stands behind them here is there from the first request. */
+/** The real server's checks, by which tools know it; what they check exists here from the first request on. */
 const checks: Readonly<Record<string, readonly string[]>> = {
   healthz: ["ping", "log", "loopback-serving-certificate", "etcd", ...hooks],
   livez: ["ping", "log", "loopback-serving-certificate", "etcd", ...hooks],
   readyz: ["ping", "log", "etcd", "etcd-readiness", "informer-sync", ...hooks, "shutdown"],
 };
 
-/** The paths of all checks, as the list of paths names them. */
+/** Returns the paths of all checks for the list of paths. */
 export function healthPaths(): string[] {
   return Object.entries(checks).flatMap(([name, known]) => [`/${name}`, ...known.map((check) => `/${name}/${check}`)]);
 }
 
-/** `/version`; `undefined` for any other path. @throws StatusError 405 or 406 */
+/** Serves `/version`; `undefined` for any other path. @throws StatusError 405 or 406 */
 export function about(request: Request, path: string): Response | undefined {
   if (path !== "/version" && path !== "/version/") return undefined;
   if (request.method !== "GET") throw methodNotAllowed();
@@ -74,9 +74,9 @@ export function about(request: Request, path: string): Response | undefined {
 }
 
 /**
- * Answers `/healthz`, `/livez`, `/readyz` and each of their checks; `undefined` for any other path.
+ * Serves `/healthz`, `/livez`, `/readyz` and each of their checks; `undefined` for any other path.
  *
- * @param problem why objects cannot be kept: `etcd` fails, and with it `/readyz`. `undefined` when they can.
+ * @param problem why objects cannot be stored; then `etcd` fails, and `/readyz` with it. `undefined` when they can.
  */
 export function health({ pathname, searchParams }: URL, problem: string | undefined): Response | undefined {
   const [, name = "", ...check] = pathname.split("/");

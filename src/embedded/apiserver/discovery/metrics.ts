@@ -1,4 +1,4 @@
-/** `/metrics`: the few of kube-apiserver's metrics that mean something here, in the text form of Prometheus. */
+/** Serves `/metrics`: those few of kube-apiserver's metrics that are meaningful here, in Prometheus' text format. */
 import { gzipSync } from "node:zlib";
 import type { KindRegistry } from "../registry/kind-registry.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -10,7 +10,7 @@ export interface MetricsOptions {
   readonly storage: Storage;
 }
 
-/** Answers `/metrics` and `/metrics/slis`, whatever the method; `undefined` for any other path. */
+/** Serves `/metrics` and `/metrics/slis` for any method; `undefined` for any other path. */
 export function metrics(request: Request, path: string, options: MetricsOptions): Response | undefined {
   if (path !== "/metrics" && path !== "/metrics/slis") return undefined;
   const headers = { "cache-control": "no-cache, private", "content-type": type };

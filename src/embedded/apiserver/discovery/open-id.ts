@@ -1,4 +1,7 @@
-/** What others need to verify the tokens of service accounts by themselves. @see https://openid.net/specs/openid-connect-discovery-1_0.html */
+/**
+ * Serves what others need to verify tokens of service accounts. @see
+ * https://openid.net/specs/openid-connect-discovery-1_0.html
+ */
 import { issuer, type TokenAuthority } from "../authentication/tokens.ts";
 import { acceptsOnly } from "../request/accept.ts";
 import { answerJson } from "../request/answer.ts";
@@ -6,7 +9,7 @@ import { methodNotAllowed } from "../status.ts";
 
 export interface OpenIdOptions {
   readonly tokens: TokenAuthority;
-  /** `host:port`, as clients reach the server. */
+  /** The address `host:port` under which clients reach the server. */
   readonly address: string;
 }
 
@@ -15,7 +18,7 @@ export const openIdPaths = { configuration: "/.well-known/openid-configuration",
 const keyType = "application/jwk-set+json";
 const cache = { "cache-control": "public, max-age=3600" };
 
-/** Answers the two documents of OpenID; `undefined` for any other path. @throws StatusError 405 or 406 */
+/** Serves the two documents of OpenID; `undefined` for any other path. @throws StatusError 405 or 406 */
 export function openId(request: Request, path: string, { tokens, address }: OpenIdOptions): Response | undefined {
   const bare = path.endsWith("/") ? path.slice(0, -1) : path;
   const isKeys = bare === openIdPaths.keys;

@@ -1,12 +1,12 @@
-/** OpenAPI v2 with the custom kinds: what older clients, and `kubectl explain --output=plaintext-openapiv2`, ask for. */
+/** Adds custom kinds to OpenAPI v2, which older clients and `kubectl explain --output=plaintext-openapiv2` use. */
 import type { Fields } from "../hooks.ts";
 
-/** A kind's definition, named as in OpenAPI. */
+/** The definitions of kinds, named as in OpenAPI. */
 export type Definitions = Readonly<Record<string, Fields>>;
 
 const dropped = ["allOf", "oneOf", "anyOf", "not", "nullable", "default", "x-kubernetes-validations", "example"];
 
-/** A schema in what v2 can say; kubectl does not cope with more. */
+/** Reduces a schema to what v2 can express; kubectl cannot read more. */
 export function asVersion2(schema: Fields): Fields {
   const kept: Fields = Object.fromEntries(Object.entries(schema).filter(([name]) => !dropped.includes(name)));
   const isOpen = schema["x-kubernetes-preserve-unknown-fields"] === true;
@@ -29,14 +29,14 @@ export function asVersion2(schema: Fields): Fields {
   return kept;
 }
 
-/** The document as JSON. */
+/** Returns the document as JSON. */
 export function withDefinitions(document: Uint8Array, more: Definitions): Uint8Array {
   const parsed = JSON.parse(Buffer.from(document).toString()) as { definitions: Definitions };
   const definitions = { ...parsed.definitions, ...more };
   return Buffer.from(JSON.stringify({ ...parsed, definitions }));
 }
 
-/** The document in protobuf: a field that comes twice is one, so that definitions are only put behind. */
+/** Returns the document as protobuf: a repeated field is merged, so the definitions can be appended. */
 export function withDefinitionsProtobuf(document: Uint8Array, more: Definitions): Uint8Array {
   const all = Object.entries(more).map(([name, schema]) => bytes(1, named(name, schemaMessage(schema))));
   return Buffer.concat([document, bytes(9, Buffer.concat(all))]);
@@ -58,7 +58,7 @@ function named(name: string, value: Uint8Array): Buffer {
   return Buffer.concat([bytes(1, name), bytes(2, value)]);
 }
 
-/** Anything, as YAML, of which JSON is a part. */
+/** Encodes any value as YAML, which includes JSON. */
 function anything(value: unknown): Buffer {
   return bytes(2, JSON.stringify(value));
 }
@@ -74,7 +74,7 @@ const numbers: Readonly<Record<string, number>> = {
 };
 const doubles: Readonly<Record<string, number>> = { multipleOf: 6, maximum: 7, minimum: 9 };
 
-/** The message `Schema` of gnostic's OpenAPI v2. */
+/** Encodes the message `Schema` of gnostic's OpenAPI v2. */
 function schemaMessage(schema: Fields): Buffer {
   const parts: Buffer[] = [];
   for (const [name, value] of Object.entries(schema)) {

@@ -1,4 +1,4 @@
-/** OpenAPI: the documents of the built-in kinds as they are, and one made for each group and version of custom kinds. */
+/** Serves OpenAPI: the stored documents of the built-in kinds, and a generated one for each group and version of custom kinds. */
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
@@ -22,10 +22,10 @@ const types = {
   v3: "application/com.github.proto-openapi.spec.v3.v1.0+protobuf",
 };
 
-/** Answers `/openapi/…`, whatever the method; `undefined` for any other path. */
+/** Serves `/openapi/…` for any method; `undefined` for any other path. */
 export function openApi(request: Request, path: string, around: Around): Response | undefined {
   if (path === "/openapi/v2") return version2(request, around);
-  // The index says nothing of its type, and a server of Go then tells what it looks like.
+  // The handler of the index sets no content type, so Go's server detects one from the content.
   if (path === "/openapi/v3") {
     const headers = { "content-type": "text/plain; charset=utf-8" };
     return document(request, Buffer.from(JSON.stringify(index(around))), { headers });
@@ -70,7 +70,7 @@ function version3(request: Request, name: string, around: Around): Response {
 
 interface DocumentOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Compressed for whoever can read that. @default false */
+  /** Whether the response may be compressed, if the client accepts that. @default false */
   readonly gzip?: boolean;
 }
 
@@ -97,7 +97,7 @@ function empty(status: number): Response {
   return new Response(null, { status, headers: { "cache-control": "no-cache, private", vary: "Accept" } });
 }
 
-/** What the client likes best of the two; `undefined` when neither will do. */
+/** Returns the client's preferred one of the two forms; `undefined` when it accepts neither. */
 function formOf(request: Request, protobuf: string): "json" | "protobuf" | undefined {
   const older = protobuf.replace(/(v\d)\.v1\.0/, "$1@v1.0");
   for (const clause of preferred((request.headers.get("accept") || "*/*").split(","))) {
@@ -113,7 +113,7 @@ const customBytes = new WeakMap<
   { readonly generation: number; readonly known: Map<string, Uint8Array> }
 >();
 
-/** Made once until the definitions change. */
+/** Generates the document once, until the definitions change. */
 function customJson(name: string, around: Around): Uint8Array | undefined {
   const { registry } = around;
   let made = customBytes.get(registry);
@@ -172,7 +172,7 @@ function customDocument(name: string, { registry, storage }: Around): Fields | u
   };
 }
 
-/** Of all custom kinds, as v2 has them. */
+/** Returns the definitions of all custom kinds for v2. */
 function customDefinitions({ registry, storage }: Around): Definitions {
   const definitions: Record<string, Fields> = {};
   for (const row of registry.rows()) {
@@ -192,7 +192,7 @@ function customDefinitions({ registry, storage }: Around): Definitions {
   return definitions;
 }
 
-/** `io.example.zoo.v1.Tiger` for `zoo.example.io`. */
+/** Returns a name such as `io.example.zoo.v1.Tiger` for the group `zoo.example.io`. */
 function schemaName({ group, version, kind }: KindRow): string {
   return `${group.split(".").toReversed().join(".")}.${version}.${kind}`;
 }

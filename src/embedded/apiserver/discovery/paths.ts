@@ -1,4 +1,4 @@
-/** The paths of the server, and what it answers where there is nothing. */
+/** The paths of the server, and its responses for all other paths. */
 import type { KindRegistry } from "../registry/kind-registry.ts";
 import { apiVersionOf } from "../registry/resource.ts";
 import { answerObject, answerStatus } from "../request/answer.ts";
@@ -21,7 +21,7 @@ const others = [
   ...Object.values(openIdPaths),
 ];
 
-/** Answers `/` with the list of paths, whatever the method; `undefined` for any other path. */
+/** Serves the list of paths at `/` for any method; `undefined` for any other path. */
 export function pathList(request: Request, path: string, registry: KindRegistry): Response | undefined {
   if (path !== "/" && path !== "/index.html") return undefined;
   const versions = registry.rows().map((row) => (row.group === "" ? "/api/v1" : `/apis/${apiVersionOf(row)}`));
@@ -30,13 +30,13 @@ export function pathList(request: Request, path: string, registry: KindRegistry)
   return answerObject(request, { paths }, { pretty: true });
 }
 
-/** Paths of one route each: behind them is nothing that anybody else would answer. */
+/** Paths of exactly one route: nothing is served below them. */
 const routes = ["/version", ...Object.values(openIdPaths)];
 
-/** The answer where nothing is: a `Status` inside of what has routes, a line of text elsewhere. */
+/** Makes the response where nothing is served: a `Status` below API paths, a line of text elsewhere. */
 export function nothing(request: Request, path: string, registry: KindRegistry): Response {
   const [, root, group] = path.split("/");
-  // Paths of groups that definitions make are nobody's until there is such a kind.
+  // The paths of a custom group exist only while it has a kind.
   const isKnown =
     root === "api" ||
     (root === "apis" && group !== "" && registry.rows().some((row) => !row.custom && row.group === group)) ||

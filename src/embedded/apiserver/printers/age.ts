@@ -1,12 +1,12 @@
-/** Durations for people, as kubectl prints them. */
+/** Formats durations for people, as kubectl does. */
 
-/** Since a time of an object; `<unknown>` where there is none. */
+/** Returns the time since a timestamp; `<unknown>` when there is none. */
 export function age(time: unknown, now: number): string {
   const since = typeof time === "string" ? Date.parse(time) : Number.NaN;
   return Number.isNaN(since) ? "<unknown>" : humanDuration(now - since);
 }
 
-/** Milliseconds in at most two units. */
+/** Formats milliseconds in at most two units. */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000);
   if (seconds < -1) return "<invalid>";

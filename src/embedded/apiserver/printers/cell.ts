@@ -1,11 +1,11 @@
-/** Making cells of tables. */
+/** Makes the cells of tables. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { age } from "./age.ts";
 
-/** Makes one cell; `now` in milliseconds. */
+/** Makes one cell; `now` is in milliseconds. */
 export type Cell = (object: KubeObject, now: number) => unknown;
 
-/** What is at a path of field names. */
+/** Returns the value at a path of field names. */
 export function get(object: unknown, path: string): unknown {
   let value = object;
   for (const name of path.split(".")) {
@@ -20,7 +20,7 @@ export function list(object: unknown, path: string): Fields[] {
   return Array.isArray(value) ? (value as Fields[]) : [];
 }
 
-/** The value at a path, or what stands for none. */
+/** Makes a cell with the value at a path, or with `absent`. */
 export function at(path: string, absent: unknown = ""): Cell {
   return (object) => {
     const value = get(object, path);
@@ -39,7 +39,7 @@ export const name: Cell = ({ metadata }) => metadata.name ?? "";
 
 export const sinceCreation: Cell = ({ metadata }, now) => age(metadata.creationTimestamp, now);
 
-/** Names and images of the containers of a pod's spec. */
+/** Makes cells with the names and images of the containers of a pod's spec. */
 export function containers(path: string): [Cell, Cell] {
   const joined =
     (field: string): Cell =>
@@ -50,7 +50,7 @@ export function containers(path: string): [Cell, Cell] {
   return [joined("name"), joined("image")];
 }
 
-/** A map of labels as a selector, or a selector in text. */
+/** Makes a cell with a map of labels as a selector, or with a selector in text form. */
 export function labels(path: string): Cell {
   return (object) => {
     const value = get(object, path);
@@ -65,7 +65,7 @@ function equalities(map: Fields): string[] {
     .map((key) => `${key}=${String(map[key])}`);
 }
 
-/** A label selector. */
+/** Makes a cell with a label selector. */
 export function selector(path: string): Cell {
   return (object) => {
     const value = get(object, path);
@@ -81,7 +81,7 @@ export function selector(path: string): Cell {
   };
 }
 
-/** The first of a list, and how many more there are. */
+/** Lists the first items, and says how many more there are. */
 export function some(items: readonly string[], { most, between = "," }: { most: number; between?: string }): string {
   const shown = items.slice(0, most).join(between);
   return items.length > most ? `${shown} + ${items.length - most} more...` : shown;

@@ -1,8 +1,8 @@
-/** The part of JSONPath that printer columns use: fields, indexes, wildcards and filters by equality. */
+/** Implements the part of JSONPath that printer columns use: fields, indexes, wildcards, and filters by equality. */
 
 type Step = (value: unknown) => unknown[];
 
-/** Reads what a path such as `.status.conditions[?(@.type=="Ready")].status` finds. */
+/** Compiles a path such as `.status.conditions[?(@.type=="Ready")].status`. */
 export function jsonPath(text: string): (value: unknown) => unknown[] {
   const steps = parse(text.replace(/^\{|\}$/g, "").replace(/^\$/, ""));
   return (value) => steps.reduce<unknown[]>((found, step) => found.flatMap(step), [value]);

@@ -1,4 +1,4 @@
-/** How the kinds of the smaller groups are shown. */
+/** The table columns of kinds of the smaller groups. */
 import type { KubeObject } from "../hooks.ts";
 import { humanDuration } from "./age.ts";
 import { type Cell, at, get, list, name, sinceCreation, some } from "./cell.ts";

@@ -1,4 +1,4 @@
-/** Tables of built-in kinds and of custom resources. */
+/** Prints tables of built-in kinds and of custom resources. */
 import type { ColumnDefinition, Fields, KindRow, KubeObject, Printer } from "../hooks.ts";
 import { age } from "./age.ts";
 import { type Cell, name } from "./cell.ts";
@@ -27,7 +27,7 @@ let columns: Readonly<Record<string, readonly ColumnDefinition[]>> | undefined;
 
 const created: Cell = ({ metadata }) => metadata.creationTimestamp ?? "0001-01-01T00:00:00Z";
 
-/** How a built-in kind is shown. */
+/** Returns the printer of a built-in kind. */
 export function printerOf({ group, version, kind }: KindRow): Printer {
   columns ??= JSON.parse(columnsText) as Record<string, ColumnDefinition[]>;
   const definitions = columns[`${group === "" ? version : `${group}/${version}`}/${kind}`] ?? defaultColumns();
@@ -39,7 +39,7 @@ export function printerOf({ group, version, kind }: KindRow): Printer {
   };
 }
 
-/** As flow schemas are asked: lower numbers first. */
+/** Orders flow schemas by precedence: lower numbers first. */
 function byPrecedence(one: KubeObject, other: KubeObject): number {
   const precedence = ({ spec }: KubeObject): number =>
     Number((spec as Fields | undefined)?.["matchingPrecedence"] ?? 0);
@@ -57,7 +57,7 @@ const scaleTexts = [
   ["replicas is the actual number of observed instances of the scaled object.", "Number of actual replicas"],
 ] as const;
 
-/** How a scale is shown. @param ofCustom it is a custom object's */
+/** Returns the printer of scales. @param ofCustom whether it is a custom object's */
 export function scalePrinter(ofCustom: boolean): Printer {
   const [named, aged] = defaultColumns();
   const texts = scaleTexts.map((both) => both[ofCustom ? 1 : 0]);
@@ -84,7 +84,7 @@ export function scalePrinter(ofCustom: boolean): Printer {
   };
 }
 
-/** How custom resources are shown: by the `additionalPrinterColumns` of their version. */
+/** Returns the printer of custom resources, from the `additionalPrinterColumns` of their version. */
 export function customPrinter(additional: readonly Fields[]): Printer {
   columns ??= JSON.parse(columnsText) as Record<string, ColumnDefinition[]>;
   const first = columns["v1/ConfigMap"]?.[0];

@@ -1,4 +1,4 @@
-/** Kubernetes' protobuf form of built-in kinds, as clients written in Go send it: bodies to JSON. */
+/** Decodes Kubernetes' protobuf encoding of built-in kinds, which clients written in Go send. */
 import type { Fields } from "../hooks.ts";
 import type { Schema } from "../schema/schema.ts";
 import { badRequest } from "../status.ts";
@@ -6,7 +6,7 @@ import { fromOwnMessage } from "./own-messages.ts";
 import messagesText from "./messages.txt" with { type: "text" };
 import { WireReader } from "./wire-reader.ts";
 
-/** Number, name in JSON, type (`<` before that of a map's values), and whether there may be many. */
+/** The number, the JSON name, the type (with `<` in front for the type of a map's values), and whether the field is repeated. */
 type FieldRow = readonly [number: number, name: string, type: string, repeated?: 1];
 
 interface Message {
@@ -16,7 +16,7 @@ interface Message {
 let table: Readonly<Record<string, readonly FieldRow[]>> | undefined;
 const messages = new Map<string, Message>();
 
-/** What stands before every body. @see k8s.io/apimachinery `protoEncodingPrefix` */
+/** The prefix of every body. @see k8s.io/apimachinery `protoEncodingPrefix` */
 const prefix = [0x6b, 0x38, 0x73, 0x00];
 
 const meta = "k8s.io.apimachinery.pkg.apis.meta.v1";
@@ -27,15 +27,15 @@ interface Kind {
   readonly kind: string;
 }
 
-/** Whether a kind has a protobuf form. */
+/** Whether a kind has a protobuf encoding. */
 export function hasProtobuf(kind: Kind): boolean {
   return messageOf(nameOf(kind)) !== undefined;
 }
 
 /**
- * The object in a body.
+ * Decodes the object in a body.
  *
- * @throws StatusError 400 when the bytes are no object.
+ * @throws StatusError 400 when the bytes are not an object.
  */
 export function decodeProtobuf(bytes: Uint8Array, schemaOf: (kind: Kind) => Schema | undefined): Fields {
   if (bytes.length < 4 || prefix.some((byte, index) => bytes[index] !== byte))
@@ -44,7 +44,7 @@ export function decodeProtobuf(bytes: Uint8Array, schemaOf: (kind: Kind) => Sche
     const { apiVersion, kind, raw } = envelope(bytes.subarray(4));
     const slash = apiVersion.indexOf("/");
     const own = { group: apiVersion.slice(0, Math.max(0, slash)), version: apiVersion.slice(slash + 1), kind };
-    // Options are sent under the group of what they are for.
+    // Options are sent under the group of the kind that they belong to.
     const isOptions = kind.endsWith("Options") && messageOf(nameOf(own)) === undefined;
     const name = isOptions ? `${meta}.${kind}` : nameOf(own);
     const message = messageOf(name);
@@ -116,7 +116,7 @@ function decodeMessage(bytes: Uint8Array, { message, schema }: Place): Fields {
       messageOf(type) !== undefined &&
       !fromOwnMessage.has(type)
     ) {
-      // An embedded struct of Go: its fields are those of the struct that holds it.
+      // An embedded Go struct: its fields belong to the struct that contains it.
       const embedded = messageOf(type);
       if (embedded !== undefined)
         Object.assign(fields, decodeMessage(content as Uint8Array, { message: embedded, schema }));
@@ -153,7 +153,7 @@ function decodeValue(content: Uint8Array | bigint, { type, schema }: Value): unk
   const message = messageOf(type);
   if (message === undefined) return undefined;
   const fields = decodeMessage(content, { message, schema });
-  // A list with a name of its own is a message around the list.
+  // A named list type is a message around the list.
   if (schema?.type === "array" && message.fields.size === 1) return fields["items"] ?? [];
   return fields;
 }

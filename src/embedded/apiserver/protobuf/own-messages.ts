@@ -1,9 +1,9 @@
-/** Messages whose JSON is no object of their fields. */
+/** Messages whose JSON is not an object with their fields. */
 import { WireReader } from "./wire-reader.ts";
 
 const machinery = "k8s.io.apimachinery.pkg";
 
-/** From a message's bytes to its JSON. */
+/** Converts a message's bytes to its JSON, by the name of the message. */
 export const fromOwnMessage: ReadonlyMap<string, (bytes: Uint8Array) => unknown> = new Map([
   [`${machinery}.api.resource.Quantity`, (bytes) => read(bytes).text(1) || "0"],
   [`${machinery}.util.intstr.IntOrString`, intOrString],
@@ -42,7 +42,7 @@ function intOrString(bytes: Uint8Array): number | string {
   return fields.number(1) === 1 ? fields.text(3) : fields.number(2);
 }
 
-/** The zero time of Go is written as nothing. */
+/** Go's zero time is encoded as nothing. */
 function time(bytes: Uint8Array, digits: 0 | 6): string | null {
   const fields = read(bytes);
   if (fields.isEmpty) return null;
@@ -52,7 +52,7 @@ function time(bytes: Uint8Array, digits: 0 | 6): string | null {
   return `${seconds}.${String(micros).padStart(6, "0")}Z`;
 }
 
-/** As Go prints it; the units that such fields have in practice. */
+/** Formats a duration as Go does, with the units that occur in such fields. */
 function duration(nanoseconds: number): string {
   const seconds = nanoseconds / 1e9;
   const hours = Math.floor(seconds / 3600);

@@ -12,7 +12,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** A field of a message: a length and bytes, or a number. */
+/** Encodes a field of a message: bytes with their length, or a number. */
 function field(number: number, value: string | Uint8Array | number): Buffer {
   if (typeof value === "number") return Buffer.from([number << 3, ...varint(value)]);
   const bytes = Buffer.from(value as string);
@@ -31,7 +31,7 @@ function message(...fields: readonly Buffer[]): Buffer {
   return Buffer.concat(fields);
 }
 
-/** As clients in Go send an object. */
+/** Wraps an object as clients in Go do. */
 function enveloped(apiVersion: string, kind: string, raw: Buffer): Buffer {
   const type = message(field(1, apiVersion), field(2, kind));
   return Buffer.concat([Buffer.from("k8s\0"), field(1, type), field(2, raw)]);

@@ -1,8 +1,8 @@
-/** The wire format of protocol buffers. @see https://protobuf.dev/programming-guides/encoding/ */
+/** Reads the wire format of protocol buffers. @see https://protobuf.dev/programming-guides/encoding/ */
 
 export interface WireField {
   readonly number: number;
-  /** Numbers as they are encoded; eight and four byte values as their bytes. */
+  /** A varint as a number; fixed-size values as their bytes. */
   readonly content: Uint8Array | bigint;
 }
 

@@ -1,4 +1,4 @@
-/** Schemas of built-in kinds over the compact table: nothing is made before somebody asks for it. */
+/** Schemas of built-in kinds on top of the compact table; they are created when they are first used. */
 import type { GoShape, OwnType, Schema, SchemaType, ValueRules } from "../schema/schema.ts";
 import type { FieldRow, TypeRow, TypeTable } from "./table-type.ts";
 
@@ -18,7 +18,7 @@ export function loadTypes(table: TypeTable): LoadedTypes {
 
 type TypeOf = (number: number) => TableType;
 
-/** One struct of Go; its fields are shared by all fields of that type. */
+/** One Go struct; all fields of that type share its fields. */
 class TableType {
   readonly row: TypeRow;
   readonly #typeOf: TypeOf;
@@ -55,7 +55,7 @@ const long: Readonly<Record<string, SchemaType>> = {
 
 const none: readonly string[] = [];
 
-/** What decodes itself, as merging sees it. */
+/** How merging treats types that decode themselves. */
 const ownTypes: Readonly<Record<OwnType, SchemaType>> = {
   quantity: "",
   time: "string",
@@ -128,7 +128,7 @@ class TableSchema implements Schema {
     return this.go.type;
   }
 
-  /** The Go type of an element is what follows `[]` or `map[string]` in its holder's. */
+  /** The Go type of an element is the part after `[]` or `map[string]` in the type of its container. */
   #element(row: FieldRow): FieldRow {
     const type = this.#row.x?.replace(/^(\[\]|map\[[\w.]+\])/, "");
     if (type === undefined || type === this.#row.x || row.x !== undefined) return row;

@@ -1,57 +1,57 @@
-/** The compact form of the types of the built-in kinds; `scripts/generate-tables.ts` writes it. */
+/** The compact form of the types of built-in kinds, which `scripts/generate-tables.ts` writes. */
 
-/** One struct of Go. */
+/** One Go struct. */
 export interface TypeRow {
-  /** Its name, as errors of decoding have it. */
+  /** Its name, as decoding errors show it. */
   readonly n: string;
-  /** Fields in the order of Go. */
+  /** The fields in Go's order. */
   readonly f: Readonly<Record<string, FieldRow>>;
-  /** Map type. */
+  /** The map type. */
   readonly m?: string;
-  /** Required fields. */
+  /** The required fields. */
   readonly q?: readonly string[];
-  /** Set when it decodes itself: the way it does. */
+  /** How it decodes itself, if it does. */
   readonly s?: string;
 }
 
-/** One field of a struct, or what a list or map holds. */
+/** One field of a struct, or the content of a list or map. */
 export interface FieldRow {
-  /** String, integer, number, boolean, array or object; empty when anything. */
+  /** String, integer, number, boolean, array or object; empty for any value. */
   readonly t?: "s" | "i" | "n" | "b" | "a" | "o" | "";
-  /** In place of `t`: the number of a type. */
+  /** The index of a type, in place of `t`. */
   readonly r?: number;
-  /** Format. */
+  /** The format. */
   readonly f?: string;
-  /** What the list holds. */
+  /** The items of a list. */
   readonly i?: FieldRow;
-  /** What the map holds. */
+  /** The values of a map. */
   readonly a?: FieldRow;
-  /** Default. */
+  /** The default. */
   readonly d?: unknown;
-  /** Enum. */
+  /** The enumerated values. */
   readonly e?: readonly string[];
-  /** List type. */
+  /** The list type. */
   readonly l?: "atomic" | "set" | "map";
-  /** List-map keys. */
+  /** The list-map keys. */
   readonly k?: readonly string[];
-  /** Map type. */
+  /** The map type. */
   readonly m?: string;
-  /** Patch strategies, comma between. */
+  /** The patch strategies, separated by commas. */
   readonly p?: string;
-  /** Patch merge key. */
+  /** The patch merge key. */
   readonly g?: string;
-  /** Its Go type without the pointer, where it is not the plain one of `t` and `f`. */
+  /** Its Go type without the pointer, where it differs from the plain one of `t` and `f`. */
   readonly x?: string;
-  /** The embedded structs of Go that lead to it. */
+  /** The embedded Go structs that lead to it. */
   readonly h?: readonly string[];
-  /** It is a pointer. */
+  /** Whether it is a pointer. */
   readonly y?: 1;
-  /** Left out when empty (1), or when zero (2). */
+  /** Whether it is omitted when empty (1) or when zero (2). */
   readonly o?: 1 | 2;
 }
 
 export interface TypeTable {
   readonly types: readonly TypeRow[];
-  /** `group/version/kind` → number of its type. */
+  /** Maps `group/version/kind` to the index of its type. */
   readonly kinds: Readonly<Record<string, number>>;
 }

@@ -1,4 +1,4 @@
-/** The built-in kinds: rows, schemas and documents as the real server has them, unpacked at first use. */
+/** The built-in kinds: rows, schemas and documents of the real server, which are unpacked at their first use. */
 import { zstdDecompressSync } from "node:zlib";
 import type { GroupVersionKind, KindRow } from "../hooks.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -12,39 +12,39 @@ let rows: readonly KindRow[] | undefined;
 let types: LoadedTypes | undefined;
 let documents: Documents | undefined;
 
-/** Every served group, version and kind in the order of discovery: the core group first, preferred versions first. */
+/** Returns every served group, version and kind in the order of discovery: the core group first, preferred versions first. */
 export function builtInRows(): readonly KindRow[] {
   rows ??= JSON.parse(kindsText) as KindRow[];
   return rows;
 }
 
-/** The schema of a built-in kind, also of those that only answer at a subresource, such as Scale, and of the options. */
+/** Returns the schema of a built-in kind, also of one that only a subresource serves, such as Scale, and of options. */
 export function builtInSchema({ group, version, kind }: GroupVersionKind): Schema | undefined {
   types ??= loadTypes(JSON.parse(typesText) as TypeTable);
   return types.schemaOf(`${group}/${version}/${kind}`);
 }
 
-/** The names of the OpenAPI v3 documents, such as `apis/apps/v1`, sorted. */
+/** Returns the names of the OpenAPI v3 documents, such as `apis/apps/v1`, sorted. */
 export function openApiV3Paths(): readonly string[] {
   return [...index().names()].filter((name) => name.startsWith("v3/")).map((name) => name.slice(3));
 }
 
-/** The document of `api/v1`, `apis/apps/v1`, …: JSON. */
+/** Returns the document of `api/v1`, `apis/apps/v1` and so on, as JSON. */
 export function openApiV3(path: string): Uint8Array | undefined {
   return index().get(`v3/${path}`);
 }
 
-/** The hash that the index gives a document of OpenAPI v3. */
+/** Returns the hash that the index gives an OpenAPI v3 document. */
 export function openApiV3Hash(path: string): string | undefined {
   return index().hash(`v3/${path}`);
 }
 
-/** OpenAPI v2: JSON. */
+/** Returns OpenAPI v2 as JSON. */
 export function openApiV2(): Uint8Array {
   return index().get("v2.json")!;
 }
 
-/** OpenAPI v2 as `application/com.github.proto-openapi.spec.v2@v1.0+protobuf`, the only form that kubectl takes. */
+/** Returns OpenAPI v2 as `application/com.github.proto-openapi.spec.v2@v1.0+protobuf`, the only form that kubectl accepts. */
 export function openApiV2Protobuf(): Uint8Array {
   return index().get("v2.pb")!;
 }
@@ -60,11 +60,11 @@ interface Place {
   readonly hash: string;
 }
 
-/** All documents are packed together; unpacked they are 9 MB, which is not kept. */
+/** All documents are packed together. Unpacked they take 9 MB, which is not kept. */
 class Documents {
   readonly #places = new Map<string, Place>();
   readonly #packed: string;
-  /** Those that were asked for. */
+  /** The documents that were requested. */
   readonly #known = new Map<string, Uint8Array>();
   #all = new WeakRef<Uint8Array>(new Uint8Array());
 

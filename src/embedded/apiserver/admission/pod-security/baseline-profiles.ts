@@ -1,4 +1,4 @@
-/** The profiles of the level `baseline`: AppArmor, SELinux, seccomp. */
+/** The checks of security profiles at level `baseline`: AppArmor, SELinux, seccomp. */
 import { goQuoted } from "../../field-error.ts";
 import type { Fields } from "../../hooks.ts";
 import { has, inner } from "../../validation/fill.ts";
@@ -27,7 +27,7 @@ function security(holder: Fields): Fields {
   return inner(holder, "securityContext");
 }
 
-/** The type of a profile where one is set. */
+/** Returns the type of a profile where one is set. */
 function typeOf(holder: Fields, profile: string): string | undefined {
   const context = security(holder);
   return has(context, profile) ? String(inner(context, profile)["type"] ?? "") : undefined;
@@ -109,7 +109,7 @@ function seccomp({ spec }: PodParts): Finding | undefined {
   return bad === undefined ? undefined : { reason: "seccompProfile", detail: bad };
 }
 
-/** What sets a profile that nobody may set. */
+/** Returns what sets a forbidden profile. */
 export function badSeccomp(spec: Fields): string | undefined {
   const isBad = (holder: Fields): boolean => {
     const type = typeOf(holder, "seccompProfile");
@@ -122,7 +122,7 @@ export function badSeccomp(spec: Fields): string | undefined {
   return `${settersText(isBad(spec), bad.map(nameOf))} must not set securityContext.seccompProfile.type to ${types}`;
 }
 
-/** Those that run without a profile. */
+/** Returns the containers that run without a profile. */
 export function withoutSeccomp(spec: Fields): string | undefined {
   if (typeOf(spec, "seccompProfile") !== undefined) return undefined;
   const bare = containersOf(spec).filter((container) => typeOf(container, "seccompProfile") === undefined);

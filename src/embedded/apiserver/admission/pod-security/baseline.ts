@@ -1,11 +1,11 @@
-/** The level `baseline`. @see https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline */
+/** The checks of level `baseline`. @see https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline */
 import type { Fields } from "../../hooks.ts";
 import { each, has, inner } from "../../validation/fill.ts";
 import { profiles } from "./baseline-profiles.ts";
 import { type Check, containersOf, containersText, type Finding, nameOf } from "./check.ts";
 import { plural, type PodParts, quotedList, settersText, sorted } from "./check.ts";
 
-/** By their names, which is the order in which findings are told. */
+/** The checks by name, which is the order in which findings are reported. */
 export const baseline: readonly Check[] = [
   ...profiles,
   { id: "capabilities_baseline", versions: [{ since: 0, check: capabilities }] },
@@ -115,7 +115,7 @@ export function procMount({ spec }: PodParts): Finding | undefined {
   return { reason: "procMount", detail };
 }
 
-/** Each with the minor version since which it is allowed. */
+/** The allowed sysctls, each with the minor version since which it is allowed. */
 const allowedSysctls: Readonly<Record<string, number>> = {
   "kernel.shm_rmid_forced": 0,
   "net.ipv4.ip_local_port_range": 0,

@@ -1,4 +1,4 @@
-/** What a check of pod security is, and the words its findings are told in. */
+/** The interface of pod security checks, and the wording of their findings. */
 import type { Fields, ObjectMetadata } from "../../hooks.ts";
 import { each } from "../../validation/fill.ts";
 
@@ -12,21 +12,21 @@ export interface PodParts {
   readonly spec: Fields;
 }
 
-/** A check as it is from one minor version of Kubernetes on. */
+/** A check as it applies from one minor version of Kubernetes on. */
 export interface CheckVersion {
   readonly since: number;
-  /** Checks of the level below that it stands for. */
+  /** The checks of the lower level that it replaces. */
   readonly overrides?: string;
   readonly check: (pod: PodParts) => Finding | undefined;
 }
 
 export interface Check {
   readonly id: string;
-  /** The oldest first. */
+  /** All versions of the check, oldest first. */
   readonly versions: readonly CheckVersion[];
 }
 
-/** Init containers first. */
+/** Returns all containers, init containers first. */
 export function containersOf(spec: Fields): Fields[] {
   return ["initContainers", "containers", "ephemeralContainers"].flatMap((list) => each(spec, list));
 }
@@ -39,7 +39,7 @@ export function quotedList(items: Iterable<string>): string {
   return [...items].map((item) => `"${item}"`).join(", ");
 }
 
-/** Each once, in order. */
+/** Sorts items and removes duplicates. */
 export function sorted(items: Iterable<string>): string[] {
   return [...new Set(items)].toSorted();
 }
@@ -48,12 +48,12 @@ export function plural(singular: string, many: string, count: number): string {
   return count === 1 ? singular : many;
 }
 
-/** `container "a"`, `containers "a", "b"` */
+/** Returns `container "a"` or `containers "a", "b"`. */
 export function containersText(names: readonly string[]): string {
   return `${plural("container", "containers", names.length)} ${quotedList(names)}`;
 }
 
-/** `pod and containers "a", "b"` */
+/** Returns a text such as `pod and containers "a", "b"`. */
 export function settersText(isPod: boolean, names: readonly string[]): string {
   return [...(isPod ? ["pod"] : []), ...(names.length > 0 ? [containersText(names)] : [])].join(" and ");
 }

@@ -48,7 +48,7 @@ function validateNamespace(attributes: AdmissionAttributes, namespace: KubeObjec
   warnOfPods(attributes, namespace.metadata.name ?? "", next.enforce);
 }
 
-/** Which of the pods that are there would be refused now. */
+/** Warns of existing pods that would be rejected now. */
 function warnOfPods({ context }: AdmissionAttributes, namespace: string, enforce: LevelVersion): void {
   const names = new Map<string, string[]>();
   for (const { metadata, ...pod } of context.reader.list({ group: "", plural: "pods" }, namespace)) {

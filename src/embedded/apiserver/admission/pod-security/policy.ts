@@ -1,4 +1,7 @@
-/** What the labels of a namespace ask of its pods. @see https://kubernetes.io/docs/concepts/security/pod-security-admission/ */
+/**
+ * Reads from a namespace's labels which security levels apply to its pods. @see
+ * https://kubernetes.io/docs/concepts/security/pod-security-admission/
+ */
 import type { FieldError } from "../../field-error.ts";
 import { baseline } from "./baseline.ts";
 import type { Check, CheckVersion, Finding, PodParts } from "./check.ts";
@@ -8,10 +11,10 @@ const levels = ["privileged", "baseline", "restricted"] as const;
 
 export type Level = (typeof levels)[number];
 
-/** A level as one version of Kubernetes has it. */
+/** A level as one version of Kubernetes defines it. */
 export interface LevelVersion {
   readonly level: Level;
-  /** `latest` or `v1.25`. */
+  /** The version: `latest` or one such as `v1.25`. */
   readonly version: string;
 }
 
@@ -24,7 +27,7 @@ export interface Policy {
 
 const prefix = "pod-security.kubernetes.io/";
 
-/** A label that cannot be read asks for the strictest where it enforces, and for nothing where it only tells. */
+/** Reads the labels. An invalid one enforces the strictest level, but requests no warnings and no audit. */
 export function policyOf(labels: Readonly<Record<string, string>> = {}): Policy {
   const errors: FieldError[] = [];
   const wrong = (label: string, detail: string): void =>
@@ -59,7 +62,7 @@ export function levelText({ level, version }: LevelVersion): string {
   return `${level}:${version}`;
 }
 
-/** What of a pod a level forbids, in the order in which it is told. */
+/** Returns what a level forbids in a pod, in the order in which it is reported. */
 export function findings({ level, version }: LevelVersion, pod: PodParts): Finding[] {
   if (level === "privileged") return [];
   const minor = version === "latest" ? Number.POSITIVE_INFINITY : Number(version.slice("v1.".length));

@@ -1,4 +1,7 @@
-/** The level `restricted`, beside what it takes from `baseline`. @see https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted */
+/**
+ * The checks of level `restricted`, besides those that it takes over from `baseline`. @see
+ * https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
+ */
 import type { Fields } from "../../hooks.ts";
 import { each, has, inner } from "../../validation/fill.ts";
 import { procMount } from "./baseline.ts";
@@ -6,7 +9,7 @@ import { badSeccomp, withoutSeccomp } from "./baseline-profiles.ts";
 import { type Check, type CheckVersion, containersOf, containersText, type Finding } from "./check.ts";
 import { nameOf, plural, type PodParts, quotedList, settersText, sorted } from "./check.ts";
 
-/** By their names, which is the order in which findings are told. */
+/** The checks by name, which is the order in which findings are reported. */
 export const restricted: readonly Check[] = [
   {
     id: "allowPrivilegeEscalation",

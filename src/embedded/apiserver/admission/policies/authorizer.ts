@@ -1,4 +1,7 @@
-/** `authorizer` in expressions. @see https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-authorizer-library */
+/**
+ * The variable `authorizer` of expressions. @see
+ * https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-authorizer-library
+ */
 import type { Environment } from "@marcbachmann/cel-js";
 import type { Attributes, Authorizer, UserInfo, WriteContext } from "../../hooks.ts";
 import { dnsLabel, dnsSubdomain } from "../../validation/formats.ts";
@@ -13,7 +16,7 @@ class DecisionValue {
   }
 }
 
-/** A question that lacks its verb. */
+/** A check that lacks its verb. */
 class CheckValue {
   readonly authorizer: Authorizer;
   readonly asked: Omit<Attributes, "verb">;
@@ -36,7 +39,7 @@ class CheckValue {
 class AuthorizerValue {
   readonly authorizer: Authorizer;
   readonly user: UserInfo;
-  /** Of the resource that the request is for; `undefined` where another user is asked about. */
+  /** The check for the request's own resource; `undefined` where another user is checked. */
   readonly requestResource: CheckValue | undefined;
 
   constructor(authorizer: Authorizer, user: UserInfo, requestResource: CheckValue | undefined) {
@@ -54,7 +57,7 @@ class AuthorizerValue {
     return new CheckValue(this.authorizer, { ...blank, user: this.user, group });
   }
 
-  /** The same questions about a service account. */
+  /** Returns the same checks for a service account. */
   serviceAccount(namespace: string, name: string): AuthorizerValue {
     if (dnsSubdomain(name).length > 0) throw new Error("Invalid service account name");
     if (dnsLabel(namespace).length > 0) throw new Error("Invalid service account namespace");
@@ -64,7 +67,7 @@ class AuthorizerValue {
   }
 }
 
-/** What a request's expressions know as `authorizer`. */
+/** Makes the value of `authorizer` for the expressions of a request. */
 export function authorizerValue({ authorizer, user, row, subresource, namespace, name }: WriteContext): object {
   const asked = { ...blank, user, group: row.group, resource: row.plural, subresource, namespace, name };
   return new AuthorizerValue(authorizer, user, new CheckValue(authorizer, asked));
@@ -101,7 +104,7 @@ export function registerAuthorizer(environment: Environment): void {
       (one: CheckValue, value: string) => one.with({ [field]: value }),
     );
   }
-  // RBAC does not look at selectors.
+  // RBAC ignores selectors.
   for (const name of ["fieldSelector", "labelSelector"]) {
     environment.registerFunction(`AuthorizerCheck.${name}(string): AuthorizerCheck`, (one: CheckValue) => one);
   }

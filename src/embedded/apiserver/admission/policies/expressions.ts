@@ -1,4 +1,4 @@
-/** Expressions of policies and of match conditions. @see https://kubernetes.io/docs/reference/using-api/cel/ */
+/** Evaluates the expressions of policies and of match conditions. @see https://kubernetes.io/docs/reference/using-api/cel/ */
 import type { Environment } from "@marcbachmann/cel-js";
 import type { AdmissionAttributes, KubeObject } from "../../hooks.ts";
 import { celEnvironment } from "../../cel/environment.ts";
@@ -9,12 +9,12 @@ import { reviewRequest } from "../admission-review.ts";
 import { authorizerValue, registerAuthorizer } from "./authorizer.ts";
 import { withoutMessages } from "./message-literals.ts";
 
-/** Before the dot of `jsonpatch.escapeKey`. */
+/** The value in front of the dot of `jsonpatch.escapeKey`. */
 class JsonPatchNamespace {
   readonly name = "jsonpatch";
 }
 
-/** What expressions see, by name. */
+/** The variables that expressions see, by name. */
 export type Scope = Record<string, unknown>;
 
 type Program = (scope: Scope) => unknown;
@@ -43,12 +43,12 @@ function program(expression: string): Program {
   return made;
 }
 
-/** A key as a step of a JSON pointer. */
+/** Escapes a key for a JSON pointer. */
 function escapeKey(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** @throws Error in the server's words when it fails */
+/** Evaluates an expression. @throws Error in the server's words when it fails */
 export function evaluate(expression: string, scope: Scope): unknown {
   try {
     return program(expression)(scope);
@@ -68,7 +68,7 @@ export interface Variable {
   readonly expression: string;
 }
 
-/** What the expressions of one request see; variables are evaluated when they are asked for, once. */
+/** Makes the variables of a request's expressions; those of a policy are evaluated once, when they are first used. */
 export function scopeOf(attributes: AdmissionAttributes, { params, variables = [] }: ScopeOptions = {}): Scope {
   const { context, object, oldObject } = attributes;
   const { object: _, oldObject: __, uid: ___, ...request } = reviewRequest(attributes, "");

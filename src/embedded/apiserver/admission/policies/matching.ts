@@ -1,4 +1,4 @@
-/** Which policies a request concerns, and with which parameters. */
+/** Finds the policies that apply to a request, and their parameters. */
 import { labelSelector } from "../../../../resource/selector.ts";
 import type { AdmissionAttributes, Equivalents, KindRow, KubeObject } from "../../hooks.ts";
 import { type Match, matchOf, seenAs } from "../equivalent.ts";
@@ -6,10 +6,13 @@ import { isExempt, matchesSelectors } from "../rule-match.ts";
 import { evaluate, scopeOf } from "./expressions.ts";
 import type { BindingSpec, BoundPolicy, Constraints, NamedRule, ParamKind, PolicySpec } from "./policy.ts";
 
-/** The kind that a paramKind names, where it is served. */
+/** Returns the kind that a paramKind names, if it is served. */
 export type KindOf = (kind: ParamKind) => KindRow | undefined;
 
-/** As what a policy or a binding is about the request, whatever it is where it says nothing; `undefined` when it is not. */
+/**
+ * Returns how a policy or binding matches the request; without match constraints it matches every request.
+ * `undefined` when it does not match.
+ */
 export function policyMatch(
   constraints: Constraints | undefined,
   attributes: AdmissionAttributes,
@@ -28,16 +31,16 @@ export function policyMatch(
   return resourceRules.length === 0 ? "own" : match(resourceRules);
 }
 
-/** The request as a policy sees it. What only a converter elsewhere could convert, is seen as it was sent. */
+/** Returns the request as a policy sees it; objects that only a conversion webhook could convert stay as they were sent. */
 export function seenByPolicy(match: Match, attributes: AdmissionAttributes): AdmissionAttributes {
   const seen = seenAs(match, attributes);
   return seen instanceof Promise ? attributes : seen;
 }
 
-/** Why a policy or a binding cannot be used: what `failurePolicy` is about. */
+/** Thrown when a policy or binding cannot be used, which is where `failurePolicy` applies. */
 export class PolicyProblem extends Error {}
 
-/** What a binding's expressions are run with, one after the other; `undefined` stands for no parameters. */
+/** Returns the parameters with which a binding's expressions run, one after the other; `undefined` stands for none. */
 export function paramsOf(
   { spec: policy }: BoundPolicy,
   { paramRef }: BindingSpec,
@@ -78,7 +81,7 @@ export function unknownKind({ apiVersion, kind }: ParamKind): PolicyProblem {
   return new PolicyProblem(`failed to find resource referenced by paramKind: '${shown}'`);
 }
 
-/** @throws Error when a condition fails and none is false */
+/** Evaluates match conditions. @throws Error when a condition fails and none is false */
 export function conditionsOf(
   { matchConditions = [] }: Pick<PolicySpec, "matchConditions">,
   attributes: AdmissionAttributes,

@@ -1,10 +1,10 @@
-/** `Object.spec{replicas: 1}` and `JSONPatch{op: "add"}` as maps, which is what they come to as JSON. */
+/** Rewrites `Object.spec{replicas: 1}` and `JSONPatch{op: "add"}` as maps, which have the same JSON. */
 
 const tokens =
   /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_][\w.]*|[{}[\]()]|\s+|[\s\S]/g;
 const message = /^(Object|JSONPatch)(\.\w+)*$/;
 
-/** The expression with maps in place of the messages that mutating policies make. */
+/** Returns the expression with maps in place of the messages of mutating policies. */
 export function withoutMessages(expression: string): string {
   if (!/\b(Object|JSONPatch)\b/.test(expression)) return expression;
   const all = expression.match(tokens) ?? [];
@@ -25,7 +25,7 @@ export function withoutMessages(expression: string): string {
   return made;
 }
 
-/** Whether a name stands where a field of a message is named: after the brace or a comma, or there after the mark of an optional. */
+/** Whether a name stands at the place of a field name: after the brace or a comma, or there after the mark of an optional. */
 function isFirst(all: readonly string[], index: number): boolean {
   const before = all.slice(0, index).filter((one) => one.trim() !== "");
   const last = before.at(-1) === "?" ? before.at(-2) : before.at(-1);

@@ -17,15 +17,15 @@ interface Problem {
 }
 
 export interface PolicyRun {
-  /** Only those that want to be asked again. */
+  /** Whether only policies run that ask for reinvocation. */
   readonly isAgain: boolean;
 }
 
 /**
- * Changes the object as the policies say.
+ * Applies the policies to the object.
  *
- * @returns whether it is another one now
- * @throws StatusError when a policy fails and must not
+ * @returns whether the object changed
+ * @throws StatusError when a policy fails and its failure is not ignored
  */
 export function applyPolicies(
   policies: readonly BoundPolicy[],
@@ -136,7 +136,7 @@ function denied(attributes: AdmissionAttributes, problems: readonly Problem[]): 
   });
 }
 
-/** Optional values that are empty are left out of what holds them. */
+/** Converts a value to JSON; empty optionals are omitted. */
 function fromCel(value: unknown): unknown {
   if (typeof value === "bigint") return Number(value);
   if (value instanceof Date) return value.toISOString();

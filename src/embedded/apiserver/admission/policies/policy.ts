@@ -1,4 +1,7 @@
-/** Admission policies and their bindings as they are stored. @see https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/ */
+/**
+ * Reads admission policies and their bindings from the storage. @see
+ * https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
+ */
 import type { Fields, KubeObject, Reader } from "../../hooks.ts";
 import type { Rule } from "../webhook.ts";
 import type { Variable } from "./expressions.ts";
@@ -70,7 +73,7 @@ export interface BoundPolicy extends Bound<PolicySpec> {
 
 const group = "admissionregistration.k8s.io";
 
-/** The policies that have bindings, by name. */
+/** Returns the policies that have bindings, by name. */
 export function policiesOf(reader: Reader, kind: "validating" | "mutating"): readonly BoundPolicy[] {
   const bindings = reader.list({ group, plural: `${kind}admissionpolicybindings` });
   if (bindings.length === 0) return [];

@@ -21,7 +21,7 @@ interface Denial {
   readonly reason?: string | undefined;
 }
 
-/** Runs the policies; the first denial counts. @throws StatusError */
+/** Runs the policies; the first denial decides. @throws StatusError */
 export function checkPolicies(
   policies: readonly BoundPolicy[],
   attributes: AdmissionAttributes,
@@ -76,7 +76,7 @@ function deniedBy(policy: BoundPolicy, binding: Bound<BindingSpec>, around: Arou
         attributes.context.warn(`Validation failed for ${who}: ${message}`);
       }
     }
-    // Whatever the actions: without its annotation a request cannot be told about.
+    // This holds for all actions, because without its annotation a request cannot be audited.
     if (isStrict) denials.push(...failures.annotations.map((message) => ({ ...place, message })));
   }
   return denials;
@@ -85,7 +85,7 @@ function deniedBy(policy: BoundPolicy, binding: Bound<BindingSpec>, around: Arou
 interface Failure {
   readonly message: string;
   readonly reason?: string | undefined;
-  /** The expression itself failed. */
+  /** Whether the expression itself failed. */
   readonly isError?: boolean;
 }
 
@@ -129,7 +129,7 @@ function failureOf(validation: Validation, scope: Scope): Failure | undefined {
   return { message, reason: validation.reason };
 }
 
-/** Too long and more than a line is as good as nothing. */
+/** A message that is longer, or that has several lines, is ignored. */
 const longest = 5 * 1024;
 
 function said(expression: string | undefined, scope: Scope): string {

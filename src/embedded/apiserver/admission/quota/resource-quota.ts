@@ -1,4 +1,7 @@
-/** ResourceQuota: what is asked for is booked before it is stored. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/ */
+/**
+ * ResourceQuota: charges a request to the quotas before the object is stored. @see
+ * https://kubernetes.io/docs/concepts/policy/resource-quotas/
+ */
 import type { AdmissionAttributes, Fields, KubeObject } from "../../hooks.ts";
 import { inner } from "../../validation/fill.ts";
 import { refusal } from "../plugin.ts";
@@ -14,7 +17,7 @@ export interface Booking {
 /**
  * Checks a write against the quotas of its namespace.
  *
- * @returns what has to be booked for it
+ * @returns what must be charged for it
  * @throws StatusError 403 when a quota does not allow it
  */
 export function bookings(attributes: AdmissionAttributes): Booking[] {

@@ -1,4 +1,4 @@
-/** Which objects a quota is about. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/#quota-scopes */
+/** Decides which objects count towards a quota. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/#quota-scopes */
 import type { Fields, KubeObject } from "../../hooks.ts";
 import { each, has, inner } from "../../validation/fill.ts";
 
@@ -8,7 +8,7 @@ export interface Requirement {
   readonly values?: readonly string[];
 }
 
-/** All of them must hold. */
+/** Returns the requirements of a quota, all of which must hold. */
 export function requirementsOf(quota: KubeObject): Requirement[] {
   const spec = inner(quota, "spec");
   const named = ((spec["scopes"] ?? []) as string[]).map((scopeName) => ({ scopeName, operator: "Exists" }));

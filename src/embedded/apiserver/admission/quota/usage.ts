@@ -1,4 +1,4 @@
-/** What objects use of quotas. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/ */
+/** Computes what objects use of quotas. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/ */
 import type { AdmissionAttributes, KindRow, KubeObject } from "../../hooks.ts";
 import { each, inner } from "../../validation/fill.ts";
 import { podResources } from "../pod-resources.ts";
@@ -7,15 +7,15 @@ import { classOf } from "../storage-rules.ts";
 import { podScope, type Requirement } from "./scopes.ts";
 import type { Quantity } from "../../schema/quantity.ts";
 
-/** How the objects of one kind count. */
+/** Counts the objects of one kind. */
 export interface Evaluator {
-  /** Whether a write may change what is used. */
+  /** Whether a write may change the usage. */
   handles(attributes: AdmissionAttributes): boolean;
-  /** Whether a name in a quota is about these objects. */
+  /** Whether a resource name in a quota refers to these objects. */
   counts(name: string): boolean;
   usage(object: KubeObject, now: number): ResourceList;
   matches?(requirement: Requirement, object: KubeObject): boolean;
-  /** What the object does not say although the quota needs it. */
+  /** Returns what the object does not specify although the quota needs it. */
   missing?(names: readonly string[], object: KubeObject): string | undefined;
 }
 
@@ -39,7 +39,7 @@ const podNames = new Set([
   "pods",
   ...["cpu", "memory", "ephemeral-storage"].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 ]);
-/** Every container has to say these where a quota counts them. */
+/** Every container must specify these where a quota limits them. */
 const obligatory = ["cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
 
 const pods: Evaluator = {
@@ -83,7 +83,7 @@ const pods: Evaluator = {
   },
 };
 
-/** Not Kubernetes' own, such as `requests.nvidia.com/gpu`. */
+/** Whether the name is not one of Kubernetes' own, such as `requests.nvidia.com/gpu`. */
 function isExtended(name: string): boolean {
   return name.includes("/") && !name.includes("kubernetes.io/");
 }
@@ -181,7 +181,7 @@ function requested(claim: KubeObject): ReturnType<ResourceList["get"]> {
 
 const billion = 1_000_000_000n;
 
-/** Rounded up to a whole number. */
+/** Rounds a quantity up to a whole number. */
 function wholeOf(quantity: Quantity | undefined): Quantity | undefined {
   if (quantity === undefined || quantity.nanos % billion === 0n) return quantity;
   return { ...quantity, nanos: (quantity.nanos / billion + 1n) * billion };

@@ -1,4 +1,4 @@
-/** How webhook configurations and admission policies are shown. */
+/** The table columns of webhook configurations and admission policies. */
 import type { Fields, KubeObject } from "../../hooks.ts";
 import { type Cell, at, count, get, name, selector, sinceCreation } from "../cell.ts";
 

@@ -1,4 +1,4 @@
-/** How the kinds of the apps group are shown. */
+/** The table columns of kinds of the apps group. */
 import type { KubeObject } from "../../hooks.ts";
 import { type Cell, at, containers, get, labels, name, selector, sinceCreation } from "../cell.ts";
 

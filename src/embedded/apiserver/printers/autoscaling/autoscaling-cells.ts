@@ -1,4 +1,4 @@
-/** How scalers are shown. */
+/** The table columns of autoscalers. */
 import type { Fields, KubeObject } from "../../hooks.ts";
 import { type Cell, at, get, list, name, sinceCreation, some } from "../cell.ts";
 
@@ -38,7 +38,7 @@ function metric(spec: Fields, status: Fields): string {
   return `${prefix}${percent(current["averageUtilization"], "<unknown>")}/${percent(goal["averageUtilization"], "<auto>")}`;
 }
 
-/** The older version keeps one percentage instead of a list. */
+/** Reads the older version, which has one percentage instead of a list. */
 function percentage(object: KubeObject): string {
   const goal = get(object, "spec.targetCPUUtilizationPercentage");
   if (goal === undefined || goal === null) return get(object, "spec.metrics") ? metrics(object) : "<none>";

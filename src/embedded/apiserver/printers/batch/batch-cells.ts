@@ -1,4 +1,4 @@
-/** How the kinds of the batch group are shown. */
+/** The table columns of kinds of the batch group. */
 import type { KubeObject } from "../../hooks.ts";
 import { age, humanDuration } from "../age.ts";
 import { type Cell, at, containers, count, get, list, name, selector, sinceCreation } from "../cell.ts";

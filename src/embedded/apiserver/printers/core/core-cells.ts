@@ -1,4 +1,4 @@
-/** How the kinds of the core group are shown. */
+/** The table columns of kinds of the core group. */
 import type { Fields, KubeObject } from "../../hooks.ts";
 import { age } from "../age.ts";
 import { at, type Cell, containers, count, get, labels, list, name, sinceCreation, some } from "../cell.ts";
@@ -29,7 +29,7 @@ function storageClass(object: KubeObject): unknown {
   );
 }
 
-/** Terminating, once it is to go. */
+/** Shows the phase, or `Terminating` once the object is being deleted. */
 const phase: Cell = (object) =>
   object.metadata.deletionTimestamp ? "Terminating" : (get(object, "status.phase") ?? "");
 

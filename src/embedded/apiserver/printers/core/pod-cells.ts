@@ -1,4 +1,4 @@
-/** How pods are shown. */
+/** The table columns of pods. */
 import type { Fields, KubeObject } from "../../hooks.ts";
 import { age } from "../age.ts";
 import { at, type Cell, get, list, name, sinceCreation } from "../cell.ts";

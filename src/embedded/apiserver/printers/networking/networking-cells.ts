@@ -1,4 +1,4 @@
-/** How the kinds of the networking group are shown. */
+/** The table columns of kinds of the networking group. */
 import type { Fields, KubeObject } from "../../hooks.ts";
 import { type Cell, at, get, list, name, selector, sinceCreation } from "../cell.ts";
 import { balancers } from "../core/core-cells.ts";

@@ -1,4 +1,4 @@
-/** How the kinds of the storage group are shown. */
+/** The table columns of kinds of the storage group. */
 import { type Cell, at, count, get, list, name, sinceCreation } from "../cell.ts";
 
 export const storageCells: Readonly<Record<string, readonly Cell[]>> = {
