@@ -1,4 +1,4 @@
-/** A listener that sees the certificates of its clients, which Bun's own server does not show. */
+/** A listener that sees its clients' certificates, which Bun's own server does not expose. */
 import { X509Certificate } from "node:crypto";
 import {
   createSecureServer,
@@ -16,25 +16,25 @@ export interface CertificateListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string };
-  /** Whose certificates name users, PEM. */
+  /** The authority (PEM) whose certificates identify users. */
   readonly clientAuthority: string;
   readonly answer: (request: Request, connection: Connection) => Promise<Response>;
 }
 
-/** What listens, whichever way. */
+/** A listener of either kind. */
 export interface Listener {
   readonly port: number;
   stop(): Promise<void>;
 }
 
-/** @throws Error when the address cannot be had. */
+/** Starts to listen. @throws Error when the address is not available. */
 export async function listenWithCertificates(options: CertificateListenerOptions): Promise<Listener> {
   const { tls, clientAuthority, answer } = options;
   const server = createSecureServer({
     ...tls,
     ca: clientAuthority,
     requestCert: true,
-    // Who has none may have a token.
+    // A client without a certificate may have a token.
     rejectUnauthorized: false,
     allowHTTP1: true,
   });
@@ -87,7 +87,7 @@ async function serve(
     }
     response.end();
   } catch {
-    // The client went away in the middle of its request.
+    // The client disconnected in the middle of its request.
     response.stream?.close();
   }
 }
@@ -98,14 +98,14 @@ async function webRequest(request: Http2ServerRequest, signal: AbortSignal): Pro
     if (name.startsWith(":") || value === undefined) continue;
     headers.set(name, Array.isArray(value) ? value.join(", ") : value);
   }
-  // HTTP/2 has it beside the headers.
+  // HTTP/2 has it as a pseudo-header.
   if (request.authority) headers.set("host", request.authority);
   const { method } = request;
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of method === "GET" || method === "HEAD" ? [] : request) {
     chunks.push(chunk as Uint8Array);
-    // Enough to be told that it is too large: the rest is not waited for.
+    // This is enough to detect that the body is too large; the rest is not read.
     if ((size += (chunk as Uint8Array).length) > largestBody) break;
   }
   const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };
@@ -114,7 +114,7 @@ async function webRequest(request: Http2ServerRequest, signal: AbortSignal): Pro
 
 const users = new WeakMap<object, { readonly user: UserInfo | undefined }>();
 
-/** The user of a certificate: CN is the name, each O a group. */
+/** Returns the user of a certificate: CN is the name, each O a group. */
 function userOf(request: Http2ServerRequest): UserInfo | undefined {
   const socket = (request.stream?.session?.socket ?? request.socket) as TLSSocket;
   const known = users.get(socket);

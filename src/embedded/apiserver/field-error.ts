@@ -1,4 +1,4 @@
-/** Errors of fields, worded as Kubernetes words them. */
+/** Errors of fields in the words of Kubernetes. */
 
 export type FieldErrorType =
   | "Required"
@@ -14,15 +14,15 @@ export type FieldErrorType =
   | "NotFound"
   | "Internal";
 
-/** One thing that is wrong with one field. */
+/** An error of one field. */
 export interface FieldError {
   readonly type: FieldErrorType;
-  /** Such as `spec.containers[0].name`. */
+  /** The path, such as `spec.containers[0].name`. */
   readonly field: string;
-  /** Left out of the message when `undefined`; use `null` for Go's nil. */
+  /** The invalid value; the message omits `undefined`. Use `null` for Go's nil. */
   readonly badValue?: unknown;
   readonly detail: string;
-  /** The bad value is a struct of Go, whose fields are written in their order; maps are sorted. @default false */
+  /** Whether the value is a Go struct, whose fields keep their order; maps are sorted. @default false */
   readonly isStruct?: boolean;
 }
 
@@ -43,24 +43,24 @@ const words: Readonly<Record<FieldErrorType, string>> = {
 
 const withoutValue: ReadonlySet<FieldErrorType> = new Set(["Required", "Forbidden", "TooLong", "TooShort", "Internal"]);
 
-/** The cause's reason in a `Status`. */
+/** Returns the reason of the cause in a `Status`. */
 export function causeReason(type: FieldErrorType): string {
   return type === "Internal" ? "InternalError" : `FieldValue${type}`;
 }
 
-/** The message without the field. */
+/** Returns the message without the field. */
 export function errorBody(error: FieldError): string {
   const { type, badValue, detail, isStruct = false } = error;
   const value = withoutValue.has(type) || badValue === undefined ? "" : `: ${quoted(badValue, isStruct)}`;
   return `${words[type]}${value}${detail === "" ? "" : `: ${detail}`}`;
 }
 
-/** `field: message`. */
+/** Returns `field: message`. */
 export function errorText(error: FieldError): string {
   return `${error.field}: ${errorBody(error)}`;
 }
 
-/** `NotSupported` with the values that are, in the given order. */
+/** Makes a `NotSupported` error that lists the supported values in the given order. */
 export function notSupported(
   field: string,
   badValue: unknown,
@@ -77,12 +77,12 @@ function quoted(value: unknown, isStruct: boolean): string {
   return isStruct ? escapedJson(JSON.stringify(value)) : goJson(value);
 }
 
-/** What Go decodes as an integer of 64 bits and not as a float. */
+/** Whether Go decodes the value as a 64-bit integer and not as a float. */
 export function isInteger(value: unknown): boolean {
   return Number.isInteger(value) && Math.abs(value as number) < 2 ** 63;
 }
 
-/** A number as Go's `%v` writes it: floats with an exponent from 21 digits down to four places behind the point. */
+/** Formats a number like Go's `%v`: floats get an exponent from 21 digits on, and from the fifth decimal place on. */
 export function goNumber(value: number): string {
   if (isInteger(value)) return String(value);
   const [mantissa = "", power = ""] = value.toExponential().split("e");
@@ -91,7 +91,7 @@ export function goNumber(value: number): string {
   return `${mantissa}e${power[0]}${power.slice(1).padStart(2, "0")}`;
 }
 
-/** Go's `%q`. */
+/** Quotes a text like Go's `%q`. */
 export function goQuoted(text: string): string {
   let quotedText = '"';
   for (const character of text) {
@@ -121,7 +121,7 @@ function unprintable(character: string, code: number): string {
   return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/** JSON as Go writes it: `<`, `>` and `&` escaped, keys of maps sorted. */
+/** Encodes JSON as Go does: `<`, `>` and `&` are escaped, keys of maps are sorted. */
 export function goJson(value: unknown): string {
   return escapedJson(JSON.stringify(sorted(value)));
 }

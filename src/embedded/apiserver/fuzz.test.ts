@@ -37,7 +37,7 @@ async function send(method: string, path: string, { type = "application/json", b
   return server.fetch(new Request(`http://server${path}`, { method, headers: { "content-type": type }, ...init }));
 }
 
-/** The two answers of 500 that the real server gives to such requests too. */
+/** The two responses with status 500 that the real server gives to such requests too. */
 const known =
   /resourceVersion should not be set on objects to be created|strconv.ParseUint|failed to create typed patch/;
 

@@ -1,7 +1,7 @@
-/** Where the parts of the API server meet: objects, rows of the kinds table, and what is plugged in per kind. */
+/** The interfaces between the parts of the API server: objects, rows of the kinds table, and what is plugged in per kind. */
 import type { FieldError } from "./field-error.ts";
 
-/** A JSON object that the request owns: it may be changed in place. */
+/** A JSON object that belongs to the request, which may change it in place. */
 export type Fields = Record<string, unknown>;
 
 export interface ObjectMetadata extends Fields {
@@ -37,17 +37,17 @@ export interface KubeObject extends Fields {
 }
 
 export interface GroupVersionKind {
-  /** `""` for the core group. */
+  /** The group; `""` for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
 }
 
-/** As discovery shows it. */
+/** A subresource as discovery shows it. */
 export interface Subresource {
-  /** Such as `status`. */
+  /** The name, such as `status`. */
   readonly name: string;
-  /** The kind that its path takes, where it is another than the resource's own. */
+  /** The kind that its path takes, where it differs from the resource's own. */
   readonly responseKind: GroupVersionKind;
   readonly verbs: readonly string[];
 }
@@ -62,20 +62,23 @@ export interface KindRow extends GroupVersionKind {
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
   readonly subresources: readonly Subresource[];
-  /** The version that objects of this kind are kept in: for built-in kinds that of the first row of the same group and kind. */
+  /**
+   * The version in which objects of this kind are stored; for built-in kinds that of the first row of the same group
+   * and kind.
+   */
   readonly storageVersion: string;
   readonly storageVersionHash: string;
-  /** Set for rows that come from a CustomResourceDefinition. */
+  /** Whether the row comes from a CustomResourceDefinition. */
   readonly custom: boolean;
 }
 
-/** Reading other objects while one is checked; the objects are shared and must not be changed. */
+/** Reads other objects while one is checked; the objects are shared and must not be changed. */
 export interface Reader {
   get(resource: ResourceName, key: { readonly namespace?: string; readonly name: string }): KubeObject | undefined;
   list(resource: ResourceName, namespace?: string): readonly KubeObject[];
 }
 
-/** Names a resource whatever its version. */
+/** Names a resource in any version. */
 export interface ResourceName {
   readonly group: string;
   readonly plural: string;
@@ -88,37 +91,37 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What somebody asks for, as an authorizer sees it. */
+/** The attributes of a request, as an authorizer sees it. */
 export interface Attributes {
   readonly user: UserInfo;
-  /** Such as `list`; of a path that names no resource the method in lower case. */
+  /** The verb, such as `list`; for a path that names no resource it is the method in lower case. */
   readonly verb: string;
-  /** It asks for a resource, and not for a bare path such as `/healthz`. */
+  /** Whether the path names a resource, and is not one such as `/healthz`. */
   readonly isResource: boolean;
   readonly path: string;
-  /** `""` for the core group. */
+  /** The group; `""` for the core group. */
   readonly group: string;
   readonly resource: string;
-  /** `""` for the object itself. */
+  /** The subresource; `""` for the object itself. */
   readonly subresource: string;
-  /** `""` where the path has none. */
+  /** The namespace; `""` where the path has none. */
   readonly namespace: string;
-  /** `""` for the whole collection. */
+  /** The name; `""` for the whole collection. */
   readonly name: string;
 }
 
-/** One rule, as it stands in a role; lists that are absent are empty. */
+/** A rule of a role; an absent list is empty. */
 export interface PolicyRule {
   readonly verbs?: readonly string[] | null;
   readonly apiGroups?: readonly string[] | null;
-  // With subresources as in `pods/log`; `*/log` is that of every resource.
+  // A subresource is written as in `pods/log`; `*/log` stands for that of every resource.
   readonly resources?: readonly string[] | null;
-  /** Empty for every name. */
+  /** The names; empty for every name. */
   readonly resourceNames?: readonly string[] | null;
   readonly nonResourceURLs?: readonly string[] | null;
 }
 
-/** A role as a binding names it. */
+/** The reference to a role in a binding. */
 export interface RoleReference {
   readonly kind: string;
   readonly name: string;
@@ -126,38 +129,38 @@ export interface RoleReference {
 
 export interface Decision {
   readonly allowed: boolean;
-  /** Why, where there is something to tell: a binding that permits it, or roles that are missing. */
+  /** The reason, if there is one: the binding that permits the request, or roles that are missing. */
   readonly reason: string;
 }
 
-/** The rules that concern a user in a namespace. */
+/** The rules that apply to a user in a namespace. */
 export interface UserRules {
   readonly rules: readonly PolicyRule[];
-  /** Roles that bindings name and that are not there. */
+  /** Roles that bindings name and that do not exist. */
   readonly missing: readonly RoleReference[];
 }
 
 export interface Authorizer {
   authorize(asked: Attributes): Decision;
-  /** @param namespace `""` for what holds in the whole cluster alone */
+  /** Returns the user's rules. @param namespace `""` for those that apply to the whole cluster */
   rulesFor(user: UserInfo, namespace: string): UserRules;
-  /** The rules of a role; `undefined` when there is none of the name. @param namespace of a `Role` */
+  /** Returns the rules of a role; `undefined` when it does not exist. @param namespace the namespace of a `Role` */
   roleRules(role: RoleReference, namespace: string): readonly PolicyRule[] | undefined;
 }
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
-/** What is known about the write that is under way. */
+/** The context of the write that is under way. */
 export interface WriteContext {
   readonly row: KindRow;
   readonly operation: Operation;
-  /** `""` for the object itself. */
+  /** The subresource; `""` for the object itself. */
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
   readonly user: UserInfo;
   readonly dryRun: boolean;
-  /** RFC 3339 in whole seconds. */
+  /** The time as RFC 3339 in whole seconds. */
   readonly now: string;
   readonly reader: Reader;
   readonly authorizer: Authorizer;
@@ -175,67 +178,67 @@ export interface WriteContext {
  * subresource, and on create it has dropped `status`.
  */
 export interface KindBehaviour {
-  /** Defaults that the schema does not carry. */
+  /** Adds defaults that the schema does not have. */
   readonly default?: (object: KubeObject, context: WriteContext) => void;
   readonly prepareForCreate?: (object: KubeObject, context: WriteContext) => void;
   readonly prepareForUpdate?: (next: KubeObject, old: KubeObject, context: WriteContext) => void;
-  /** Metadata included. */
+  /** Validates a new object, including its metadata. */
   readonly validateCreate?: (object: KubeObject, context: WriteContext) => readonly FieldError[];
-  /** Metadata included; `context.subresource` says through which path. */
+  /** Validates an update, including metadata; `context.subresource` tells through which path it comes. */
   readonly validateUpdate?: (next: KubeObject, old: KubeObject, context: WriteContext) => readonly FieldError[];
-  /** Of what is about to be stored, `old` being what is changed: what is allowed and questionable. */
+  /** Returns warnings about what is about to be stored, `old` being the object before. */
   readonly warnings?: (object: KubeObject, old: KubeObject | undefined, subresource: string) => readonly string[];
-  /** Selectable fields besides `metadata.name` and `metadata.namespace`: each as the text a selector compares with. */
+  /** The selectable fields besides `metadata.name` and `metadata.namespace`: each as the text that a selector compares. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
 }
 
-/** One request as admission sees it; the object may be replaced by mutating admission. */
+/** A request as admission sees it; mutating admission may replace the object. */
 export interface AdmissionAttributes {
   readonly context: WriteContext;
-  /** Absent on DELETE. */
+  /** The new object; absent for DELETE. */
   object: KubeObject | undefined;
-  /** Absent on CREATE. */
+  /** The existing object; absent for CREATE. */
   readonly oldObject: KubeObject | undefined;
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions with apiVersion and kind. */
   readonly options: Fields;
-  /** The version that the objects are in, where a rule means another than the request's. */
+  /** The version of the objects, where a rule matches another one than the request's. */
   readonly matched?: KindRow;
 }
 
-/** Each throws a StatusError to refuse; `undefined` when nobody is to be asked, so that no promise is made then. */
+/** Each throws a StatusError to reject the request; `undefined` when no check is necessary, which saves a promise. */
 export interface Admission {
   mutate(attributes: AdmissionAttributes): Promise<void> | undefined;
   validate(attributes: AdmissionAttributes): Promise<void> | undefined;
 }
 
-/** Another version, or group, in which the objects of a kind are served. */
+/** Another version or group in which the objects of a kind are served. */
 export interface Equivalent {
   readonly row: KindRow;
-  /** An object of the request's version in this one. */
+  /** Converts an object of the request's version to this one. */
   convert(object: KubeObject): KubeObject | Promise<KubeObject>;
   /**
-   * An object of this version, completed, in that of the request.
+   * Converts a changed object of this version to that of the request.
    *
-   * @param before what it was made from: keeps what this version does not tell
+   * @param before the object that it was made from, which has what this version cannot express
    */
   revert(object: KubeObject, before: KubeObject): KubeObject | Promise<KubeObject>;
 }
 
 export type Equivalents = (row: KindRow) => readonly Equivalent[];
 
-/** What admission stands on. */
+/** What admission needs. */
 export interface AdmissionOptions {
   readonly reader: Reader;
-  /** Writes a status of the server's own. */
+  /** Writes a status on behalf of the server. */
   readonly setStatus: (
     resource: ResourceName,
     change: { readonly object: KubeObject; readonly status: Fields },
   ) => void;
-  /** A kind that is served. */
+  /** Returns a served kind. */
   readonly kindOf: (kind: { readonly apiVersion: string; readonly kind: string }) => KindRow | undefined;
   readonly equivalents: Equivalents;
   /**
-   * An object with fields laid over it, as server-side apply lays them.
+   * Merges fields over an object as server-side apply does.
    *
    * @throws Error in the server's words when they do not fit
    */
@@ -251,11 +254,11 @@ export interface ColumnDefinition {
   readonly priority: number;
 }
 
-/** How a kind is shown as a `Table`. */
+/** Prints a kind as a `Table`. */
 export interface Printer {
   readonly columns: readonly ColumnDefinition[];
-  /** The order of a list's rows. @default that of the list */
+  /** The order of the rows of a list. @default that of the list */
   readonly order?: (one: KubeObject, other: KubeObject) => number;
-  /** The cells of one object; `now` in milliseconds, for ages. */
+  /** Returns the cells of one object; `now` in milliseconds is for ages. */
   cells(object: KubeObject, now: number): unknown[];
 }

@@ -1,4 +1,4 @@
-/** The server behind TLS on an address, with certificates and a kubeconfig of its own. */
+/** Serves the API over TLS on an address, with its own certificates and kubeconfig. */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -15,10 +15,10 @@ import { writePrivate } from "../../platform/private-file.ts";
 export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now" | "aggregatesRoles"> {
   /** @default 127.0.0.1 */
   readonly host?: string | undefined;
-  /** 0 takes a free one. @default 0 */
+  /** The port; 0 takes a free one. @default 0 */
   readonly port?: number | undefined;
   /**
-   * Whose client certificates name users, PEM; a request costs about twice the time then.
+   * The authority (PEM) whose client certificates identify users; requests then cost about twice the time.
    *
    * @default none: users have tokens
    */
@@ -27,23 +27,23 @@ export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history"
 
 export interface ListeningApiServer extends AsyncDisposable {
   readonly server: ApiServer;
-  /** `https://host:port` */
+  /** The address, `https://host:port`. */
   readonly url: string;
-  /** Whose certificate the server shows: PEM. */
+  /** The authority of the server's certificate (PEM). */
   readonly authority: string;
-  /** With the authority and a token of the administrator: YAML. */
+  /** A kubeconfig (YAML) with the authority and a token of the administrator. */
   readonly kubeconfig: string;
   stop(): Promise<void>;
 }
 
-/** What clients know the server by: kept with the data, so that a kubeconfig stays good over a restart. */
+/** What clients identify the server by. It is stored with the data, so that a kubeconfig stays valid over a restart. */
 interface Credentials {
   readonly authority: Certificate;
-  /** Of the administrator. */
+  /** The administrator's token. */
   readonly token: string;
-  /** Signs the tokens of service accounts: base64. */
+  /** The secret that signs tokens of service accounts, as base64. */
   readonly secret: string;
-  /** The last port, so that a free one is the same free one after a restart. */
+  /** The last port, so that a restart takes the same free port again. */
   readonly port?: number;
 }
 
@@ -55,9 +55,10 @@ const authorityName = "binnacle";
 /**
  * Starts a server that listens.
  *
- * Requests of web pages, and those for names that are not its own, are refused.
+ * It rejects requests from web pages, and those for host names other than its own.
  *
- * @throws Error when the address is taken or cannot be had, or is not of this machine alone and clients need no certificate.
+ * @throws Error when the address is taken or not available, or when it is reachable from other machines and clients
+ * need no certificate.
  */
 export async function listenApiServer(options: ListenOptions = {}): Promise<ListeningApiServer> {
   const host = options.host ?? "127.0.0.1";
@@ -111,7 +112,7 @@ export async function listenApiServer(options: ListenOptions = {}): Promise<List
 }
 
 interface ServeOptions {
-  /** The port was asked for: another will not do. */
+  /** Whether this port was requested, so that no other will do. */
   readonly isFixed: boolean;
   readonly tls: { readonly cert: string; readonly key: string };
   readonly clientAuthority: string | undefined;
@@ -137,7 +138,7 @@ function serve(hostname: string, port: number, { tls, answer }: ServeOptions): L
     // Watches are silent for minutes.
     idleTimeout: 0,
     tls,
-    // What is a little too large is told so by the server itself; the rest is cut off while it comes.
+    // The server itself reports a body that is slightly too large; a larger one is cut off while it arrives.
     maxRequestBodySize: largestBody + 1024 * 1024,
     fetch: (request) => answer(request, overHttp2),
   });
@@ -165,7 +166,7 @@ function keepCredentials(data: string | undefined, credentials: Credentials): vo
   const file = join(data, "credentials.json");
   const text = JSON.stringify(credentials);
   makePrivate(file);
-  // Where nothing changed a full disk is no reason not to start.
+  // Where nothing changed, a full disk does not prevent the start.
   if (!existsSync(file) || readFileSync(file, "utf8") !== text) writePrivate(file, text);
 }
 

@@ -1,4 +1,4 @@
-/** What the core asks of the parts that know schemas, patches, rules, admission and printing. */
+/** The interfaces through which the core uses schemas, patches, rules, admission and printing. */
 import type { FieldError } from "./field-error.ts";
 import type {
   Admission,
@@ -14,10 +14,10 @@ import type {
 import type { ReplicasPaths } from "./patch/scale-managers.ts";
 import type { ScaleFields } from "./schema/scale-values.ts";
 
-/** Owned by the part that resolves schemas; the core only passes it on. */
+/** Belongs to the part that resolves schemas; the core only passes it on. */
 export type SchemaHandle = object;
 
-/** An object in another version of its kind; `undefined` when that is not served. */
+/** Converts an object to another version of its kind; `undefined` when that is not served. */
 export type ConvertVersion = (
   object: KubeObject,
   apiVersion: string,
@@ -25,20 +25,20 @@ export type ConvertVersion = (
 
 export interface ManagedFieldsRequest {
   readonly schema: SchemaHandle;
-  /** `undefined` when the object is being created. */
+  /** The live object; `undefined` when it is being created. */
   readonly live: KubeObject | undefined;
   readonly next: KubeObject;
-  /** `next` has empty lists or maps. @default false */
+  /** Whether `next` has empty lists or maps. @default false */
   readonly hasEmpty?: boolean;
   readonly manager: string;
   readonly operation: "Update";
   readonly subresource: string;
   readonly apiVersion: string;
-  /** RFC 3339 in whole seconds. */
+  /** The time as RFC 3339 in whole seconds. */
   readonly now: string;
   /** Paths that the write cannot change. */
   readonly resetFields: readonly (readonly string[])[];
-  /** @default as if all versions were alike */
+  /** Converts between versions. @default all versions are alike */
   readonly convert?: ConvertVersion | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface ApplyRequest {
   readonly kind?: string;
   readonly now: string;
   readonly resetFields: readonly (readonly string[])[];
-  /** @default as if all versions were alike */
+  /** Converts between versions. @default all versions are alike */
   readonly convert?: ConvertVersion | undefined;
 }
 
@@ -61,9 +61,9 @@ export interface Decoded {
   readonly object: KubeObject;
   /** Why it cannot be decoded, in the server's words. */
   readonly error: string | undefined;
-  /** Such as `unknown field "spec.x"`. */
+  /** The unknown fields, such as `unknown field "spec.x"`. */
   readonly unknown: readonly string[];
-  /** It has empty lists or maps, which storage does not keep. */
+  /** Whether it has empty lists or maps, which storage does not keep. */
   readonly hasEmpty: boolean;
 }
 
@@ -78,20 +78,22 @@ export interface Schemas {
   rows(): readonly KindRow[];
   builtIn(kind: GroupVersionKind): SchemaHandle | undefined;
   custom(openApi: Fields, row: KindRow): SchemaHandle;
-  /** The object as its type is decoded and encoded again, without what the type does not know. */
-  /** `value` when it comes from parsed values and not from text: errors are worded differently. */
+  /**
+   * Decodes the object as its type and encodes it again, without unknown fields. With `value` the object comes from
+   * parsed values, whose error messages differ from those of text.
+   */
   decode(schema: SchemaHandle, object: KubeObject, from: "json" | "value"): Decoded;
-  /** Without empty lists and maps, as storage gives it back. */
+  /** Removes empty lists and maps, as storage does. */
   stored(schema: SchemaHandle, object: KubeObject): KubeObject;
-  /** With its fields in the order they are written in. */
+  /** Puts the fields into the order in which they are written. */
   ordered(schema: SchemaHandle, object: KubeObject): KubeObject;
   applyDefaults(schema: SchemaHandle, object: KubeObject): void;
-  /** `only` leaves everything but the status unchecked. */
+  /** Validates an object; `only` restricts this to the status. */
   validate(schema: SchemaHandle, object: KubeObject, options: ValidateOptions): readonly FieldError[];
-  /** The documents of `/openapi/v3`, as JSON. */
+  /** Returns a document of `/openapi/v3` as JSON. */
   openApiV3(path: string): Uint8Array | undefined;
   openApiV3Paths(): readonly string[];
-  /** As JSON. */
+  /** Returns the document as JSON. */
   openApiV2(): Uint8Array;
   openApiV2Protobuf(): Uint8Array;
   openApiV3Hash(path: string): string | undefined;
@@ -99,18 +101,18 @@ export interface Schemas {
 
 /** None of these changes its arguments; each throws a StatusError. */
 export interface Patches {
-  /** What strict decoding finds in a JSON patch. */
+  /** Returns what strict decoding finds in a JSON patch. */
   strictErrors(operations: unknown): readonly string[];
   json(object: KubeObject, operations: unknown): KubeObject;
   merge(object: KubeObject, patch: unknown): KubeObject;
   strategic(schema: SchemaHandle, object: KubeObject, patch: unknown): KubeObject;
   apply(request: ApplyRequest): KubeObject;
-  /** An object with fields laid over it, as apply lays them, without owners of fields. */
+  /** Merges fields over an object as apply does, without owners of fields. */
   lay(schema: SchemaHandle, object: KubeObject, over: KubeObject): KubeObject;
   updateManagedFields(request: ManagedFieldsRequest): KubeObject;
-  /** The managers of a scale, from those of the object. */
+  /** Derives the managers of a scale from those of its object. */
   scaleEntries(entries: readonly Fields[] | undefined, paths: ReplicasPaths): Fields[] | undefined;
-  /** The managers of an object, from its own and those of its scale. */
+  /** Derives the managers of an object from its own and those of its scale. */
   scaledEntries(
     entries: readonly Fields[] | undefined,
     scale: readonly Fields[] | undefined,
@@ -121,7 +123,7 @@ export interface Patches {
 export interface Machinery {
   readonly schemas: Schemas;
   readonly patches: Patches;
-  /** Reads bodies of a built-in kind in protobuf; `undefined` where the kind has no such form. */
+  /** Returns a decoder of protobuf bodies of a built-in kind; `undefined` where the kind has no such encoding. */
   protobuf(row: {
     readonly group: string;
     readonly version: string;
@@ -129,10 +131,10 @@ export interface Machinery {
     readonly custom: boolean;
   }): ((bytes: Uint8Array) => Fields) | undefined;
   behaviourOf(row: KindRow): KindBehaviour;
-  /** The rules that hold for the metadata of every object in a namespace. */
+  /** Validates the metadata of any object in a namespace. */
   validateMetadata(object: KubeObject): readonly FieldError[];
   createAdmission(options: AdmissionOptions): Admission;
-  /** Custom objects in another version of theirs. */
+  /** Converts custom objects to another version of their kind. */
   convert(
     definition: KubeObject,
     objects: readonly KubeObject[],

@@ -29,7 +29,7 @@ async function call(method: string, path: string, body?: unknown, type = "applic
   };
 }
 
-/** The events of a watch that has seen `count` of them. */
+/** Returns the events of a watch after it has seen `count` of them. */
 async function watched(path: string, count: number): Promise<{ type: string; object: KubeObject }[]> {
   const abort = new AbortController();
   const response = await server.fetch(new Request(`http://server${path}`, { signal: abort.signal }));

@@ -1,4 +1,4 @@
-/** The embedded Kubernetes API server: `fetch(request) → Response`, with or without a socket before it. */
+/** The embedded Kubernetes API server: `fetch(request) → Response`, with or without a socket in front of it. */
 import { TokenAuthority } from "./authentication/tokens.ts";
 import { type Connection, identify } from "./authentication/identify.ts";
 import { Impersonation } from "./authentication/impersonate.ts";
@@ -35,49 +35,55 @@ import { setOwnStatus } from "./verbs/own-status.ts";
 import { wiredMachinery } from "./wired-machinery.ts";
 
 export interface ApiServerOptions {
-  /** A folder that keeps the objects over a restart. @default none: they end with the process */
+  /** A folder in which the objects survive a restart. @default none: they end with the process */
   readonly data?: string | undefined;
-  /** How much of the past a watch can begin at. @default 10,000 events of each kind, 5 minutes */
+  /** How far back a watch can begin. @default 10,000 events of each kind, 5 minutes */
   readonly history?: Partial<HistoryLimits> | undefined;
-  /** In milliseconds. @default Date.now */
+  /** The current time in milliseconds. @default Date.now */
   readonly now?: (() => number) | undefined;
   /** Users by bearer token. @default none */
   readonly users?: ReadonlyMap<string, UserInfo> | undefined;
-  /** Signs the tokens of service accounts. @default random: they end with the process */
+  /** Derives the key that signs tokens of service accounts. @default random: tokens end with the process */
   readonly tokenSecret?: Uint8Array | undefined;
-  /** Fills ClusterRoles that gather the rules of others, which no API server does by itself. @default false */
+  /** Fills ClusterRoles that aggregate the rules of others, which no API server does by itself. @default false */
   readonly aggregatesRoles?: boolean | undefined;
-  /** `host:port`, as clients reach the server. @default 127.0.0.1:6443 */
+  /** The address `host:port` under which clients reach the server. @default 127.0.0.1:6443 */
   readonly address?: string | undefined;
 }
 
-/** An object came, changed or went; it must not be changed. */
+/** An object was added, changed or deleted; it must not be changed. */
 export interface ObjectChange {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  /** As it is stored; of a deleted one its last state. */
+  /** The object as it is stored; for a deletion its last state. */
   readonly object: KubeObject;
   /** The state before, if there was one. */
   readonly old: KubeObject | undefined;
 }
 
 export interface ApiServer extends AsyncDisposable {
-  /** @param connection who sent it, as far as the connection tells; @default an administrator, for calls in process */
+  /**
+   * Serves a request. @param connection the sender, as far as the connection identifies it; @default an
+   * administrator, for calls in process
+   */
   fetch(request: Request, connection?: Connection): Promise<Response>;
-  /** Forgets the changes up to a version: watches from before it are answered 410. @default every change */
+  /** Forgets the changes up to a version; watches from before it get 410. @default every change */
   compact(version?: number): void;
-  /** Tells of every object of every kind, then of every change, as it happens: for who shares the process. @returns what ends it. */
+  /**
+   * Reports every object of every kind, then every change as it happens, to listeners in the process. @returns a
+   * function that ends it.
+   */
   follow(listener: (change: ObjectChange) => void): () => void;
   /** Ends the watches and closes the storage. */
   stop(): Promise<void>;
 }
 
-/** May do everything, as whoever holds the process may. */
+/** May do everything, like anyone who controls the process. */
 export const administrator: UserInfo = {
   username: "kubernetes-admin",
   groups: ["system:masters", "system:authenticated"],
 };
 
-/** Starts a server; nothing listens. */
+/** Creates a server that does not listen. */
 export function createApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
   return Promise.resolve(new EmbeddedServer(options, wiredMachinery));
 }
@@ -200,18 +206,18 @@ class EmbeddedServer implements ApiServer {
       warnings,
     };
     return dispatch(call).catch((error: unknown) => {
-      // What is refused for its media type never came as far as a warning.
+      // A request that is rejected for its media type never got as far as a warning.
       if (error instanceof StatusError)
         return answerStatus(request, error.status, error.status.code === 415 ? {} : { warnings });
       throw error;
     });
   }
 
-  /** What is no resource. @throws StatusError */
+  /** Serves a path that is no resource. @throws StatusError */
   #answerPath(request: Request, { url, path }: { readonly url: URL; readonly path: string }): Response {
     const { registry, storage, machinery, tokens } = this.#kernel;
     const address = this.#address;
-    // These answer whatever the method.
+    // These are served for any method.
     const open =
       health(url, storage.problem) ??
       openApi(request, path, { registry, storage, schemas: machinery.schemas }) ??
@@ -227,9 +233,9 @@ class EmbeddedServer implements ApiServer {
   }
 
   /**
-   * Who sends the request, or whom they act as, once they are known to be allowed to.
+   * Returns the sender, or the user that it impersonates, after authorizing the request.
    *
-   * @throws StatusError 401 or 403, whether or not there is anything at the path.
+   * @throws StatusError 401 or 403, whether or not the path is served.
    */
   #authorized(request: Request, { path, query }: ReadUrl, connection: Connection): UserInfo {
     const { tokens, authorizer } = this.#kernel;
@@ -249,7 +255,7 @@ function servedAs({ method }: Request, { name, watchPath }: Target, { row }: Res
   return method === "GET" && (name === "" || watchPath) ? "listRoute" : "route";
 }
 
-/** Names that would be steps of a path. @throws StatusError 400 */
+/** Rejects names that would be steps of a path. @throws StatusError 400 */
 function checkName(name: string): void {
   if (name === "." || name === "..") throw badRequest(`name may not be '${name}'`);
   if (name.includes("/") || name.includes("%"))

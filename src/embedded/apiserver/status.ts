@@ -1,4 +1,4 @@
-/** `Status` objects: the answers that say what went wrong. @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/ */
+/** `Status` objects, which report errors. @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/ */
 import type { KubeObject } from "./hooks.ts";
 import { causeReason, errorBody, errorText, type FieldError } from "./field-error.ts";
 
@@ -28,7 +28,7 @@ export interface Status {
   readonly code: number;
 }
 
-/** Thrown anywhere on a request's way: the request is answered with this `Status`. */
+/** Thrown anywhere on the way of a request, whose response is then this `Status`. */
 export class StatusError extends Error {
   readonly status: Status;
 
@@ -49,7 +49,7 @@ export class StatusError extends Error {
   }
 }
 
-/** What a `Status` is about: the plural in most errors, the kind in `Invalid`. */
+/** What a `Status` refers to: the plural in most errors, the kind in `Invalid`. */
 interface Subject {
   readonly group: string;
   readonly plural: string;
@@ -72,7 +72,7 @@ export function notFound(subject: Subject, name: string): StatusError {
   return new StatusError(404, "NotFound", { message, details: about(subject, name) });
 }
 
-/** @param existing what stands in the way */
+/** Makes the error. @param existing the object that exists already */
 export function alreadyExists(subject: Subject, name: string, existing?: KubeObject): StatusError {
   const state = existing?.metadata.deletionTimestamp === undefined ? "" : "object is being deleted: ";
   const message = `${state}${qualified(subject)} "${name}" already exists`;
@@ -94,7 +94,7 @@ export function methodNotAllowed(): StatusError {
   return new StatusError(405, "MethodNotAllowed", { message, details: {} });
 }
 
-/** In the words of what serves custom objects. */
+/** Uses the words of the server of custom objects. */
 export function verbNotSupported(subject: Subject, verb: string): StatusError {
   const message = `${verb} is not supported on resources of kind "${qualified(subject)}"`;
   return new StatusError(405, "MethodNotAllowed", { message, details: { group: subject.group, kind: subject.plural } });

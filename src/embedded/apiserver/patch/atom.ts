@@ -1,38 +1,38 @@
-/** A schema as merging sees it: what may be owned apart, and what only as a whole. */
+/** A schema as merging sees it: which parts of a value can be owned on their own, and which only as a whole. */
 import type { Schema } from "../schema/schema.ts";
 import type { Named } from "./field-set.ts";
 
 export type ScalarType = "numeric" | "string" | "boolean" | "untyped";
 
 export interface ListAtom {
-  /** Otherwise it is owned as a whole. */
+  /** Whether items can be owned one by one; otherwise the list is owned as a whole. */
   readonly associative: boolean;
-  /** None for a set. */
+  /** The keys of a list map; empty for a set. */
   readonly keys: readonly string[];
   readonly element: Atom;
 }
 
 export interface MapAtom {
   readonly atomic: boolean;
-  /** The declared field, or what any other key holds; `undefined` when it may not be there. */
+  /** Returns the type of a declared field, or that of any other key; `undefined` when the key is not allowed. */
   typeOf(key: string): Atom | undefined;
   declares(key: string): boolean;
-  /** Nothing is declared and anything may be there. */
+  /** Whether nothing is declared, so that anything is allowed. */
   readonly deduced: boolean;
 }
 
-/** What a value may be: at least one of the three. */
+/** The shapes that a value may have, at least one of the three. */
 export interface Atom extends Named {
   readonly scalar: ScalarType | undefined;
   readonly list: ListAtom | undefined;
   readonly map: MapAtom | undefined;
-  /** Of a field of a list map's items. */
+  /** The default of a field that is a key of a list map. */
   readonly default: unknown;
 }
 
 export type Shape = "map" | "scalar" | "list";
 
-/** How a value is treated: by what it is where that is allowed, otherwise by what is. */
+/** Returns how to treat a value: by its own shape where that is allowed, otherwise by the allowed one. */
 export function shapeOf(atom: Atom, value: unknown): Shape {
   if (Array.isArray(value)) {
     if (atom.list) return "list";
@@ -44,7 +44,7 @@ export function shapeOf(atom: Atom, value: unknown): Shape {
 
 const simple = { default: undefined, hasField: () => false, at: () => undefined };
 
-/** Anything, owned as a whole. */
+/** Any value, owned as a whole. */
 const untyped: Atom = {
   ...simple,
   scalar: "untyped",
@@ -54,7 +54,7 @@ const untyped: Atom = {
   map: { atomic: true, typeOf: () => untyped, declares: () => false, deduced: false },
 };
 
-/** Anything: lists as a whole, maps by key. */
+/** Any value: lists as a whole, maps by key. */
 const deduced: Atom = {
   ...simple,
   scalar: "untyped",
@@ -63,10 +63,10 @@ const deduced: Atom = {
 };
 
 const known = new WeakMap<Schema, Atom>();
-/** Of schemas below one that keeps unknown fields. */
+/** The atoms of schemas inside one that preserves unknown fields. */
 const knownInside = new WeakMap<Schema, Atom>();
 
-/** The atom of a schema; `preserve` inside a schema that keeps unknown fields. */
+/** Returns the atom of a schema; `preserve` is set inside a schema that preserves unknown fields. */
 export function atomOf(schema: Schema, preserve = false): Atom {
   const inside = preserve || (schema.preserveUnknown && schema.go === undefined);
   const cache = inside ? knownInside : known;

@@ -1,10 +1,10 @@
-/** Sets of paths: what a manager owns. Never changed once they are shared. */
+/** Sets of paths, which managers own. A set that is shared never changes. */
 import { compareElements, isField, printElement } from "./path-element.ts";
 
-/** `FieldsV1` of managedFields. */
+/** The form `FieldsV1` of managedFields. */
 export type FieldsV1 = { readonly [element: string]: FieldsV1 };
 
-/** Says which steps are fields of a struct; see `FieldSet.withNamedFields`. */
+/** Tells which steps are fields of a struct; see `FieldSet.withNamedFields`. */
 export interface Named {
   hasField(element: string): boolean;
   at(element: string): Named | undefined;
@@ -12,14 +12,14 @@ export interface Named {
 
 export class FieldSet {
   readonly members: Set<string> = new Set();
-  /** Never empty ones. */
+  /** None of them is empty. */
   readonly children: Map<string, FieldSet> = new Map();
 
   get empty(): boolean {
     return this.members.size === 0 && this.children.size === 0;
   }
 
-  /** Changes this set: only while it is being built. */
+  /** Adds a path. It changes this set, so it is only for sets that are being built. */
   insert([first, ...rest]: readonly string[]): void {
     if (first === undefined) return;
     if (rest.length === 0) this.members.add(first);
@@ -30,7 +30,7 @@ export class FieldSet {
     return this.members.has(element);
   }
 
-  /** What begins with `element`, without it. */
+  /** Returns the paths that begin with `element`, without it. */
   within(element: string): FieldSet | undefined {
     return this.children.get(element);
   }
@@ -61,7 +61,7 @@ export class FieldSet {
     return result;
   }
 
-  /** What is only here; a member of `other` does not take away what is inside it. */
+  /** Returns the paths that only this set has; a member of `other` does not remove what is inside it. */
   difference(other: FieldSet): FieldSet {
     if (other.empty) return this;
     const result = new FieldSet();
@@ -73,7 +73,7 @@ export class FieldSet {
     return result;
   }
 
-  /** What is only here; a member of `other` takes away what is inside it too. */
+  /** Returns the paths that only this set has; a member of `other` also removes what is inside it. */
   recursiveDifference(other: FieldSet): FieldSet {
     if (other.empty) return this;
     const result = new FieldSet();
@@ -86,7 +86,7 @@ export class FieldSet {
     return result;
   }
 
-  /** With the fields of structs that are on the way to its members: `a.b.c` brings `a` and `a.b`, unless they are maps. */
+  /** Adds the fields of structs on the way to the members: `a.b.c` adds `a` and `a.b`, unless they are maps. */
   withNamedFields(named: Named | undefined): FieldSet {
     const result = new FieldSet();
     for (const element of this.members) result.members.add(element);
@@ -97,7 +97,7 @@ export class FieldSet {
     return result;
   }
 
-  /** Every path, as a conflict prints it: members first, then what is inside. */
+  /** Yields every path as conflicts print it: members first, then the paths inside them. */
   *printed(prefix = ""): Generator<string> {
     for (const element of [...this.members].toSorted(compareElements)) yield prefix + printElement(element);
     for (const element of [...this.children.keys()].toSorted(compareElements)) {

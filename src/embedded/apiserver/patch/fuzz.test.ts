@@ -1,4 +1,4 @@
-/** Whatever clients send: an answer or a StatusError, never anything else, and arguments stay as they are. */
+/** Whatever clients send, the result is a value or a StatusError, and arguments stay as they are. */
 import { test } from "bun:test";
 import * as fc from "fast-check";
 import { customSchema } from "../schema/custom.ts";
@@ -72,7 +72,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** As a parsed body has it: `__proto__` is a field like any other. */
+/** Makes the text of an object as a parsed body has it, where `__proto__` is a field like any other. */
 function objectText(fields: readonly (readonly [string, unknown])[]): string {
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${JSON.stringify(field)}`).join(",")}}`;
 }

@@ -1,4 +1,4 @@
-/** JSON patch as the server applies it. @see https://datatracker.ietf.org/doc/html/rfc6902 */
+/** Applies JSON patches as the server does. @see https://datatracker.ietf.org/doc/html/rfc6902 */
 import { badRequest, StatusError } from "../status.ts";
 import { goQuoted } from "../field-error.ts";
 import { setField } from "../schema/set-field.ts";
@@ -10,12 +10,12 @@ const fields = new Set(["op", "path", "from", "value"]);
 const mostOperations = 10_000;
 
 /**
- * The document with the operations done; the argument stays as it is.
+ * Returns the document with the operations applied; the argument stays as it is.
  *
- * The server is more lenient than the standard: members of objects that are not there are null, so that they can be
- * tested, replaced and copied; a negative index counts from the end.
+ * The server is more lenient than the standard: missing members of objects are null, so that they can be tested,
+ * replaced and copied, and a negative index counts from the end.
  *
- * @throws StatusError 400 for what is no patch, 413 for too many operations, 422 when an operation fails
+ * @throws StatusError 400 for an invalid patch, 413 for too many operations, 422 when an operation fails
  */
 export function jsonPatch(document: unknown, patch: unknown): unknown {
   if (!Array.isArray(patch)) {
@@ -33,7 +33,7 @@ export function jsonPatch(document: unknown, patch: unknown): unknown {
   return root.document;
 }
 
-/** Unknown fields of the operations, as strict decoding names them. */
+/** Returns unknown fields of the operations, as strict decoding names them. */
 export function jsonPatchStrictErrors(patch: unknown): string[] {
   if (!Array.isArray(patch)) return [];
   return patch.flatMap((operation: unknown, index) =>
@@ -64,7 +64,7 @@ interface Root {
   document: Container;
 }
 
-/** Whether it could be done. */
+/** Applies an operation. @returns whether that was possible */
 function apply(root: Root, operation: Operation): boolean {
   const { op, path, from } = operation;
   const value = structuredClone(operation.value ?? null);
@@ -114,7 +114,7 @@ function indexOf(key: string, length: number): number | undefined {
   return counted >= 0 && counted < length ? counted : undefined;
 }
 
-/** `undefined` where there is no such item; members of objects are always there. */
+/** Reads a location; `undefined` when there is no such item. Members of objects always exist. */
 function read({ container, key }: Location): { readonly value: unknown } | undefined {
   if (!Array.isArray(container)) return { value: Object.hasOwn(container, key) ? container[key] : undefined };
   const index = indexOf(key, container.length);

@@ -1,4 +1,4 @@
-/** The annotation in which `kubectl apply` keeps what it applied on the client. */
+/** The annotation in which client-side `kubectl apply` stores what it applied. */
 import { goJson } from "../field-error.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Typed } from "./ownership.ts";
@@ -7,7 +7,7 @@ import { fieldSetOf } from "./typed-values.ts";
 
 export const lastAppliedKey = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** Printed paths that the live object still has as kubectl applied them; `undefined` without the annotation. */
+/** Returns the printed paths whose live values are still those that kubectl applied; `undefined` without the annotation. */
 export function allowedByLastApplied(live: Typed, apiVersion: string): ReadonlySet<string> | undefined {
   const text = (live.value as KubeObject).metadata.annotations?.[lastAppliedKey];
   if (!text) return undefined;
@@ -23,7 +23,7 @@ export function allowedByLastApplied(live: Typed, apiVersion: string): ReadonlyS
   return new Set(set.printed());
 }
 
-/** What the annotation says of an applied object. */
+/** Returns the annotation of an applied object. */
 export function lastAppliedOf(applied: Fields): string {
   const { metadata, ...rest } = applied;
   const { annotations, ...others } = (metadata ?? {}) as Fields;

@@ -1,4 +1,4 @@
-/** One object laid over another, as server-side apply does it, but without owners of fields. */
+/** Merges one object over another as server-side apply does, but without owners of fields. */
 import type { KubeObject } from "../hooks.ts";
 import type { Schema } from "../schema/schema.ts";
 import { type Atom, atomOf, shapeOf } from "./atom.ts";
@@ -6,7 +6,10 @@ import { mergeTyped } from "./typed-merge.ts";
 import { typeErrors } from "./typed-validate.ts";
 import { asList, asMap } from "./typed-values.ts";
 
-/** @throws Error when the upper one does not fit, or would replace what cannot be merged */
+/**
+ * Merges the objects. @throws Error when the upper one does not fit the schema, or would replace something that
+ * cannot be merged
+ */
 export function layOver(schema: Schema, object: KubeObject, over: KubeObject): KubeObject {
   const atom = atomOf(schema);
   const wrong = typeErrors(over, atom);
@@ -21,7 +24,7 @@ export function layOver(schema: Schema, object: KubeObject, over: KubeObject): K
   return mergeTyped(object, over, atom) as KubeObject;
 }
 
-/** The paths of what could only be replaced as a whole. */
+/** Returns the paths that could only be replaced as a whole. */
 function atomics(value: unknown, atom: Atom, path: string): string[] {
   const shape = shapeOf(atom, value);
   if (shape === "map" && asMap(value) !== undefined) {

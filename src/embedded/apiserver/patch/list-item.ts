@@ -1,8 +1,8 @@
-/** How an item of an associative list is told from the others. */
+/** Identifies the items of associative lists. */
 import type { ListAtom } from "./atom.ts";
 import { keyElement, valueElement } from "./path-element.ts";
 
-/** The step that leads to an item; an `Error` when it has none, which the caller reports. */
+/** Returns the path element of an item; an `Error` when it has none, which the caller reports. */
 export function itemElement(list: ListAtom, item: unknown): string | Error {
   return list.keys.length > 0 ? keyedElement(list, item) : setElement(item);
 }

@@ -1,8 +1,8 @@
-/** `metadata.managedFields` as sets by manager, and back in the server's order. */
+/** Converts `metadata.managedFields` to sets by manager, and back in the server's order. */
 import type { Fields } from "../hooks.ts";
 import { type FieldsV1, FieldSet } from "./field-set.ts";
 
-/** What one manager owns. */
+/** The fields of one manager. */
 export interface Managed {
   readonly set: FieldSet;
   readonly apiVersion: string;
@@ -10,7 +10,7 @@ export interface Managed {
   readonly time: string | undefined;
 }
 
-/** By what tells managers apart; see {@link managerKey}. Belongs to the request. */
+/** Managers by {@link managerKey}. The map belongs to one request. */
 export type Managers = Map<string, Managed>;
 
 export interface ManagerName {
@@ -20,7 +20,7 @@ export interface ManagerName {
   readonly subresource: string;
 }
 
-/** The JSON by which the server tells managers apart and orders them: who applies is the same in every version. */
+/** Returns the JSON by which the server identifies and orders managers; one that applies is the same in every version. */
 export function managerKey({ manager, operation, apiVersion, subresource }: ManagerName): string {
   return JSON.stringify({
     ...(manager === "" ? {} : { manager }),
@@ -30,12 +30,12 @@ export function managerKey({ manager, operation, apiVersion, subresource }: Mana
   });
 }
 
-/** Of one that {@link managerKey} made. */
+/** Parses a key that {@link managerKey} made. */
 export function managerName(key: string): ManagerName {
   return { manager: "", apiVersion: "", subresource: "", ...(JSON.parse(key) as object) } as ManagerName;
 }
 
-/** @returns `undefined` for what is not well formed */
+/** Parses managedFields. @returns `undefined` when they are malformed */
 export function decodeManagers(entries: readonly (Fields | null)[] | undefined): Managers | undefined {
   const managers: Managers = new Map();
   for (const entry of entries ?? []) {
@@ -54,13 +54,13 @@ export function decodeManagers(entries: readonly (Fields | null)[] | undefined):
   return managers;
 }
 
-/** Each path is that of a field, of an item by its keys, value or index, or of the whole. */
+/** Whether each path is that of a field, of an item by its keys, value or index, or of the whole. */
 function isWellFormed(fields: unknown): boolean {
   if (typeof fields !== "object" || fields === null) return false;
   return Object.entries(fields).every(([key, inner]) => (key === "." || /^[fkvi]:/.test(key)) && isWellFormed(inner));
 }
 
-/** Appliers first, then by time, name, version and subresource; `undefined` when there are none. */
+/** Orders appliers first, then by time, name, version and subresource; `undefined` when there are none. */
 export function encodeManagers(managers: Managers): Fields[] | undefined {
   if (managers.size === 0) return undefined;
   const entries = [...managers].map(([key, { set, apiVersion, applied, time }]) => {
@@ -93,7 +93,7 @@ function seconds(time: string | undefined): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
 }
 
-/** Fields that nobody owns. */
+/** Fields that nobody can own. */
 export const neverOwned: FieldSet = FieldSet.of([
   ["f:apiVersion"],
   ["f:kind"],
@@ -113,7 +113,7 @@ export const neverOwned: FieldSet = FieldSet.of([
 
 const maxUpdaters = 10;
 
-/** Puts the oldest updaters of each version together when there are more than ten. */
+/** Merges the oldest updaters of each version when there are more than ten. */
 export function capUpdaters(managers: Managers): void {
   const updaters = [...managers].filter(([, { applied }]) => !applied);
   let count = updaters.length;

@@ -5,9 +5,9 @@ import { asMap, type JsonMap } from "./typed-values.ts";
 import { setField } from "../schema/set-field.ts";
 
 /**
- * The document with the patch merged into it; the argument stays as it is.
+ * Returns the document with the patch merged into it; the argument stays as it is.
  *
- * @throws StatusError 400 for what is no patch
+ * @throws StatusError 400 for an invalid patch
  */
 export function mergePatch(document: unknown, patch: unknown): unknown {
   if (patch === null) throw badRequest("Invalid JSON Patch");
@@ -33,7 +33,7 @@ function merged(document: JsonMap, patch: JsonMap): JsonMap {
   return result;
 }
 
-/** Items of lists may be null; fields may not. */
+/** Items of lists may be null, fields may not. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   const fields = asMap(value);

@@ -1,4 +1,4 @@
-/** Who owns what after a write: the updater of structured-merge-diff. */
+/** Computes who owns which fields after a write, like the updater of structured-merge-diff. */
 import type { Atom } from "./atom.ts";
 import { FieldSet } from "./field-set.ts";
 import type { Managed, Managers } from "./managers.ts";
@@ -7,17 +7,17 @@ import { type Comparison, compareTyped, exclude } from "./typed-compare.ts";
 import { mergeTyped } from "./typed-merge.ts";
 import { equalValues, fieldSetOf, removeItems } from "./typed-values.ts";
 
-/** A value of one version. */
+/** A value in one version. */
 export interface Typed {
   readonly value: unknown;
   readonly atom: Atom;
 }
 
-/** What a version of the kind is like. */
+/** Describes the versions of a kind. */
 export interface Versions {
   /** The version of the request. */
   readonly apiVersion: string;
-  /** In another version; `undefined` when that is served no longer. */
+  /** Converts a value to another version; `undefined` when that is not served any more. */
   convert(typed: Typed, apiVersion: string): Typed | undefined;
   /** Fields that the write cannot change, by version. */
   ignored(apiVersion: string): FieldSet | undefined;
@@ -25,7 +25,7 @@ export interface Versions {
 
 export interface Conflict {
   readonly manager: string;
-  /** Printed paths. */
+  /** The printed paths. */
   readonly paths: readonly string[];
 }
 
@@ -41,12 +41,12 @@ interface Write {
   readonly live: Typed;
   readonly next: Typed;
   readonly versions: Versions;
-  /** The one that writes; its own entry is left alone. */
+  /** The manager that writes; its own entry stays as it is. */
   readonly manager: string;
   readonly force: boolean;
 }
 
-/** Takes what changed away from the others. Changes `managers`. @throws Conflicts unless forced */
+/** Removes changed fields from all other managers. It changes `managers`. @throws Conflicts unless forced */
 function takeOver(managers: Managers, { live, next, versions, manager, force }: Write): Comparison {
   const comparisons = new Map<string, Comparison>();
   const whole = compareTyped(live.value, next.value, live.atom);
@@ -93,7 +93,7 @@ interface Update {
   readonly manager: string;
 }
 
-/** Gives `manager` what an update changed. Changes `managers`. */
+/** Assigns the fields that an update changed to `manager`. It changes `managers`. */
 export function ownUpdate(managers: Managers, { live, next, versions, manager }: Update): void {
   reconcile(managers, live, versions);
   const { removed, modified, added } = takeOver(managers, { live, next, versions, manager, force: true });
@@ -113,7 +113,10 @@ interface Apply {
   readonly force: boolean;
 }
 
-/** Merges what is applied; the new value, or `undefined` when nothing changed. Changes `managers`. @throws Conflicts */
+/**
+ * Merges the applied value and changes `managers`. @returns the new value; `undefined` when nothing changed. @throws
+ * Conflicts
+ */
 export function ownApply(managers: Managers, { live, config, versions, manager, force }: Apply): unknown {
   reconcile(managers, live, versions);
   const merged = { value: mergeTyped(live.value, config.value, live.atom) ?? null, atom: live.atom };
@@ -134,7 +137,7 @@ interface Prune {
   readonly versions: Versions;
 }
 
-/** Without what was applied before, is applied no longer, and belongs to nobody else. */
+/** Removes what was applied before, is not applied any more, and belongs to nobody else. */
 function prune(merged: Typed, { managers, last, versions }: Prune): Typed {
   if (!last || last.set.empty) return merged;
   const converted = versions.convert(merged, last.apiVersion);
@@ -146,7 +149,7 @@ function prune(merged: Typed, { managers, last, versions }: Prune): Typed {
   pruned = versions.convert(pruned, last.apiVersion) ?? pruned;
   const left = fieldSetOf(pruned.value, atom).withNamedFields(atom);
   const whole = fieldSetOf(converted.value, atom).withNamedFields(atom);
-  // What was never applied by this manager is not its to remove.
+  // A manager cannot remove what it never applied.
   const gone = whole.difference(left).intersection(lastSet);
   const result = { value: removeItems(converted.value, gone, atom), atom };
   return versions.convert(result, versions.apiVersion) ?? result;
@@ -179,7 +182,7 @@ function addBackOwned({ merged, pruned, managers, first, versions }: AddBack): T
   return left;
 }
 
-/** Follows fields that are owned in another grain since a schema changed. */
+/** Adapts ownership to schema changes between atomic and granular fields. */
 function reconcile(managers: Managers, live: Typed, versions: Versions): void {
   for (const [key, managed] of managers) {
     const typed = managed.apiVersion === versions.apiVersion ? live : versions.convert(live, managed.apiVersion);

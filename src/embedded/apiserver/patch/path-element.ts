@@ -1,16 +1,16 @@
-/** Steps of the paths that managers of fields own, in the form in which managedFields spell them: `f:name`, `k:{…}`, `v:…`. */
+/** The elements of owned paths in the form of managedFields: `f:name`, `k:{…}`, `v:…`. */
 import { goJson, goQuoted } from "../field-error.ts";
 
 export function fieldElement(name: string): string {
   return `f:${name}`;
 }
 
-/** The item of a set. */
+/** Returns the element of an item of a set. */
 export function valueElement(value: unknown): string {
   return `v:${plainJson(value)}`;
 }
 
-/** The item of a list map; `keys` in any order. */
+/** Returns the element of an item of a list map; the order of `keys` does not matter. */
 export function keyElement(keys: readonly (readonly [string, unknown])[]): string {
   const sorted = keys.length === 1 ? keys : keys.toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `k:{${sorted.map(([name, value]) => `${plainJson(name)}:${plainJson(value)}`).join(",")}}`;
@@ -25,7 +25,7 @@ export function isField(element: string): boolean {
   return element.charCodeAt(0) === 102;
 }
 
-/** As conflicts print it: `.spec`, `[name="a"]`, `[="a"]`, `[0]`. */
+/** Prints an element as conflicts do: `.spec`, `[name="a"]`, `[="a"]`, `[0]`. */
 export function printElement(element: string): string {
   const rest = element.slice(2);
   if (element.startsWith("f:")) return `.${rest}`;
@@ -36,7 +36,7 @@ export function printElement(element: string): string {
   return `[${keys.map(([name, key]) => `${name}=${printValue(key)}`).join(",")}]`;
 }
 
-/** `value.ToString` of structured-merge-diff. */
+/** Prints a value like `value.ToString` of structured-merge-diff. */
 function printValue(value: unknown): string {
   if (typeof value === "string") return goQuoted(value);
   if (Array.isArray(value)) return `[${value.map(printValue).join(",")}]`;
@@ -47,7 +47,7 @@ function printValue(value: unknown): string {
 
 const order: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
 
-/** Fields first, then keys, values and indexes. */
+/** Orders fields first, then keys, values and indexes. */
 export function compareElements(a: string, b: string): number {
   if (a === b) return 0;
   const kind = (order[a[0]!] ?? 4) - (order[b[0]!] ?? 4);
@@ -68,7 +68,7 @@ function compareKeys(a: object, b: object): number {
   return left.length - right.length;
 }
 
-/** Of scalars: numbers, then strings, then booleans. */
+/** Orders scalars: numbers, then strings, then booleans. */
 function compareValues(a: unknown, b: unknown): number {
   const rank = (value: unknown): number => ["number", "string", "boolean"].indexOf(typeof value);
   if (rank(a) !== rank(b)) return rank(a) - rank(b);
@@ -76,7 +76,7 @@ function compareValues(a: unknown, b: unknown): number {
   return compareText(String(a), String(b));
 }
 
-/** By bytes of UTF-8, as Go does: by code points. */
+/** Compares the bytes of UTF-8 as Go does, which is the order of code points. */
 function compareText(a: string, b: string): number {
   return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

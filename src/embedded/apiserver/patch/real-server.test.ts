@@ -1,4 +1,4 @@
-/** Generated writes of several managers: the same ones against a real kube-apiserver. */
+/** Plays generated writes of several managers here and on a real kube-apiserver. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { assets, type ControlPlane, startControlPlane } from "../../../../tests/support/control-plane.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
@@ -11,7 +11,7 @@ import { serverSideApply } from "./server-side-apply.ts";
 import { strategicMergePatch } from "./strategic-merge-patch.ts";
 import { updateManagedFields } from "./update-managed-fields.ts";
 
-/** Deterministic choices. */
+/** Makes deterministic choices. */
 class Chance {
   #seed: number;
   constructor(seed: number) {
@@ -217,7 +217,7 @@ describe.skipIf(!bin)("patches against a real kube-apiserver", () => {
         continue;
       }
       expect(real.code, JSON.stringify([patch, real.code === 200 ? "" : real.body])).toBe(200);
-      // The server fills in defaults.
+      // The server adds defaults.
       const { metadata, spec } = mine as { metadata: Fields; spec: Fields };
       expect(real.body.spec).toMatchObject(spec);
       expect(real.body.metadata.labels ?? {}).toEqual((metadata.labels ?? {}) as Record<string, string>);

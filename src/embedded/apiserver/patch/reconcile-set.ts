@@ -1,8 +1,8 @@
-/** Sets that were written when a field was owned by parts, brought to a schema in which it is owned as a whole. */
+/** Adapts sets from a time when parts of a field could be owned to a schema in which it is owned as a whole. */
 import type { Atom } from "./atom.ts";
 import { FieldSet } from "./field-set.ts";
 
-/** The same set when nothing is to be changed. */
+/** Returns the adapted set; it is the same one when nothing changes. */
 export function reconcileWithSchema(set: FieldSet, atom: Atom): FieldSet {
   const whole: string[][] = [];
   visit(set, { atom, isWhole: false, path: [], whole });
@@ -13,7 +13,7 @@ export function reconcileWithSchema(set: FieldSet, atom: Atom): FieldSet {
 
 interface Place {
   readonly atom: Atom;
-  /** It is a member and nothing inside it is. */
+  /** Whether the value itself is a member and nothing inside it is. */
   readonly isWhole: boolean;
   readonly path: readonly string[];
   readonly whole: string[][];

@@ -1,4 +1,4 @@
-/** Fields that a path of a kind cannot write, so that nobody comes to own them through it. */
+/** Fields that a path of a kind cannot write, so that no manager comes to own them through it. */
 import type { KindRow } from "../hooks.ts";
 
 type Paths = readonly (readonly string[])[];
@@ -7,7 +7,7 @@ const spec = [["spec"]];
 const status = [["status"]];
 const metadataAndSpec = [["metadata"], ["spec"]];
 
-/** Where it is not what is usual: `resource/subresource`, the resource itself without the slash. */
+/** The exceptions, by `resource/subresource` or by the resource alone. */
 const others: Readonly<Record<string, Paths>> = {
   "certificatesigningrequests.certificates.k8s.io": [["spec"], ["status"]],
   "certificatesigningrequests.certificates.k8s.io/approval": [["spec"], ["status", "certificate"]],
@@ -28,7 +28,7 @@ const statusOnly: ReadonlySet<string> = new Set([
   "volumeattachments.storage.k8s.io",
 ]);
 
-/** The paths that a write through `subresource` leaves alone; `""` for the object itself. */
+/** Returns the fields that a write through `subresource` does not change; `""` stands for the object itself. */
 export function resetFields(row: KindRow, subresource: string): Paths {
   const resource = row.group === "" ? row.plural : `${row.plural}.${row.group}`;
   const own = others[subresource === "" ? resource : `${resource}/${subresource}`];

@@ -1,13 +1,13 @@
 /**
- * Who owns the number of replicas: the managers of an object as those of its scale, and back. Two managers of one name
- * may be left over, as on the real server, which tells them apart by versions that only one side of the way has.
+ * Translates the owners of the number of replicas between an object and its scale. Two managers of the same name may
+ * remain, as on the real server, which distinguishes them by versions that exist on only one side.
  */
 import type { Fields } from "../hooks.ts";
 import { FieldSet } from "./field-set.ts";
 import { decodeManagers, encodeManagers, type Managers } from "./managers.ts";
 import { fieldElement } from "./path-element.ts";
 
-/** Where each version of a kind keeps the number; `null` where it has none, `undefined` for a version that is not served. */
+/** The path of the number in each version of a kind; `null` where it has none, `undefined` for a version that is not served. */
 export type ReplicasPaths = (apiVersion: string) => readonly string[] | null | undefined;
 
 type Entries = readonly Fields[] | undefined;
@@ -15,7 +15,7 @@ type Entries = readonly Fields[] | undefined;
 const inScale = FieldSet.of([["spec", "replicas"].map(fieldElement)]);
 const scaleVersion = "autoscaling/v1";
 
-/** The entries of the scale of an object with these. */
+/** Returns the entries of the scale of an object with these entries. */
 export function scaleEntries(entries: Entries, paths: ReplicasPaths): Fields[] | undefined {
   const scale: Managers = new Map();
   for (const [key, managed] of decodeManagers(entries) ?? []) {
@@ -25,7 +25,7 @@ export function scaleEntries(entries: Entries, paths: ReplicasPaths): Fields[] |
   return encodeManagers(scale);
 }
 
-/** The entries of an object whose scale got these. */
+/** Returns the entries of an object whose scale now has these entries. */
 export function scaledEntries(
   entries: Entries,
   scale: Entries,

@@ -27,34 +27,34 @@ import {
 
 export interface ApplyOptions extends VersionOptions {
   readonly schema: Schema;
-  /** In the version of the request; `undefined` when it is to be created. */
+  /** The live object in the version of the request; `undefined` when it is to be created. */
   readonly live: KubeObject | undefined;
   /** What the client sent. */
   readonly applied: Fields;
   readonly manager: string;
   readonly force: boolean;
-  /** `""` for the object itself. */
+  /** The subresource; `""` for the object itself. */
   readonly subresource: string;
-  /** Of the request. */
+  /** The version of the request. */
   readonly apiVersion: string;
-  /** @default that of the live object, or whatever is applied */
+  /** The kind. @default that of the live object, otherwise whatever is applied */
   readonly kind?: string;
-  /** RFC 3339 in whole seconds. */
+  /** The time as RFC 3339 in whole seconds. */
   readonly now: string;
 }
 
 export interface Applied {
-  /** Before defaults; with managedFields. */
+  /** The object before defaults, with managedFields. */
   readonly object: KubeObject;
-  /** Whether anything but managedFields changed. */
+  /** Whether anything besides managedFields changed. */
   readonly changed: boolean;
 }
 
 /**
- * The object with what is applied merged into it and what its manager applied before and nobody else owns taken out.
+ * Merges the applied object into the live one, and removes what its manager applied before and nobody else owns.
  *
- * @throws StatusError 409 with the conflicts unless forced, 400 for another version, 500 for what does not fit the
- * schema: that is what the server answers
+ * @throws StatusError 409 with the conflicts unless forced, 400 for another version, and 500 for what does not fit
+ * the schema, as the real server does
  */
 export function serverSideApply(options: ApplyOptions): Applied {
   const { schema, applied, apiVersion, subresource, now } = options;
@@ -93,7 +93,7 @@ export function serverSideApply(options: ApplyOptions): Applied {
   return { object: syncLastApplied(object, options), changed: value !== undefined };
 }
 
-/** @throws StatusError 400 for an object of another kind or version, or with managers of its own */
+/** Checks the applied object. @throws StatusError 400 for another kind or version, or one that has managedFields */
 function checkApplied({ applied, apiVersion, live, kind }: ApplyOptions): void {
   const [group, version] = groupVersion(applied.apiVersion);
   const isKind = textOf(applied.kind) !== "" && applied.kind === (kind ?? live?.kind ?? applied.kind);
@@ -103,7 +103,10 @@ function checkApplied({ applied, apiVersion, live, kind }: ApplyOptions): void {
     throw badRequest("metadata.managedFields must be nil");
 }
 
-/** The managers of the live object, which has its managedFields taken off; what nobody owned before belongs to "before-first-apply". */
+/**
+ * Returns the managers of the live object and removes its managedFields; what nobody owned before belongs to
+ * "before-first-apply".
+ */
 function liveManagers(live: KubeObject, options: ApplyOptions): { managers: Managers; base: KubeObject } {
   const decoded = decodeManagers(live.metadata?.managedFields);
   if (!decoded) throw new StatusError(500, "", { message: "failed to decode managed fields: not well formed" });
@@ -122,7 +125,7 @@ interface KubectlApply {
   readonly options: ApplyOptions;
 }
 
-/** What kubectl applied on the client before is no conflict when it applies on the server. */
+/** Lets kubectl apply without conflicts on the server what it applied on the client before. */
 function ownApplyAsKubectl(managers: Managers, { options, ...apply }: KubectlApply): unknown {
   const before: Managers = new Map(managers);
   try {
@@ -141,7 +144,7 @@ function ownApplyAsKubectl(managers: Managers, { options, ...apply }: KubectlApp
   }
 }
 
-/** The annotation of client-side apply follows what kubectl applies on the server. */
+/** Updates the annotation of client-side apply when kubectl applies on the server. */
 function syncLastApplied(object: KubeObject, { manager, applied }: ApplyOptions): KubeObject {
   if (manager !== "kubectl" || !object.metadata.annotations?.[lastAppliedKey]) return object;
   const annotations = { ...object.metadata.annotations, [lastAppliedKey]: lastAppliedOf(applied) };
@@ -164,7 +167,7 @@ function finish(value: unknown, { schema, applied }: ApplyOptions): KubeObject {
   return object as KubeObject;
 }
 
-/** Metadata without the fields that cannot be read. */
+/** Returns metadata without the fields that cannot be read. */
 function wellFormed(metadata: Fields): ObjectMetadata {
   const { object, error } = decodeBuiltIn(objectMetaSchema(), metadata);
   if (error === undefined) return object as ObjectMetadata;
@@ -199,7 +202,7 @@ function nameOf(applied: Fields): string {
   return `${textOf(namespace)}/${textOf(name)}`;
 }
 
-/** Group and version as they are read: what is no text, or has too many parts, names none. */
+/** Parses group and version; what is not a string, or has too many parts, yields none. */
 function groupVersion(apiVersion: unknown): readonly [group: string, version: string] {
   const [group = "", version, ...more] = textOf(apiVersion).split("/");
   if (more.length > 0) return ["", ""];
@@ -208,7 +211,7 @@ function groupVersion(apiVersion: unknown): readonly [group: string, version: st
 
 function gvkOf({ apiVersion, kind }: Fields): string {
   const [group, version] = groupVersion(apiVersion);
-  // A version that cannot be read takes the kind along.
+  // A version that cannot be parsed invalidates the kind too.
   const isUnread = textOf(apiVersion).split("/").length > 2;
   return `${group}/${version}, Kind=${isUnread ? "" : textOf(kind)}`;
 }

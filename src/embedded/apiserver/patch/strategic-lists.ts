@@ -1,11 +1,11 @@
-/** Lists in a strategic merge patch: merged by a key or as sets, then ordered. */
+/** Merges and orders the lists of strategic merge patches: by a key, or as sets. */
 import { goPlain } from "../schema/go-format.ts";
 import { directive, type Fields, goTypeOf, identity, noMergeKey, unfit } from "./strategic-values.ts";
 
 export interface MergedList {
-  /** `""` for lists of scalars. */
+  /** The merge key; `""` for lists of scalars. */
   readonly mergeKey: string;
-  /** What its items are in Go. */
+  /** The Go type of the items. */
   readonly struct: string;
   /** Merges one item into another. */
   readonly merge: (original: Fields, patch: Fields) => Fields;
@@ -31,7 +31,7 @@ export function mergeSlices(original: unknown[], patch: unknown[], list: MergedL
   return inOrder(parts, { order: special.patch, serverOrder: special.original, mergeKey });
 }
 
-/** Whether they hold maps. @throws when they hold things of different types, or lists */
+/** Whether the lists hold maps. @throws when they hold different types, or lists */
 export function sameKind(...lists: readonly (readonly unknown[])[]): boolean {
   const types = new Set(lists.flatMap((list) => list.map(goTypeOf)));
   if (types.size === 0) throw unfit("no elements in any of the given slices");
@@ -40,7 +40,7 @@ export function sameKind(...lists: readonly (readonly unknown[])[]): boolean {
   return types.has("map[string]interface {}");
 }
 
-/** Does what `$patch` says of items, and takes those items out of the patch. */
+/** Applies the `$patch` directives of items, and removes these items from the patch. */
 function applyDirectives(
   original: Fields[],
   patch: Fields[],
@@ -77,7 +77,7 @@ function mergeItems(original: readonly Fields[], patch: readonly Fields[], { mer
 }
 
 interface Parts {
-  /** Items that the patch speaks of. */
+  /** Items that the patch names. */
   readonly named: unknown[];
   readonly others: unknown[];
 }
@@ -95,7 +95,7 @@ interface Order {
   readonly mergeKey: string;
 }
 
-/** The items of the patch in its order, between the others in the server's order where that says so. */
+/** Keeps the patch's items in its order, and the others between them in the server's order where that is given. */
 export function inOrder({ named, others }: Parts, { order, serverOrder, mergeKey }: Order): unknown[] {
   const rank = (list: readonly unknown[]): Map<unknown, number> => {
     const ranks = new Map<unknown, number>();

@@ -12,9 +12,9 @@ const deletePrefix = "$deleteFromPrimitiveList";
 const orderPrefix = "$setElementOrder";
 
 /**
- * The object with the patch merged into it; the arguments stay as they are.
+ * Returns the object with the patch merged into it; the arguments stay as they are.
  *
- * @throws StatusError 400 for what is no patch, 500 for patches that do not fit: that is what the server answers
+ * @throws StatusError 400 for an invalid patch, and 500 for one that does not fit the object, as the real server does
  */
 export function strategicMergePatch(schema: Schema, object: unknown, patch: unknown): unknown {
   if (!isFields(patch)) {
@@ -25,7 +25,7 @@ export function strategicMergePatch(schema: Schema, object: unknown, patch: unkn
   return mergeFields(structuredClone(object) as Fields, structuredClone(patch), schema);
 }
 
-/** Changes both. */
+/** Merges the fields; it changes both arguments. */
 function mergeFields(original: Fields, patch: Fields, schema: Schema | undefined): Fields {
   if (Object.hasOwn(patch, directive)) return wholeDirective(patch);
   applyRetainKeys(original, patch);
@@ -95,7 +95,7 @@ function applyRetainKeys(original: Fields, patch: Fields): void {
   for (const name of Object.keys(original)) if (!kept.has(name)) delete original[name];
 }
 
-/** Merges the lists whose order the patch sets, and takes them out of it. */
+/** Merges the lists whose order the patch sets, and removes them from the patch. */
 function applyOrders(original: Fields, patch: Fields, schema: Schema | undefined): void {
   for (const [name, order] of Object.entries(patch)) {
     if (!name.startsWith(orderPrefix)) continue;
@@ -172,7 +172,7 @@ function discardNulls(value: unknown): void {
   }
 }
 
-/** `undefined` when it is a directive itself. */
+/** Removes directives; `undefined` when the value is a directive itself. */
 function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
   if (!isFields(value)) return value;

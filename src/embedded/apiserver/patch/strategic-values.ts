@@ -1,4 +1,4 @@
-/** What both halves of strategic merge patches ask of JSON values. */
+/** Functions on JSON values that both halves of strategic merge patches share. */
 import { isInteger } from "../field-error.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { StatusError } from "../status.ts";
@@ -14,7 +14,7 @@ export function unfit(message: string): StatusError {
   return new StatusError(500, "", { message });
 }
 
-/** What tells an item from the others. */
+/** Returns what identifies an item. */
 export function identity(item: unknown, mergeKey: string): unknown {
   if (mergeKey === "") return item;
   if (!isFields(item)) throw unfit(`expected a map[string]interface {}, but received a ${goTypeOf(item)}`);

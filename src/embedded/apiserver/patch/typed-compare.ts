@@ -1,4 +1,4 @@
-/** What differs between two values under an atom. */
+/** Compares two values under an atom. */
 import { type Atom, type ListAtom, type MapAtom, shapeOf } from "./atom.ts";
 import { FieldSet } from "./field-set.ts";
 import { itemElement } from "./list-item.ts";
@@ -17,7 +17,7 @@ export function compareTyped(left: unknown, right: unknown, atom: Atom): Compari
   return comparison;
 }
 
-/** Without the fields of `ignored` and what is inside them. */
+/** Removes the fields of `ignored` and everything inside them. */
 export function exclude(comparison: Comparison, ignored: FieldSet | undefined): Comparison {
   if (!ignored || ignored.empty) return comparison;
   return {
@@ -33,9 +33,9 @@ interface Place {
   readonly path: readonly string[];
 }
 
-/** `undefined` is what is not there. */
+/** Compares two values; `undefined` is an absent one. */
 function compare(left: unknown, right: unknown, place: Place): void {
-  // Most of what is compared did not change, and is often the very same value.
+  // Most values have not changed, and are often the very same object.
   if (left === right) return;
   const { atom, comparison, path } = place;
   const leftShape = shapeOf(atom, left);
@@ -58,7 +58,7 @@ interface Pair {
   readonly place: Place;
 }
 
-/** Whether it was compared as a whole. */
+/** Compares two values of this shape. @returns whether they were compared as a whole */
 function compareAs(shape: "map" | "scalar" | "list", pair: Pair): boolean {
   const { left, right, place } = pair;
   if (shape === "map") {
@@ -108,7 +108,7 @@ function compareItems({ left, right, place: { comparison, path } }: Pair, list: 
     const place = { atom: list.element, comparison, path: inner };
     if (a.length <= 1 && b.length <= 1) compare(a[0], b[0], place);
     else if (a.length >= 2 && b.length >= 2) {
-      // Items that are there twice are owned together.
+      // Duplicate items are owned together.
       if (!equalValues(a, b)) comparison.modified.insert(inner);
     } else if (a.length >= 2) {
       if (b.length > 0) compare(undefined, b[0], place);

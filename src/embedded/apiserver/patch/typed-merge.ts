@@ -1,10 +1,10 @@
-/** Lays one value over another under an atom: nothing is removed, lists are ordered as the upper one orders them. */
+/** Merges one value over another under an atom: nothing is removed, and lists follow the order of the upper one. */
 import { type Atom, type ListAtom, type MapAtom, shapeOf } from "./atom.ts";
 import { itemElement } from "./list-item.ts";
 import { asList, asMap, ownField } from "./typed-values.ts";
 import { setField } from "../schema/set-field.ts";
 
-/** `undefined` is what is not there. */
+/** Merges two values; `undefined` is an absent one. */
 export function mergeTyped(left: unknown, right: unknown, atom: Atom): unknown {
   const shape = shapeOf(atom, right === undefined ? left : right);
   if (shape === "map") return mergeMaps(left, right, atom.map!);
@@ -35,7 +35,7 @@ function mergeMaps(left: unknown, right: unknown, map: MapAtom): unknown {
 interface Indexed {
   readonly items: readonly unknown[];
   readonly elements: readonly string[];
-  /** Of items that are there twice: `null`, since those are not merged. */
+  /** The items by their element; duplicate ones are `null`, because they are not merged. */
   readonly found: ReadonlyMap<string, unknown>;
 }
 
@@ -77,7 +77,7 @@ function mergeLists(left: unknown, right: unknown, list: ListAtom): unknown {
         next = shared.shift();
         continue;
       }
-      // Shared, but another one comes first in the upper list.
+      // Both lists have the item, but another one comes first in the upper list.
       if (r.found.has(ours) && next !== undefined && next !== ours) {
         i++;
         continue;

@@ -1,11 +1,11 @@
-/** Whether a value fits its atom: what merging asks of an applied object. */
+/** Validates an applied value against its atom. */
 import { goPlain, goSyntax } from "../schema/go-format.ts";
 import { type Atom, type ListAtom, type MapAtom, type ScalarType, shapeOf } from "./atom.ts";
 import { itemElement } from "./list-item.ts";
 import { fieldElement, printElement } from "./path-element.ts";
 import { asList, asMap } from "./typed-values.ts";
 
-/** What is wrong, as structured-merge-diff words it; `undefined` when nothing is. */
+/** Returns the errors in the words of structured-merge-diff; `undefined` when there are none. */
 export function typeErrors(value: unknown, atom: Atom): string | undefined {
   const errors: string[] = [];
   check(value, { atom, path: "", errors });
@@ -84,7 +84,7 @@ function checkFields(fields: Readonly<Record<string, unknown>>, { map, path, err
   }
 }
 
-/** Go's `%T`. */
+/** Prints a type like Go's `%T`. */
 function goTypeOf(value: unknown): string {
   if (Array.isArray(value)) return "[]interface {}";
   return typeof value === "boolean" ? "bool" : typeof value === "string" ? "string" : "map[string]interface {}";

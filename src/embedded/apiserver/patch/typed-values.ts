@@ -1,4 +1,4 @@
-/** JSON values under an atom: what they own, and what is left when paths are taken out. */
+/** Functions on JSON values under an atom: which paths they own, and what remains when paths are removed. */
 import { type Atom, type ListAtom, type MapAtom, shapeOf } from "./atom.ts";
 import { FieldSet } from "./field-set.ts";
 import { itemElement } from "./list-item.ts";
@@ -19,7 +19,7 @@ export function ownField(map: JsonMap | undefined, key: string): unknown {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
-/** Every leaf and item that the value mentions. */
+/** Returns every leaf and item that the value names. */
 export function fieldSetOf(value: unknown, atom: Atom): FieldSet {
   const set = new FieldSet();
   collect(value, { atom, set, path: [] });
@@ -73,7 +73,7 @@ function collectItems(value: unknown, { list, set, path }: ListPlace): void {
   }
 }
 
-/** The value without the fields and items of a set; `null` when nothing is left. */
+/** Returns the value without the fields and items of a set; `null` when nothing remains. */
 export function removeItems(value: unknown, items: FieldSet, atom: Atom): unknown {
   const shape = shapeOf(atom, value);
   if (shape === "scalar") return value;
@@ -113,7 +113,7 @@ function removeFromMap(value: unknown, items: FieldSet, map: MapAtom): unknown {
   return any ? left : null;
 }
 
-/** Whether two JSON values say the same; the order of fields does not count. */
+/** Whether two JSON values are equal; the order of fields does not count. */
 export function equalValues(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

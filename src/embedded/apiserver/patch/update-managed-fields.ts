@@ -1,4 +1,4 @@
-/** managedFields after a create, an update or a patch that is no apply. */
+/** Updates managedFields after a create, an update, or a patch other than apply. */
 import type { Fields, GroupVersionKind, KubeObject } from "../hooks.ts";
 import { isRegistered } from "../registry/registered-kinds.ts";
 import { decodeBuiltIn } from "../schema/decode.ts";
@@ -15,38 +15,41 @@ export interface VersionOptions {
   readonly apiVersion: string;
   /** Paths that the write cannot change, such as `["status"]`. @default none */
   readonly resetFields?: readonly (readonly string[])[];
-  /** The object in another version of its kind with that version's schema; `undefined` when it is not served. @default as if all versions were alike */
+  /**
+   * Converts the object to another version of its kind, and returns that version's schema; `undefined` when it is not
+   * served. @default all versions are alike
+   */
   readonly convert?:
     ((object: KubeObject, apiVersion: string) => { object: KubeObject; schema: Schema } | undefined) | undefined;
 }
 
 export interface UpdateOptions extends VersionOptions {
-  /** In the version of the request; `undefined` on create. */
+  /** The live object in the version of the request; `undefined` on create. */
   readonly live: KubeObject | undefined;
-  /** What the client wants, as decoded. */
+  /** The decoded object that the client sent. */
   readonly next: KubeObject;
   readonly manager: string;
-  /** `""` for the object itself. */
+  /** The subresource; `""` for the object itself. */
   readonly subresource: string;
-  /** RFC 3339 in whole seconds. */
+  /** The time as RFC 3339 in whole seconds. */
   readonly now: string;
 }
 
-/** `next` with managedFields: what differs from `live` belongs to `manager` now. */
+/** Returns `next` with managedFields; what differs from `live` now belongs to `manager`. */
 export function updateManagedFields(options: UpdateOptions): KubeObject {
   const { live, next, subresource } = options;
   const asked = next.metadata?.managedFields;
   const managers = managersToStartFrom(live, { asked, subresource });
   const bare = withManagedFields(next, undefined);
   if (lacksKeys(bare)) return bare;
-  // An object whose managers were taken away stays without.
+  // An object whose managers were removed stays without any.
   if (managers.size === 0 && live?.metadata.uid !== undefined) return bare;
   dropUnknownVersions(managers, options);
   applyUpdate(managers, { ...options, live: live && withManagedFields(live, undefined), next: bare });
   return withManagedFields(bare, encodeManagers(managers));
 }
 
-/** What a manager knows of a version that is no version of the kind is forgotten. */
+/** Removes what managers own in versions that the kind does not have. */
 function dropUnknownVersions(managers: Managers, { schema, next, apiVersion }: UpdateOptions): void {
   if (schema.go === undefined) return;
   for (const [key, managed] of managers) {
@@ -58,7 +61,10 @@ function dropUnknownVersions(managers: Managers, { schema, next, apiVersion }: U
   }
 }
 
-/** Lists whose items are told apart by a name that no rule asks for: without it, nobody owns anything of the object. */
+/**
+ * Whether a list has items without the name that identifies them, although no rule requires it; then nobody owns
+ * anything of the object.
+ */
 function lacksKeys({ kind, ...object }: KubeObject): boolean {
   if (kind !== "ServiceAccount" || !Array.isArray(object["secrets"])) return false;
   return object["secrets"].some(
@@ -66,14 +72,14 @@ function lacksKeys({ kind, ...object }: KubeObject): boolean {
   );
 }
 
-/** The same where `next` has empty lists and maps: of these only those that are encoded belong to anybody. */
+/** Does the same for a `next` with empty lists and maps, of which only those that are encoded get an owner. */
 export function updateManagedFieldsOfEmpty(options: UpdateOptions): KubeObject {
   const encoded = decodeBuiltIn(options.schema, options.next, { empty: "encoded" }).object as KubeObject;
   const next = withManagedFields(encoded, options.next.metadata?.managedFields);
   return withManagedFields(options.next, updateManagedFields({ ...options, next }).metadata.managedFields);
 }
 
-/** Changes `managers`. */
+/** Applies an update; it changes `managers`. */
 export function applyUpdate(managers: Managers, options: UpdateOptions): void {
   const { schema, live, next, apiVersion, subresource, now } = options;
   const atom = atomOf(schema);
@@ -111,7 +117,7 @@ function managersToStartFrom(
   return decodeManagers(live?.metadata.managedFields) ?? new Map();
 }
 
-/** What a create is compared with: for built-in kinds the zero value of Go. */
+/** Returns the object with which a create is compared; for built-in kinds it is Go's zero value. */
 export function emptyObject(schema: Schema, { apiVersion, kind }: Fields): KubeObject {
   const bare = { apiVersion, kind };
   return (schema.go ? decodeBuiltIn(schema, bare).object : bare) as KubeObject;

@@ -1,4 +1,7 @@
-/** Roles that gather the rules of others by label, as kube-controller-manager fills them. @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles */
+/**
+ * Fills ClusterRoles that aggregate the rules of others by label, as kube-controller-manager does. @see
+ * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
+ */
 import { sameJson } from "../../../resource/json.ts";
 import { labelSelector } from "../../../resource/selector.ts";
 import type { Fields, KubeObject, PolicyRule } from "../hooks.ts";
@@ -10,7 +13,7 @@ interface Around {
   readonly storage: Storage;
   readonly registry: KindRegistry;
   readonly machinery: Machinery;
-  /** RFC 3339 in whole seconds. */
+  /** Returns the time as RFC 3339 in whole seconds. */
   readonly now: () => string;
 }
 
@@ -18,7 +21,7 @@ export const aggregator = "clusterrole-aggregation-controller";
 const group = "rbac.authorization.k8s.io";
 const apiVersion = `${group}/v1`;
 
-/** The rules that a role gathers, each once, in the order of the roles' names; `undefined` when it gathers none. */
+/** Returns the rules that a role aggregates, each once, in the order of the roles' names; `undefined` when it aggregates none. */
 export function aggregatedRules(role: KubeObject, roles: readonly KubeObject[]): readonly PolicyRule[] | undefined {
   const rule = role["aggregationRule"] as { readonly clusterRoleSelectors?: readonly object[] } | undefined;
   if (!rule) return undefined;
@@ -35,14 +38,14 @@ export function aggregatedRules(role: KubeObject, roles: readonly KubeObject[]):
   return found;
 }
 
-/** Fills them a moment after a role changed. @returns what ends it. */
+/** Updates aggregating roles shortly after a role changed. @returns a function that ends it. */
 export function followAggregation(around: Around): () => void {
   const collection = around.storage.collection(`${group}/clusterroles`);
   let isDue = false;
   return collection.listen(() => {
     if (isDue) return;
     isDue = true;
-    // After the answer to whoever wrote it, and once for all that was written in this turn.
+    // This runs after the response to the writer, once for all writes of this turn.
     setImmediate(() => {
       isDue = false;
       const roles = collection.all().map(({ object }) => object);

@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler of autoscaling/v1, which knows one metric, the CPU: all else it carries in annotations, metrics
- * in types of its own and the behaviour in the names of Go's internal ones.
+ * Converts HorizontalPodAutoscalers from and to autoscaling/v1, which knows only the CPU as a metric. Annotations
+ * carry all else: metrics in types of their own, and the behaviour with the names of Go's internal fields.
  */
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Conversion } from "./conversion.ts";
@@ -116,7 +116,7 @@ function cpuOf(metric: Fields, field: "target" | "current"): unknown {
     : undefined;
 }
 
-/** How the two versions name the value of a metric: what is wanted, and what is measured. */
+/** The two versions' names for the target and the current value of a metric. */
 interface Names {
   readonly field: "target" | "current";
   readonly value: string;
@@ -140,7 +140,7 @@ const current: Names = {
 
 const sources = ["object", "pods", "resource", "containerResource", "external"] as const;
 
-/** A metric of v2 in the types of v1, in the order of their fields. */
+/** Converts a metric of v2 to the types of v1, with their order of fields. */
 function shownMetric(metric: Fields, names: Names): Fields {
   const shown: Fields = { type: metric["type"] };
   for (const kind of sources) {
@@ -171,7 +171,7 @@ function shownMetric(metric: Fields, names: Names): Fields {
   return shown;
 }
 
-/** A metric of v1 in the types of v2. */
+/** Converts a metric of v1 to the types of v2. */
 function metricOf(metric: Fields, names: Names): Fields {
   const known: Fields = { type: metric["type"] };
   for (const kind of sources) {
@@ -203,7 +203,7 @@ function present(name: string, value: unknown): Fields {
   return value === undefined || value === null ? {} : { [name]: value };
 }
 
-/** All fields of Go's internal types, in their order. */
+/** Returns all fields of Go's internal types, in their order. */
 function shownBehavior({ scaleUp, scaleDown }: Fields): Fields {
   const rules = (given: unknown): Fields | null => {
     if (given === undefined || given === null) return null;
@@ -227,7 +227,7 @@ function shownCondition({ type, status, lastTransitionTime = null, reason, messa
   return { type, status, lastTransitionTime, ...present("reason", reason), ...present("message", message) };
 }
 
-/** Go reads names whatever their case; what is null is absent. */
+/** Lower-cases names, because Go reads them in any case; null means absent. */
 function lowered(value: unknown, isTop = false): unknown {
   if (Array.isArray(value)) return value.map((one) => lowered(one));
   if (typeof value !== "object" || value === null) return isTop ? undefined : value;

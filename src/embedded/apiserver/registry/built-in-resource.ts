@@ -1,4 +1,4 @@
-/** What answers for one version of a built-in kind. */
+/** One version of a built-in kind with everything that serves it. */
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
 import type { Machinery } from "../machinery.ts";
 import { Stored } from "../storage/stored.ts";
@@ -33,7 +33,7 @@ export function builtInResource(
     row,
     apiVersion,
     collection: storage.collection(`${storageGroup(row)}/${row.plural}`),
-    // Unpacked when the first request for the kind comes: most kinds are never asked for.
+    // The schema is unpacked with the first request for the kind, because most kinds are never requested.
     get schema() {
       if (!isResolved) schema = machinery.schemas.builtIn(row);
       isResolved = true;
@@ -69,7 +69,7 @@ export function builtInResource(
   };
 }
 
-/** Such a service was once given this field without need; it is stored, and left out where the object is read. */
+/** Older versions added this field to such services needlessly; it stays stored, and reads omit it. */
 function readService(service: KubeObject): KubeObject {
   const spec = service["spec"] as Fields;
   if (spec["type"] !== "ExternalName" || spec["internalTrafficPolicy"] === undefined) return service;

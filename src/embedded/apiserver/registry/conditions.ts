@@ -1,4 +1,4 @@
-/** Conditions that kube-apiserver itself keeps in the status of flow schemas and of API services. */
+/** Maintains the conditions that kube-apiserver itself writes into the status of flow schemas and API services. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Machinery } from "../machinery.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -8,7 +8,7 @@ interface Around {
   readonly storage: Storage;
   readonly registry: KindRegistry;
   readonly machinery: Machinery;
-  /** RFC 3339 in whole seconds. */
+  /** Returns the time as RFC 3339 in whole seconds. */
   readonly now: () => string;
 }
 
@@ -47,13 +47,13 @@ const kinds: readonly Kept[] = [
   },
 ];
 
-/** Writes each condition a moment after the object is written. @returns what ends it. */
+/** Writes each condition shortly after its object is written. @returns a function that ends it. */
 export function followConditions(around: Around): () => void {
   const stops = kinds.map((kept) => {
     const collection = around.storage.collection(`${kept.group}/${kept.plural}`);
     return collection.listen(({ type, stored }) => {
       if (type === "DELETED") return;
-      // After the answer to whoever wrote it: the writer sees its own version of the object.
+      // This runs after the response to the writer, who gets the object as of its own write.
       setImmediate(() => {
         const object = collection.get(stored.key)?.object;
         if (object !== undefined && object.metadata.deletionTimestamp === undefined) keep(kept, object, around);

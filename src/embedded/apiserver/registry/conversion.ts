@@ -1,9 +1,12 @@
-/** How one form of a built-in kind becomes another. */
+/** Converts between two forms of a built-in kind. */
 import type { KubeObject } from "../hooks.ts";
 
 export interface Conversion {
   toStorage(object: KubeObject): KubeObject;
   fromStorage(object: KubeObject): KubeObject;
-  /** What a stored object has of the one that it replaces, where the row's form does not say otherwise. @default nothing */
+  /**
+   * Returns what an object to be stored takes over from the one that it replaces, beyond what the row's form says.
+   * @default nothing
+   */
   keep?(object: KubeObject, before: KubeObject): KubeObject;
 }

@@ -1,21 +1,21 @@
-/** Built-in kinds that are served in more than one group or version, and how one form becomes the other. */
+/** The conversions of built-in kinds that are served in more than one group or version. */
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
 import { autoscalers } from "./autoscaler-conversion.ts";
 import type { Conversion } from "./conversion.ts";
 
-/** The group under which the objects of a row are kept: events of both groups are the same objects. */
+/** Returns the group in which the objects of a row are stored, because events of both groups are the same objects. */
 export function storageGroup(row: KindRow): string {
   return row.group === "events.k8s.io" && row.plural === "events" ? "" : row.group;
 }
 
-/** `undefined` where the row's own form is what is stored. */
+/** Returns the conversion of a row; `undefined` where its own form is stored. */
 export function conversionOf(row: KindRow): Conversion | undefined {
   if (row.group === "events.k8s.io" && row.kind === "Event") return events;
   if (row.group === "autoscaling" && row.version === "v1" && row.kind === "HorizontalPodAutoscaler") return autoscalers;
   return undefined;
 }
 
-/** The two names that a field of an event has. */
+/** The two names of each field of an event. */
 const eventFields: readonly (readonly [inCore: string, inEvents: string])[] = [
   ["involvedObject", "regarding"],
   ["message", "note"],
@@ -40,7 +40,7 @@ function renamed(
     const pair = eventFields.find((names) => names[from] === name);
     result[pair === undefined ? name : pair[to]] = value;
   }
-  // The core group always names a controller.
+  // An event of the core group always names a controller.
   if (to === 1)
     for (const name of ["reportingController", "reportingInstance"]) if (result[name] === "") delete result[name];
   return { ...result, kind: object.kind, apiVersion, metadata: object.metadata };

@@ -1,4 +1,4 @@
-/** What answers for one version of a custom kind. */
+/** One version of a custom kind with everything that serves it. */
 import type { KubeObject, Reader } from "../hooks.ts";
 import type { Machinery, SchemaHandle } from "../machinery.ts";
 import { Stored } from "../storage/stored.ts";
@@ -16,7 +16,7 @@ interface Around {
 
 const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
-/** Of a list that are sent to a webhook at a time: nothing bounds how large they are all together. */
+/** How many objects of a list are sent to a conversion webhook at once, because nothing bounds their total size. */
 const MOST_CONVERTED = 500;
 
 async function inBatches<T>(
@@ -46,7 +46,7 @@ export function customResource(
     .toSorted((one, other) => compareVersionNames(one.name, other.name))[0];
   const instead = newer === undefined ? "" : `; use ${row.group}/${newer.name} ${row.kind}`;
   const deprecation = `${apiVersion} ${row.kind} is deprecated${instead}`;
-  /** What this version makes of a stored object that was not written under this very definition. */
+  /** What this version shows of a stored object that was written under an earlier definition. */
   const views = new WeakMap<Stored, Stored>();
   const writtenSince = storage.version;
 
@@ -57,7 +57,7 @@ export function customResource(
       return found && machinery.schemas.custom(found.schema?.openAPIV3Schema ?? anything, row);
     });
 
-  /** What the version that is stored does not know is not stored; then nobody knows any more who owns what. */
+  /** Fields that the storage version lacks are not stored; then ownership of them is lost too. */
   const asStored = (object: KubeObject): KubeObject => {
     const known = schemaOf(storageVersion);
     if (known === undefined) return object;
@@ -84,7 +84,7 @@ export function customResource(
       keep(objects);
       return finish();
     }
-    // Defaults are those of the version that is stored, before anything is converted.
+    // The defaults of the storage version are added before any conversion.
     for (const object of objects) {
       const written = object.apiVersion === apiVersion ? undefined : schemaOf(object.apiVersion);
       if (written !== undefined) machinery.schemas.applyDefaults(written, object);

@@ -1,4 +1,4 @@
-/** The rows of the kinds table that a CustomResourceDefinition adds. */
+/** Makes the rows of the kinds table for a CustomResourceDefinition. */
 import { createHash } from "node:crypto";
 import type { Fields, KindRow, KubeObject, Subresource } from "../hooks.ts";
 import type { ScalePaths } from "./resource.ts";
@@ -39,10 +39,10 @@ export function specOf(definition: KubeObject): DefinitionSpec {
   return definition["spec"] as DefinitionSpec;
 }
 
-/** The row of one version. */
+/** Makes the row of one version. */
 export function customRow(definition: KubeObject, version: DefinitionVersion): KindRow {
   const { group, scope, versions } = specOf(definition);
-  // What was accepted counts, not what is asked for: names may be in use by another definition.
+  // The accepted names count, not the requested ones, which another definition may use.
   const accepted = (definition["status"] as { acceptedNames?: DefinitionNames } | undefined)?.acceptedNames;
   const names = accepted?.plural ? accepted : specOf(definition).names;
   const own = { group, version: version.name, kind: names.kind };
@@ -85,7 +85,7 @@ function hash(text: string): string {
   return createHash("sha256").update(text).digest().subarray(0, 8).toString("base64");
 }
 
-/** Versions as discovery sorts them: v2 before v1 before v1beta1 before the rest. */
+/** Orders versions as discovery does: v2 before v1 before v1beta1 before all others. */
 export function compareVersionNames(a: string, b: string): number {
   const left = parts(a);
   const right = parts(b);

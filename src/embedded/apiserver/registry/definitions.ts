@@ -1,4 +1,4 @@
-/** What becomes of a CustomResourceDefinition after it is stored: names accepted, served, and cleaned up after. */
+/** Maintains CustomResourceDefinitions after they are stored: accepts names, serves kinds, and cleans up. */
 import { sameJson } from "../../../resource/json.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Machinery } from "../machinery.ts";
@@ -10,7 +10,7 @@ interface Around {
   readonly storage: Storage;
   readonly registry: KindRegistry;
   readonly machinery: Machinery;
-  /** RFC 3339 in whole seconds. */
+  /** Returns the time as RFC 3339 in whole seconds. */
   readonly now: () => string;
 }
 
@@ -21,10 +21,10 @@ interface Condition extends Fields {
   readonly message: string;
 }
 
-/** Put on a definition when its deletion is asked for. */
+/** The finalizer that a definition gets when its deletion is requested. */
 export const cleanup = "customresourcecleanup.apiextensions.k8s.io";
 
-/** Follows the definitions; every step is a write of the definition's own status. @returns what ends it. */
+/** Follows the definitions; every step writes the definition's own status. @returns a function that ends it. */
 export function followDefinitions(around: Around): () => void {
   const { storage, registry } = around;
   const definitions = storage.collection(definitionsName);
@@ -38,7 +38,7 @@ export function followDefinitions(around: Around): () => void {
   return definitions.listen(({ type, stored }) => {
     if (type === "DELETED") registry.undefine(stored.key);
     else registry.define(stored.object);
-    // After the answer to whoever wrote it: the writer sees its own version of the object.
+    // This runs after the response to the writer, who gets the object as of its own write.
     if (type !== "DELETED") setImmediate(() => step(stored.key));
   });
 }
@@ -73,9 +73,9 @@ function accept(definition: KubeObject, around: Around): void {
 }
 
 interface Decided {
-  /** Those that the definition has from now on: of what is taken the name it had before. */
+  /** The names that the definition has from now on; in place of a taken one it keeps the name that it had before. */
   readonly names: DefinitionNames;
-  /** The last name that another definition of the group has already. */
+  /** The last name that another definition of the group already has. */
   readonly conflict: [reason: string, message: string] | undefined;
 }
 
@@ -120,7 +120,7 @@ function acceptedNamesOf(definition: KubeObject): DefinitionNames {
   return acceptedNames ?? { plural: "", kind: "" };
 }
 
-/** In the order in which the fields are written. */
+/** Sets a name; the order of fields is that of the API. */
 function withName(names: DefinitionNames, field: keyof DefinitionNames, value: unknown): DefinitionNames {
   const all = { ...names, [field]: value } as DefinitionNames;
   const order = ["plural", "singular", "shortNames", "kind", "listKind", "categories"] as const;
@@ -128,7 +128,7 @@ function withName(names: DefinitionNames, field: keyof DefinitionNames, value: u
   return Object.fromEntries(kept) as unknown as DefinitionNames;
 }
 
-/** Objects of a kind go before its definition does. */
+/** Deletes the objects of a kind before its definition. */
 function remove(definition: KubeObject, around: Around): void {
   const { storage, registry } = around;
   const name = definition.metadata.name ?? "";

@@ -1,4 +1,4 @@
-/** The other versions, and groups, in which the objects of a kind are served: what a rule of admission may name instead. */
+/** Finds the other versions and groups in which a kind is served, which an admission rule may name instead. */
 import type { Equivalent, KindRow, KubeObject, Reader } from "../hooks.ts";
 import type { Machinery } from "../machinery.ts";
 import { conversionOf, storageGroup } from "./conversions.ts";
@@ -47,7 +47,7 @@ function builtInEquivalents(row: KindRow, { registry }: Around): readonly Equiva
   return found;
 }
 
-/** Versions that are not served count as well, as in the real server. */
+/** As on the real server, versions that are not served count as well. */
 function customEquivalents(row: KindRow, { registry, machinery, reader }: Around): readonly Equivalent[] {
   const name = `${row.plural}.${row.group}`;
   const definition = reader.get({ group: "apiextensions.k8s.io", plural: "customresourcedefinitions" }, { name });

@@ -1,6 +1,6 @@
-/** How the real server names the Go types behind a kind, as its messages quote them. */
+/** Names the Go types behind a kind as the real server's messages do. */
 
-/** The Go package and name of a kind's internal form, such as `core.ConfigMap`. */
+/** Returns the Go package and name of a kind's internal type, such as `core.ConfigMap`. */
 export function internalType({ group, kind }: { readonly group: string; readonly kind: string }): string {
   const name = group === "" || kind === "Event" || kind === "EventList" ? "core" : (group.split(".")[0] ?? "");
   return `${name}.${kind}`;

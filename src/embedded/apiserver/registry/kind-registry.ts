@@ -1,4 +1,4 @@
-/** Which kinds are served: the built-in ones and those of CustomResourceDefinitions, as these come and go. */
+/** The served kinds: the built-in ones and those of CustomResourceDefinitions. */
 import type { KindRow, KubeObject, Reader } from "../hooks.ts";
 import type { Machinery } from "../machinery.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -17,7 +17,7 @@ export interface ServedGroup {
 
 interface Served {
   readonly resources: readonly Resource[];
-  /** What the definition said, to tell a change that matters from one that does not. */
+  /** The text of the definition, which tells whether a change matters. */
   readonly says: string;
   readonly retire: AbortController;
 }
@@ -25,10 +25,10 @@ interface Served {
 export class KindRegistry {
   readonly #builtIn = new Map<string, KindRow>();
   readonly #resources = new Map<string, Resource>();
-  /** By the name of the definition. */
+  /** The custom kinds by the name of their definition. */
   readonly #custom = new Map<string, Served>();
   readonly #around: { readonly machinery: Machinery; readonly storage: Storage };
-  /** Counts changes of what is served, for those who keep something made from it. */
+  /** Counts changes of what is served, for values that are derived from it. */
   #generation = 0;
 
   constructor(around: { readonly machinery: Machinery; readonly storage: Storage }) {
@@ -42,7 +42,7 @@ export class KindRegistry {
     return this.#generation;
   }
 
-  /** The resource behind a path. */
+  /** Returns the resource of a path. */
   get(group: string, version: string, plural: string): Resource | undefined {
     const path = `${group}/${version}/${plural}`;
     const known = this.#resources.get(path);
@@ -54,7 +54,7 @@ export class KindRegistry {
     return resource;
   }
 
-  /** Serves what a definition says, in place of what it said before; nothing when it is not established. */
+  /** Serves a definition in its present form, instead of its earlier one; nothing while it is not established. */
   define(definition: KubeObject): void {
     const name = definition.metadata.name ?? "";
     const says = JSON.stringify([definition["spec"], isEstablished(definition)]);
@@ -80,14 +80,14 @@ export class KindRegistry {
     served.retire.abort();
   }
 
-  /** Every served row: built-in ones in the order of their table, then custom ones by group. */
+  /** Returns every served row: built-in ones in the order of their table, then custom ones by group. */
   rows(): readonly KindRow[] {
     const custom = [...this.#custom.values()].flatMap(({ resources }) => resources.map(({ row }) => row));
     custom.sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : compareVersionNames(a.version, b.version)));
     return [...this.#builtIn.values(), ...custom];
   }
 
-  /** The groups other than the core, in the order of discovery. */
+  /** Returns all groups except the core group, in the order of discovery. */
   groups(): readonly ServedGroup[] {
     const groups = new Map<string, Set<string>>();
     for (const { group, version } of this.rows()) {
@@ -100,7 +100,7 @@ export class KindRegistry {
     }));
   }
 
-  /** Reads what is stored, whatever version it is asked for in. */
+  /** Returns a reader that shows stored objects in any served version. */
   reader(): Reader {
     const { storage } = this.#around;
     return {

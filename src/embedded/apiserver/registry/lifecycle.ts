@@ -1,11 +1,11 @@
-/** Kinds whose life the server itself manages: namespaces and CustomResourceDefinitions. */
+/** Kinds whose life cycle the server itself manages: namespaces and CustomResourceDefinitions. */
 import type { FieldError } from "../field-error.ts";
 import type { Fields, KindBehaviour, KindRow, KubeObject, WriteContext } from "../hooks.ts";
 import { validateDefinition } from "../schema/definition.ts";
 import { unknownFormats } from "../schema/formats.ts";
 import { specOf } from "./custom-rows.ts";
 
-/** A kind's behaviour with what the server does of its own before it. */
+/** Adds the server's own behaviour in front of a kind's. */
 export function withLifecycle(row: KindRow, behaviour: KindBehaviour): KindBehaviour {
   const own = behaviours[`${row.group}/${row.kind}`];
   if (own === undefined) return behaviour;
@@ -38,7 +38,7 @@ export function withLifecycle(row: KindRow, behaviour: KindBehaviour): KindBehav
   };
 }
 
-/** Texts of such a format are not checked. */
+/** Warns of formats that are not checked. */
 function warnOfFormats(object: KubeObject, { warn }: Pick<WriteContext, "warn">): void {
   for (const format of unknownFormats(specOf(object).versions)) warn(`unrecognized format ${JSON.stringify(format)}`);
 }
@@ -105,7 +105,7 @@ function completeDefinition(object: KubeObject): void {
   spec["conversion"] ??= { strategy: "None" };
 }
 
-/** Every version in which objects may have been stored. */
+/** Returns every version in which objects may be stored. */
 function stored(object: KubeObject, before: readonly string[]): string[] {
   const { versions } = specOf(object);
   const now = (Array.isArray(versions) ? versions : []).filter(({ storage }) => storage).map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** Kinds that kube-apiserver can read and serves nowhere: what it says of them differs from what it says of unknown ones. */
+/** Kinds that kube-apiserver can decode but does not serve; its messages about them differ from those about unknown kinds. */
 import type { GroupVersionKind } from "../hooks.ts";
 
 /** Each line is a group and version with its kinds, without their lists. */
@@ -43,7 +43,7 @@ storage.k8s.io/v1beta1 StorageClass VolumeAttachment CSIDriver CSINode CSIStorag
 storagemigration.k8s.io/v1beta1 StorageVersionMigration
 /v1 List SerializedReference RangeAllocation PodStatusResult NodeProxyOptions PodAttachOptions PodLogOptions PodExecOptions PodPortForwardOptions PodProxyOptions ServiceProxyOptions Status APIVersions APIGroup APIGroupList APIResourceList`;
 
-/** Options and the like are in every version of every group. */
+/** These kinds, such as options, exist in every version of every group. */
 const everywhere: ReadonlySet<string> = new Set([
   "CreateOptions",
   "DeleteOptions",
@@ -56,7 +56,7 @@ const everywhere: ReadonlySet<string> = new Set([
 
 let kinds: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
-/** Whether a kind that no path takes is known, be it a version of the past, a list, or options. */
+/** Whether a kind that no path accepts is known: one of an earlier version, a list, or options. */
 export function isRegistered(
   { group, version, kind }: GroupVersionKind,
   isServed: (kind: GroupVersionKind) => boolean,

@@ -1,11 +1,11 @@
-/** One served version of one kind, with everything that answers for it. */
+/** One served version of a kind, with everything that serves it. */
 import type { KindBehaviour, KindRow, KubeObject, Printer } from "../hooks.ts";
 import type { SchemaHandle } from "../machinery.ts";
 import type { Collection } from "../storage/collection.ts";
 import type { Stored } from "../storage/stored.ts";
 import type { Traits } from "./traits.ts";
 
-/** Where a custom kind's `/scale` finds its numbers. */
+/** Where the `/scale` of a custom kind finds its numbers. */
 export interface ScalePaths {
   readonly specReplicas: string;
   readonly statusReplicas: string;
@@ -14,7 +14,7 @@ export interface ScalePaths {
 
 export interface Resource {
   readonly row: KindRow;
-  /** `group/version`, or the version alone in the core group. */
+  /** The `group/version`, or the version alone in the core group. */
   readonly apiVersion: string;
   readonly collection: Collection;
   readonly schema: SchemaHandle | undefined;
@@ -22,19 +22,19 @@ export interface Resource {
   readonly printer: Printer;
   readonly traits: Traits;
   readonly hasStatus: boolean;
-  /** What Go writes of a status that nobody has set; `undefined` when nothing. */
+  /** The status that Go writes when nobody has set one; `undefined` for none. */
   readonly emptyStatus: unknown;
-  /** Selectable fields of a custom kind, as paths: `.spec.color`. */
+  /** The selectable fields of a custom kind as paths such as `.spec.color`. */
   readonly selectablePaths: readonly string[];
   readonly scale: ScalePaths | undefined;
   readonly deprecationWarning: string | undefined;
-  /** Aborted when this very resource is served no more: its definition changed or went. */
+  /** Aborted when this resource is not served any more, because its definition changed or was deleted. */
   readonly retired: AbortSignal | undefined;
-  /** Stored objects as this version shows them; the same ones when nothing differs. */
+  /** Returns stored objects as this version shows them; the same ones when nothing differs. */
   view(stored: readonly Stored[]): readonly Stored[] | Promise<readonly Stored[]>;
-  /** Whether reading the object itself shows less than is stored, which its subresources and its going show whole. */
+  /** Whether reads of the object itself show less than is stored; its subresources and its deletion show all. */
   readonly readsLess: boolean;
-  /** An object of this version as it is stored. */
+  /** Returns an object of this version as it is stored. */
   toStorage(object: KubeObject): KubeObject | Promise<KubeObject>;
 }
 
@@ -42,7 +42,7 @@ export function apiVersionOf({ group, version }: { readonly group: string; reado
   return group === "" ? version : `${group}/${version}`;
 }
 
-/** One stored object as a request for the object itself or for this subresource shows it. */
+/** Returns a stored object as a request for the object itself or for this subresource shows it. */
 export function viewOf(resource: Resource, stored: Stored, subresource: string): Stored | Promise<Stored> {
   if (resource.readsLess && subresource !== "") return stored;
   const views = resource.view([stored]);
@@ -50,7 +50,7 @@ export function viewOf(resource: Resource, stored: Stored, subresource: string):
   return views[0] ?? stored;
 }
 
-/** `namespace/name`, or the name alone where the kind has no namespaces. */
+/** Returns `namespace/name`, or the name alone where the kind has no namespaces. */
 export function keyOf(resource: { readonly row: KindRow }, namespace: string, name: string): string {
   return resource.row.namespaced ? `${namespace}/${name}` : name;
 }

@@ -1,22 +1,22 @@
-/** How the kinds' registries differ from the usual in how they write. */
+/** How the registries of some kinds differ from the usual behaviour in writes. */
 import type { KindRow } from "../hooks.ts";
 
 export interface Traits {
-  /** PUT without a resource version takes whatever is there. */
+  /** A PUT without a resource version replaces any version. */
   readonly unconditionalUpdate: boolean;
-  /** PUT of what is not there creates it. */
+  /** A PUT of an object that does not exist creates it. */
   readonly createOnUpdate: boolean;
-  /** DELETE answers the object instead of a Status. */
+  /** DELETE returns the object instead of a Status. */
   readonly returnsDeleted: boolean;
   readonly collectsGarbage: boolean;
-  /** Dependents stay unless a deletion asks for more, as these versions always had it. */
+  /** By default a deletion orphans dependents, as it always did in these versions. */
   readonly orphansByDefault: boolean;
   /**
-   * Which part of the object a new generation stands for; `first` counts no further, `later` begins with the first change,
-   * `asked` counts the spec before what is off is dropped.
+   * Which part of the object raises the generation; `first` never counts further, `later` begins with the first
+   * change, `asked` compares the spec before disabled fields are dropped.
    */
   readonly generation: "none" | "spec" | "all" | "first" | "later" | "asked";
-  /** What a new object says in its status is kept. */
+  /** A new object keeps the status that it was sent with. */
   readonly keepsNewStatus: boolean;
 }
 

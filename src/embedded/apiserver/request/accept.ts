@@ -1,14 +1,14 @@
-/** In which form the client wants its answer. */
+/** Negotiates the form of a response. */
 import { StatusError } from "../status.ts";
 
-/** `object` is what is stored; the others are made from it. */
+/** `object` is the stored form; the others are derived from it. */
 export type Form = "object" | "Table" | "PartialObjectMetadata" | "APIGroupDiscoveryList";
 
 export interface Accepted {
   readonly form: Form;
-  /** The version of `meta.k8s.io`, or of `apidiscovery.k8s.io`. */
+  /** The version of `meta.k8s.io` or `apidiscovery.k8s.io`. */
   readonly formVersion: string;
-  /** Metadata was asked for by the name that lists have. */
+  /** Whether metadata was requested by the name of its list form. */
   readonly isListForm: boolean;
   readonly yaml: boolean;
 }
@@ -17,20 +17,17 @@ const plain: Accepted = { form: "object", formVersion: "", isListForm: false, ya
 const plainYaml: Accepted = { ...plain, yaml: true };
 
 const metaForms = { group: "meta.k8s.io", versions: ["v1", "v1beta1"] };
-/** Its older version, v2beta1, is served no more. */
+/** The older version, v2beta1, is not served any more. */
 const discoveryForms = { group: "apidiscovery.k8s.io", versions: ["v2"] };
 
 const types = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 const streams = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 
-/**
- * What stands before the handler: a `route` looks at media types alone and names those it has, and a `listRoute` has
- * more of them.
- */
+/** What serves the path: a `route` checks only media types and names the ones that it has, a `listRoute` has more of them. */
 export type Served = "route" | "listRoute" | "handler";
 
 /**
- * The first form of an `Accept` header that the server can answer in.
+ * Returns the first form of an `Accept` header that the server can serve.
  *
  * @throws StatusError 406 when there is none.
  */
@@ -44,7 +41,7 @@ export function accepted(header: string | null, forms: readonly Form[], served: 
   throw new StatusError(406, "NotAcceptable", { message });
 }
 
-/** In which form a `Status` is answered; `undefined` when the client accepts none of them. */
+/** Returns the form of a `Status`; `undefined` when the client accepts none. */
 export function acceptedStatus(header: string | null): Accepted | undefined {
   if (header === null || header === "" || header === "application/json") return plain;
   return negotiated(header.split(","), []);
@@ -60,7 +57,7 @@ function negotiated(clauses: readonly string[], forms: readonly Form[]): Accepte
     const asked = parameter("as");
     const [group, formVersion = ""] = [parameter("g"), parameter("v")];
     if (asked === undefined) {
-      if (group !== undefined || formVersion !== "") continue; // a form without a name is none
+      if (group !== undefined || formVersion !== "") continue; // a form needs a name
       return yaml ? plainYaml : plain;
     }
     const isListForm = asked === "PartialObjectMetadataList";
@@ -73,7 +70,7 @@ function negotiated(clauses: readonly string[], forms: readonly Form[]): Accepte
   return undefined;
 }
 
-/** What a client wants most comes first; those it wants as much keep their order. */
+/** Sorts clauses by preference; equally preferred ones keep their order. */
 export function preferred(clauses: readonly string[]): readonly string[] {
   if (!clauses.some((clause) => clause.includes("q="))) return clauses;
   const quality = (clause: string): number => {
@@ -83,7 +80,7 @@ export function preferred(clauses: readonly string[]): readonly string[] {
   return clauses.toSorted((left, right) => quality(right) - quality(left));
 }
 
-/** @throws StatusError 406 when no clause is a type of the route, whatever its parameters. */
+/** Checks the media types. @throws StatusError 406 when no clause is a type of the route, whatever its parameters. */
 function checkRoute(clauses: readonly string[], isList: boolean): void {
   for (const clause of clauses) {
     const type = clause.split(";", 1)[0]!.trim();
@@ -97,7 +94,7 @@ function notRepresentable(known: readonly string[]): StatusError {
   return new StatusError(406, "NotAcceptable", { message, details: {} });
 }
 
-/** @throws StatusError 406 unless the client accepts the type, for what the server has in no other form. */
+/** Requires one type, for responses that have no other form. @throws StatusError 406 unless the client accepts the type. */
 export function acceptsOnly(header: string | null, only: string): void {
   const clauses = (header ?? "").split(",").map((clause) => clause.split(";", 1)[0]!.trim());
   if (clauses.some((type) => type === "" || type === "*/*" || type === only)) return;

@@ -1,4 +1,4 @@
-/** Answers: JSON in the form that was asked for, compressed where that pays. */
+/** Makes responses: JSON in the requested form, compressed where that pays. */
 import { gzipSync } from "node:zlib";
 import type { Status } from "../status.ts";
 import { acceptedStatus } from "./accept.ts";
@@ -14,11 +14,11 @@ export interface AnswerOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly warnings?: readonly string[];
   readonly yaml?: boolean;
-  /** Indented. @default as the client asks for it */
+  /** Whether JSON is indented. @default as the client requests */
   readonly pretty?: boolean;
 }
 
-/** Answers a body that is JSON already. */
+/** Responds with a body that is JSON already. */
 export function answerJson(request: Request, json: string | Uint8Array, options: AnswerOptions = {}): Response {
   const headers = new Headers(options.headers);
   if (!headers.has("content-type")) headers.set("content-type", options.yaml ? "application/yaml" : "application/json");
@@ -37,7 +37,7 @@ export function answerJson(request: Request, json: string | Uint8Array, options:
   return new Response(body as string | Uint8Array<ArrayBuffer>, { status, headers });
 }
 
-/** Answers an object. */
+/** Responds with an object. */
 export function answerObject(request: Request, object: object, options: AnswerOptions = {}): Response {
   return answerJson(request, JSON.stringify(object), options);
 }
@@ -51,17 +51,17 @@ export function answerStatus(request: Request, status: Status, options: AnswerOp
     status: status.code,
     headers: { ...headers, ...options.headers },
     yaml: accepted?.yaml ?? false,
-    // Whoever accepts no form of it is shown it as to a reader.
+    // A client that accepts no form of it gets one that people can read.
     ...(accepted === undefined && { pretty: true }),
   });
 }
 
-/** Go's encoder ends an object with a line; indented by two spaces it does not. */
+/** Go's encoder ends an object with a line break, except when it indents. */
 function laidOut(json: string, isPretty: boolean): string {
   return isPretty ? JSON.stringify(JSON.parse(json), undefined, 2) : `${json}\n`;
 }
 
-/** People at a terminal or browser get indented JSON. */
+/** Whether a person at a terminal or browser sends the request; they get indented JSON. */
 function isPretty(request: Request): boolean {
   const agent = request.headers.get("user-agent") ?? "";
   const isReader = agent.startsWith("curl") || agent.startsWith("Wget") || agent.startsWith("Mozilla/5.0");

@@ -1,4 +1,4 @@
-/** Bodies of requests: JSON, YAML or protobuf, as an object of the kind that the path takes. */
+/** Decodes request bodies in JSON, YAML or protobuf to an object of the kind that the path takes. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Schemas, SchemaHandle } from "../machinery.ts";
 import { internalType } from "../registry/internal-type.ts";
@@ -10,25 +10,25 @@ import { duplicateFields } from "./strict-json.ts";
 import { decodeYaml } from "../yaml/decode-yaml.ts";
 import { YamlError } from "../yaml/cursor.ts";
 
-/** As large as etcd takes it, and then the server's own margin. */
+/** The largest body that etcd accepts, with the server's own margin. */
 export const largestBody: number = 3 * 1024 * 1024;
 
 type ProtobufDecoder = (bytes: Uint8Array) => Fields;
 
 export interface BodyText {
   readonly text: string;
-  /** Already an object: protobuf has no text. */
+  /** The object, where there is no text, as with protobuf. */
   readonly object?: Fields;
-  /** How the object came about. @default "json" */
+  /** Where the object comes from. @default "json" */
   readonly from?: "json" | "value";
   readonly type: string;
-  /** As they came, for messages that quote what is no text. */
+  /** The bytes as they arrived, for messages that quote an invalid text. */
   readonly bytes?: Uint8Array;
 }
 
 const known = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 
-/** @throws StatusError 413 or 415. */
+/** Reads a body. @throws StatusError 413 or 415. */
 export async function readBody(
   request: Request,
   { protobuf, kind }: { readonly protobuf: ProtobufDecoder | undefined; readonly kind: string },
@@ -53,12 +53,12 @@ function mediaType(request: Request): string {
   return (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-/** The type of a body, whose parameters must be well-formed too. @throws StatusError 415 */
+/** Returns the media type of a body, whose parameters must be well-formed too. @throws StatusError 415 */
 export function checkedMediaType(request: Request): string {
   const type = mediaType(request);
   if (type === "" && (request.headers.get("content-type") ?? "") === "") return type;
   const [, ...parameters] = (request.headers.get("content-type") ?? "").split(";");
-  // A semicolon at the end is forgiven.
+  // A trailing semicolon is allowed.
   while (parameters.length > 0 && parameters.at(-1)?.trim() === "") parameters.pop();
   const names = parameters.map(
     (text) => /^\s*([!#$%&'*+.^_`|~\w-]+)=("[^"]*"|[!#$%&'*+.^_`|~\w-]+)\s*$/.exec(text)?.[1],
@@ -68,7 +68,7 @@ export function checkedMediaType(request: Request): string {
   return type;
 }
 
-/** @throws StatusError 413, also where the listener has cut a body off that is much too large. */
+/** Reads the bytes. @throws StatusError 413, also when the listener has cut off a much too large body. */
 export async function bodyBytes(request: Request): Promise<Uint8Array> {
   const bytes = await request.bytes().catch((error: unknown) => {
     throw String(error).includes("maxRequestBodySize") ? tooLarge() : error;
@@ -96,15 +96,15 @@ interface DecodeOptions {
   readonly schema: SchemaHandle | undefined;
   readonly schemas: Schemas;
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
-  /** Older versions of the same, that are read as this one. @default none */
+  /** Older versions of the same kind that are decoded as this one. @default none */
   readonly alsoFrom?: readonly string[];
   readonly warn: (message: string) => void;
-  /** Told when there are empty lists or maps. */
+  /** Called when there are empty lists or maps. */
   readonly noteEmpty?: () => void;
 }
 
 /**
- * A body as an object of the expected kind: typed, pruned and defaulted.
+ * Decodes a body to an object of the expected kind: typed, pruned and defaulted.
  *
  * @throws StatusError 400 in the server's words.
  */
@@ -144,12 +144,12 @@ export interface Typed {
   readonly object: KubeObject;
   /** Why it cannot be decoded. */
   readonly error: string | undefined;
-  /** What strict decoding finds: unknown and repeated fields. */
+  /** The findings of strict decoding: unknown and duplicate fields. */
   readonly strict: readonly string[];
   readonly hasEmpty: boolean;
 }
 
-/** Checks types, drops unknown fields and fills in defaults. */
+/** Checks types, drops unknown fields and adds defaults. */
 export function typed(object: KubeObject, body: BodyText, options: Pick<DecodeOptions, "schema" | "schemas">): Typed {
   const { schema, schemas } = options;
   if (schema === undefined)
@@ -160,7 +160,7 @@ export function typed(object: KubeObject, body: BodyText, options: Pick<DecodeOp
   const twice = isJson ? duplicateFields(body.text).map((path) => `duplicate field ${JSON.stringify(path)}`) : [];
   const repeated = body.type === "application/yaml" ? decodeYaml(body.text).repeated : undefined;
   decoded.metadata ??= {};
-  // Decoding keeps no empty list; this one says that nobody manages anything any more.
+  // Decoding drops empty lists, but this one says that nobody manages anything any more.
   if (object.metadata?.managedFields?.length === 0) decoded.metadata.managedFields = [];
   schemas.applyDefaults(schema, decoded);
   return {
@@ -171,7 +171,7 @@ export function typed(object: KubeObject, body: BodyText, options: Pick<DecodeOp
   };
 }
 
-/** The object itself, or the 400 that says what is wrong with it. */
+/** Returns the object, or throws the 400 that says what is wrong with it. */
 function checkedTyped(result: Typed, { row, fieldValidation, warn }: DecodeOptions): KubeObject {
   const cannot = `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}`;
   if (result.error !== undefined) throw badRequest(`${cannot}: ${result.error}`);
@@ -183,7 +183,7 @@ function checkedTyped(result: Typed, { row, fieldValidation, warn }: DecodeOptio
   return result.object;
 }
 
-/** What strict decoding finds, each as a warning of its own. */
+/** Returns the findings of strict decoding as separate warnings. */
 export function strictWarnings(problem: string): string[] {
   const found = problem.indexOf("yaml: unmarshal errors:\n");
   if (found < 0) return [problem];
@@ -205,7 +205,7 @@ function parsed(body: BodyText, { kind, custom }: DecodeOptions["row"]): unknown
   }
 }
 
-/** Halves of characters are replaced, as Go replaces them. */
+/** Replaces unpaired surrogates, as Go does. */
 function parsedJson(text: string): unknown {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value));
@@ -215,7 +215,7 @@ function unrecognized(kind: string, why: string, body: Pick<BodyText, "text" | "
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(body)})`);
 }
 
-/** The first bytes of a body, as messages quote them. */
+/** Returns the first bytes of a body, as messages quote them. */
 function summary({ text, bytes = Buffer.from(text) }: Pick<BodyText, "text" | "bytes">): string {
   if (bytes.length === 0) return "<empty>";
   const shown = bytes[0] === 0x7b ? decodeText(bytes) : Buffer.from(bytes).toString("hex");
@@ -228,7 +228,7 @@ function missing(name: "apiVersion" | "kind", kind: string, body: BodyText): Sta
   return unrecognized(kind, `Object '${what}' is missing in '${body.text}'`, body);
 }
 
-/** The kind is one that the server can read in this version, which another path, or none, takes. */
+/** Whether the server can decode the kind in this version, although another path, or none, takes it. */
 function isServed({ kind, apiVersion }: KubeObject, { row, schemas }: Pick<DecodeOptions, "row" | "schemas">): boolean {
   const { group, version } = groupVersionOf(apiVersion);
   if (group === row.group && version === row.version) return true;
@@ -240,7 +240,7 @@ export function groupVersionOf(apiVersion: string): { group: string; version: st
   return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) };
 }
 
-/** A kind or version that the path does not take: known to the server, or not at all. */
+/** Makes the error for a kind or version that the path does not take, known to the server or not. */
 function otherKind({ kind, apiVersion }: KubeObject, { row, schemas }: DecodeOptions): StatusError {
   const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
   return badRequest(
@@ -248,14 +248,14 @@ function otherKind({ kind, apiVersion }: KubeObject, { row, schemas }: DecodeOpt
   );
 }
 
-/** Why an object of another kind or version is none of the row's, in the words of a conversion that fails. */
+/** Explains why an object of another kind or version does not fit the row, in the words of a failed conversion. */
 export function whyOther(
   { kind, apiVersion }: Pick<KubeObject, "kind" | "apiVersion">,
   { row, schemas }: Pick<DecodeOptions, "row" | "schemas">,
 ): string {
   const { group, version } = groupVersionOf(apiVersion);
   const isKnown = isRegistered({ group, version, kind }, (one) => schemas.builtIn(one) !== undefined);
-  // Options are of one package, whatever the group.
+  // Options belong to one package, whatever the group.
   const shown = kind.endsWith("Options") || kind === "WatchEvent" ? "v1" : version;
   return isKnown
     ? `converting (${shown}.${kind}) to (${internalType(row)}): unknown conversion`
@@ -266,12 +266,12 @@ function otherVersion(given: string, expected: string): StatusError {
   return badRequest(`the API version in the data (${given}) does not match the expected API version (${expected})`);
 }
 
-/** The problem of a body that is JSON but no object. */
+/** Explains that a JSON body is not an object. */
 export function notAnObject(value: unknown): string {
   return `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
 }
 
-/** What Go calls a JSON value of this type. */
+/** Returns Go's name for the type of a JSON value. */
 export function goKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (value === null) return "null";

@@ -1,4 +1,4 @@
-/** What Go's parser says of text that is not JSON. */
+/** Reports invalid JSON in the words of Go's parser. */
 
 import { goQuoted } from "../field-error.ts";
 
@@ -7,7 +7,7 @@ const end = "unexpected end of JSON input";
 class Problem extends Error {}
 
 /**
- * The words of `encoding/json`; `undefined` when the text is JSON.
+ * Returns the message of `encoding/json`; `undefined` when the text is JSON.
  *
  * @param encoding `latin1` for bytes that need not be UTF-8, each as one character. @default "utf8"
  */
@@ -24,7 +24,7 @@ export function jsonProblem(text: string, encoding: "utf8" | "latin1" = "utf8"):
   }
 }
 
-/** Deeper than this Go gives up too. */
+/** Go stops at this depth too. */
 const deepest = 10_000;
 
 class Scanner {
@@ -43,7 +43,7 @@ class Scanner {
   }
 
   get quoted(): string {
-    // Go looks at bytes: of a character of more than one it names the first.
+    // Go works on bytes and names the first byte of a character.
     const [byte = 0] = Buffer.from(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0), this.#encoding);
     const character = String.fromCharCode(byte);
     if (character === "'") return `'\\''`;

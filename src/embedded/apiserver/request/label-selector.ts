@@ -1,4 +1,4 @@
-/** Label selectors in a query, with the words in which the server refuses them. */
+/** Parses label selectors of a query, with the server's error messages. */
 import { goQuoted } from "../field-error.ts";
 import { badRequest } from "../status.ts";
 
@@ -7,7 +7,7 @@ type Test = (labels: Labels) => boolean;
 
 const operators = ["in", "notin", "=", "==", "!=", "gt", "lt"];
 
-/** @throws StatusError 400. */
+/** Parses a selector. @throws StatusError 400. */
 export function parseLabels(text: string): Test {
   const tests = new Parser(text).parse();
   const [only, ...others] = tests;
@@ -77,7 +77,7 @@ class Parser {
     const first = this.#peek();
     if (first !== ")" && first !== "," && !isWord(first))
       throw refusal(`found '${first}', expected: ',', ')' or identifier`);
-    // `()`, `(a,)` and `(,a)` hold the empty value.
+    // `()`, `(a,)` and `(,a)` contain the empty value.
     const values = new Set<string>();
     for (;;) {
       const token = this.#next();
@@ -95,7 +95,7 @@ class Parser {
     }
   }
 
-  /** `""` is the end. */
+  /** Returns the next token; `""` at the end. */
   #peek(): string {
     return this.#tokens[this.#at] ?? "";
   }
@@ -162,7 +162,7 @@ function checked(requirement: Requirement): Requirement {
 
 function testOf({ key, operator, values }: Requirement): Test {
   const read = (labels: Labels): string | undefined =>
-    // Labels are keys from outside: `constructor` is not one that every object has.
+    // Labels have arbitrary keys: `constructor` must not find a member that every object has.
     labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
   const [value = ""] = values;
   const included = new Set(values);

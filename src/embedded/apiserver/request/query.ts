@@ -1,4 +1,4 @@
-/** Options in the query, read and checked as the server reads them. */
+/** Parses and checks the options of a query as the server does. */
 import { type FieldError, goQuoted, notSupported } from "../field-error.ts";
 import { badRequest, invalid, StatusError } from "../status.ts";
 
@@ -17,13 +17,13 @@ export interface ListOptions {
 
 export interface WriteOptions {
   readonly dryRun: boolean;
-  /** `""` when not given. */
+  /** The field manager; `""` when not given. */
   readonly fieldManager: string;
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
   readonly force: boolean;
 }
 
-/** @throws StatusError 400 or 422. */
+/** Parses the options of lists and watches. @throws StatusError 400 or 422. */
 export function listOptions(query: URLSearchParams): ListOptions {
   const options = {
     labelSelector: query.get("labelSelector") ?? "",
@@ -68,7 +68,7 @@ function watchErrors(options: ListOptions): FieldError[] {
   if (options.sendInitialEvents !== undefined && match !== "NotOlderThan")
     errors.push(refused(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
   if (match === "") {
-    // Such a watch is taken to ask for its initial events, which come with a match.
+    // Such a watch counts as one that requests initial events, which sets a match too.
     const isDefaulted = options.sendInitialEvents === undefined && ["", "0"].includes(options.resourceVersion);
     if (isDefaulted && options.continue !== "")
       errors.push(refused(field, "resourceVersionMatch is forbidden when continue is provided"));
@@ -83,7 +83,7 @@ function watchErrors(options: ListOptions): FieldError[] {
 }
 
 /**
- * The options of create, update and patch.
+ * Parses the options of create, update and patch.
  *
  * @throws StatusError 400 or 422.
  */
@@ -139,7 +139,7 @@ function refused(field: string, detail: string): FieldError {
   return { type: "Forbidden", field, detail };
 }
 
-/** As the server reads a flag: present without a value is true. */
+/** Parses a flag as the server does: present without a value means true. */
 function boolean(value: string | null): boolean | undefined {
   if (value === null) return undefined;
   return value !== "0" && value.toLowerCase() !== "false";
@@ -153,14 +153,14 @@ function integer(value: string | null): number | undefined {
   return number;
 }
 
-/** The resource version of a list as a number; `undefined` for none. @throws StatusError 400 */
+/** Parses the resource version of a list; `undefined` for none. @throws StatusError 400 */
 export function versionNumber(text: string): number | undefined {
   const problem = versionProblem(text);
   if (problem !== undefined) throw badRequest(`invalid resource version: ${problem}`);
   return text === "" ? undefined : Number(text);
 }
 
-/** As for a list; but what is to be read or watched is first looked at by kube-apiserver's storage. @throws StatusError 500 */
+/** Parses the resource version of a read or watch, which kube-apiserver's storage checks first. @throws StatusError 500 */
 export function readVersion(text: string): number | undefined {
   const message = versionProblem(text);
   if (message !== undefined) throw new StatusError(500, "", { message });

@@ -1,4 +1,4 @@
-/** Selectors of a request: which of a kind's objects it means. */
+/** Parses the selectors of a request. */
 import { goQuoted } from "../field-error.ts";
 import type { KubeObject } from "../hooks.ts";
 import type { Resource } from "../registry/resource.ts";
@@ -8,13 +8,13 @@ import { parseLabels } from "./label-selector.ts";
 type Test = (object: KubeObject) => boolean;
 
 export interface Selection {
-  /** `undefined` when every object is meant. */
+  /** Tests an object; `undefined` when every object is selected. */
   readonly test: Test | undefined;
-  /** The one name that `metadata.name=…` asks for. */
+  /** The one name that `metadata.name=…` selects. */
   readonly name: string | undefined;
 }
 
-/** @throws StatusError 400 when a selector cannot be read or names a field that the kind does not offer. */
+/** Parses the selectors. @throws StatusError 400 when one is invalid or names a field that the kind does not offer. */
 export function selection(
   resource: Resource,
   { labelSelector, fieldSelector }: { readonly labelSelector: string; readonly fieldSelector: string },
@@ -48,7 +48,7 @@ function terms(selector: string): Term[] {
     if (operator === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${part}'`);
     const field = part.slice(0, operator.index);
     const value = unescaped(part.slice(operator.index + operator[0].length));
-    if (field === "" && value === "") continue; // means everything
+    if (field === "" && value === "") continue; // this selects everything
     found.push({ field, equal: operator[0] !== "!=", value });
   }
   return found;

@@ -1,10 +1,10 @@
-/** Duplicate fields of JSON, which `JSON.parse` passes over: the last one counts, and the server says so. */
+/** Finds duplicate fields in JSON, which `JSON.parse` ignores: the last one counts, and the server reports them. */
 
-/** The paths of fields that an object has twice, as `duplicate field "spec.x"` quotes them. */
+/** Returns the paths of duplicate fields, as `duplicate field "spec.x"` quotes them. */
 export function duplicateFields(text: string): string[] {
   const found: string[] = [];
   const path: string[] = [];
-  // Per open bracket: the names seen, or the index in an array.
+  // For each open bracket: the names so far, or the index in an array.
   const open: ({ names: Set<string> } | { index: number })[] = [];
   let at = 0;
   let expectsName = false;

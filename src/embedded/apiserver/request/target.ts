@@ -1,26 +1,27 @@
-/** What a path names. */
+/** Parses what a path refers to. */
 
-/** A resource, one of its objects, or a part of one. */
+/** A resource, one of its objects, or a subresource. */
 export interface Target {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
-  /** `""` where the path has none. */
+  /** The namespace; `""` where the path has none. */
   readonly namespace: string;
-  /** `""` for the whole collection. */
+  /** The name; `""` for the whole collection. */
   readonly name: string;
-  /** `""` for the object itself. */
+  /** The subresource; `""` for the object itself. */
   readonly subresource: string;
-  /** What stands behind the subresource, as in `pods/x/proxy/index.html`. */
+  /** The path after the subresource, as in `pods/x/proxy/index.html`. */
   readonly rest: string;
-  /** The old form `/api/v1/watch/…`. */
+  /** Whether it has the old form `/api/v1/watch/…`. */
   readonly watchPath: boolean;
 }
 
 const namespaceSubresources: ReadonlySet<string> = new Set(["status", "finalize"]);
 
 /**
- * Reads a path such as `/apis/apps/v1/namespaces/default/deployments/web/scale`; `undefined` when it names no resource.
+ * Parses a path such as `/apis/apps/v1/namespaces/default/deployments/web/scale`; `undefined` when it refers to no
+ * resource.
  *
  * @param path decoded
  */
@@ -31,7 +32,7 @@ export function parseTarget(path: string): Target | undefined {
   if (!core && parts[0] !== "apis") return undefined;
   const [group, version, ...found] = core ? ["", ...parts.slice(1)] : parts.slice(1);
   if (group === undefined || version === undefined || found.length === 0) return undefined;
-  // An empty namespace is that of a request across all of them.
+  // An empty namespace stands for all namespaces.
   if (found[0] === "namespaces" && found[1] === "" && found.length > 2) found.splice(0, 2);
   if (found.includes("")) return undefined;
   const watchPath = found[0] === "watch" && found.length > 1;
@@ -40,7 +41,7 @@ export function parseTarget(path: string): Target | undefined {
   if (rest[0] === "namespaces" && rest[1] !== undefined) {
     namespace = rest[1];
     if (rest[2] !== undefined && !namespaceSubresources.has(rest[2])) rest = rest.slice(2);
-    // A namespace is an object without a namespace, although the path reads like one that has.
+    // A namespace has no namespace itself, although its path looks like that of a namespaced object.
     else if (core) namespace = "";
   }
   const [plural = "", name = "", subresource = "", ...more] = rest;

@@ -1,17 +1,17 @@
-/** A request's path and query, read as Go reads them. */
+/** Parses a request's path and query as Go does. */
 
 export interface ReadUrl {
-  /** Decoded once. */
+  /** The path, decoded once. */
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
 const badEscape = /%(?![0-9A-Fa-f]{2})/;
 
-/** @returns what is wrong as an answer, where there is neither a path nor a resource to speak of */
+/** Parses a URL. @returns an error response where there is no valid path */
 export function readUrl(url: URL): ReadUrl | Response {
   if (badEscape.test(url.pathname)) return text("400 Bad Request", 400);
-  // More than one slash at the beginning is as good as one.
+  // Several leading slashes count as one.
   const path = decoded(url.pathname).replace(/^\/\/+/, "/");
   const lost = withoutName(path);
   if (lost) {
@@ -30,7 +30,7 @@ function decoded(path: string): string {
   return Buffer.from(bytes, "latin1").toString();
 }
 
-/** The old forms `/api/v1/watch/…` and `/api/v1/proxy/…` without what they are about. */
+/** Whether it is one of the old forms `/api/v1/watch/…` and `/api/v1/proxy/…` without a resource. */
 function withoutName(path: string): boolean {
   if (!path.includes("watch") && !path.includes("proxy")) return false;
   const parts = path.replace(/^\/+|\/+$/g, "").split("/");
@@ -38,7 +38,7 @@ function withoutName(path: string): boolean {
   return parts.length === special + 1 && ["watch", "proxy"].includes(parts[special] ?? "");
 }
 
-/** Pairs that cannot be read are none. */
+/** Ignores pairs that cannot be decoded. */
 function queryOf({ search, searchParams }: URL): URLSearchParams {
   if (!search.includes(";") && !badEscape.test(search)) return searchParams;
   const pairs = search.slice(1).split("&");

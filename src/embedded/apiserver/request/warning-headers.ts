@@ -1,11 +1,11 @@
-/** `Warning` headers. @see RFC 7234, 5.5 */
+/** Makes `Warning` headers. @see RFC 7234, section 5.5 */
 
-/** What all of them may hold together, in characters, before each is cut. */
+/** The most characters that all warnings may have together before each one is cut. */
 const mostTogether = 4096;
-/** What each holds once it is cut. */
+/** The most characters of a warning that is cut. */
 const mostEach = 256;
 
-/** Each warning once, and none with control characters; long ones are cut when they are too long together. */
+/** Returns each warning once, without control characters; long ones are cut when there is too much text. */
 export function warningHeaders(warnings: readonly string[]): string[] {
   const texts = [...new Set(warnings)].filter((text) => text !== "");
   if (texts.length === 0) return [];
@@ -26,7 +26,7 @@ function cut(texts: readonly string[]): string[] {
   return shown;
 }
 
-/** Beyond ASCII a header has the bytes of UTF-8. */
+/** Encodes characters beyond ASCII as UTF-8. */
 function quoted(text: string): string {
   return `"${Buffer.from(text).toString("latin1").replace(/[\\"]/g, "\\$&")}"`;
 }

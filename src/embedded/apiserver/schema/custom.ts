@@ -1,4 +1,4 @@
-/** Schemas of custom resources, from `openAPIV3Schema`. */
+/** Builds schemas of custom resources from `openAPIV3Schema`. */
 import type { Fields, KindRow } from "../hooks.ts";
 import { builtInSchema } from "../tables/tables.ts";
 import { goRegExp } from "./go-regexp.ts";
@@ -28,16 +28,16 @@ const bare: Schema = {
 
 const text: Schema = { ...bare, type: "string" };
 
-/** The schema of a custom resource with apiVersion, kind and metadata, as those of every object are. */
+/** Builds the schema of a custom resource with the apiVersion, kind and metadata that every object has. */
 export function customSchema(openAPIV3Schema: Fields, row: Pick<KindRow, "kind">): Schema {
   const schema = schemaOf(openAPIV3Schema);
   return { ...withObjectFields(schema), type: schema.type || "object", embedded: row.kind !== "" };
 }
 
-/** Of an object inside another one; on the outside the server looks at them itself. */
+/** Required fields of an embedded object; the server checks those of the outer object itself. */
 const mustHave = ["apiVersion", "kind"];
 
-/** The metadata of every object. */
+/** Returns the schema of every object's metadata. */
 export function objectMetaSchema(): Schema {
   return builtInSchema({ group: "", version: "v1", kind: "ConfigMap" })!.properties!.get("metadata")!;
 }
@@ -49,14 +49,14 @@ function withObjectFields(schema: Schema): Schema {
   return { ...schema, properties };
 }
 
-/** What a definition says of the name is kept: that alone may be restricted. */
+/** Keeps what a definition says of the name, which is the only part that it may restrict. */
 function metadataSchema(restricted: Schema | undefined): Schema {
   const meta = objectMetaSchema();
   if (!restricted?.properties) return meta;
   return Object.create(meta, { values: { value: { allOf: [{ ...restricted, type: "" }] } } }) as Schema;
 }
 
-/** One level of `openAPIV3Schema`, and what is in it. */
+/** Converts one level of `openAPIV3Schema` and everything below it. */
 export function schemaOf(props: Fields): Schema {
   const embedded = props["x-kubernetes-embedded-resource"] === true;
   const schema: Schema = {

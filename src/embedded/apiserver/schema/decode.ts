@@ -1,4 +1,4 @@
-/** Built-in objects as Go decodes and encodes them: unknown fields, type errors, empty values, the order of fields. */
+/** Decodes and encodes built-in objects as Go does: unknown fields, type errors, empty values, the order of fields. */
 import { goQuoted, isInteger } from "../field-error.ts";
 import { canonical, HardError, type OwnContext, TypeMismatch } from "./own-types.ts";
 import { NumberText, withoutNumberTexts } from "./number-text.ts";
@@ -6,11 +6,11 @@ import type { Schema } from "./schema.ts";
 import { setField } from "./set-field.ts";
 
 export interface Decoded {
-  /** What the server would answer with. */
+  /** The object as the server would return it. */
   readonly object: unknown;
-  /** Why it cannot be decoded, in Go's words: the request is refused. */
+  /** The error in Go's words when it cannot be decoded; then the request is rejected. */
   readonly error: string | undefined;
-  /** It has lists or maps that are empty and not absent. */
+  /** Whether it has lists or maps that are empty and not absent. */
   readonly hasEmpty: boolean;
   /** Unknown fields as strict decoding names them: `unknown field "spec.foo"`, at most 100. */
   readonly unknown: readonly string[];
@@ -18,15 +18,15 @@ export interface Decoded {
 
 export interface DecodeOptions {
   /**
-   * How Go comes by the value: from text, or from what a strategic merge patch or an apply made of parsed values. The
-   * two word their errors differently.
+   * Whether the value comes from text, or from the parsed values of a strategic merge patch or an apply, whose error
+   * messages differ.
    *
    * @default "json"
    */
   readonly from?: "json" | "unstructured";
   /**
-   * What becomes of empty lists and maps: as storage reads them again, none is left; as they are encoded, those that
-   * may be left out are; or they are kept, for messages that show them.
+   * How to treat empty lists and maps: storage drops all of them, encoding drops those that may be omitted, and
+   * messages show them all.
    *
    * @default "stored"
    */
@@ -53,20 +53,20 @@ export function decodeBuiltIn(schema: Schema, value: unknown, options: DecodeOpt
 interface Place {
   /** The struct that has the field. */
   readonly parent: Schema | undefined;
-  /** The path as strict errors have it. */
+  /** The path as strict errors show it. */
   readonly strict: string;
 }
 
 class Decoding {
   readonly unknown = new Set<string>();
-  /** The first one. */
+  /** The first error. */
   error: string | undefined;
   #struct = "";
   readonly #fields: string[] = [];
   hasEmpty = false;
   readonly #from: "json" | "unstructured";
   readonly #empty: "stored" | "encoded" | "kept";
-  /** How many lists around are taken as one value. */
+  /** How many of the enclosing lists are atomic. */
   #atoms = 0;
 
   constructor({ from = "json", empty = "stored" }: DecodeOptions) {
@@ -101,7 +101,7 @@ class Decoding {
     }
   }
 
-  /** What Go encodes when nothing was there. */
+  /** Returns what Go encodes for an absent value. */
   zero(schema: Schema): unknown {
     const go = schema.go!;
     if (go.pointer) return null;
@@ -126,7 +126,7 @@ class Decoding {
     const before = this.#struct;
     const depth = this.#fields.length;
     const entries = Object.entries(value as object);
-    // Parsed values are gone through in the order of their names.
+    // Parsed values are visited in the order of their names.
     if (this.#from === "unstructured") entries.sort(([one], [other]) => (one < other ? -1 : 1));
     for (const [name, inner] of entries) {
       const field = schema.properties!.get(name);
@@ -144,13 +144,13 @@ class Decoding {
     return this.#encode(schema, decoded);
   }
 
-  /** In the order of Go, without what is left out when empty. */
+  /** Encodes in Go's order, without fields that are omitted when empty. */
   #encode(schema: Schema, decoded: ReadonlyMap<string, unknown>): Record<string, unknown> {
     const object: Record<string, unknown> = {};
     for (const [name, field] of schema.properties!) {
       let value = decoded.get(name);
       if (value === undefined) {
-        // Most fields are absent; a zero value is only made where it is written out.
+        // Most fields are absent, so a zero value is created only where it is encoded.
         if (field.go!.omit !== undefined && !isStruct(field)) continue;
         value = this.zero(field);
       }
@@ -249,7 +249,7 @@ function isStruct(field: Schema): boolean {
   return !field.go!.pointer && (field.properties !== undefined || field.go!.own !== undefined);
 }
 
-/** Go's `omitempty`: structs are never empty. `omitzero` is only there for times. */
+/** Implements Go's `omitempty`, for which structs are never empty. `omitzero` occurs only with times. */
 function isEmpty(field: Schema, value: unknown): boolean {
   if (field.go!.omit === "zero") return value === null;
   if (isStruct(field)) return false;
@@ -259,14 +259,14 @@ function isEmpty(field: Schema, value: unknown): boolean {
   return value === null || value === "" || value === 0 || value === false;
 }
 
-/** A list or a map of nothing; storage does not tell it from an absent one. */
+/** Whether a list or map is empty, which storage does not distinguish from an absent one. */
 function isEmptyCollection(field: Schema, value: unknown): boolean {
   if (field.go!.pointer || typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return value.length === 0;
   return field.properties === undefined && field.go!.own === undefined && Object.keys(value).length === 0;
 }
 
-/** The byte at which Go stops; `undefined` when it is base64. */
+/** Returns the byte at which Go stops; `undefined` when the text is base64. */
 function base64Mistake(text: string): number | undefined {
   const found = /[^A-Za-z0-9+/]/.exec(text);
   if (!found) return text.length % 4 === 0 ? undefined : text.length - (text.length % 4);

@@ -1,11 +1,11 @@
-/** Defaults of schemas. */
+/** Applies the defaults of schemas. */
 import type { Schema } from "./schema.ts";
 
 type Fields = Record<string, unknown>;
 
 /**
- * Puts in the defaults that the schema has. Changes the object. Those of built-in kinds that are the zero values of Go
- * are not put in: decoding does that where the server does.
+ * Adds the schema's defaults to the object, which it changes. Defaults of built-in kinds that are Go's zero values
+ * are left to decoding, as on the server.
  */
 export function applyDefaults(schema: Schema, object: unknown): void {
   if (typeof object !== "object" || object === null) return;

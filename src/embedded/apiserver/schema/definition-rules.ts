@@ -1,4 +1,4 @@
-/** What a CustomResourceDefinition may say in the rules of a schema. */
+/** Validates the rules in a CustomResourceDefinition's schema. */
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields } from "../hooks.ts";
 import { compiledRule } from "../cel/compile-rule.ts";
@@ -12,7 +12,7 @@ import { fieldsOf } from "./structural.ts";
 
 const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/** What is wrong with a rule whatever it says. */
+/** Returns the errors of a rule that do not depend on its expression. */
 export function ruleErrors(schema: Fields, rule: CelRule, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const [text, message, expression] = [rule.rule ?? "", rule.message ?? "", rule.messageExpression ?? ""];
@@ -45,7 +45,7 @@ function isFieldPath(schema: Fields, path: string): boolean {
   return schemaAt(schema, path) !== undefined;
 }
 
-/** What `.a.b['c']` leads to. */
+/** Returns the schema at `.a.b['c']`. */
 export function schemaAt(schema: Fields, path: string): Fields | undefined {
   if (!/^(?:\.[^.[\]]+|\['(?:[^'\\]|\\.)*'\])+$/.test(path)) return undefined;
   let at: Fields | undefined = schema;
@@ -63,13 +63,13 @@ export interface RulePlace {
   readonly uncorrelated: string | undefined;
   readonly schema: Fields;
   readonly root: boolean;
-  /** How often the schema's value can stand in one object; `undefined` where nothing bounds it. */
+  /** How often the value can occur in one object; `undefined` where that is unbounded. */
   readonly times: number | undefined;
-  /** Of all rules of the definition. */
+  /** The cost of all rules of the definition. */
   readonly total: TotalCost;
 }
 
-/** Why its expressions cannot be compiled. */
+/** Returns why the rule's expressions do not compile. */
 export function compileErrors(rule: CelRule, path: string, place: RulePlace): FieldError[] {
   const { uncorrelated, schema, root } = place;
   const errors: FieldError[] = [];
@@ -102,7 +102,7 @@ export function compileErrors(rule: CelRule, path: string, place: RulePlace): Fi
   return errors;
 }
 
-/** As Go has it. */
+/** Shows the rule as Go does. */
 function shown(rule: CelRule): object {
   return {
     Rule: rule.rule,

@@ -1,4 +1,4 @@
-/** What a CustomResourceDefinition may say in its schemas. */
+/** Validates the schemas in a CustomResourceDefinition. */
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields } from "../hooks.ts";
 import { equalValues } from "../patch/typed-values.ts";
@@ -13,7 +13,7 @@ import { TotalCost } from "./total-cost.ts";
 import { validateValues } from "./value-validation.ts";
 
 export interface SchemaOptions {
-  /** Such as `spec.validation.openAPIV3Schema`. */
+  /** The path, such as `spec.validation.openAPIV3Schema`. */
   readonly path: string;
   readonly hasStatus: boolean;
 }
@@ -82,7 +82,7 @@ export function checkDefinitionSchema(schema: Fields, { path, hasStatus }: Schem
   return [{ type: "Invalid", field: path, badValue: "", detail: "OpenAPIV3Schema 'schema' is not supported" }];
 }
 
-/** Of these, only patterns may be empty. */
+/** Of these fields only the patterns may be empty. */
 const emptyIsNone: ReadonlySet<string> = new Set(["patternProperties", "definitions", "dependencies"]);
 
 function isFilled(name: string, value: unknown): boolean {
@@ -93,7 +93,7 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && value !== false;
 }
 
-/** Defaults must be what the schema allows, without unknown fields. */
+/** Defaults must be valid values without unknown fields. */
 function checkDefaults(props: Fields, schema: Schema, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const value = props.default;
@@ -133,14 +133,14 @@ interface Place {
   readonly found: Found;
   /** Whether rules are compiled here. */
   readonly rules: boolean;
-  /** How often the value can stand in one object; `undefined` where nothing bounds it. */
+  /** How often the value can occur in one object; `undefined` where that is unbounded. */
   readonly times: number | undefined;
   readonly total: TotalCost;
-  /** Inside apiVersion, kind or metadata. */
+  /** Whether the place is inside apiVersion, kind or metadata. */
   readonly meta: boolean;
   /** Why no default may be set. */
   readonly noDefaults?: string;
-  /** The part of the schema whose old and new values cannot be told to belong together. */
+  /** The enclosing part of the schema whose old and new values cannot be correlated. */
   readonly uncorrelated?: string;
 }
 
@@ -150,7 +150,7 @@ const unsupported = ["id", "additionalItems", "patternProperties", "definitions"
 
 function check(schema: Fields, place: Place): void {
   const { path } = place;
-  // Errors here or deeper keep rules from being compiled.
+  // Errors at this level or below prevent rules from being compiled.
   const found: Found = { schema: [], cel: [] };
   const inner = { ...place, found, root: false, times: timesInside(schema, place.times) };
   standard(schema, { ...place, found });
@@ -205,7 +205,7 @@ function check(schema: Fields, place: Place): void {
   place.found.cel.push(...found.cel);
 }
 
-/** What is inside of lists and maps stands there as often as these have room. */
+/** Values inside of lists and maps can occur as often as these have items. */
 function timesInside(schema: Fields, times: number | undefined): number | undefined {
   const isMap = schema.type === "object" && fieldsOf(schema.additionalProperties) !== undefined;
   if (schema.type !== "array" && !isMap) return times;
@@ -213,7 +213,7 @@ function timesInside(schema: Fields, times: number | undefined): number | undefi
   return times === undefined || typeof room !== "number" ? undefined : times * Math.max(0, room);
 }
 
-/** Whether it, or a schema in it, names the kind of schema it is. */
+/** Whether this schema or one inside it names its dialect. */
 function hasDialect(schema: Fields): boolean {
   return textOf(schema["$schema"]) !== "" || schemasIn(schema).some(hasDialect);
 }
@@ -228,7 +228,7 @@ function schemasIn(schema: Fields): Fields[] {
   ];
 }
 
-/** Whether it, or a schema in it, says something that cannot be read as a structural schema. */
+/** Whether this schema or one inside it has something that a structural schema cannot express. */
 function hasUnsupported(schema: Fields): boolean {
   if (unsupported.some((name) => isFilled(name, schema[name])) || Array.isArray(schema.items)) return true;
   return schemasIn(schema).some(hasUnsupported);

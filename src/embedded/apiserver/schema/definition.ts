@@ -1,4 +1,4 @@
-/** The rules of CustomResourceDefinitions. */
+/** Validates CustomResourceDefinitions. */
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { equalValues } from "../patch/typed-values.ts";
@@ -10,7 +10,7 @@ import { schemaAt } from "./definition-rules.ts";
 import { checkDefinitionSchema } from "./definition-schema.ts";
 import { fieldsOf, listOf, textOf } from "./structural.ts";
 
-/** Everything but the metadata that all objects have. `old` on an update. */
+/** Validates everything except the metadata that all objects have. `old` is given for an update. */
 export function validateDefinition(crd: KubeObject, old?: KubeObject): FieldError[] {
   const spec = fieldsOf(crd.spec) ?? {};
   const names = fieldsOf(spec.names) ?? {};
@@ -57,7 +57,7 @@ function checkSpec(spec: Fields, errors: FieldError[]): void {
       required(`spec.versions[${index}].schema.openAPIV3Schema`, errors);
     }
   }
-  // The server keeps what all versions have in common in one place, and names that place.
+  // The server stores what all versions have in common in one place, and its errors name that place.
   const common = (name: string): boolean =>
     versions.length > 0 && versions.every((version) => equalValues(version[name], versions[0]![name]));
   for (const [index, version] of versions.entries()) {
@@ -89,7 +89,7 @@ function checkSpec(spec: Fields, errors: FieldError[]): void {
 const definitionRow = { group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition" };
 const manyVersions = { type: "Invalid", field: "spec.versions", isStruct: true } as const;
 
-/** What a version does not have in common with all others. */
+/** Returns what a version does not share with all others. */
 function own(version: Fields, common: (name: string) => boolean): Fields {
   return Object.fromEntries(
     Object.entries(version).filter(
@@ -189,7 +189,7 @@ function checkNames(names: Fields, errors: FieldError[]): void {
   }
 }
 
-/** `.spec.replicas`, as scaling and columns name fields. */
+/** Validates a path such as `.spec.replicas`, with which scales and columns name fields. */
 function pathErrors(
   path: string,
   field: string,

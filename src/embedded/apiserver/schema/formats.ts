@@ -1,4 +1,4 @@
-/** Formats of strings that definitions may name; others say nothing. */
+/** The string formats that definitions may name; any other format has no effect. */
 import { isIP, isIPv4, isIPv6 } from "node:net";
 
 const date = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
@@ -40,7 +40,7 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
   uuid5: (text) => new RegExp(`^${hex}{8}-?${hex}{4}-?5${hex}{3}-?[89abAB]${hex}{3}-?${hex}{12}$`).test(text),
 };
 
-/** Formats that a schema names for texts and that nobody checks. */
+/** Returns the formats of strings in a schema that are not checked. */
 export function unknownFormats(schema: unknown, found: Set<string> = new Set()): Set<string> {
   if (typeof schema !== "object" || schema === null) return found;
   const { type, format } = schema as { type?: unknown; format?: unknown };
@@ -51,7 +51,7 @@ export function unknownFormats(schema: unknown, found: Set<string> = new Set()):
   return found;
 }
 
-/** Whether a string is of a format; `undefined` for formats that say nothing. */
+/** Whether a string has a format; `undefined` for formats without effect. */
 export function hasFormat(format: string, text: string): boolean | undefined {
   return knownFormat(format)?.(text);
 }

@@ -1,7 +1,7 @@
-/** JSON values as Go prints them. */
+/** Prints JSON values as Go does. */
 import { goJson, goNumber, goQuoted } from "../field-error.ts";
 
-/** `%v`. */
+/** Prints a value like `%v`. */
 export function goPlain(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(goPlain).join(" ")}]`;
   if (value === null) return "<nil>";
@@ -11,7 +11,7 @@ export function goPlain(value: unknown): string {
   return `map[${fields.map(([name, field]) => `${name}:${goPlain(field)}`).join(" ")}]`;
 }
 
-/** `%#v`. */
+/** Prints a value like `%#v`. */
 export function goSyntax(value: unknown): string {
   if (typeof value === "string") return goQuoted(value);
   if (typeof value === "number") return goNumber(value);

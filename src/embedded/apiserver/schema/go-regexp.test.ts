@@ -3,7 +3,7 @@ import { celEnvironment } from "../cel/environment.ts";
 import { matchAsGo } from "../cel/matches.ts";
 import { goRegExp, goRegExpError } from "./go-regexp.ts";
 
-/** Each keeps a backtracking matcher busy for longer than anybody waits. */
+/** Each of these keeps a backtracking matcher busy for longer than anybody waits. */
 const attacks: readonly (readonly [string, string])[] = [
   ["^(a+)+$", `${"a".repeat(5_000)}!`],
   ["^(a|aa)+$", `${"a".repeat(5_000)}!`],

@@ -1,24 +1,24 @@
-/** Regular expressions in Go's syntax, RE2, which take time in proportion to the text whatever the expression. */
+/** Regular expressions in Go's syntax (RE2), which take time in proportion to the text, whatever the expression. */
 import type * as Library from "re2js";
 
 export interface GoRegExp {
-  /** Whether it is found anywhere in the text. */
+  /** Whether the expression matches anywhere in the text. */
   test(text: string): boolean;
-  /** All that it finds, one after the other. */
+  /** Returns all matches in order. */
   all(text: string): string[];
 }
 
-/** Expressions that are remembered: those of definitions are compiled once, those of rules are asked for again and again. */
+/** How many expressions are remembered: a definition's are compiled once, those of rules are used again and again. */
 const most = 1000;
 const known = new Map<string, GoRegExp | Error>();
 
-/** @returns `undefined` when it cannot be read */
+/** Compiles an expression. @returns `undefined` when it is invalid */
 export function goRegExp(pattern: string): GoRegExp | undefined {
   const compiled = compile(pattern);
   return compiled instanceof Error ? undefined : compiled;
 }
 
-/** Why RE2 does not take it, in Go's words; `undefined` when it does. */
+/** Returns Go's message for an invalid expression; `undefined` for a valid one. */
 export function goRegExpError(pattern: string): string | undefined {
   const compiled = compile(pattern);
   return compiled instanceof Error ? compiled.message : undefined;
@@ -33,7 +33,7 @@ function compile(pattern: string): GoRegExp | Error {
   return compiled;
 }
 
-/** Words, and a choice of words, mean the same everywhere, repeat nothing, and need no library. */
+/** Whether the expression is a word or a choice of words, which mean the same everywhere, repeat nothing, and need no library. */
 function isPlain(pattern: string): boolean {
   return /^\^?\(?[\w /:,-]+(?:\|[\w /:,-]+)*\)?\$?$/.test(pattern) && pattern.includes("(") === pattern.includes(")");
 }
@@ -51,9 +51,9 @@ function plain(pattern: string): GoRegExp {
 
 let library: typeof Library | undefined;
 
-/** Loaded at first use: most servers never see an expression. */
+/** Loads the library at its first use, because most servers never see an expression. */
 function linear(pattern: string): GoRegExp | Error {
-  // Synchronous, since objects are checked synchronously; the bundler follows it like an import.
+  // This is synchronous because objects are checked synchronously; the bundler follows it like an import.
   library ??= require("re2js") as typeof Library;
   let expression: Library.RE2JS;
   try {

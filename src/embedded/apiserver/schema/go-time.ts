@@ -1,18 +1,18 @@
-/** Times as Go reads and writes them. */
+/** Parses and formats times as Go does. */
 import { goQuoted } from "../field-error.ts";
 
 const layout = "2006-01-02T15:04:05Z07:00";
-/** The six digits are not optional. */
+/** The six digits are mandatory. */
 const microLayout = "2006-01-02T15:04:05.000000Z07:00";
 const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)([.,]\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Whole seconds, UTC; an `Error` with Go's words when it is no time. */
+/** Returns the time in whole seconds and UTC; an `Error` with Go's message when it is invalid. */
 export function canonicalTime(text: string): string | Error {
   const parsed = parse(text);
   return parsed instanceof Error ? parsed : `${new Date(parsed.seconds * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-/** Microseconds, UTC. */
+/** Returns the time in microseconds and UTC. */
 export function canonicalMicroTime(text: string): string | Error {
   const parsed = parse(text, microLayout);
   if (parsed instanceof Error) return parsed;

@@ -1,12 +1,12 @@
 /**
- * Built-in values as kube-apiserver has them inside: messages show structs in that form, with the names that their
- * fields have in Go, in another order than the API's, and with what is empty written out.
+ * Formats built-in values as kube-apiserver's messages show its internal structs: with the Go names of the fields, in
+ * an order other than the API's, and with empty fields.
  */
 import type { Schema } from "./schema.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Where a field's Go name is not just its own with a capital. */
+/** The Go names of fields that are not just the capitalized name. */
 const names = new Map(
   `apiGroup APIGroup, apiGroups APIGroups, apiServerID APIServerID, apiVersion APIVersion, apiVersions APIVersions,
   awsElasticBlockStore AWSElasticBlockStore, bool BoolValue, bools BoolValues, caBundle CABundle, cel CEL,
@@ -26,7 +26,7 @@ const names = new Map(
     .map((pair) => pair.trim().split(" ") as [string, string]),
 );
 
-/** Whose fields are called otherwise in one struct only. */
+/** The Go names that differ in one struct only. */
 const namesWithin: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   GlusterfsVolumeSource: { endpoints: "EndpointsName" },
   GlusterfsPersistentVolumeSource: { endpoints: "EndpointsName" },
@@ -37,7 +37,7 @@ const namesWithin: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 
 const spaces = "hostNetwork hostPID hostIPC shareProcessNamespace hostUsers".split(" ");
 
-/** The order inside, of the fields that have another one. */
+/** The internal order of the fields whose order differs. */
 const orders: Readonly<Record<string, readonly string[]>> = {
   Volume:
     "hostPath emptyDir gcePersistentDisk awsElasticBlockStore gitRepo secret nfs iscsi glusterfs persistentVolumeClaim rbd quobyte flexVolume cinder cephfs flocker downwardAPI fc azureFile configMap vsphereVolume azureDisk photonPersistentDisk projected portworxVolume scaleIO storageos csi ephemeral image".split(
@@ -60,7 +60,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
       " ",
     ),
 };
-/** The same type inside and outside: written as the API writes it. */
+/** Types that are the same inside and outside, and are written as in the API. */
 const shared: ReadonlySet<string> = new Set([
   "LabelSelector",
   "LabelSelectorRequirement",
@@ -68,7 +68,7 @@ const shared: ReadonlySet<string> = new Set([
   "OwnerReference",
   "Condition",
 ]);
-/** Kept in another place, or nowhere. */
+/** Fields that are stored elsewhere or not at all. */
 const absent: Readonly<Record<string, ReadonlySet<string>>> = {
   PodSpec: new Set([...spaces, "serviceAccount"]),
   NodeSpec: new Set(["podCIDR"]),
@@ -80,10 +80,10 @@ const notPointers: ReadonlySet<string> = new Set([
   "ServiceReference.port",
 ]);
 
-/** The names of the volume sources, in the order inside. */
+/** The names of the volume sources in the internal order. */
 export const persistentSources: readonly string[] = orders["PersistentVolumeSpec"] ?? [];
 
-/** @param only the fields that are shown of a struct; all where it is left out */
+/** Formats a value. @param only the fields of a struct that are shown; all when omitted */
 export function internalForm(schema: Schema, value: unknown, only?: readonly string[]): unknown {
   const go = schema.go;
   if (value === undefined || value === null) {
@@ -145,7 +145,7 @@ function member(
   return internalForm(field, value[name]);
 }
 
-/** Maps of Go are written in the order of their keys; the structs that are shared have theirs in the API's order. */
+/** Go writes maps in the order of their keys; shared structs are in the API's order. */
 function sorted(value: Fields): Fields {
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, field]) => {
@@ -161,7 +161,7 @@ function goName(struct: string, name: string): string {
   return namesWithin[struct]?.[name] ?? names.get(name) ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 
-/** Those that the order names take their places in that order; others stay. */
+/** Puts the fields that `order` names into that order; all others stay where they are. */
 function ordered(list: readonly string[], order: readonly string[]): readonly string[] {
   if (order.length === 0) return list;
   const inOrder = order.filter((name) => list.includes(name));

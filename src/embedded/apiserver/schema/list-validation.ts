@@ -1,4 +1,4 @@
-/** Items of sets and list maps are there once. */
+/** Checks that items of sets and list maps are unique. */
 import { type FieldError, goJson } from "../field-error.ts";
 import type { Schema } from "./schema.ts";
 
@@ -30,7 +30,7 @@ function visit(schema: Schema, value: unknown, { path, errors }: Place): void {
   }
 }
 
-/** Each value that is there more than once is reported at its second place. */
+/** Reports each duplicate value at its second place. */
 function duplicates(values: readonly unknown[], { path, errors }: Place): void {
   const seen = new Map<string, number>();
   for (const [index, value] of values.entries()) {

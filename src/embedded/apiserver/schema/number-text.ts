@@ -1,4 +1,4 @@
-/** Numbers whose text matters: Go takes no `1e2` and no `2.0` for an integer, although both are one. */
+/** Numbers whose spelling matters: Go accepts neither `1e2` nor `2.0` as an integer, although both are integers. */
 
 export class NumberText {
   readonly text: string;
@@ -12,17 +12,17 @@ export class NumberText {
   }
 }
 
-/** An integer that is not written as one, or one that may be too large to be told from its neighbours. */
+/** Matches an integer in another spelling, or one that may be too large to be represented exactly. */
 const odd = /[-+:,[\s]\d+(?:\.\d+)?[eE]|\d\.\d|\d{16}/;
 
-/** Whether a text of JSON may have such numbers: most have none, and are parsed at the usual cost. */
+/** Whether JSON text may contain such numbers. Most has none and is parsed at the usual cost. */
 export function hasOddNumbers(text: string): boolean {
   return odd.test(text);
 }
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
-/** Parses JSON and keeps the text of numbers that are integers in another spelling. */
+/** Parses JSON and keeps the text of integers in another spelling. */
 export function parseWithNumberTexts(text: string): unknown {
   const keep: Reviver = (_, value, { source = "" }) => {
     if (typeof value === "string") return value.toWellFormed();
@@ -32,7 +32,7 @@ export function parseWithNumberTexts(text: string): unknown {
   return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
 }
 
-/** The same value with plain numbers. */
+/** Returns the same value with plain numbers. */
 export function withoutNumberTexts(value: unknown): unknown {
   if (value instanceof NumberText) return value.value;
   if (Array.isArray(value)) return value.map(withoutNumberTexts);

@@ -1,4 +1,4 @@
-/** The order of fields: that of Go's structs, and maps by their keys. */
+/** Orders fields as Go does: structs by their declaration, maps by their keys. */
 import type { Schema } from "./schema.ts";
 
 export function inOrder(schema: Schema | undefined, value: unknown): unknown {

@@ -1,11 +1,11 @@
-/** Types of Go that decode themselves. */
+/** Go types that decode themselves. */
 import { canonicalMicroTime, canonicalTime } from "./go-time.ts";
 import { formatQuantity, parseQuantity } from "./quantity.ts";
 import type { OwnType, Schema } from "./schema.ts";
 
-/** A value of one JSON type where Go has another. */
+/** A value whose JSON type differs from its Go type. */
 export class TypeMismatch {
-  /** Such as `string` or `number 1.5`. */
+  /** The value in messages, such as `string` or `number 1.5`. */
   readonly value: string;
   readonly type: string;
 
@@ -15,7 +15,7 @@ export class TypeMismatch {
   }
 }
 
-/** Stops decoding: Go reports no other error beside it. */
+/** Stops decoding, because Go reports no other error besides it. */
 export class HardError extends Error {
   constructor(cause: Error | TypeMismatch) {
     super("cannot be decoded", { cause });
@@ -28,7 +28,7 @@ export interface OwnContext {
   readonly decodeAs: (schema: Schema, value: unknown) => unknown;
 }
 
-/** The value as Go would encode it again; it is not null. @throws HardError */
+/** Returns the non-null value as Go would encode it again. @throws HardError */
 export function canonical(own: OwnType, value: unknown, context: OwnContext): unknown {
   switch (own) {
     case "time":
@@ -53,7 +53,7 @@ export function canonical(own: OwnType, value: unknown, context: OwnContext): un
   }
 }
 
-/** As Go writes it, which keeps a text whose digits are already as short as may be: `01Ki`, `+1`, `1E3`. */
+/** Rewrites a quantity as Go does, which keeps a text that cannot be shorter: `01Ki`, `+1`, `1E3`. */
 function rewrittenQuantity(text: string): string {
   const written = formatQuantity(orThrow(parseQuantity(text)));
   if (written === text) return text;
@@ -75,7 +75,7 @@ function intOrString(value: unknown): unknown {
   throw new HardError(new TypeMismatch(`number ${value}`, "int32"));
 }
 
-/** These are only in the schema's own type, so that what they hold is what holds them. */
+/** These occur only in the schema's own type, so what they contain has the type of their container. */
 function asSchema(value: unknown, { parent, decodeAs }: OwnContext): unknown {
   return parent && isObject(value) ? decodeAs(parent, value) : value;
 }

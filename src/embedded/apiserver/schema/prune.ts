@@ -1,11 +1,11 @@
-/** Unknown fields of custom resources, and nulls where none may be. */
+/** Removes unknown fields from custom resources, and nulls where they are not allowed. */
 import { goJson } from "../field-error.ts";
 import { objectMetaSchema } from "./custom.ts";
 import { decodeBuiltIn } from "./decode.ts";
 import type { Schema } from "./schema.ts";
 
 export interface Pruned {
-  /** As strict decoding names them: `unknown field "spec.foo"`, sorted. */
+  /** The unknown fields as strict decoding names them: `unknown field "spec.foo"`, sorted. */
   readonly unknown: readonly string[];
   /** Why the metadata cannot be decoded. */
   readonly error: string | undefined;
@@ -16,8 +16,8 @@ const objectFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metada
 type Fields = Record<string, unknown>;
 
 /**
- * Takes out of a custom resource what its schema does not know, decodes its metadata as that of all objects, and drops
- * nulls where the schema allows none and has no default. Changes the object.
+ * Removes what the schema of a custom resource does not know, decodes its metadata, and drops nulls where the schema
+ * neither allows them nor has a default. It changes the object.
  */
 export function prune(schema: Schema, object: unknown): Pruned {
   const paths: string[] = [];
@@ -40,7 +40,7 @@ function coerceMetadata(object: Fields): Pruned {
   return { unknown, error: wrapped.error };
 }
 
-/** What is wrong with the objects inside. */
+/** The errors of embedded objects. */
 interface Inside {
   readonly errors: string[];
   readonly unknown: string[];
@@ -52,7 +52,7 @@ interface Place {
   readonly inside: Inside;
 }
 
-/** Kind, version and metadata of an object inside another one are those of every object. */
+/** Checks kind, version and metadata of an embedded object. */
 function coerceEmbedded(fields: Fields, { path, inside }: Place): void {
   for (const name of ["apiVersion", "kind"]) {
     const value = fields[name];
@@ -81,7 +81,7 @@ function visit(value: unknown, schema: Schema | undefined, place: Place): void {
   visitFields(value as Fields, schema, place);
 }
 
-/** Inside what keeps unknown fields, those of a known field are pruned again. */
+/** Where unknown fields are preserved, the content of a known field is pruned again. */
 function visitKept(value: unknown, schema: Schema | undefined, place: Place): void {
   if (schema) visit(value, schema.preserveUnknown ? schema : { ...schema, preserveUnknown: true }, place);
 }

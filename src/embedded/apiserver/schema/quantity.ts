@@ -1,7 +1,7 @@
 /** Quantities. @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
 
 export interface Quantity {
-  /** In units of 10^-9, rounded away from zero. */
+  /** The value in units of 10^-9, rounded away from zero. */
   readonly nanos: bigint;
   readonly format: "decimal" | "binary" | "exponent";
 }
@@ -14,7 +14,7 @@ const binary: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 4
 
 const billion = 1_000_000_000n;
 
-/** @returns the server's error when the text is none */
+/** Parses a quantity. @returns the server's error when it is invalid */
 export function parseQuantity(text: string): Quantity | Error {
   if (text === "") return new Error(wrongFormat);
   const [, number, suffix] = shape.exec(text) ?? [];
@@ -43,7 +43,7 @@ function divideAway(value: bigint, by: bigint): bigint {
   return value / by + (rest === 0n ? 0n : rest > 0n ? 1n : -1n);
 }
 
-/** As the server writes it: no fraction, the largest suffix that allows that. */
+/** Formats a quantity as the server does: without a fraction, with the largest suffix that allows that. */
 export function formatQuantity({ nanos, format }: Quantity): string {
   if (nanos === 0n) return "0";
   const small = nanos > -1024n * billion && nanos < 1024n * billion;

@@ -1,4 +1,4 @@
-/** What the server says of objects and definitions, compared with a real kube-apiserver. */
+/** Compares what the server says about objects and definitions with a real kube-apiserver. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { assets, type ControlPlane, startControlPlane } from "../../../../tests/support/control-plane.ts";
 import { causeReason, errorBody, type FieldError } from "../field-error.ts";

@@ -1,15 +1,15 @@
-/** The fields that the scale of a custom object is read from. */
+/** The fields from which the scale of a custom object is read. */
 import { type FieldError, isInteger } from "../field-error.ts";
 import { goPlain } from "./go-format.ts";
 
-/** Paths as a definition gives them: `.spec.replicas`. */
+/** The paths in a definition, such as `.spec.replicas`. */
 export interface ScaleFields {
   readonly specReplicas: string;
   readonly statusReplicas: string;
   readonly labelSelector: string | undefined;
 }
 
-/** What is wrong with them, in the server's order and words; of an update of the status only that of the status. */
+/** Returns their errors in the server's order and words; an update of the status checks only its own field. */
 export function validateScale(scale: ScaleFields, object: unknown, only: "status" | undefined): FieldError[] {
   const errors: FieldError[] = [];
   for (const path of only === "status" ? [scale.statusReplicas] : [scale.specReplicas, scale.statusReplicas]) {

@@ -1,10 +1,10 @@
-/** The one resolved form of what is known about a field: of built-in kinds and of CustomResourceDefinitions. */
+/** The resolved schema of a field, for built-in kinds and CustomResourceDefinitions alike. */
 import type { GoRegExp } from "./go-regexp.ts";
 
-/** `""` takes anything. */
+/** `""` allows any type. */
 export type SchemaType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "";
 
-/** Types of Go that decode themselves. */
+/** Go types that decode themselves. */
 export type OwnType =
   | "quantity"
   | "time"
@@ -22,41 +22,41 @@ export interface Schema {
   readonly format: string | undefined;
   readonly nullable: boolean;
   readonly properties: ReadonlyMap<string, Schema> | undefined;
-  /** What the values of a map are. */
+  /** The schema of a map's values. */
   readonly additional: Schema | undefined;
   readonly items: Schema | undefined;
   readonly required: readonly string[];
   readonly enum: readonly unknown[] | undefined;
-  /** `undefined` when there is none. */
+  /** The default; `undefined` when there is none. */
   readonly default: unknown;
   readonly intOrString: boolean;
   readonly preserveUnknown: boolean;
-  /** It has apiVersion, kind and metadata of its own. */
+  /** Whether it has an apiVersion, kind and metadata of its own. */
   readonly embedded: boolean;
   readonly listType: "atomic" | "set" | "map" | undefined;
   readonly listKeys: readonly string[];
   readonly mapType: "atomic" | "granular" | undefined;
   readonly patchStrategies: readonly string[];
   readonly patchMergeKey: string | undefined;
-  /** How Go decodes and encodes it; of built-in kinds only. */
+  /** How Go decodes and encodes it, for built-in kinds. */
   readonly go: GoShape | undefined;
-  /** What JSON schema says of values; of CustomResourceDefinitions only. */
+  /** What JSON Schema requires of values, for CustomResourceDefinitions. */
   readonly values: ValueRules | undefined;
 }
 
 export interface GoShape {
-  /** Of the struct, such as `DeploymentSpec`; `undefined` for what is no struct. */
+  /** The name of the struct, such as `DeploymentSpec`; `undefined` for other types. */
   readonly struct: string | undefined;
-  /** As errors name it, such as `[]v1.Container`. */
+  /** The type in error messages, such as `[]v1.Container`. */
   readonly type: string;
   readonly pointer: boolean;
   readonly omit: "empty" | "zero" | undefined;
-  /** Names of embedded structs that lead to the field. */
+  /** The names of embedded structs that lead to the field. */
   readonly within: readonly string[];
   readonly own: OwnType | undefined;
 }
 
-/** Left out where there is none. */
+/** The rules for values; a rule that does not exist is absent. */
 export interface ValueRules {
   readonly pattern?: GoRegExp | undefined;
   readonly patternText?: string;
@@ -79,7 +79,10 @@ export interface ValueRules {
   readonly rules?: readonly CelRule[];
 }
 
-/** One of `x-kubernetes-validations`. @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules */
+/**
+ * A rule of `x-kubernetes-validations`. @see
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules
+ */
 export interface CelRule {
   readonly rule: string;
   readonly message?: string;

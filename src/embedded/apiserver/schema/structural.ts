@@ -1,4 +1,4 @@
-/** Whether a schema is structural: whatever is under a logical junctor only restricts what is said outside of it. */
+/** Checks whether a schema is structural: everything below a logical junctor may only restrict what is declared outside of it. */
 import { errorText, type FieldError } from "../field-error.ts";
 import type { Fields } from "../hooks.ts";
 import { goRegExpError } from "./go-regexp.ts";
@@ -6,7 +6,10 @@ import { equalValues } from "../patch/typed-values.ts";
 
 type Level = "root" | "item" | "field";
 
-/** The errors of a definition's schema, sorted by their text. @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema */
+/**
+ * Returns the errors of a definition's schema, sorted by their text. @see
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
+ */
 export function checkStructural(schema: Fields, path: string): FieldError[] {
   const errors: FieldError[] = [];
   invariants(schema, { path, level: "root", errors });
@@ -173,10 +176,10 @@ function nested(schema: Fields, { path, level, errors }: Place, skipAnyOf: boole
 }
 
 interface Completeness {
-  /** What is said outside of junctors. */
+  /** The schema outside of junctors. */
   readonly at: Fields | undefined;
   readonly path: string;
-  /** Where it is restricted. */
+  /** The junctor that restricts it. */
   readonly within: string;
   readonly errors: FieldError[];
 }

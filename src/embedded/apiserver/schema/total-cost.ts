@@ -1,4 +1,4 @@
-/** What all rules of a definition cost together, and where that is too much. */
+/** Sums up the cost of all rules of a definition, and reports where it is too high. */
 import type { FieldError } from "../field-error.ts";
 
 const mostOfOne = 10_000_000;
@@ -11,10 +11,10 @@ interface Part {
 
 export class TotalCost {
   #total = 0;
-  /** Those that matter. */
+  /** The parts that contribute notably. */
   readonly #parts: Part[] = [];
 
-  /** Adds an expression. @returns the error of one that is too expensive by itself */
+  /** Adds an expression. @returns an error when it is too expensive by itself */
   add(field: string, cost: number, what: string): FieldError[] {
     this.#total += cost;
     if (cost >= mostOfAll / 100) this.#parts.push({ field, cost });
@@ -22,7 +22,7 @@ export class TotalCost {
     return [{ type: "Forbidden", field, detail: tooExpensive(what, cost, mostOfOne) }];
   }
 
-  /** @param field of the whole schema */
+  /** Returns the errors of the total. @param field the path of the whole schema */
   errors(field: string): FieldError[] {
     if (this.#total <= mostOfAll) return [];
     const detail = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";

@@ -1,6 +1,9 @@
-/** The difference of two texts as Go's difflib writes it, line by line. @see https://docs.python.org/3/library/difflib.html */
+/**
+ * Computes the difference of two texts line by line, as Go's difflib does. @see
+ * https://docs.python.org/3/library/difflib.html
+ */
 
-/** Which lines of one side stand for which of the other. */
+/** The lines of one side that correspond to lines of the other. */
 interface Block {
   readonly left: number;
   readonly right: number;
@@ -109,7 +112,7 @@ function matchingBlocks(a: readonly string[], b: readonly string[]): Block[] {
   return [...joined, { left: a.length, right: b.length, size: 0 }];
 }
 
-/** Where each line is; lines that are everywhere say nothing. */
+/** Finds the places of each line; lines that occur everywhere are ignored. */
 function placesOf(b: readonly string[]): Map<string, number[]> {
   const places = new Map<string, number[]>();
   for (const [index, line] of b.entries()) {

@@ -1,4 +1,4 @@
-/** Everything that a schema of a custom resource says about an object. */
+/** Validates an object against the schema of its custom resource. */
 import type { FieldError } from "../field-error.ts";
 import { validateRules } from "../cel/rules.ts";
 import { validateLists } from "./list-validation.ts";
@@ -8,17 +8,17 @@ import { validateValues } from "./value-validation.ts";
 import { validateEmbedded } from "../validation/embedded-objects.ts";
 
 export interface ValidateOptions {
-  /** The object that is replaced: what did not change is not checked again, and rules may look at it. */
+  /** The object that is replaced: unchanged parts are not validated again, and rules may refer to it. */
   readonly old?: unknown;
-  /** Only this field is checked, as on an update through the status subresource. */
+  /** Validates only this field, as for an update through the status subresource. */
   readonly only?: "status" | undefined;
-  /** Where the scale of an object is, if it has one. */
+  /** The paths of the object's scale, if it has one. */
   readonly scale?: ScaleFields | undefined;
 }
 
 const blocking: ReadonlySet<string> = new Set(["NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"]);
 
-/** The errors of types, values, lists and rules, in the server's order and words. Built-in kinds have none. */
+/** Returns the errors of types, values, lists and rules, in the server's order and words. Built-in kinds have none. */
 export function validate(schema: Schema, object: unknown, { old, only, scale }: ValidateOptions = {}): FieldError[] {
   if (schema.go) return [];
   const errors =
@@ -36,7 +36,7 @@ export function validate(schema: Schema, object: unknown, { old, only, scale }: 
   return errors;
 }
 
-/** One field of the object; none, when it is absent. */
+/** Validates one field of the object; an absent one has no errors. */
 function validatePart(
   schema: Schema,
   object: unknown,
@@ -53,7 +53,7 @@ function fieldOf(object: unknown, name: string): unknown {
 
 const known = new WeakMap<Schema, boolean>();
 
-/** Whether rules are anywhere in it. */
+/** Whether the schema contains rules anywhere. */
 function hasRules(schema: Schema): boolean {
   return known.getOrInsertComputed(schema, () => {
     if (schema.go) return false;

@@ -1,4 +1,4 @@
-/** What JSON schema says of values, checked and worded as the server's validator does. */
+/** Validates values against JSON Schema, with the order and the messages of the server's validator. */
 import { type FieldError, isInteger } from "../field-error.ts";
 import { goJson, goQuoted } from "../field-error.ts";
 import { equalValues } from "../patch/typed-values.ts";
@@ -6,16 +6,16 @@ import { hasFormat } from "./formats.ts";
 import { goPlain } from "./go-format.ts";
 import type { Schema, ValueRules } from "./schema.ts";
 
-/** Errors, and how much was right: of several alternatives the one with most is reported. */
+/** The errors, and how many checks passed: of several alternatives the one with most is reported. */
 interface Result {
   readonly errors: FieldError[];
   matches: number;
 }
 
 export interface ValueOptions {
-  /** What it replaces: a part that did not change is not checked again. */
+  /** The value that it replaces; an unchanged part is not validated again. */
   readonly old?: unknown;
-  /** Where the value is; messages name fields without it. @default "" */
+  /** The path of the value, which messages leave out. @default ""  */
   readonly within?: string;
 }
 
@@ -35,7 +35,7 @@ interface Place {
 
 function check(schema: Schema, value: unknown, place: Place): Result {
   const result: Result = { errors: [], matches: 0 };
-  // Metadata is checked with that of all objects.
+  // Metadata is validated like that of every object.
   if (schema.go && !schema.values) return result;
   if (place.old !== undefined && equalValues(value, place.old)) return result;
   const { path } = place;
@@ -62,7 +62,7 @@ interface At {
   readonly result: Result;
 }
 
-/** The name that errors begin with. */
+/** Returns the name with which errors begin. */
 function named(path: string): string {
   return `${path} in body`;
 }
@@ -157,7 +157,7 @@ function checkNumber({ values, format, type }: Schema, value: number, at: At): v
 
 const largestFloat = 3.4028234663852886e38;
 
-/** The server compares integers with the whole part of a limit. */
+/** The server compares integers with the integral part of a limit. */
 function checkLimits(values: ValueRules, value: number, at: At): void {
   const whole = (limit: number | undefined): number | undefined =>
     limit !== undefined && Number.isInteger(value) ? Math.trunc(limit) : limit;

@@ -1,4 +1,4 @@
-/** What the API server makes of an object of one version: it prunes the object, fills in defaults, and validates it. */
+/** Processes objects of one version as the API server does: it prunes them, adds defaults, and validates them. */
 import type { StructuralSchema } from "../../../resource/schema/structural.ts";
 import { errorText } from "../field-error.ts";
 import { customSchema } from "./custom.ts";
@@ -22,14 +22,14 @@ export class VersionSchema {
     this.#schema = customSchema({ ...schema }, { kind });
   }
 
-  /** A copy with the defaults that the server would fill in. */
+  /** Returns a copy with the defaults that the server would add. */
   withDefaults<T extends object>(given: T): T {
     const object = structuredClone(given);
     applyDefaults(this.#schema, object);
     return object;
   }
 
-  /** Makes of a wire object what the server would store; the given one is not changed. */
+  /** Returns what the server would store; the given object does not change. */
   admit<T extends object>(given: T): Admitted<T> {
     const object = JSON.parse(JSON.stringify(given)) as T & Record<string, unknown>;
     const { unknown, error } = prune(this.#schema, object);

@@ -1,17 +1,17 @@
-/** The objects of one resource. */
+/** Stores the objects of one resource. */
 import { History, type HistoryLimits } from "./history.ts";
 import type { Stored, StoreEvent } from "./stored.ts";
 
 type Listener = (event: StoreEvent) => void;
 
-/** Objects by key, their recent changes, and who wants to hear of the next. */
+/** Objects by key, their recent changes, and the listeners. */
 export class Collection {
-  /** `group/plural`. */
+  /** The name, `group/plural`. */
   readonly name: string;
   readonly history: History;
   readonly #objects = new Map<string, Stored>();
   readonly #listeners = new Set<Listener>();
-  /** Every object in order of keys; dropped when a key comes or goes. */
+  /** All objects ordered by key; dropped when a key is added or removed. */
   #sorted: Stored[] | undefined;
 
   constructor(name: string, { limits, compacted }: { limits: HistoryLimits; compacted: number }) {
@@ -27,12 +27,12 @@ export class Collection {
     return this.#objects.get(key);
   }
 
-  /** In the order of keys, as a list answers. */
+  /** Returns all objects ordered by key, like a list. */
   all(): readonly Stored[] {
     return (this.#sorted ??= sortedByKey([...this.#objects.values()]));
   }
 
-  /** The objects at an earlier version that is not compacted. */
+  /** Returns the objects at an earlier version that is not compacted. */
   allAt(version: number): readonly Stored[] {
     const states = this.history.statesAt(version);
     if (states.size === 0) return this.all();
@@ -41,7 +41,7 @@ export class Collection {
     return sortedByKey(then);
   }
 
-  /** Takes in an object without an event: at start, from the journal. */
+  /** Restores an object from the journal at start, without an event. */
   restore(stored: Stored): void {
     this.#objects.set(stored.key, stored);
     this.#sorted = undefined;
@@ -57,7 +57,7 @@ export class Collection {
     this.history.add(event);
   }
 
-  /** Takes the last change back before anybody was told of it. */
+  /** Reverts the last change before it is announced. */
   revert(event: StoreEvent): void {
     const { stored, previous } = event;
     if (previous === undefined) this.#objects.delete(stored.key);
@@ -66,19 +66,19 @@ export class Collection {
     this.history.revert(event);
   }
 
-  /** Tells the listeners of a change. */
+  /** Announces a change to the listeners. */
   announce(event: StoreEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** @returns what ends it. */
+  /** Adds a listener. @returns a function that removes it. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 }
 
-/** etcd's order is that of bytes: a namespace ends before any character that a name can have. */
+/** Sorts like etcd, by bytes: a namespace ends before any character that a name can have. */
 function sortedByKey(objects: Stored[]): Stored[] {
   return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
 }

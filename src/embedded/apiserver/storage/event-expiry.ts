@@ -1,12 +1,12 @@
-/** Events go after an hour, as etcd's leases take them. */
+/** Deletes events after an hour, as etcd's leases do. */
 import type { Storage } from "./storage.ts";
 
 const lifetime = 60 * 60_000;
 
-/** Milliseconds between two looks. */
+/** The interval between checks in milliseconds. */
 const interval = 60_000;
 
-/** Removes the events that are too old, at once and now and then. @returns what ends it. */
+/** Deletes expired events at once and then at intervals. @returns a function that ends it. */
 export function expireEvents(storage: Storage, now: () => number): () => void {
   sweep(storage, now());
   const timer = setInterval(() => sweep(storage, now()), interval);

@@ -21,7 +21,7 @@ test("what a full disk does not keep is refused and not listed, /readyz says why
      await Bun.write(${JSON.stringify(config)}, kubeconfig);
      console.log(url);`,
   );
-  // No file of the process may be larger than 3 MiB, as if there were no more room.
+  // The process cannot write files larger than 3 MiB, as if the disk were full.
   const limited = `trap '' XFSZ; ulimit -f 3072; exec "$0" "$@"`;
   const child = Bun.spawn(["bash", "-c", limited, process.execPath, script], { stdout: "pipe", stderr: "pipe" });
   try {

@@ -1,20 +1,20 @@
-/** The changes of one collection, bounded by count and age. */
+/** The recent changes of one collection, bounded by number and age. */
 import type { Stored, StoreEvent } from "./stored.ts";
 
 export interface HistoryLimits {
-  /** Events kept in each collection. @default 10000 */
+  /** How many events each collection keeps. @default 10000 */
   readonly count: number;
-  /** Milliseconds an event is kept. @default 300000, as etcd is compacted */
+  /** For how many milliseconds an event is kept. @default 300000, the interval of etcd's compaction */
   readonly age: number;
 }
 
-/** Events in order of their versions. */
+/** Events ordered by version. */
 export class History {
   readonly #limits: HistoryLimits;
   #events: StoreEvent[] = [];
-  /** Events before this index are gone; the array is cut when half of it is. */
+  /** The index of the first valid event; the array is cut when half of it is invalid. */
   #start = 0;
-  /** Changes up to this version are no longer known. */
+  /** The last version whose changes are not known any more. */
   #compacted: number;
 
   constructor(limits: HistoryLimits, compacted: number) {
@@ -22,7 +22,7 @@ export class History {
     this.#compacted = compacted;
   }
 
-  /** A watch can begin at this version or later. */
+  /** The earliest version at which a watch can begin. */
   get compacted(): number {
     return this.#compacted;
   }
@@ -40,7 +40,7 @@ export class History {
     this.#cut();
   }
 
-  /** Takes the last change back, as if it had never been. */
+  /** Reverts the last change. */
   revert(event: StoreEvent): void {
     if (this.#events.at(-1) === event) this.#events.pop();
   }
@@ -53,12 +53,12 @@ export class History {
     this.#cut();
   }
 
-  /** The changes after a version, in order. */
+  /** Returns the changes after a version, in order. */
   after(version: number): StoreEvent[] {
     return this.#events.slice(this.#indexAfter(version));
   }
 
-  /** What each changed key was at a version that is not compacted: `undefined` for one that was not there. */
+  /** Returns each changed key's state at a version that is not compacted; `undefined` for a key that did not exist. */
   statesAt(version: number): Map<string, Stored | undefined> {
     const states = new Map<string, Stored | undefined>();
     for (const { stored, previous } of this.after(version)) {

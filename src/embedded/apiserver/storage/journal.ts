@@ -1,16 +1,16 @@
-/** Where changes are kept over a restart. */
+/** Stores changes, so that they survive a restart. */
 import type { Stored, StoreEvent } from "./stored.ts";
 
-/** One change and the collection it belongs to. */
+/** A change and the collection that it belongs to. */
 export interface JournalEntry {
   readonly collection: string;
   readonly event: StoreEvent;
 }
 
 export interface Journal {
-  /** The last version that was given, and everything that was kept. */
+  /** Loads the last version and all stored objects. */
   load(): { readonly version: number; readonly objects: Iterable<{ collection: string; stored: Stored }> };
-  /** On its return the changes outlive the process. */
+  /** Appends changes; when it returns, they survive the process. */
   append(entries: readonly JournalEntry[]): void;
   close(): void;
 }

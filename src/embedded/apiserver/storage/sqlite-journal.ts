@@ -1,4 +1,4 @@
-/** A journal in one SQLite file. */
+/** Implements the journal in one SQLite file. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { Journal, JournalEntry } from "./journal.ts";
@@ -13,9 +13,10 @@ interface Row {
 }
 
 /**
- * Keeps the objects in `DIR/objects.sqlite`.
+ * Stores the objects in `DIR/objects.sqlite`.
  *
- * The write-ahead log is flushed to the disk at every commit, so neither kill -9 nor a power cut takes what was answered.
+ * The write-ahead log is flushed to the disk with every commit, so neither kill -9 nor a power failure loses an
+ * acknowledged write.
  */
 export class SqliteJournal implements Journal {
   readonly #database: Database;
@@ -24,11 +25,11 @@ export class SqliteJournal implements Journal {
   constructor(folder: string) {
     privateFolder(folder);
     const file = join(folder, "objects.sqlite");
-    // What SQLite puts beside it is as private as the file itself.
+    // The files that SQLite creates beside it are as private as the file itself.
     privateFile(file);
     for (const end of ["-wal", "-shm"]) makePrivate(`${file}${end}`);
     const database = new Database(file, { create: true, strict: true });
-    // One server per folder: a second one must not write beside the first.
+    // Only one server may use the folder, because a second one must not write to it too.
     database.run("PRAGMA locking_mode = EXCLUSIVE");
     database.run("PRAGMA journal_mode = WAL");
     database.run("PRAGMA synchronous = FULL");

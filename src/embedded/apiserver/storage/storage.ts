@@ -1,4 +1,4 @@
-/** Every object of the server under one growing resource version. */
+/** Stores all objects of the server under one increasing resource version. */
 import type { KubeObject } from "../hooks.ts";
 import { internalError } from "../status.ts";
 import { Collection } from "./collection.ts";
@@ -7,17 +7,17 @@ import type { Journal, JournalEntry } from "./journal.ts";
 import { type EventType, Stored, StoreEvent } from "./stored.ts";
 
 export interface StorageOptions {
-  /** @default none: everything is lost with the process */
+  /** Where changes are stored. @default none: everything is lost with the process */
   readonly journal?: Journal | undefined;
   readonly history?: Partial<HistoryLimits> | undefined;
-  /** In milliseconds. */
+  /** The current time in milliseconds. */
   readonly now: () => number;
 }
 
 /**
  * Collections, versions and commits.
  *
- * Writes are visible to other writes at once. They are announced, and `committed()` resolves, when the journal has them:
+ * A write is visible to other writes at once. It is announced, and `committed()` resolves, when it is in the journal:
  * all writes of one turn of the event loop share one commit.
  */
 export class Storage {
@@ -50,14 +50,14 @@ export class Storage {
   collection(name: string): Collection {
     const known = this.#collections.get(name);
     if (known !== undefined) return known;
-    // History begins when storage began: a collection without changes since then has missed none.
+    // History begins with the storage: a collection without changes since then has missed none.
     const compacted = this.#journal === undefined ? 0 : this.#version;
     const collection = new Collection(name, { limits: this.#limits, compacted });
     this.#collections.set(name, collection);
     return collection;
   }
 
-  /** Tells of every object there is, then of every change in any collection. @returns what ends it. */
+  /** Reports every existing object, then every change in any collection. @returns a function that ends it. */
   follow(follower: (event: StoreEvent) => void): () => void {
     for (const collection of this.#collections.values()) {
       for (const stored of collection.all()) follower(new StoreEvent("ADDED", stored, { previous: undefined, at: 0 }));
@@ -66,7 +66,7 @@ export class Storage {
     return () => void this.#followers.delete(follower);
   }
 
-  /** Stores the object, which gets the next version; it must not be changed any more. */
+  /** Stores the object with the next version; the object must not change any more. */
   put(collection: Collection, key: string, object: KubeObject): Stored {
     const previous = collection.get(key);
     const version = (this.#version += 1);
@@ -77,7 +77,7 @@ export class Storage {
     });
   }
 
-  /** Removes the object. @returns its last state at the version of the deletion. */
+  /** Removes the object. @returns its last state, with the version of the deletion. */
   remove(collection: Collection, key: string): Stored | undefined {
     const previous = collection.get(key);
     if (previous === undefined) return undefined;
@@ -88,25 +88,25 @@ export class Storage {
   }
 
   /**
-   * Resolves when every write so far will outlive the process; `undefined` when each already does.
+   * Resolves when every write so far survives the process; `undefined` when each already does.
    *
-   * @throws StatusError 500 when they could not be kept; then they have been taken back.
+   * @throws StatusError 500 when they could not be stored, after reverting them.
    */
   committed(): Promise<void> | undefined {
     return this.#commit;
   }
 
-  /** Resolves when every write so far is kept or taken back: for who only reads. */
+  /** Resolves when every write so far is stored or reverted, for callers that only read. */
   settled(): Promise<void> | undefined {
     return this.#commit?.catch(() => {});
   }
 
-  /** Why the last write could not be kept; `undefined` when it was. */
+  /** Why the last write could not be stored; `undefined` when it was. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Forgets the changes up to a version: a watch from before it is answered 410. @default every change */
+  /** Forgets the changes up to a version; a watch from before it gets 410. @default every change */
   compact(version: number = this.#version): void {
     for (const collection of this.#collections.values()) collection.history.compact(version);
   }
@@ -142,7 +142,7 @@ export class Storage {
         }
       });
     });
-    // Of the server's own writes nobody waits for the end.
+    // Nobody waits for the server's own writes.
     this.#commit.catch(() => {});
     return stored;
   }

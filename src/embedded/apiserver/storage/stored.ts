@@ -1,9 +1,9 @@
-/** One object as storage keeps it. */
+/** One stored object. */
 import type { KubeObject } from "../hooks.ts";
 
-/** An object at one version: shared by every reader and never changed. */
+/** An object at one version, shared by every reader. It never changes. */
 export class Stored {
-  /** `namespace/name`, or `name` where the kind has no namespaces. */
+  /** The key: `namespace/name`, or `name` where the kind has no namespaces. */
   readonly key: string;
   readonly version: number;
   #object: KubeObject | undefined;
@@ -20,7 +20,7 @@ export class Stored {
     return (this.#object ??= JSON.parse(this.#json ?? "null") as KubeObject);
   }
 
-  /** Made once, whoever asks: answers, list items and every watcher share it. */
+  /** The JSON, which is made once: responses, list items and all watchers share it. */
   get json(): string {
     return (this.#json ??= JSON.stringify(this.#object));
   }
@@ -31,11 +31,11 @@ export type EventType = "ADDED" | "MODIFIED" | "DELETED";
 /** One change of one object. */
 export class StoreEvent {
   readonly type: EventType;
-  /** The object after the change; of a deleted one its last state, at the version of the deletion. */
+  /** The object after the change; for a deletion its last state, with the version of the deletion. */
   readonly stored: Stored;
-  /** Absent when the object was added. */
+  /** The state before; absent for an added object. */
   readonly previous: Stored | undefined;
-  /** In milliseconds. */
+  /** The time of the change in milliseconds. */
   readonly at: number;
 
   constructor(type: EventType, stored: Stored, { previous, at }: { previous: Stored | undefined; at: number }) {

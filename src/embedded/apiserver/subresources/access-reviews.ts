@@ -1,4 +1,4 @@
-/** Reviews of what a user may do, answered by the server's own authorizer. */
+/** Serves access reviews, with the server's own authorizer. */
 import type { Attributes, Fields, KubeObject, PolicyRule, UserInfo } from "../hooks.ts";
 import { missingRoles } from "../authorization/authorizer.ts";
 import type { ApiCall } from "../verbs/api-call.ts";
@@ -23,7 +23,7 @@ interface ReviewSpec {
   readonly uid?: string;
 }
 
-/** `SelfSubjectAccessReview`, `SubjectAccessReview` and `LocalSubjectAccessReview`. */
+/** Serves `SelfSubjectAccessReview`, `SubjectAccessReview` and `LocalSubjectAccessReview`. */
 export function accessReview({ kernel, resource, user }: ApiCall, review: KubeObject): Fields {
   const spec = (review["spec"] ?? {}) as ReviewSpec;
   const isSelf = resource.row.kind === "SelfSubjectAccessReview";
@@ -48,7 +48,7 @@ function question({ resourceAttributes, nonResourceAttributes }: ReviewSpec, use
   return { user, isResource, verb: asked, path, group, resource, subresource, namespace, name };
 }
 
-/** `SelfSubjectRulesReview`. */
+/** Serves `SelfSubjectRulesReview`. */
 export function rulesReview({ kernel, user }: ApiCall, review: KubeObject): Fields {
   const { namespace = "" } = (review["spec"] ?? {}) as { readonly namespace?: string };
   const { rules, missing } = kernel.authorizer.rulesFor(user, namespace);

@@ -1,4 +1,4 @@
-/** `pods/binding` and `bindings`: what a scheduler does to a pod. */
+/** Serves `pods/binding` and `bindings`, with which a scheduler assigns a pod to a node. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { conflict, notFound, StatusError } from "../status.ts";
 import { ordered } from "../verbs/create.ts";
@@ -6,12 +6,12 @@ import { type ApiCall, timestamp } from "../verbs/api-call.ts";
 
 const pods = { group: "", plural: "pods" };
 
-/** What the real server says of a pod that cannot be bound is said of this. */
+/** The real server's errors of a pod that cannot be bound name this resource. */
 const bindings = { group: "", plural: "pods/binding" };
 
 const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
 
-/** @throws StatusError 500, as the real server has it: its errors of a binding never become a refusal. */
+/** Checks a binding. @throws StatusError 500, as on the real server, where errors of a binding never become a 4xx */
 export function checkBinding(binding: KubeObject): void {
   const { target = {} } = binding as KubeObject & { target?: { kind?: string; name?: string } };
   const { kind = "", name = "" } = target;
@@ -25,15 +25,15 @@ export function checkBinding(binding: KubeObject): void {
 }
 
 export interface BindOptions {
-  /** Of the pod. */
+  /** The name of the pod. */
   readonly name: string;
-  /** The pod's own binding, which may name the very pod that it is about by its UID. */
+  /** Whether it is the pod's own subresource, whose object may name the pod by its UID. */
   readonly isSubresource: boolean;
-  /** Everything is checked and nothing is stored. */
+  /** Whether everything is checked and nothing is stored. */
   readonly dryRun: boolean;
 }
 
-/** Puts a pod on a node. @throws StatusError */
+/** Assigns a pod to a node. @throws StatusError */
 export async function bind(
   { kernel, target }: ApiCall,
   binding: KubeObject,
@@ -83,7 +83,7 @@ export async function bind(
   return success;
 }
 
-/** What a binding says of its pod, and of the pod's version, has to be so. @throws StatusError 409 */
+/** Checks the preconditions of a binding on the pod's UID and version. @throws StatusError 409 */
 function checkPreconditions(about: KubeObject["metadata"], pod: KubeObject, key: string): void {
   const fields = { UID: "uid", ResourceVersion: "resourceVersion" } as const;
   for (const [name, field] of Object.entries(fields)) {

@@ -1,4 +1,4 @@
-/** `log`, `exec`, `attach`, `portforward` and `proxy`: as far as a server gets that reaches no node and no pod. */
+/** Serves `log`, `exec`, `attach`, `portforward` and `proxy`, as far as that is possible without nodes. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { attributesOf } from "../authorization/attributes.ts";
 import { badRequest, forbidden, notFound, StatusError } from "../status.ts";
@@ -8,16 +8,16 @@ import { type ApiCall, writeContext } from "../verbs/api-call.ts";
 
 const names: ReadonlySet<string> = new Set(["log", "exec", "attach", "portforward", "proxy"]);
 
-/** Whether a subresource leads away from the server. */
+/** Whether a subresource connects to something outside of the server. */
 export function isConnection(subresource: string): boolean {
   return names.has(subresource);
 }
 
-/** @throws StatusError for everything but the empty log of a pod that has no node yet */
+/** Handles a connection. @throws StatusError for everything except the empty log of a pod that has no node yet */
 export async function connect(call: ApiCall, kind: string): Promise<Response> {
   const { target } = call;
   if (upgrades.has(target.subresource)) mayCreate(call);
-  // A log is read, everything else is a connection that somebody may refuse.
+  // A log is read; everything else is a connection that admission may reject.
   if (target.subresource !== "log") await admit(call, kind);
   if (target.subresource === "proxy") throw proxyProblem(call);
   const { namespace, name, subresource } = target;
@@ -40,7 +40,7 @@ const pods = { group: "", plural: "pods" };
 
 const upgrades: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);
 
-/** Whoever upgrades a GET does what a POST does, and must be allowed that too. */
+/** Upgrading a GET does what a POST does, and requires that permission too. */
 function mayCreate({ kernel, request, query, user }: ApiCall): void {
   const asked = attributesOf(request.method, { path: new URL(request.url).pathname, query }, user);
   if (asked.verb === "create") return;
@@ -62,7 +62,7 @@ async function admit(call: ApiCall, kind: string): Promise<void> {
   await kernel.admission.validate(attributes);
 }
 
-/** What the query asks of a connection; switches that are off are left out. */
+/** Returns the connection options of the query; disabled switches are omitted. */
 function connectOptions({ query, target }: ApiCall): Fields {
   if (target.subresource === "proxy") return { path: `/${target.rest}` };
   if (target.subresource === "portforward") {
@@ -78,7 +78,7 @@ function connectOptions({ query, target }: ApiCall): Fields {
   };
 }
 
-/** An error of Go's that is no Status by itself. */
+/** Makes an error for a Go error that has no Status of its own. */
 function plain(message: string): StatusError {
   return new StatusError(500, "", { message });
 }
@@ -98,13 +98,13 @@ function containerOf({ query, target: { name } }: ApiCall, pod: KubeObject, spec
   );
 }
 
-/** Kubelets are asked at the first of these. */
+/** Kubelets are reached at the first of these addresses that a node has. */
 const addressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];
 
 function kubeletOf({ kernel, target }: ApiCall, name: string): string {
   const nodes = { group: "", plural: "nodes" };
   const node = kernel.reader.get(nodes, { name });
-  // The registry of nodes calls what is not there as the request calls its resource.
+  // The registry of nodes reports a missing node under the name of the requested resource.
   if (node === undefined) throw notFound({ group: target.group, plural: target.plural }, name);
   const status = inner(node, "status");
   const addresses = each(status, "addresses") as { type?: string; address?: string }[];

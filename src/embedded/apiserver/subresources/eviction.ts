@@ -1,4 +1,4 @@
-/** `pods/eviction`: deletes a pod when its disruption budget allows it. */
+/** Serves `pods/eviction`, which deletes a pod when its disruption budget allows that. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { badRequest, conflict, forbidden, invalid, notFound, StatusError } from "../status.ts";
 import { ordered } from "../verbs/create.ts";
@@ -11,7 +11,7 @@ const pods = { group: "", plural: "pods" };
 
 const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
 
-/** Pods on their way that a budget's controller has not seen go. */
+/** The most evicted pods whose deletion the budget's controller has not seen yet. */
 const mostDisrupted = 2000;
 
 interface EvictionOptions extends DeleteOptions {
@@ -19,9 +19,9 @@ interface EvictionOptions extends DeleteOptions {
 }
 
 interface Asked {
-  /** In the query. */
+  /** The dry run options of the query. */
   readonly dryRun: readonly string[];
-  /** Asks whoever may refuse it. */
+  /** Runs admission. */
   readonly admit: (eviction: KubeObject) => Promise<void>;
 }
 
@@ -59,7 +59,7 @@ interface Unready {
   readonly options: EvictionOptions;
 }
 
-/** Only while it is as it was seen: it may have become ready. */
+/** Deletes the pod only while it is as it was read, because it may have become ready. */
 async function removeUnready(call: ApiCall, { budget, pod, options }: Unready): Promise<void> {
   const { resourceVersion = "" } = pod.metadata;
   const seen = { ...options, preconditions: { ...options.preconditions, resourceVersion } };
@@ -79,7 +79,7 @@ function cannotIgnore(name: string): StatusError {
   return invalid({ group: "policy", kind: "Eviction" }, name, { errors: [error] });
 }
 
-/** @throws StatusError when body and query ask for different things. */
+/** Combines the dry run options. @throws StatusError when body and query differ. */
 function combined(body: readonly string[], query: readonly string[]): string[] {
   if (body.length === 0) return [...query];
   if (query.length > 0 && body.join(" ") !== query.join(" ")) {
@@ -89,7 +89,7 @@ function combined(body: readonly string[], query: readonly string[]): string[] {
   return [...body];
 }
 
-/** Tells in the pod's status why it goes, and asks for the deletion of just that version where one was asked for. */
+/** Records the reason of the deletion in the pod's status, and has exactly that version deleted where a version was requested. */
 function withCondition({ kernel, target }: ApiCall, options: DeleteOptions): DeleteOptions {
   const collection = kernel.storage.collection("/pods");
   const key = `${target.namespace}/${target.name}`;
@@ -142,7 +142,7 @@ interface Condition {
   readonly message?: string;
 }
 
-/** Pods that have ended, or end, disrupt nobody. */
+/** Whether the pod has ended or is being deleted, so that its eviction disrupts nothing. */
 function isOver({ metadata, status }: KubeObject & { status?: unknown }): boolean {
   const { phase } = (status ?? {}) as { phase?: string };
   return phase === "Succeeded" || phase === "Failed" || phase === "Pending" || metadata.deletionTimestamp !== undefined;
@@ -176,7 +176,7 @@ interface Expression {
   readonly values?: readonly string[];
 }
 
-/** @throws StatusError when there are several. */
+/** Returns the pod's budget. @throws StatusError when there are several. */
 function budgetOf({ kernel, target }: ApiCall, pod: KubeObject): Budget | undefined {
   const name = { group: "policy", plural: "poddisruptionbudgets" };
   const all = kernel.reader.list(name, target.namespace) as Budget[];
@@ -186,14 +186,14 @@ function budgetOf({ kernel, target }: ApiCall, pod: KubeObject): Budget | undefi
   throw new StatusError(500, "", { message });
 }
 
-/** Pods that are not ready do not count, as long as enough others are. */
+/** Whether a pod that is not ready may go, because enough others are ready. */
 function mayGoUnready({ spec = {}, status = {} }: Budget, pod: KubeObject): boolean {
   if (isReady(pod)) return false;
   const { currentHealthy = 0, desiredHealthy = 0 } = status;
   return spec.unhealthyPodEvictionPolicy === "AlwaysAllow" || (desiredHealthy > 0 && currentHealthy >= desiredHealthy);
 }
 
-/** @throws StatusError when the pod must stay. */
+/** Checks the budget. @throws StatusError when the pod must stay. */
 function checkAllowed(budget: Budget): void {
   const { metadata, status = {} } = budget;
   const { name = "", generation = 0 } = metadata;
@@ -229,7 +229,7 @@ function tooMany(message: string, seconds?: number): StatusError {
   });
 }
 
-/** One disruption less is allowed, and this pod is the reason. */
+/** Decrements the allowed disruptions, and records the pod as their reason. */
 function count({ kernel, target }: ApiCall, budget: Budget): void {
   const { metadata, status = {} } = budget;
   const now = timestamp(kernel.now());

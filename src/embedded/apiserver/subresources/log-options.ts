@@ -1,11 +1,11 @@
-/** What the query asks of a pod's log. */
+/** Validates the query options of a pod's log. */
 import { type FieldError, goQuoted } from "../field-error.ts";
 import { badRequest, invalid } from "../status.ts";
 
 const full = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const largest = 2n ** 63n;
 
-/** @throws StatusError 400 for what cannot be read, 422 for what cannot be */
+/** Validates the options. @throws StatusError 400 for one that cannot be parsed, 422 for an invalid one */
 export function checkLogOptions(query: URLSearchParams, name: string): void {
   const numbers = new Map<string, bigint>();
   const since = query.get("sinceTime");
@@ -37,12 +37,12 @@ export function checkLogOptions(query: URLSearchParams, name: string): void {
     const detail = "at most one of `sinceTime` or `sinceSeconds` may be specified";
     errors.push({ type: "Forbidden", field: "[]", detail });
   } else atLeast("sinceSeconds", 1n, "must be greater than 0");
-  // Which of the streams is asked for is a feature that is off.
+  // Selecting a stream belongs to a feature that is disabled.
   if (query.has("stream")) errors.push({ type: "Forbidden", field: "stream", detail: "may not be specified" });
   if (errors.length > 0) throw invalid({ group: "", kind: "PodLogOptions" }, name, { errors });
 }
 
-/** The parts of RFC 3339's form, as Go names what it could not read. */
+/** The parts of RFC 3339's layout, as Go names the part that it could not parse. */
 const form = [
   ["2006", /^\d{4}/],
   ["-", /^-/],
@@ -58,7 +58,7 @@ const form = [
   ["Z07:00", /^(Z|[+-]\d\d:\d\d)/],
 ] as const;
 
-/** What is a number and yet no month, day or time of day. */
+/** Reports a number that is out of range for a month, day or time of day. */
 function rangeProblem(text: string): string | undefined {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = text.slice(0, 19).split(/[-T:]/).map(Number);
   const wrong = [

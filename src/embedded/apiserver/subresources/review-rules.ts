@@ -1,4 +1,4 @@
-/** What a review must say to be answered. */
+/** Validates access reviews. */
 import type { FieldError } from "../field-error.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { badRequest, invalid } from "../status.ts";
@@ -12,7 +12,7 @@ interface AccessSpec {
   readonly namespace?: string;
 }
 
-/** @throws StatusError 400 or 422. */
+/** Validates a review. @throws StatusError 400 or 422. */
 export function checkReview(kind: string, review: KubeObject): void {
   const spec = (review["spec"] ?? {}) as AccessSpec;
   if (kind === "TokenReview" && !spec.token) throw badRequest("token is required for TokenReview in authentication");
@@ -80,7 +80,7 @@ function localErrors(
   return errors;
 }
 
-/** As the server has them inside. */
+/** Shows the attributes in the server's internal form. */
 function shown({ path = "", verb = "" }: Fields): Fields {
   return { Path: path, Verb: verb };
 }

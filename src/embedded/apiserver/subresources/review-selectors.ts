@@ -1,4 +1,4 @@
-/** Selectors in a review: RBAC does not look at them, but what cannot be read of them is told. */
+/** Validates selectors in a review: RBAC ignores them, but errors in them are reported. */
 import { parseLabels } from "../request/label-selector.ts";
 
 interface Requirement {
@@ -30,7 +30,7 @@ interface Reading {
   readonly isUsable: (requirement: Requirement) => boolean;
 }
 
-/** A selector is dropped where its text cannot be read, and loses those of its requirements that nobody understands. */
+/** Drops a selector whose text cannot be parsed, and drops requirements that are not understood. */
 function problem(name: string, selector: Selector | undefined, { isReadable, isUsable }: Reading): string | undefined {
   const { rawSelector = "", requirements = [] } = selector ?? {};
   const usable = requirements.filter(isUsable).length;

@@ -1,4 +1,4 @@
-/** Reviews: questions about users and what they may do. */
+/** Reviews: requests that ask about users and their permissions. */
 import type { Fields, KubeObject, UserInfo } from "../hooks.ts";
 import { accessReview, rulesReview } from "./access-reviews.ts";
 import { checkReview } from "./review-rules.ts";
@@ -25,7 +25,7 @@ const reviews: Readonly<Record<string, Review>> = {
   "authorization.k8s.io/selfsubjectrulesreviews": rulesReview,
 };
 
-/** Answers a review; `undefined` when the kind is none. */
+/** Returns the handler of a review; `undefined` when the kind is not one. */
 export function reviewOf({ resource: { row } }: ApiCall): Review | undefined {
   const name = `${row.group}/${row.plural}`;
   const review = Object.hasOwn(reviews, name) ? reviews[name] : undefined;

@@ -1,11 +1,11 @@
-/** The scale of an object: its number of replicas and what goes with it. */
+/** The scale of an object: its number of replicas and what belongs to it. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Resource } from "../registry/resource.ts";
 
-/** The kind that a scale is, whatever it scales. */
+/** The kind of a scale, whatever it scales. */
 export const scaleRow = { group: "autoscaling", version: "v1", kind: "Scale", custom: false };
 
-/** The scale of an object, and whether the object says how many replicas it wants. */
+/** Returns the scale of an object, and whether the object specifies its replicas. */
 export function scaleOf(resource: Resource, object: KubeObject): { scale: KubeObject; isSaid: boolean } {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const { statusPath, selector } = statusOf(resource, object);
@@ -26,12 +26,12 @@ export function scaleOf(resource: Resource, object: KubeObject): { scale: KubeOb
   return { scale, isSaid: typeof replicas === "number" };
 }
 
-/** Where an object says how many replicas it wants. */
+/** Returns the path of the desired number of replicas. */
 export function replicasPath({ scale }: Pick<Resource, "scale">): string[] {
   return scale === undefined ? ["spec", "replicas"] : path(scale.specReplicas);
 }
 
-/** A copy of an object with another number of replicas. */
+/** Returns a copy of an object with another number of replicas. */
 export function withReplicas(resource: Resource, object: KubeObject, replicas: number): KubeObject {
   const next = structuredClone(object);
   setAt(next, replicasPath(resource), replicas);
@@ -47,7 +47,7 @@ function statusOf({ scale }: Resource, object: KubeObject): { statusPath: string
   return { statusPath: ["status", "replicas"], selector: selectorText(selector ?? {}) };
 }
 
-/** A label selector as text, in the order of keys. */
+/** Formats a label selector as text, ordered by key. */
 function selectorText(selector: Fields): string {
   const { matchLabels, matchExpressions } = selector as {
     matchLabels?: Record<string, string>;

@@ -1,4 +1,4 @@
-/** `scale`: the number of replicas of a workload, whatever its kind. */
+/** Serves `scale`: the number of replicas of a workload, whatever its kind. */
 import type { FieldError } from "../field-error.ts";
 import type { KubeObject } from "../hooks.ts";
 import { apiVersionOf, keyOf } from "../registry/resource.ts";
@@ -61,24 +61,24 @@ async function change(call: ApiCall, made: Change): Promise<Response> {
   return answered(call, scaleOf(call.resource, stored.object).scale);
 }
 
-/** The scale in the form that was asked for. */
+/** Responds with the scale in the requested form. */
 function answered(call: ApiCall, scale: KubeObject): Response {
   const { request, warnings, accept } = call;
   const json = formOf(scaleCall(call)).one(new Stored("", 0, { object: scale }));
   return answerJson(request, json, { warnings, yaml: accept.yaml });
 }
 
-/** As if the scale were what the path is about: tables and metadata are those of its kind. */
+/** Returns the call as if the path were that of a scale, so that tables and metadata are those of its kind. */
 function scaleCall(call: ApiCall): ApiCall {
   const { resource } = call;
   const row = { ...resource.row, group: scaleRow.group, version: scaleRow.version, kind: scaleRow.kind };
   return { ...call, resource: { ...resource, row, printer: scalePrinter(resource.row.custom) } };
 }
 
-/** What a custom object that says no number is scaled from. */
+/** The value that stands for a custom object's unspecified number. */
 const unsaid = -(2 ** 31);
 
-/** Shows an object as its scale, and makes of a scale the object again. */
+/** Returns functions that show an object as its scale and turn a scale back into the object. */
 function lensOf(call: ApiCall): Lens {
   const { kernel, resource } = call;
   const { patches, schemas } = kernel.machinery;

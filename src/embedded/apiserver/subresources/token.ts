@@ -1,4 +1,4 @@
-/** `serviceaccounts/token`: a token for a service account. */
+/** Serves `serviceaccounts/token`, which issues a token for a service account. */
 import { randomUUID } from "node:crypto";
 import type { Fields, KubeObject, ResourceName } from "../hooks.ts";
 import { issuer } from "../authentication/tokens.ts";
@@ -10,7 +10,7 @@ const kind = { group: "authentication.k8s.io", kind: "TokenRequest" };
 
 const accounts = { group: "", plural: "serviceaccounts" };
 
-/** What clients of before bound tokens ask for: theirs live a year, and warn after this. */
+/** The lifetime that older clients request: their tokens live for a year, with a warning after this time. */
 const extended = { asked: 3607, lives: 365 * 24 * 60 * 60 };
 
 interface Reference {
@@ -26,13 +26,13 @@ interface TokenRequestSpec {
   readonly boundObjectRef?: Reference | null;
 }
 
-/** A token lives for an hour unless something else is asked for. */
+/** A token lives for an hour unless the request says otherwise. */
 export function defaultTokenRequest(request: KubeObject): void {
   const spec = (request["spec"] ??= {}) as Fields;
   spec["expirationSeconds"] ??= 3600;
 }
 
-/** As every field of it is written, those that are not set too. */
+/** Returns the request with all its fields, including those that are not set. */
 export function completeTokenRequest(request: KubeObject): KubeObject {
   const { audiences = null, expirationSeconds, boundObjectRef = null } = (request["spec"] ?? {}) as TokenRequestSpec;
   const spec = { audiences, expirationSeconds, boundObjectRef };
@@ -118,7 +118,7 @@ function checkLife(seconds: number): void {
 
 type Bound = Readonly<Record<string, { readonly name: string; readonly uid?: string }>>;
 
-/** With what a token ends before its time. @throws StatusError */
+/** Returns the claims of the object to which the token is bound. @throws StatusError */
 function boundClaims({ kernel, target }: ApiCall, reference: Reference | undefined): Bound {
   if (reference === undefined) return {};
   const { apiVersion = "", kind: bound = "", name = "", uid = "" } = reference;
@@ -155,7 +155,7 @@ const plurals: ReadonlyMap<string, string> = new Map([
   ["Secret", "secrets"],
 ]);
 
-/** Nothing of what is no version. */
+/** Splits an apiVersion; an invalid one yields nothing. */
 function groupAndVersion(apiVersion: string): [string, string] {
   const parts = apiVersion.split("/");
   if (parts.length > 2) return ["", ""];
