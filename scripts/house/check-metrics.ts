@@ -7,7 +7,8 @@ import type { Check, Finding } from "./finding.ts";
 
 const page = "docs/reference.md";
 const rule = "docs/reference.md names each metric of the program, and no other";
-const NAME = "(?:binnacle|controller_runtime|workqueue|leader_election|certwatcher|rest_client|process|nodejs)_[a-z0-9_]+";
+const NAME =
+  "(?:binnacle|controller_runtime|workqueue|leader_election|certwatcher|rest_client|process|nodejs)_[a-z0-9_]+";
 
 export const checkMetrics: Check = async (root) => {
   const file = join(root, page);

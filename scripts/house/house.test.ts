@@ -252,7 +252,8 @@ test("checkReadme compiles TypeScript and looks for commands and files", async (
 
 test("checkMetrics compares the metrics of the program with the reference", async () => {
   const files = {
-    "docs/reference.md": "| `workqueue_depth` | gauge |\n| `binnacle_gone_total`, `binnacle_queue_parked` |\n`process_*`",
+    "docs/reference.md":
+      "| `workqueue_depth` | gauge |\n| `binnacle_gone_total`, `binnacle_queue_parked` |\n`process_*`",
     "src/observe/queue.ts": `const a = "workqueue_depth";\nconst b = ["binnacle_queue_parked", "binnacle_new_total"];`,
     "src/observe/queue.test.ts": `const c = "binnacle_of_a_test";`,
   };

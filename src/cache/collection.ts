@@ -10,7 +10,13 @@ import type { CompleteOptions } from "./reflector-options.ts";
 import { failureOf, type ListReason } from "./reflector-state.ts";
 import { toStub } from "./projection.ts";
 import { listSelectively } from "./selective-list.ts";
-import { DEFAULT_LIST_MODE, InitialEvents, mayStreamMetadata, STREAM_DEADLINE_MS, tryStream } from "./streaming-list.ts";
+import {
+  DEFAULT_LIST_MODE,
+  InitialEvents,
+  mayStreamMetadata,
+  STREAM_DEADLINE_MS,
+  tryStream,
+} from "./streaming-list.ts";
 
 /** Watches are renewed after 180 to 220 seconds: before load balancers cut them, and spread so that they do not end together. */
 const WATCH_SECONDS = 180;

@@ -270,7 +270,8 @@ class ControllerEngine implements RunningController {
   }
 
   #addAll(cause: Cause, isMeant?: (object: AnyObject) => boolean): void {
-    for (const key of this.#executor.allKeys(this.#events, isMeant)) this.queue.add(key, { cause, priority: LOW_PRIORITY });
+    for (const key of this.#executor.allKeys(this.#events, isMeant))
+      this.queue.add(key, { cause, priority: LOW_PRIORITY });
   }
 
   // Starting and pausing the workers.
