@@ -9,7 +9,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { assets } from "./controlplane/controlplane.ts";
-import { closingLine, type Counts, countsOf, one } from "./test-counts.ts";
+import { closingLine, type Counts, type FileReport, filesOf, one, sum } from "./test-report.ts";
 
 const root = join(import.meta.dirname, "..");
 const bun = process.execPath;
@@ -60,19 +60,28 @@ const wanted = new Set(asked.filter((name) => name in steps));
 // Acceptance tests run the binary, so it has to be the one of these sources.
 if (files.some((file) => file.startsWith("scripts/acceptance/"))) wanted.add("build");
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+/** What failed for good, and what passed the second time, each with its file. */
+const failures: string[] = [];
+const unsteady: string[] = [];
+const slowest: FileReport[] = [];
 /** Tests that were skipped while there was no control plane. */
 let withoutControlPlane = 0;
 for (const [name, step] of Object.entries(steps)) {
   if (asked.length === 0 || wanted.has(name)) await count(name, step);
 }
 if (files.length > 0) await count("tests", () => tests([...new Set(files)].map((file) => `./${file}`)));
+if (slowest.length > 0) console.log(`The slowest files: ${slowestFiles(12)}`);
+for (const line of unsteady) console.log(`passed only when its file was run again, alone: ${line}`);
+for (const line of failures) console.log(`failed: ${line}`);
 process.exitCode = total.failed > 0 ? 1 : 0;
 console.log(closingLine(total, { withoutControlPlane }));
 
 async function count(name: string, step: () => Promise<Counts>): Promise<void> {
   const start = performance.now();
   console.log(`── ${name}`);
+  const named = failures.length;
   const counts = await step();
+  if (counts.failed > 0 && failures.length === named) failures.push(`the step ${name}`);
   total.passed += counts.passed;
   total.failed += counts.failed;
   total.skipped += counts.skipped;
@@ -105,7 +114,41 @@ async function controlPlane(): Promise<Counts> {
   }
 }
 
+/**
+ * Files that fail in a run of everything are run once more, alone: a machine that is too busy for a moment must not fail thousands
+ * of tests, and what passes only then is named at the end. Many failing files are no such moment.
+ */
 async function tests(args: readonly string[]): Promise<Counts> {
+  const { status, files } = await runTests(args);
+  slowest.push(...files);
+  const failing = files.filter(({ failed }) => failed > 0);
+  const { skipped } = sum(files);
+  if (skipped > 0 && (await assets().catch(() => undefined)) === undefined) withoutControlPlane += skipped;
+  if (status !== 0 && failing.length === 0) return sum([...files, one("failed")]); // a file that cannot be loaded
+  const isWhole = asked.length === 0;
+  if (!isWhole || failing.length === 0 || failing.length > 4) return reported(files);
+  console.log(`── again, alone: ${failing.map(({ file }) => file).join(", ")}`);
+  const again = await runTests(failing.map(({ file }) => `./${file}`));
+  const second = new Map(again.files.map((file) => [file.file, file]));
+  return reported(files.map((first) => settled(first, second.get(first.file))));
+}
+
+/** What counts of a file that was run twice: its second run, unless that did not take place. */
+function settled(first: FileReport, again: FileReport | undefined): FileReport {
+  if (again === undefined || first.failed === 0) return first;
+  const steady = new Set(again.failures);
+  unsteady.push(...first.failures.filter((name) => !steady.has(name)).map((name) => `${first.file}: ${name}`));
+  return again;
+}
+
+function reported(files: readonly FileReport[]): Counts {
+  failures.push(...files.flatMap(({ file, failures: names }) => names.map((name) => `${file}: ${name}`)));
+  return sum(files);
+}
+
+async function runTests(
+  args: readonly string[],
+): Promise<{ readonly status: number; readonly files: readonly FileReport[] }> {
   const dir = await mkdtemp(join(tmpdir(), "binnacle-tests-"));
   try {
     const report = join(dir, "report.xml");
@@ -117,14 +160,17 @@ async function tests(args: readonly string[]): Promise<Counts> {
       `--reporter-outfile=${report}`,
       ...args,
     ]);
-    if (!existsSync(report)) return one("failed");
-    const counts = countsOf(await readFile(report, "utf8"));
-    if (counts.skipped > 0 && (await assets().catch(() => undefined)) === undefined)
-      withoutControlPlane += counts.skipped;
-    return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+    if (!existsSync(report)) return { status: status || 1, files: [] };
+    const files = filesOf(await readFile(report, "utf8"));
+    return { status, files };
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+function slowestFiles(count: number): string {
+  const sorted = slowest.toSorted((a, b) => b.seconds - a.seconds).slice(0, count);
+  return sorted.map(({ file, seconds }) => `${file} ${seconds.toFixed(0)} s`).join(", ");
 }
 
 function run(path: string, args: readonly string[]): Promise<number> {

@@ -15,15 +15,27 @@ export const Note = defineResource({ group: "demo.binnacle.dev", version: "v1", 
 export const note = defineController({ for: Note,
   async reconcile(note, { status }) { status.set({ text: note.spec.text, by: process.pid }); } });`;
 
+/** In the usual proportions, but so that nobody waits long for a Lease to run out. */
+const LEASE_SECONDS = 9;
+const quick = [
+  `--leader-election-lease-duration=${LEASE_SECONDS}s`,
+  `--leader-election-renew-deadline=${(LEASE_SECONDS * 2) / 3}s`,
+  `--leader-election-retry-period=${(LEASE_SECONDS * 2) / 15}s`,
+];
+/** Longer than a Lease lasts. */
+const LONGER = (LEASE_SECONDS + 1.5) * 1_000;
+/** Whoever dies is replaced when its Lease has run out, and a machine that is busy adds to it. */
+const TAKEN_OVER_WITHIN = LEASE_SECONDS * 2_000;
+
 const elect = ["--leader-elect", "--leader-election-id", "notes", "--leader-election-namespace", "default"];
 
 async function setUp(cleanup: AsyncDisposableStack) {
   const cluster = cleanup.use(await Cluster.start());
   const bench = cleanup.use(await Bench.create());
   await bench.write("controllers/note.ts", NOTE);
-  const start = async (...more: readonly string[]): Promise<Operator> => {
+  const start = async (): Promise<Operator> => {
     const operator = cleanup.use(
-      await bench.run({ kubeconfig: cluster.kubeconfig, args: [...elect, "--install-crds", ...more] }),
+      await bench.run({ kubeconfig: cluster.kubeconfig, args: [...elect, ...quick, "--install-crds"] }),
     );
     await operator.ready();
     return operator;
@@ -72,20 +84,25 @@ describe.skipIf(!available)("leader election", () => {
       const elector = await buildClientGo(bench.dir);
       const ours = await start();
       await until(() => leads(ours), { what: "ours leads" });
-      const theirs = Bun.spawn([elector, cluster.kubeconfig, "default", "notes", "client-go"], { stdout: "pipe" });
+      const theirs = Bun.spawn([elector, cluster.kubeconfig, "default", "notes", "client-go", `${LEASE_SECONDS}`], {
+        stdout: "pipe",
+      });
       cleanup.defer(() => theirs.kill("SIGKILL"));
       const holder = (identity: (name: string) => boolean, within: number) =>
         cluster.exists(LEASE, ({ spec }) => identity(String(spec?.["holderIdentity"])), within);
 
       // It follows while we renew, longer than a lease duration.
-      await Bun.sleep(17_000);
+      await Bun.sleep(LONGER);
       expect(await leads(ours)).toBe(true);
       await ours.stop();
-      await holder((name) => name === "client-go", 10_000);
-      expect((await cluster.get(LEASE))?.spec).toMatchObject({ leaseTransitions: 1, leaseDurationSeconds: 15 });
+      await holder((name) => name === "client-go", TAKEN_OVER_WITHIN);
+      expect((await cluster.get(LEASE))?.spec).toMatchObject({
+        leaseTransitions: 1,
+        leaseDurationSeconds: LEASE_SECONDS,
+      });
 
       const next = await start();
-      await Bun.sleep(17_000);
+      await Bun.sleep(LONGER);
       expect(await leads(next)).toBe(false);
       theirs.kill("SIGTERM");
       await until(() => leads(next), { what: "ours leads after client-go has released the Lease" });
@@ -98,12 +115,7 @@ describe.skipIf(!available)("leader election", () => {
   test("takes turns with a candidate of client-node on one Lease", async () => {
     await using cleanup = new AsyncDisposableStack();
     const { cluster, start, leads, worked } = await setUp(cleanup);
-    const quick = [
-      "--leader-election-lease-duration=4s",
-      "--leader-election-renew-deadline=3s",
-      "--leader-election-retry-period=1s",
-    ];
-    const ours = await start(...quick);
+    const ours = await start();
     await until(() => leads(ours), { what: "ours leads" });
     const plain = Bun.serve({
       port: 0,
@@ -118,18 +130,26 @@ describe.skipIf(!available)("leader election", () => {
     });
     cleanup.defer(() => plain.stop(true));
     const elector = `${import.meta.dir}/../../tests/support/integration/client-node-elector.ts`;
-    const command = [process.execPath, elector, plain.url.origin, "default", "notes", "client-node", "4"];
+    const command = [
+      process.execPath,
+      elector,
+      plain.url.origin,
+      "default",
+      "notes",
+      "client-node",
+      `${LEASE_SECONDS}`,
+    ];
     const theirs = Bun.spawn(command, { stderr: "inherit" });
     cleanup.defer(() => theirs.kill("SIGKILL"));
     // Each follows while the other renews, longer than a lease duration.
-    await Bun.sleep(6_000);
+    await Bun.sleep(LONGER);
     expect(await leads(ours)).toBe(true);
     await ours.stop();
     await cluster.exists(LEASE, ({ spec }) => spec?.["holderIdentity"] === "client-node");
     expect((await cluster.get(LEASE))?.spec).toMatchObject({ leaseTransitions: 1 });
 
-    const next = await start(...quick);
-    await Bun.sleep(6_000);
+    const next = await start();
+    await Bun.sleep(LONGER);
     expect(await leads(next)).toBe(false);
     theirs.kill("SIGTERM");
     await until(() => leads(next), { what: "ours leads after client-node has released the Lease" });
@@ -150,19 +170,19 @@ describe.skipIf(!available)("leader election", () => {
     expect(await first.stop()).toBe(0);
     const handedOver = await worked(10_000);
     expect(handedOver.by).toBe(second.child.pid);
-    expect(handedOver.ms).toBeLessThan(2_000);
+    expect(handedOver.ms).toBeLessThan(LEASE_SECONDS * 1_000);
 
     const third = await start();
     second.signal("SIGKILL");
     const crashed = await worked(30_000);
     expect(crashed.by).toBe(third.child.pid);
-    expect(crashed.ms).toBeLessThan(17_000);
+    expect(crashed.ms).toBeLessThan(TAKEN_OVER_WITHIN);
 
     const fourth = await start();
     third.signal("SIGSTOP");
     const stopped = await worked(30_000);
     expect(stopped.by).toBe(fourth.child.pid);
-    expect(stopped.ms).toBeLessThan(17_000);
+    expect(stopped.ms).toBeLessThan(TAKEN_OVER_WITHIN);
     third.signal("SIGCONT");
     await until(() => third.log.some(({ msg }) => msg.startsWith("This replica leads no more")), {
       what: () => `the replica that was stopped notices it:\n${third.text}`,

@@ -1,8 +1,8 @@
 // A candidate of client-go's leader election, for the test that ours takes turns with it on one Lease.
 //
-//	elector KUBECONFIG NAMESPACE NAME IDENTITY
+//	elector KUBECONFIG NAMESPACE NAME IDENTITY SECONDS
 //
-// It prints "leading" and "stopped", releases the Lease at SIGTERM, and ends.
+// A Lease lasts for so many seconds, with the renew deadline and the retry period in client-go's usual proportions. It prints "leading" and "stopped", releases the Lease at SIGTERM, and ends.
 package main
 
 import (
@@ -22,6 +22,10 @@ import (
 
 func main() {
 	kubeconfig, namespace, name, identity := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
+	seconds, err := time.ParseDuration(os.Args[5] + "s")
+	if err != nil {
+		panic(err)
+	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		panic(err)
@@ -34,9 +38,9 @@ func main() {
 			Client:     kubernetes.NewForConfigOrDie(config).CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
 		},
-		LeaseDuration:   15 * time.Second,
-		RenewDeadline:   10 * time.Second,
-		RetryPeriod:     2 * time.Second,
+		LeaseDuration:   seconds,
+		RenewDeadline:   seconds * 2 / 3,
+		RetryPeriod:     seconds * 2 / 15,
 		ReleaseOnCancel: true,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(context.Context) { fmt.Println("leading") },
