@@ -205,11 +205,7 @@ export class Collection {
         sendInitialEvents: true,
         ...this.#type(),
         signal: AbortSignal.any([signal, late.signal]),
-        onLine: (line) => {
-          if (initial === undefined) return sink.matchWriteEcho?.(line) === true;
-          initial.count(line);
-          return false;
-        },
+        onLine: (line) => initial?.count(line),
         onEvent: (type, object) => {
           if (initial === undefined) return sink.event(type, object);
           const end = initial.take(type, object);
@@ -253,7 +249,6 @@ export class Collection {
         ...duration,
         ...this.#type(),
         signal,
-        onLine: (line) => sink.matchWriteEcho?.(line) === true,
         onOpen: () => {
           onOpen();
           onStatus({ kind: "watching" });

@@ -263,11 +263,6 @@ export class DeltaFifo {
     return delta !== undefined;
   }
 
-  /** The first deferred delta of a key. */
-  deferred(key: string): Delta | undefined {
-    return this.#deferred.get(key);
-  }
-
   /** Defers a delta until `release`, behind earlier ones of its key. Lists are compared with deferred deltas too. */
   defer(key: string, delta: Delta): void {
     this.#initial ??= 0;

@@ -12,7 +12,6 @@ import type { ReflectorSink } from "./reflector-options.ts";
 import type { ListReason } from "./reflector-state.ts";
 import { PendingWrites } from "./pending-writes.ts";
 import { isStub } from "./projection.ts";
-import { WriteEchoes } from "./write-echoes.ts";
 import type { WriteResult } from "./write-result.ts";
 
 export interface DeltaProcessorOptions {
@@ -28,8 +27,6 @@ export interface DeltaProcessorOptions {
   readonly needs: () => number;
   /** Whether an object belongs to the informer's set. */
   readonly covers: (object: AnyObject) => boolean;
-  /** Recognises the events of own writes by their text, instead of parsing them. @default true */
-  readonly matchWriteEchoes?: boolean | undefined;
   /** Called when a list or batch of events of the server is in the store. */
   readonly onHeard: () => void;
   /** Called when `synced` or `needsMet` may have changed. */
@@ -46,10 +43,6 @@ export class DeltaProcessor implements ReflectorSink {
   readonly #delivery: Delivery;
   readonly #fifo: DeltaFifo;
   readonly #pending = new PendingWrites();
-  /** `undefined` where echoes are parsed like all other events. */
-  readonly #echoes: WriteEchoes | undefined;
-  /** The line of the event that is being parsed. */
-  #line: string | undefined;
   readonly #apply = (key: string, delta: Delta): void => this.#applyDelta(key, delta);
   #sequence = 0;
   #reason: ListReason = "initial";
@@ -80,7 +73,6 @@ export class DeltaProcessor implements ReflectorSink {
       known: { keys: () => this.#keys(), get: (key) => this.#store.get(key) },
       transform: (object) => options.transformer.transform(object, false),
     });
-    this.#echoes = options.matchWriteEchoes === false ? undefined : new WriteEchoes();
   }
 
   /** How many own writes the watch has not shown yet. */
@@ -160,38 +152,15 @@ export class DeltaProcessor implements ReflectorSink {
   event(type: WatchType, object: AnyObject): void {
     if (type === "BOOKMARK") this.#bookmarked = true;
     else this.#change(DELTAS[type], object);
-    this.#line = undefined;
     this.resourceVersion = object.metadata.resourceVersion;
   }
 
   #change(type: DeltaType, object: AnyObject): void {
     const { held, transformer } = this.#options;
     const key = keyString(object.metadata);
-    if (held.size > 0 && held.has(key)) return this.#defer(key, new Delta(type, object));
     const delta = new Delta(type, transformer.transform(object, false));
-    if (this.#fifo.admit(key, delta)) this.#applyDelta(key, delta);
-  }
-
-  /** An object whose text may be that of a response stays as it was parsed until its key is released. */
-  #defer(key: string, delta: Delta): void {
-    if (this.#echoes !== undefined && this.#line !== undefined) this.#echoes.defer(delta, this.#line);
-    else delta.object = this.#options.transformer.transform(delta.object, false);
-    this.#fifo.defer(key, delta);
-  }
-
-  /** Takes a line of the watch that repeats the response to an own write. @returns `false` when the line must be parsed. */
-  matchWriteEcho(line: string): boolean {
-    const response = this.#echoes?.match(line);
-    if (response === undefined) {
-      this.#line = line;
-      return false;
-    }
-    const { key, object } = response;
-    const { held } = this.#options;
-    if (held.size > 0 && held.has(key)) this.#fifo.defer(key, new Delta("Updated", object));
-    else if (!this.#isConfirmed(key, object)) this.#applyDelta(key, new Delta("Updated", object));
-    this.resourceVersion = object.metadata.resourceVersion;
-    return true;
+    if (held.size > 0 && held.has(key)) this.#fifo.defer(key, delta);
+    else if (this.#fifo.admit(key, delta)) this.#applyDelta(key, delta);
   }
 
   flush(): void {
@@ -221,7 +190,6 @@ export class DeltaProcessor implements ReflectorSink {
     this.listedVersion = "";
     this.#fifo.clear();
     this.#pending.clear();
-    this.#echoes?.clear();
     this.#awaited.clear();
     for (const key of this.#keys()) this.#remove(key, this.#store.get(key)!, VANISHED);
     this.#options.onSynced();
@@ -244,20 +212,15 @@ export class DeltaProcessor implements ReflectorSink {
     if (this.#pending.size > 0) this.#pending.markObserved(origins, (key) => this.#store.get(key));
   }
 
-  /** The object of a deferred event that was parsed from the same text as the response to a write. */
-  findDeferred(key: string, text: string): AnyObject | undefined {
-    return this.#echoes?.find(this.#fifo.deferred(key), text);
-  }
-
   /** No write of the key is in flight any more: its deferred events are applied. */
   release(key: string): void {
-    for (let delta = this.#fifo.release(key); delta !== undefined; delta = delta.next) this.#applyDeferred(key, delta);
+    for (let delta = this.#fifo.release(key); delta !== undefined; delta = delta.next) this.#applyDelta(key, delta);
     if (!this.#awaited.delete(key) || this.#awaited.size > 0) return;
     this.needsMet = this.#listNeeds;
     this.#options.onSynced();
   }
 
-  #recordObject(key: string, object: AnyObject, { origin, text }: WriteResult): void {
+  #recordObject(key: string, object: AnyObject, { origin }: WriteResult): void {
     const stored = this.#store.get(key);
     const version = object.metadata.resourceVersion;
     const order = stored === undefined ? 1 : compareVersions(version, stored.metadata.resourceVersion);
@@ -283,25 +246,12 @@ export class DeltaProcessor implements ReflectorSink {
       if (stored !== undefined) this.#remove(key, stored, deleteEvent(false, origin));
       return;
     }
-    if (text !== undefined) this.#echoes?.remember({ key, object: taken, text }, object, this.#fifo.deferred(key));
     if (stored?.metadata.uid === uid) {
       this.#delivery.replace(key, taken, { stored, old: stored, origin });
       return;
     }
     if (stored !== undefined) this.#remove(key, stored, VANISHED);
     this.#delivery.add(key, taken, { isInitial: false, origin });
-  }
-
-  #applyDeferred(key: string, delta: Delta): void {
-    const { transformer } = this.#options;
-    this.#echoes?.release(delta, (object, shared) => transformer.transform(object, shared));
-    // A deletion that a list shows carries the last known state, which may be the response.
-    if (delta.type === "Deleted" || !this.#isConfirmed(key, delta.object)) this.#applyDelta(key, delta);
-  }
-
-  /** Whether the watch shows the stored object, and that was the only pending write of its key. */
-  #isConfirmed(key: string, object: AnyObject): boolean {
-    return this.#store.get(key) === object && this.#pending.confirm(key, object.metadata.resourceVersion);
   }
 
   #applyDelta(key: string, delta: Delta): void {
@@ -362,9 +312,6 @@ export class DeltaProcessor implements ReflectorSink {
 
   #sweep(): void {
     this.#bookmarked = false;
-    if (this.#echoes !== undefined && this.#echoes.size > 0) {
-      this.#echoes.forgetUpTo((version) => compareVersions(version, this.resourceVersion) <= 0);
-    }
     if (this.#pending.size > 0) {
       const { held } = this.#options;
       this.#pending.forgetUpTo(this.resourceVersion, (key) => held.has(key) || this.#fifo.hasDeferred(key));
@@ -376,7 +323,6 @@ export class DeltaProcessor implements ReflectorSink {
       const reset = this.resourceVersion !== "" && compareVersions(resourceVersion, this.resourceVersion) < 0;
       if (reset) {
         this.#pending.clear();
-        this.#echoes?.clear();
       }
       this.#list = {
         resourceVersion,

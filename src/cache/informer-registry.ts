@@ -154,15 +154,6 @@ export class InformerRegistry {
     held.set(key, (held.get(key) ?? 0) + 1);
   }
 
-  /** Parses the response to a write, unless a deferred event was parsed from the same text. */
-  parseWriteResponse(resource: GroupKind, key: string, text: string): unknown {
-    for (const informer of this.#kind(resource).informers) {
-      const known = informer.findDeferred(key, text);
-      if (known !== undefined) return known;
-    }
-    return JSON.parse(text);
-  }
-
   /**
    * Ends an own write. Its response goes at once into every informer of the kind whose set the object belongs to, and
    * handlers are told with `origin`. `undefined` means that the write was refused: nothing changes.

@@ -19,9 +19,6 @@ interface Told {
 interface Options {
   readonly covers?: (object: AnyObject) => boolean;
   readonly namespace?: string;
-  /** Answers and events come as text, so that echoes need not be parsed. */
-  readonly asText?: boolean;
-  readonly matchWriteEchoes?: boolean;
 }
 
 function setUp(options: Options = {}) {
@@ -49,7 +46,6 @@ function setUp(options: Options = {}) {
       split: (objects) => ({ stubs: [], others: objects }),
     },
     needs: () => 0,
-    matchWriteEchoes: options.matchWriteEchoes,
     covers: options.covers ?? (() => true),
     onHeard: () => {},
     onSynced: () => {},
@@ -59,21 +55,11 @@ function setUp(options: Options = {}) {
     const others = held.get(key)! - 1;
     if (others === 0) held.delete(key);
     else held.set(key, others);
-    if (result?.object !== undefined && options.asText) {
-      const text = `${JSON.stringify(result.object)}\n`;
-      const known = processor.findDeferred(key, text);
-      if (known !== undefined) notParsed.answers++;
-      processor.recordWrite(key, { ...result, object: known ?? (JSON.parse(text) as AnyObject), text });
-    } else if (result !== undefined) processor.recordWrite(key, result);
+    if (result !== undefined) processor.recordWrite(key, result);
     if (others === 0) processor.release(key);
   };
-  const notParsed = { answers: 0, echoes: 0 };
   const event = (type: "ADDED" | "MODIFIED" | "DELETED", one: AnyObject) => {
-    if (options.asText) {
-      const line = JSON.stringify({ type, object: one });
-      if (processor.matchWriteEcho(line)) notParsed.echoes++;
-      else processor.event(type, (JSON.parse(line) as { object: AnyObject }).object);
-    } else processor.event(type, one);
+    processor.event(type, one);
     processor.flush();
   };
   const bookmark = (at: number) => {
@@ -87,7 +73,7 @@ function setUp(options: Options = {}) {
   };
   const read = () => store.get(KEY)?.metadata.resourceVersion;
   const takeTold = () => told.splice(0);
-  return { processor, store, held, begin, end, event, bookmark, list, read, takeTold, notParsed };
+  return { processor, store, held, begin, end, event, bookmark, list, read, takeTold };
 }
 
 function object(version: number, uid = "u", labels: Record<string, string> = {}): AnyObject {
@@ -425,27 +411,8 @@ test("the records of writes that no event will show go with a bookmark, and are 
   expect(processor.pendingWrites).toBe(0);
 });
 
-test("an echo that is known by its text is not parsed, whichever comes first", () => {
-  const { processor, begin, end, event, list, read, takeTold, notParsed } = setUp({ asText: true });
-  list([object(10)], 10);
-  takeTold();
-  begin();
-  end(mine(12));
-  event("MODIFIED", object(12));
-  expect(notParsed).toEqual({ answers: 0, echoes: 1 });
-  begin();
-  event("MODIFIED", object(14));
-  end(mine(14));
-  expect(notParsed).toEqual({ answers: 1, echoes: 1 });
-  expect([read(), processor.resourceVersion, processor.pendingWrites]).toEqual(["14", "14", 0]);
-  expect(takeTold()).toEqual([
-    { type: "update", version: "12", old: "10", origin: "me" },
-    { type: "update", version: "14", old: "12", origin: "me" },
-  ]);
-});
-
-test("an echo by its text while another write of the key is under way waits behind what came before it", () => {
-  const { processor, begin, end, event, list, read, takeTold, notParsed } = setUp({ asText: true });
+test("an echo while another write of the key is under way waits behind what came before it", () => {
+  const { processor, begin, end, event, list, read, takeTold } = setUp();
   list([object(10)], 10);
   begin();
   begin();
@@ -460,11 +427,11 @@ test("an echo by its text while another write of the key is under way waits behi
     { type: "update", version: "14", old: "10", origin: undefined },
   ]);
   event("MODIFIED", object(14));
-  expect([read(), processor.pendingWrites, notParsed.echoes]).toEqual(["14", 0, 2]);
+  expect([read(), processor.pendingWrites]).toEqual(["14", 0]);
 });
 
 test("an event from outside that is held is taken in as any other when the write is refused", () => {
-  const { begin, end, event, list, store, takeTold } = setUp({ asText: true });
+  const { begin, end, event, list, store, takeTold } = setUp();
   list([object(10)], 10);
   takeTold();
   begin();
@@ -501,135 +468,110 @@ class Server {
   }
 }
 
-test.each([false, true])(
-  "any order of own writes, foreign writes, late events and lists: reads see our writes, nothing foreign is hidden, the end is the server's; as text: %p",
-  (asText) => {
-    const step = fc.constantFrom(
-      "own",
-      "own",
-      "foreign",
-      "foreign",
-      "ownDelete",
-      "foreignDelete",
-      "event",
-      "event",
-      "event",
-      "answer",
-      "answer",
-      "list",
-      "bookmark",
-    );
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const server = new Server();
-        const { processor, begin, end, event, bookmark, list, store, takeTold } = setUp({ asText });
-        list([], server.version);
-        /** Answers under way. */
-        const answers: (() => void)[] = [];
-        /** What handlers must have been told of from outside since they last were. */
-        let owed: string | undefined;
-        const owedWhenReleased: string[] = [];
-        let lastOwn: AnyObject | undefined;
-        const check = () => {
-          const stored = store.get(KEY);
-          const told = takeTold();
-          const isForeign = told.some(({ origin }) => origin === undefined);
-          if (isForeign) owed = undefined;
-          if (answers.length === 0) {
-            for (const uid of owedWhenReleased.splice(0))
-              if (uid === stored?.metadata.uid) expect(isForeign).toBe(true);
-          }
-          // What we wrote last is seen, unless what was shown since is newer, or it is gone.
-          if (lastOwn !== undefined && stored !== undefined) {
-            expect(Number(stored.metadata.resourceVersion)).toBeGreaterThanOrEqual(
-              Number(lastOwn.metadata.resourceVersion),
-            );
-          }
-        };
-        const show = () => {
-          const next = server.stream.shift();
-          if (next === undefined) return;
-          const isHeld = answers.length > 0;
-          const stored = store.get(KEY);
-          const isNews =
-            next.foreign && next.type === "MODIFIED" && !isHeld && stored?.metadata.uid === next.object.metadata.uid;
-          event(next.type, next.object);
-          if (isHeld && next.foreign && next.type !== "DELETED") owedWhenReleased.push(next.object.metadata.uid);
-          if (isNews) owed = next.object.metadata.resourceVersion;
-          if (next.type === "DELETED" && next.object.metadata.uid === lastOwn?.metadata.uid) lastOwn = undefined;
-          check();
-          expect(owed).toBeUndefined();
-        };
-        for (const one of steps) {
-          if (one === "own") {
-            const answer = server.put(false);
-            begin();
-            answers.push(() => {
-              end({ object: answer, origin: "me" });
-              lastOwn =
-                lastOwn === undefined ||
-                Number(answer.metadata.resourceVersion) > Number(lastOwn.metadata.resourceVersion)
-                  ? answer
-                  : lastOwn;
-            });
-          } else if (one === "ownDelete") {
-            const uid = server.remove(false);
-            if (uid === undefined) continue;
-            begin();
-            answers.push(() => {
-              end({ deleted: { uid }, origin: "me" });
-              expect(store.get(KEY)?.metadata.uid).not.toBe(uid);
-              if (lastOwn?.metadata.uid === uid) lastOwn = undefined;
-            });
-          } else if (one === "foreign") server.put(true);
-          else if (one === "foreignDelete") server.remove(true);
-          else if (one === "event") show();
-          else if (one === "bookmark") {
-            if (server.stream.length === 0) bookmark(server.version);
-          } else if (one === "answer") {
-            answers.shift()?.();
-            check();
-          } else if (one === "list") {
-            // After a list the watch goes on from there.
-            server.stream.length = 0;
-            list(server.now === undefined ? [] : [server.now], server.version);
-            if (server.now === undefined) lastOwn = undefined;
-            check();
-          }
+test("any order of own writes, foreign writes, late events and lists: reads see our writes, nothing foreign is hidden, the end is the server's", () => {
+  const step = fc.constantFrom(
+    "own",
+    "own",
+    "foreign",
+    "foreign",
+    "ownDelete",
+    "foreignDelete",
+    "event",
+    "event",
+    "event",
+    "answer",
+    "answer",
+    "list",
+    "bookmark",
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const server = new Server();
+      const { processor, begin, end, event, bookmark, list, store, takeTold } = setUp();
+      list([], server.version);
+      /** Answers under way. */
+      const answers: (() => void)[] = [];
+      /** What handlers must have been told of from outside since they last were. */
+      let owed: string | undefined;
+      const owedWhenReleased: string[] = [];
+      let lastOwn: AnyObject | undefined;
+      const check = () => {
+        const stored = store.get(KEY);
+        const told = takeTold();
+        const isForeign = told.some(({ origin }) => origin === undefined);
+        if (isForeign) owed = undefined;
+        if (answers.length === 0) {
+          for (const uid of owedWhenReleased.splice(0)) if (uid === stored?.metadata.uid) expect(isForeign).toBe(true);
         }
-        while (answers.length > 0) {
-          answers.shift()!();
+        // What we wrote last is seen, unless what was shown since is newer, or it is gone.
+        if (lastOwn !== undefined && stored !== undefined) {
+          expect(Number(stored.metadata.resourceVersion)).toBeGreaterThanOrEqual(
+            Number(lastOwn.metadata.resourceVersion),
+          );
+        }
+      };
+      const show = () => {
+        const next = server.stream.shift();
+        if (next === undefined) return;
+        const isHeld = answers.length > 0;
+        const stored = store.get(KEY);
+        const isNews =
+          next.foreign && next.type === "MODIFIED" && !isHeld && stored?.metadata.uid === next.object.metadata.uid;
+        event(next.type, next.object);
+        if (isHeld && next.foreign && next.type !== "DELETED") owedWhenReleased.push(next.object.metadata.uid);
+        if (isNews) owed = next.object.metadata.resourceVersion;
+        if (next.type === "DELETED" && next.object.metadata.uid === lastOwn?.metadata.uid) lastOwn = undefined;
+        check();
+        expect(owed).toBeUndefined();
+      };
+      for (const one of steps) {
+        if (one === "own") {
+          const answer = server.put(false);
+          begin();
+          answers.push(() => {
+            end({ object: answer, origin: "me" });
+            lastOwn =
+              lastOwn === undefined ||
+              Number(answer.metadata.resourceVersion) > Number(lastOwn.metadata.resourceVersion)
+                ? answer
+                : lastOwn;
+          });
+        } else if (one === "ownDelete") {
+          const uid = server.remove(false);
+          if (uid === undefined) continue;
+          begin();
+          answers.push(() => {
+            end({ deleted: { uid }, origin: "me" });
+            expect(store.get(KEY)?.metadata.uid).not.toBe(uid);
+            if (lastOwn?.metadata.uid === uid) lastOwn = undefined;
+          });
+        } else if (one === "foreign") server.put(true);
+        else if (one === "foreignDelete") server.remove(true);
+        else if (one === "event") show();
+        else if (one === "bookmark") {
+          if (server.stream.length === 0) bookmark(server.version);
+        } else if (one === "answer") {
+          answers.shift()?.();
+          check();
+        } else if (one === "list") {
+          // After a list the watch goes on from there.
+          server.stream.length = 0;
+          list(server.now === undefined ? [] : [server.now], server.version);
+          if (server.now === undefined) lastOwn = undefined;
           check();
         }
-        while (server.stream.length > 0) show();
-        expect(store.get(KEY)?.metadata).toEqual(server.now?.metadata as never);
-        bookmark(server.version);
-        list(server.now === undefined ? [] : [server.now], server.version);
-        expect(processor.pendingWrites).toBe(0);
-        expect(store.get(KEY)?.metadata).toEqual(server.now?.metadata as never);
-      }),
-      { numRuns: 5000 },
-    );
-  },
-);
-
-test("with the matching of echoes switched off everything is parsed, and handlers are told the same", () => {
-  const play = (matchWriteEchoes: boolean) => {
-    const { begin, end, event, list, read, takeTold, notParsed } = setUp({ asText: true, matchWriteEchoes });
-    list([object(10)], 10);
-    begin();
-    end(mine(12));
-    event("MODIFIED", object(12));
-    begin();
-    event("MODIFIED", object(14));
-    end(mine(14));
-    event("MODIFIED", object(15));
-    return { told: takeTold(), read: read(), notParsed };
-  };
-  const [on, off] = [play(true), play(false)];
-  expect([on.notParsed, off.notParsed]).toEqual([
-    { answers: 1, echoes: 1 },
-    { answers: 0, echoes: 0 },
-  ]);
-  expect([off.told, off.read]).toEqual([on.told, on.read]);
+      }
+      while (answers.length > 0) {
+        answers.shift()!();
+        check();
+      }
+      while (server.stream.length > 0) show();
+      expect(store.get(KEY)?.metadata).toEqual(server.now?.metadata as never);
+      bookmark(server.version);
+      list(server.now === undefined ? [] : [server.now], server.version);
+      expect(processor.pendingWrites).toBe(0);
+      expect(store.get(KEY)?.metadata).toEqual(server.now?.metadata as never);
+    }),
+    { numRuns: 5000 },
+  );
 });

@@ -148,15 +148,6 @@ export class PendingWrites {
     return this.#compare(key, written, { delta, stored });
   }
 
-  /** Forgets the write whose echo has arrived, if it is the only one of its key. @returns `false` when it is not. */
-  confirm(key: string, version: string): boolean {
-    const written = this.#writes.get(key);
-    if (written === undefined || written.deletions.length > 0) return false;
-    if (written.versions.length !== 1 || written.versions[0] !== version) return false;
-    this.#writes.delete(key);
-    return true;
-  }
-
   /** The watch has reached this version: it will not show writes up to it any more. */
   forgetUpTo(version: string, isHeld: (key: string) => boolean): void {
     for (const [key, written] of this.#writes) {

@@ -47,10 +47,6 @@ export class PortionSink implements ReflectorSink {
     this.#sink.event("DELETED", { ...known, metadata: { ...known.metadata, resourceVersion } });
   }
 
-  matchWriteEcho(line: string): boolean {
-    return this.#sink.matchWriteEcho?.(line) === true;
-  }
-
   flush(): void {
     this.#sink.flush();
   }

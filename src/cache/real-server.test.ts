@@ -6,9 +6,6 @@ import type { AnyObject } from "../resource/handle.ts";
 import { parseFieldSelector } from "../resource/field-selector.ts";
 import { parseLabelSelector } from "../resource/selector.ts";
 import { until } from "../../tests/support/until.ts";
-import { watch } from "../kube/api/watch.ts";
-import type { KubeRequest } from "../kube/transport/kube-request.ts";
-import { isEchoOf } from "./write-response-cache.ts";
 import { connect, type Connection } from "./connect.ts";
 import { InformerRegistry } from "./informer-registry.ts";
 import { SharedInformer, type SharedInformerOptions } from "./shared-informer.ts";
@@ -96,97 +93,6 @@ describe.skipIf((await assets()) === undefined)("informers of a real API server"
     expect(informer.relists).toEqual({});
     await informer.stop();
   });
-
-  test("the event of a write is its answer, word for word: create, patch and apply, of built-in kinds and others", async () => {
-    const { transport } = cluster;
-    const applied = { contentType: "application/apply-patch+yaml", query: "fieldManager=t&force=true" };
-    const merged = { contentType: "application/merge-patch+json" };
-    const templates = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "a" }] } };
-    const deployment = {
-      apiVersion: "apps/v1",
-      kind: "Deployment",
-      metadata: { name: "d" },
-      spec: { selector: { matchLabels: { a: "b" } }, template: templates },
-    };
-    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "echo" }, data: { a: '<é&>\u2028"\\' } };
-    const kind = {
-      apiVersion: "apiextensions.k8s.io/v1",
-      kind: "CustomResourceDefinition",
-      metadata: { name: "boxes.echo.example.com" },
-      spec: {
-        group: "echo.example.com",
-        scope: "Namespaced",
-        names: { kind: "Box", plural: "boxes" },
-        versions: [
-          {
-            name: "v1",
-            served: true,
-            storage: true,
-            subresources: { status: {} },
-            schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-          },
-        ],
-      },
-    };
-    const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    await transport.request({ method: "POST", path: definitions, body: kind });
-    const boxes = "/apis/echo.example.com/v1/namespaces/default/boxes";
-    const box = { apiVersion: "echo.example.com/v1", kind: "Box", metadata: { name: "b" }, spec: { text: "<é&>" } };
-    const status = { ...box, spec: undefined, status: { ready: true, text: "é" } };
-    const collections: [
-      path: string,
-      writes: Omit<KubeRequest, "path">[],
-      name: string,
-      sub?: Omit<KubeRequest, "path">,
-    ][] = [
-      [CONFIGMAPS, [{ method: "POST", body: map }], "echo"],
-      ["/apis/apps/v1/namespaces/default/deployments", [{ method: "POST", body: deployment }], "d"],
-      [boxes, [{ method: "POST", body: box }], "b", { method: "PATCH", body: status, ...applied }],
-    ];
-    for (const [path, creates, name, sub] of collections) {
-      let version = "";
-      for (let attempt = 0; version === ""; attempt++) {
-        try {
-          version = (await transport.request<{ metadata: { resourceVersion: string } }>({ method: "GET", path }))
-            .metadata.resourceVersion;
-        } catch (error) {
-          if (attempt > 50) throw error; // a new kind takes its time
-          await Bun.sleep(100);
-        }
-      }
-      const lines: string[] = [];
-      const ending = new AbortController();
-      const watching = watch(transport, {
-        path,
-        resourceVersion: version,
-        signal: ending.signal,
-        onLine: (line) => {
-          lines.push(line);
-          return true;
-        },
-        onEvent: () => {},
-      });
-      watching.catch(() => {});
-      const patch = { metadata: { labels: { more: "x" } } };
-      const full = creates[0]!.body as object;
-      const writes: KubeRequest[] = [
-        ...creates.map((create) => ({ ...create, path })),
-        { method: "PATCH", path: `${path}/${name}`, body: patch, ...merged },
-        {
-          method: "PATCH",
-          path: `${path}/${name}`,
-          body: { ...full, metadata: { name, annotations: { a: "b" } } },
-          ...applied,
-        },
-        ...(sub === undefined ? [] : [{ ...sub, path: `${path}/${name}/status` }]),
-      ];
-      for (const write of writes) {
-        const text = await transport.text(write);
-        await until(() => lines.some((line) => isEchoOf(line, text)));
-      }
-      ending.abort();
-    }
-  }, 30_000);
 
   test("an informer of whole objects serves those who need less, and equal needs share one", async () => {
     const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

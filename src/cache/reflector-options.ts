@@ -19,8 +19,6 @@ export interface ReflectorSink {
   page(objects: readonly AnyObject[], resourceVersion: string): void;
   endList(resourceVersion: string): void;
   event(type: WatchType, object: AnyObject): void;
-  /** Takes a line of the watch that needs no parsing. @returns `false` when it must be parsed: then `event` follows. */
-  matchWriteEcho?(line: string): boolean;
   /** A batch of events has been passed on, and no further event has arrived yet. */
   flush(): void;
   /** The kind no longer exists. */

@@ -1,7 +1,6 @@
 /** A shared informer: one set of objects, kept current for all its users. */
 import { abortable } from "../platform/abortable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
-import { switchesOf } from "../platform/switches.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { compareVersions } from "../resource/meta.ts";
 import { DeltaProcessor } from "./delta-processor.ts";
@@ -85,7 +84,6 @@ export class SharedInformer {
           transformer: this.#transformer,
           needs: () => this.#needs,
           covers: (object) => this.covers(object) && portion?.has(object) !== false,
-          matchWriteEchoes: switchesOf().writeEchoMatching,
           onHeard: () => this.#onServerHeard(),
           onSynced: () => this.#synced(),
         });
@@ -320,11 +318,6 @@ export class SharedInformer {
     if (!this.#transformer.setNeeds(users)) return;
     this.#needs++;
     this.#partitions.relist();
-  }
-
-  /** The object of a deferred event that was parsed from the same text as the response to a write. */
-  findDeferred(key: string, text: string): AnyObject | undefined {
-    return this.#processorOf(key)?.findDeferred(key, text);
   }
 
   /** Ends an own write; `result` is `undefined` when it was refused. Deferred events are released with the last write. */

@@ -4,8 +4,6 @@ import type { AnyObject } from "../resource/handle.ts";
 export interface WriteResult {
   /** The object in its new state. */
   readonly object?: AnyObject | undefined;
-  /** The text from which the object was parsed. */
-  readonly text?: string | undefined;
   /** The object that was deleted. */
   readonly deleted?: { readonly uid: string } | undefined;
   /** Who wrote; handlers are told of it. */

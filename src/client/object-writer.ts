@@ -226,7 +226,7 @@ export class ObjectWriter {
     resource: Resource,
     context: RequestContext,
     call: Call,
-    resultOf: (answer: T, about: AboutAnswer) => WriteResult | undefined,
+    resultOf: (answer: T, origin: string) => WriteResult | undefined,
   ): Promise<T> {
     const { informers, mapper, transport, permissions, onUndeclared } = this.#scope;
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource));
@@ -248,7 +248,6 @@ export class ObjectWriter {
     const held = isDry ? undefined : call.key;
     const hold = held === undefined ? undefined : new WriteHold(informers, resource, held);
     let answer: T;
-    let text: string | undefined;
     let result: WriteResult | undefined;
     try {
       answer = await transport.request<T>({
@@ -262,10 +261,9 @@ export class ObjectWriter {
         timeout: options.timeout,
         headers: context.headers,
         attempts: hold,
-        parse: held === undefined ? undefined : (body) => informers.parseWriteResponse(resource, held, (text = body)),
       });
       context.keep?.(resource, answer);
-      if (!isDry) result = resultOf(answer, { origin: context.origin, text });
+      if (!isDry) result = resultOf(answer, context.origin);
     } catch (error) {
       if (held !== undefined) {
         for (const known of call.refused?.(error) ?? []) this.learn(resource, held, known);
@@ -330,18 +328,16 @@ function signalOf({ signal }: WriteOptions, { requestSignal }: RequestContext): 
 
 // What a response says about the object, for the informers.
 
-type AboutAnswer = Pick<WriteResult, "origin" | "text">;
-
-function resultOf(subresource: string | undefined): (answer: AnyObject, about: AboutAnswer) => WriteResult | undefined {
+function resultOf(subresource: string | undefined): (answer: AnyObject, origin: string) => WriteResult | undefined {
   // The responses of subresources other than status are of another kind.
   return subresource === undefined || subresource === "status" ? written : unknown;
 }
 
-function written(object: AnyObject, { origin, text }: AboutAnswer): WriteResult {
-  return isGone(object) ? { deleted: { uid: object.metadata.uid }, origin } : { object, text, origin };
+function written(object: AnyObject, origin: string): WriteResult {
+  return isGone(object) ? { deleted: { uid: object.metadata.uid }, origin } : { object, origin };
 }
 
-function deleted(answer: DeleteAnswer, { origin }: AboutAnswer): WriteResult | undefined {
+function deleted(answer: DeleteAnswer, origin: string): WriteResult | undefined {
   // The server returns the object while finalizers or a grace period keep it, but also when it is gone; it has no version
   // when somebody else has deleted it first.
   if (answer.kind !== "Status" && answer.metadata?.deletionTimestamp && answer.metadata.resourceVersion) {

@@ -59,7 +59,6 @@ export async function* watchEvents(
         onLine: (line) => {
           unread += line.length;
           if (unread > MOST_UNREAD_BYTES) flow?.pause();
-          return false;
         },
         onEvent: (type, object) => {
           resourceVersion = object.metadata.resourceVersion;

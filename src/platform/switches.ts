@@ -8,15 +8,12 @@ export interface Switches {
   readonly http2: boolean;
   /** Busy connections are read a few milliseconds later, so that several messages are read together. */
   readonly readPacing: boolean;
-  /** Events of own writes are recognised by their text, instead of being parsed. */
-  readonly writeEchoMatching: boolean;
 }
 
 /** The variable that switches each of them off; client-go uses the first one too. */
 const VARIABLES: Readonly<Record<keyof Switches, string>> = {
   http2: "DISABLE_HTTP2",
   readPacing: "DISABLE_READ_PACING",
-  writeEchoMatching: "DISABLE_WRITE_ECHO_MATCHING",
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,7 +21,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Reads the switches. As in client-go, a variable with any value that is not empty switches off. */
 export function switchesOf(env: Environment = process.env): Switches {
   const isOn = (name: keyof Switches): boolean => !env[VARIABLES[name]];
-  return { http2: isOn("http2"), readPacing: isOn("readPacing"), writeEchoMatching: isOn("writeEchoMatching") };
+  return { http2: isOn("http2"), readPacing: isOn("readPacing") };
 }
 
 /** The variables that switch something off. */

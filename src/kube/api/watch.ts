@@ -42,8 +42,8 @@ export interface WatchOptions {
   readonly signal: AbortSignal;
   /** Called synchronously; an error that it throws ends the watch. A bookmark has only a resource version. */
   onEvent(type: WatchType, object: AnyObject): void;
-  /** Called with each line before it is parsed. @returns true when the line is dealt with and must not be parsed. */
-  onLine?(line: string): boolean;
+  /** Called with each line before it is parsed. */
+  onLine?(line: string): void;
   /** Called for an event of another kind, which is ignored. */
   onOther?(object: AnyObject): void;
   /** Called for a malformed event, which is ignored, with its flaw. */
@@ -106,7 +106,7 @@ export function watch(transport: Pick<Transport, "stream">, options: WatchOption
 function tell(line: string, options: WatchOptions): void {
   // After an abort in the middle of a chunk no further event is passed on.
   if (options.signal.aborted) return;
-  if (options.onLine?.(line) === true) return;
+  options.onLine?.(line);
   const event = parse(line, options.path);
   const flaw = flawOfEvent(event);
   if (flaw === undefined) pass(event as WatchEvent, options);

@@ -59,10 +59,10 @@ export function isAnswerTooLarge(error: unknown): boolean {
 }
 
 /** @throws Error that names the request when the text is not JSON, or would take far more memory than it has characters. */
-export function parseJson(text: string, request: Pick<KubeRequest, "method" | "path" | "parse">): unknown {
+export function parseJson(text: string, request: Pick<KubeRequest, "method" | "path">): unknown {
   checkValues(text, request);
   try {
-    return request.parse === undefined ? JSON.parse(text) : request.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw notJson(request, error);
   }

@@ -27,8 +27,6 @@ export interface KubeRequest {
   readonly signal?: AbortSignal | undefined;
   /** The most bytes of an answer, after decompression. @default 64 MiB */
   readonly mostBytes?: number | undefined;
-  /** Makes the answer of its text, for a caller that may know the text already. @default JSON.parse */
-  readonly parse?: ((text: string) => unknown) | undefined;
   /** The answer is its bytes, which are not parsed. @default false */
   readonly binary?: boolean | undefined;
   /** Milliseconds for the call: its attempts and the waits between them. @default 60_000 for each attempt */

@@ -197,7 +197,6 @@ export class ShortRequest implements ResponseHandlers, Expiring {
     }
     if (request.binary === true) return bytes;
     if (!this.#options.json) return utf8.decode(bytes);
-    if (request.parse !== undefined) return parseJson(utf8.decode(bytes), request);
     checkValues(bytes, request);
     return new Response(bytes).json().catch((error: unknown) => {
       throw notJson(request, error);
@@ -217,9 +216,7 @@ export class ShortRequest implements ResponseHandlers, Expiring {
         throw refusal({ method, path: request.path, code: status, body: await response.text(), ...told });
       }
       if (request.binary === true) return await response.bytes();
-      if (json && request.parse === undefined) return await response.json();
-      const body = await response.text();
-      return json ? parseJson(body, request) : body;
+      return await (json ? response.json() : response.text());
     } catch (error) {
       if (isApiError(error)) throw error;
       throw error instanceof SyntaxError ? notJson(request, error) : unreachable(server, error);
