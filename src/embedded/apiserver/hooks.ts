@@ -169,13 +169,13 @@ export interface WriteContext {
 }
 
 /**
- * What a kind does beyond its schema; each member is left out where there is nothing to do.
+ * The behaviour of a kind beyond its schema; a member is absent where there is nothing to do.
  *
- * Order on create: schema defaults → `default` → mutating admission → `default` again when changed → `prepareForCreate`
- * → schema validation and `validateCreate` → validating admission → stored. On update the same with `…Update`, `old` being
- * the stored object. `metadata` is prepared by the server itself, before these. On `status` the server has already put the
- * rest of `old` into `next`; on the object itself it has already put `old.status` into `next` where the kind has a status
- * subresource, and on create it has dropped `status`.
+ * The order of a create is: schema defaults → `default` → mutating admission → `default` again if that changed the object →
+ * `prepareForCreate` → schema validation and `validateCreate` → validating admission → storage. An update does the same with
+ * the `…Update` members, `old` being the stored object. The server prepares `metadata` before all of these. On `status` it has
+ * already copied the rest of `old` into `next`; on the object itself it has copied `old.status` into `next` where the kind has
+ * a status subresource, and on create it has dropped `status`.
  */
 export interface KindBehaviour {
   /** Adds defaults that the schema does not have. */

@@ -109,12 +109,12 @@ export function internalError(why: string): StatusError {
   return new StatusError(500, "InternalError", { message, details: { causes: [{ message: why }] } });
 }
 
-/** 410: the version that was asked for is no longer, or not any more, known. */
+/** Makes a 410: the requested version is not known any more. */
 export function expired(message: string): StatusError {
   return new StatusError(410, "Expired", { message });
 }
 
-/** The 422 of an object whose fields are wrong. */
+/** Makes the 422 of an object with invalid fields. */
 export function invalid(
   kind: { readonly group: string; readonly kind: string },
   name: string,

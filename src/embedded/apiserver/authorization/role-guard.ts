@@ -95,7 +95,7 @@ function question(
   return { user, isResource: true, path: "", subresource: "", ...about };
 }
 
-/** The real server names the role as if it were one of the bindings. */
+/** Reports the missing role as the real server does, under the resource of the binding. */
 function missing({ kind, name }: RoleReference, { namespace, plural }: RoleWrite): StatusError {
   if (kind === "Role" && namespace === "") return badRequest("namespace parameter required");
   if (kind === "Role" || kind === "ClusterRole") return notFound({ group: rbacGroup, plural }, name);
@@ -107,7 +107,7 @@ function aggregates(role: KubeObject): boolean {
   return (rule?.clusterRoleSelectors ?? []).length > 0;
 }
 
-/** The same but for what the garbage collector changes, which nobody is to be kept from. */
+/** Whether the objects differ only in what the garbage collector changes, from which it must not be kept. */
 function isSameForUsers(next: KubeObject, old: KubeObject): boolean {
   return sameJson(withoutEmpty(plain(next)), withoutEmpty(plain(old)));
 }

@@ -1,7 +1,7 @@
-/** Rules of roles. @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/ */
+/** Evaluates the rules of roles. @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/ */
 import type { Attributes, PolicyRule } from "../hooks.ts";
 
-/** Whether one rule by itself permits what is asked for. */
+/** Whether one rule by itself permits the request. */
 export function permits(rule: PolicyRule, asked: Attributes): boolean {
   if (!hasOrAll(rule.verbs, asked.verb)) return false;
   if (!asked.isResource) return rule.nonResourceURLs?.some((url) => coversPath(url, asked.path)) === true;

@@ -1,16 +1,16 @@
-/** Addresses and ranges of addresses. */
+/** Validates IP addresses and CIDR ranges. */
 import { BlockList, isIP } from "node:net";
 
 export const notAnAddress = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 export const notARange = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
-/** What is wrong with an address; `undefined` for one in any of the forms that are understood in one way only. */
+/** Returns what is wrong with an address; `undefined` for one in an unambiguous form. */
 export function addressProblem(text: string): string | undefined {
   if (isAddress(text)) return isMapped(text) ? "must not be an IPv4-mapped IPv6 address" : undefined;
   return isIP(plainZeros(text)) === 0 || text.includes("%") ? notAnAddress : "must not have leading 0s";
 }
 
-/** What is wrong with a range of addresses. */
+/** Returns what is wrong with a range. */
 export function rangeProblem(text: string): string | undefined {
   const [address = "", bits = "", ...rest] = text.split("/");
   const plain = `${plainZeros(address)}/${Number(bits)}`;
@@ -20,7 +20,7 @@ export function rangeProblem(text: string): string | undefined {
   return hasHostBits(address, Number(bits)) ? "must not have bits set beyond the prefix length" : undefined;
 }
 
-/** Why nothing can be reached at an address. */
+/** Returns why an address cannot be reached. */
 export function unreachable(text: string): string | undefined {
   if (text === "0.0.0.0" || text === "::") return `may not be unspecified (${text})`;
   if (/^127\.|^::1$/.test(text)) return "may not be in the loopback range (127.0.0.0/8, ::1/128)";
@@ -31,7 +31,7 @@ export function unreachable(text: string): string | undefined {
   return undefined;
 }
 
-/** Zeros that mean nothing, in an address of four numbers. */
+/** Removes leading zeros from the numbers of an IPv4 address. */
 function plainZeros(text: string): string {
   return /^\d+(\.\d+){3}$/.test(text) ? text.replaceAll(/\b0+(?=\d)/g, "") : text;
 }
@@ -44,7 +44,7 @@ function hasHostBits(address: string, bits: number): boolean {
   const family = isIP(address) === 4 ? "ipv4" : "ipv6";
   const size = family === "ipv4" ? 32 : 128;
   if (bits === size) return false;
-  // The first address of the range is the one that no smaller one of the range comes before.
+  // The first address of a range has no bits set after the prefix.
   const parts = family === "ipv4" ? address.split(".").map(Number) : wordsOf(address);
   const width = size / parts.length;
   return parts.some((part, index) => {
@@ -68,15 +68,15 @@ export function isCidr(text: string): boolean {
   return rest.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
-/** Go's parser takes no zones. */
+/** Go's parser does not accept zones. */
 export function isAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes("%");
 }
 
-/** Whether one range lies within another and is smaller. */
+/** Whether one range is strictly inside another. */
 export function isStrictSubset(range: string, within: string): boolean {
   const [[address = "", bits = ""], [outer = "", outerBits = ""]] = [range.split("/"), within.split("/")];
-  // It is refused for its form, and taken for the range of IPv4 that it means.
+  // Such a range is rejected for its form, but counts as the IPv4 range that it stands for.
   if (isMapped(address) && isIP(outer) === 4) return Number(bits) - 96 > Number(outerBits);
   const family = isIP(outer) === 4 ? "ipv4" : "ipv6";
   if (isIP(address) !== isIP(outer) || Number(bits) <= Number(outerBits)) return false;

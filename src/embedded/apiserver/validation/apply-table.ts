@@ -1,4 +1,4 @@
-/** Walks an object along its schema and calls what a table says of the structs it meets. */
+/** Walks an object along its schema, and calls the functions that a table has for the structs on the way. */
 import { builtInSchema } from "../tables/tables.ts";
 import type { Fields, GroupVersionKind, KubeObject } from "../hooks.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -9,17 +9,17 @@ import type { Default } from "./fill.ts";
 
 const table = new Map<string, Default>(Object.entries({ ...podDefaults, ...workloadDefaults, ...otherDefaults }));
 
-/** What is to be done at one place of a kind and below it; `undefined` where there is nothing. */
+/** What to do at one place of a kind and below it; `undefined` where there is nothing to do. */
 interface Step {
   readonly apply: Default | undefined;
   readonly fields: readonly (readonly [string, Step])[];
   readonly items: Step | undefined;
 }
 
-/** By kind: the same for every server of the process. */
+/** The plans by kind, which are the same for every server of the process. */
 const plans = new Map<string, Step | undefined>();
 
-/** Fills in the defaults of a built-in kind. */
+/** Returns a function that adds the defaults of a built-in kind. */
 export function defaulting(row: GroupVersionKind): ((object: KubeObject) => void) | undefined {
   const id = `${row.group}/${row.version}/${row.kind}`;
   if (!plans.has(id)) plans.set(id, planOf(row));
@@ -35,7 +35,7 @@ function planOf(row: GroupVersionKind): Step | undefined {
 
 interface Planning {
   readonly row: GroupVersionKind;
-  /** Structs contain themselves: each is followed once. */
+  /** The schemas on the way, because structs contain themselves and each is visited once. */
   readonly above: Set<Schema>;
   readonly worthwhile: ReadonlySet<Schema>;
 }
@@ -56,7 +56,7 @@ function plan(schema: Schema, planning: Planning): Step | undefined {
   return apply || items || fields.length > 0 ? { apply, fields, items } : undefined;
 }
 
-/** The schemas below which there is anything to do: the ways through a recursive one are too many to try. */
+/** Finds the schemas below which there is something to do, because a recursive schema has too many paths to try. */
 function worthwhile(root: Schema, row: GroupVersionKind): ReadonlySet<Schema> {
   const above = new Map<Schema, Schema[]>([[root, []]]);
   const pending = [root];

@@ -1,4 +1,4 @@
-/** What each kind does beyond its schema, put together from the tables of this folder. */
+/** The behaviour of each kind beyond its schema, composed from the tables of this folder. */
 import type { FieldError } from "../field-error.ts";
 import type { Fields, KindBehaviour, KindRow, KubeObject, WriteContext } from "../hooks.ts";
 import { defaulting } from "./apply-table.ts";
@@ -13,7 +13,7 @@ import type { Rules } from "./rules.ts";
 
 const none: Rules = {};
 
-/** Whose registry checks the metadata of an update as that of a new object too: each error is then named once more. */
+/** Kinds whose registry validates the metadata of an update also as that of a new object, so that each error appears twice. */
 const checkedAnew = new Set([
   "/ConfigMap",
   "/Endpoints",
@@ -43,7 +43,7 @@ const checkedAnew = new Set([
   "resource.k8s.io/ResourceClaim",
   "resource.k8s.io/ResourceClaimTemplate",
 ]);
-/** Whose registry checks the metadata of an update only as that of a new object. */
+/** Kinds whose registry validates the metadata of an update only as that of a new object. */
 const checkedAnewOnly = new Set([
   "/LimitRange",
   "/PersistentVolume",
@@ -58,10 +58,10 @@ const checkedAnewOnly = new Set([
   "discovery.k8s.io/EndpointSlice",
   "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration",
 ]);
-/** Whose registry leaves the metadata of an update to the rules that hold for all. */
+/** Kinds whose registry leaves the metadata of an update to the common rules. */
 const checkedByAllOnly = new Set(["/Event", "policy/PodDisruptionBudget"]);
 
-/** The behaviour of a built-in kind, or of custom resources. */
+/** Returns the behaviour of a built-in kind, or of custom resources. */
 export function behaviourOf(row: KindRow): KindBehaviour {
   const rules = row.custom ? none : (ruleTables[`${row.group}/${row.kind}`] ?? none);
   const defaults = row.custom ? undefined : defaulting(row);
@@ -114,7 +114,7 @@ const templates: Readonly<Record<string, string>> = {
   "batch/CronJob": "spec.jobTemplate.spec.template.spec",
 };
 
-/** The spec of the pods that an object is or makes. */
+/** Returns the pod spec that an object has or contains. */
 function podSpecOf(object: KubeObject, { group, kind }: KindRow): { fields: Fields; path: string } | undefined {
   const path = templates[`${group}/${kind}`];
   if (path === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Rules of API services, flow control and devices. */
+/** Validates API services, flow control and devices. */
 import { choosesDevices } from "./admissionregistration/expression.ts";
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
@@ -202,7 +202,7 @@ function deviceRequests(spec: Field): void {
 
 const templateFields = new Set(["annotations", "labels", "creationTimestamp"]);
 
-/** What is made from a template has no more than labels and annotations from it. */
+/** Objects made from a template get only labels and annotations from it. */
 function templateMetadata(metadata: Field): void {
   validateAnnotations(metadata.at("annotations"));
   validateLabels(metadata.at("labels"));

@@ -1,4 +1,4 @@
-/** Rules of conditions, as most kinds have them in their status. */
+/** Validates the conditions that most kinds have in their status. */
 import type { Field } from "./field.ts";
 import { patternError, qualifiedName } from "./formats.ts";
 

@@ -1,4 +1,4 @@
-/** Defaults of services, storage, policies and configuration. */
+/** The defaults of services, storage, policies and configuration. */
 import type { Fields } from "../hooks.ts";
 import { type DefaultTable, each, fill, fillAbsent, filled, filledAbsent, fillNumbers, has, inner } from "./fill.ts";
 

@@ -1,4 +1,7 @@
-/** Whole objects inside custom ones. @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#rawextension */
+/**
+ * Validates whole objects inside custom ones. @see
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#rawextension
+ */
 import type { FieldError } from "../field-error.ts";
 import type { KindRow } from "../hooks.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -8,7 +11,7 @@ import { validateMetadata } from "./metadata.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is wrong with the kinds, versions and metadata of the objects inside. */
+/** Returns the errors in kind, version and metadata of embedded objects. */
 export function validateEmbedded(schema: Schema, value: unknown, path = ""): FieldError[] {
   const errors: FieldError[] = [];
   visit(schema, value, { path, errors });

@@ -1,10 +1,10 @@
-/** A field under validation: where it is, what it holds, and where errors of it go. */
+/** A field under validation: its path, its value, and where its errors are collected. */
 import { type FieldError, type FieldErrorType, notSupported } from "../field-error.ts";
 import type { Fields, GroupVersionKind } from "../hooks.ts";
 import type { Format } from "./formats.ts";
 import { internalValue } from "./internal-values.ts";
 
-/** What a field shares with those around it. */
+/** What fields of the same object share. */
 interface Place {
   readonly errors: FieldError[];
   readonly row?: GroupVersionKind | undefined;
@@ -14,7 +14,7 @@ export class Field {
   readonly path: string;
   readonly value: unknown;
   readonly errors: FieldError[];
-  /** The kind of the object that the field is of: how its values are shown. */
+  /** The kind of the object, which determines how values are shown. */
   readonly row: GroupVersionKind | undefined;
 
   constructor(path: string, value: unknown, { errors, row }: Place) {
@@ -24,17 +24,17 @@ export class Field {
     this.row = row;
   }
 
-  /** A field of this one; of nothing when this one is no object. */
+  /** Returns a field of this one; an empty one when this is not an object. */
   at(name: string): Field {
     return new Field(this.path === "" ? name : `${this.path}.${name}`, this.fields[name], this);
   }
 
-  /** The entry of a map. */
+  /** Returns the entry of a map. */
   key(name: string): Field {
     return new Field(`${this.path}[${name}]`, this.fields[name], this);
   }
 
-  /** The same place with another value. */
+  /** Returns the same field with another value. */
   with(value: unknown): Field {
     return new Field(this.path, value, this);
   }
@@ -54,12 +54,12 @@ export class Field {
     return Object.keys(this.fields);
   }
 
-  /** The text, `""` where there is none. */
+  /** The value as text; `""` when it is not a text. */
   get text(): string {
     return typeof this.value === "string" ? this.value : "";
   }
 
-  /** The number, 0 where there is none. */
+  /** The value as number; 0 when it is not a number. */
   get number(): number {
     return typeof this.value === "number" ? this.value : 0;
   }
@@ -68,7 +68,7 @@ export class Field {
     return this.value !== undefined && this.value !== null;
   }
 
-  /** Absent, `""`, 0, `[]` or `{}`. */
+  /** Whether the value is absent, `""`, 0, `[]` or `{}`. */
   get empty(): boolean {
     const { value } = this;
     if (value === undefined || value === null || value === "" || value === 0 || value === false) return true;
@@ -85,7 +85,7 @@ export class Field {
     this.errors.push({ type, field: this.path, badValue: shown ?? badValue, detail, isStruct: shown !== undefined });
   }
 
-  /** With a value of one of Go's own types, whose JSON has an order and names of its own. */
+  /** Adds an error with a Go value whose JSON has its own order and names. */
   addStruct(type: FieldErrorType, detail: string, badValue: object): void {
     this.errors.push({ type, field: this.path, badValue, detail, isStruct: true });
   }
@@ -114,26 +114,26 @@ export class Field {
     this.add("TooLong", `may not be more than ${length} bytes`, this.value);
   }
 
-  /** A list of more items than there may be. */
+  /** Adds an error about a list with too many items. */
   tooMany(most: number): void {
     this.add("TooMany", `must have at most ${most} items`, this.items.length);
   }
 
-  /** @returns whether it is there */
+  /** Requires a value. @returns whether there is one */
   require(detail = ""): boolean {
     if (!this.empty) return true;
     this.required(detail);
     return false;
   }
 
-  /** One of the given values; absent is wrong too. */
+  /** Requires one of the given values; an absent value is an error too. */
   oneOf(valid: readonly string[], { sorted = true }: { readonly sorted?: boolean } = {}): boolean {
     if (valid.includes(this.text)) return true;
     this.errors.push(notSupported(this.path, this.text, { valid: sorted ? valid.toSorted() : valid }));
     return false;
   }
 
-  /** Present and one of the values; worded as required when it is absent. */
+  /** Requires one of the values; the error for an absent value says that it is required. */
   requireOneOf(valid: readonly string[], detail = ""): boolean {
     return this.require(detail) && this.oneOf(valid);
   }
@@ -144,7 +144,7 @@ export class Field {
     return wrong.length === 0;
   }
 
-  /** Not below zero; what is absent is fine. */
+  /** Requires a number that is not negative, or none. */
   nonNegative(): void {
     if (this.number < 0) this.invalid("must be greater than or equal to 0", this.number);
   }
@@ -158,14 +158,14 @@ export class Field {
       this.invalid(`must be between ${low} and ${high}, inclusive`, this.number);
   }
 
-  /** What is not as it was is refused. */
+  /** Rejects any change. */
   immutable(before: unknown, detail = "field is immutable"): void {
     if (!Bun.deepEquals(withoutEmpty(this.value), withoutEmpty(before)))
       this.add("Invalid", detail, this.value ?? null);
   }
 }
 
-/** Go does not tell an empty list or map from none. */
+/** Removes empty lists and maps, which Go does not distinguish from absent ones. */
 export function withoutEmpty(value: unknown): unknown {
   if (value === null || value === undefined) return undefined;
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutEmpty);

@@ -1,12 +1,12 @@
-/** Filling fields that are left empty: the words in which defaults are written down. */
+/** Sets fields that are empty: the functions with which defaults are written. */
 import type { Fields } from "../hooks.ts";
 
-/** Changes a struct in place, as the `SetDefaults_` function of its name does. */
+/** Changes a struct in place, like the `SetDefaults_` function with its name. */
 export type Default = (fields: Fields) => void;
 
 export type DefaultTable = Readonly<Record<string, Default>>;
 
-/** Sets what is absent, null or the empty text. Values that are objects are copied. */
+/** Sets fields that are absent, null or empty texts. Values that are objects are copied. */
 export function fill(fields: Fields, values: Readonly<Fields>): void {
   for (const [name, value] of Object.entries(values)) {
     const present = fields[name];
@@ -15,41 +15,41 @@ export function fill(fields: Fields, values: Readonly<Fields>): void {
   }
 }
 
-/** Sets numbers that are absent or 0, where Go does not tell these apart. */
+/** Sets numbers that are absent or 0, where Go does not distinguish them. */
 export function fillNumbers(fields: Fields, values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values)) if (!fields[name]) fields[name] = value;
 }
 
-/** Sets what is absent or null: an empty text is kept, to be refused. */
+/** Sets fields that are absent or null; an empty text stays, to be rejected. */
 export function fillAbsent(fields: Fields, values: Readonly<Fields>): void {
   for (const [name, value] of Object.entries(values)) {
     if (fields[name] === undefined || fields[name] === null) fields[name] = structuredClone(value);
   }
 }
 
-/** A default that only fills what is absent. */
+/** Returns a default that sets only absent fields. */
 export function filledAbsent(values: Readonly<Fields>): Default {
   return (fields) => fillAbsent(fields, values);
 }
 
-/** A default that only fills. */
+/** Returns a default that sets empty fields. */
 export function filled(values: Readonly<Fields>): Default {
   return (fields) => fill(fields, values);
 }
 
-/** The object in a field; an empty one that is not kept where there is none. */
+/** Returns the object in a field; a new empty one, which is not stored, when there is none. */
 export function inner(fields: Fields, name: string): Fields {
   const value = fields[name];
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
-/** The objects of a list in a field. */
+/** Returns the objects of a list in a field. */
 export function each(fields: Fields, name: string): Fields[] {
   const value = fields[name];
   return Array.isArray(value) ? value.filter((item) => typeof item === "object" && item !== null) : [];
 }
 
-/** Whether a field holds anything. */
+/** Whether a field has a value. */
 export function has(fields: Fields, name: string): boolean {
   const value = fields[name];
   return value !== undefined && value !== null;

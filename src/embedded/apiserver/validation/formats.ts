@@ -1,4 +1,4 @@
-/** Formats of names and values: each function gives what is wrong with a text, in the server's words. */
+/** Formats of names and values: each function returns in the server's words what is wrong with a text. */
 
 export type Format = (value: string) => readonly string[];
 
@@ -13,7 +13,7 @@ export function tooLong(length: number): string {
   return `must be no more than ${length} characters`;
 }
 
-/** Of what is counted in bytes. */
+/** Returns the error of a text that is limited in bytes. */
 function tooManyBytes(length: number): string {
   return `must be no more than ${length} bytes`;
 }
@@ -25,7 +25,7 @@ interface Pattern {
   readonly longest?: number;
 }
 
-/** A format that is one regular expression. */
+/** Makes a format of a regular expression. */
 function pattern({ text, regex, examples = [], longest = Number.POSITIVE_INFINITY }: Pattern): Format {
   const matcher = new RegExp(`^${regex}$`);
   const message = patternError(text, regex, { examples });
@@ -100,7 +100,7 @@ const namePart = pattern({
   examples: ["MyName", "my.name", "123-abc"],
 });
 
-/** Keys of labels, annotations and the like: `[prefix/]name`. */
+/** The format of keys of labels, annotations and the like: `[prefix/]name`. */
 export const qualifiedName: Format = (value) => {
   const parts = value.split("/");
   const errors: string[] = [];
@@ -146,7 +146,7 @@ export const httpHeaderName: Format = pattern({
 
 const underscored = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
 
-/** Where names are searched. */
+/** The format of DNS search domains. */
 export const searchDomain: Format = pattern({
   text: subdomainText,
   regex: `${underscored}(\\.${underscored})*`,

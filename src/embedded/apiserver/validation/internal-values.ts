@@ -1,4 +1,4 @@
-/** What messages show of built-in structs: a value in the form it has inside the server, and the difference of two. */
+/** Shows built-in structs in messages: values in the server's internal form, and their differences. */
 import type { GroupVersionKind } from "../hooks.ts";
 import { internalForm } from "../schema/internal-form.ts";
 import { escapedJson } from "../field-error.ts";
@@ -9,13 +9,13 @@ import { builtInSchema } from "../tables/tables.ts";
 
 export interface Place {
   readonly row: GroupVersionKind;
-  /** From the object down, such as `spec.template`; list items by the list's name, `[]` at the end. */
+  /** The path from the object down, such as `spec.template`; list items are the list's name with `[]` at the end. */
   readonly path: string;
   /** The fields that are shown. @default all */
   readonly only?: readonly string[];
 }
 
-/** A value at a place of a kind as the server has it inside; `undefined` where there is no such place. */
+/** Converts a value at a place of a kind to the server's internal form; `undefined` where there is no such place. */
 export function internalValue(place: Place, value: unknown): unknown {
   const schema = schemaAt(place);
   const isList = schema?.items !== undefined;
@@ -23,7 +23,7 @@ export function internalValue(place: Place, value: unknown): unknown {
   return internalForm(schema, value, place.only);
 }
 
-/** Whether two values at a place are the same once they are stored: empty lists and maps are none. */
+/** Whether two values at a place are equal once they are stored: empty lists and maps count as absent. */
 export function isSameStored(place: Place, one: unknown, other: unknown): boolean {
   const schema = schemaAt(place);
   const stored = (value: unknown): unknown => (schema && value ? decodeBuiltIn(schema, value).object : (value ?? null));
@@ -41,7 +41,7 @@ function schemaAt({ row, path }: Place): Schema | undefined {
   return schema;
 }
 
-/** The lines in which two values differ. */
+/** Returns the lines in which two values differ. */
 export function internalDiff(place: Place, before: unknown, after: unknown): string {
   const text = (value: unknown): string =>
     escapedJson(JSON.stringify(internalValue(place, value) ?? value, undefined, 1));

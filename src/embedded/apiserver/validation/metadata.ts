@@ -1,4 +1,4 @@
-/** Rules of `metadata`. @see https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ */
+/** Validates `metadata`. @see https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ */
 import { goQuoted } from "../field-error.ts";
 import type { KindRow, KubeObject } from "../hooks.ts";
 import type { Field } from "./field.ts";
@@ -15,7 +15,7 @@ const segmentNamed = new Set([
   "rbac.authorization.k8s.io/rolebindings",
   "rbac.authorization.k8s.io/roles",
 ]);
-/** Whose finalizers need no domain, as they are checked by an older rule. */
+/** Kinds whose finalizers need no domain, because an older rule applies to them. */
 const looseFinalizers = new Set([
   "/events",
   "apiregistration.k8s.io/apiservices",
@@ -27,26 +27,26 @@ const looseFinalizers = new Set([
 const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 const annotationsLimit = 256 * 1024;
 
-/** What a kind's objects may be called. */
+/** Returns the format of the names of a kind's objects. */
 export function nameFormat({ group, plural }: KindRow): Format {
   const name = `${group}/${plural}`;
   if (labelNamed.has(name) || name === "apps/statefulsets") return dnsLabel;
   return segmentNamed.has(name) ? pathSegment : dnsSubdomain;
 }
 
-/** Whose metadata it is. */
+/** The kind of the object with this metadata. */
 type Owner = Pick<KindRow, "group" | "plural" | "namespaced" | "custom">;
 
 export interface MetadataOptions {
   readonly row: Owner;
   readonly format: Format;
-  /** Only what holds for every kind. @default false */
+  /** Whether only the rules for all kinds apply. @default false */
   readonly isBasic?: boolean;
 }
 
 export function validateMetadata(metadata: Field, { row, format, isBasic = false }: MetadataOptions): void {
   const generateName = metadata.at("generateName");
-  // What is generated from a prefix may end where a name must not.
+  // The prefix of a generated name may end in a character with which a name must not end.
   if (generateName.text !== "") {
     const base = generateName.text.endsWith("-") ? `${generateName.text.slice(0, -1)}a` : generateName.text;
     for (const detail of format(base)) generateName.invalid(detail);
@@ -87,7 +87,7 @@ function owners(references: Field): void {
   for (const { fields } of references.items) {
     const [kind, name] = [String(fields["kind"] ?? ""), String(fields["name"] ?? "")];
     const apiVersion = String(fields["apiVersion"] ?? "");
-    // What is no group and version has neither.
+    // An invalid apiVersion has neither group nor version.
     if (apiVersion === "" || apiVersion.split("/").length > 2)
       references.at("apiVersion").invalid("version must not be empty", apiVersion);
     for (const part of ["kind", "name", "uid"]) if (!fields[part]) references.at(part).invalid("must not be empty", "");
@@ -113,7 +113,7 @@ function finalizers(list: Field, row: Owner, isBasic: boolean): void {
   if (!isBasic) finalizerNames(list, row);
 }
 
-/** What a finalizer of most built-in kinds is called. */
+/** Validates the names of finalizers of most built-in kinds. */
 function finalizerNames(list: Field, row: Owner): void {
   const isLoose =
     row.custom || row.group === "admissionregistration.k8s.io" || looseFinalizers.has(`${row.group}/${row.plural}`);
@@ -124,7 +124,7 @@ function finalizerNames(list: Field, row: Owner): void {
   }
 }
 
-/** @param row whose own rules of an update these are; @default those of every kind */
+/** Validates an update of metadata. @param row the kind whose own rules apply; @default the rules of every kind */
 export function validateMetadataUpdate(metadata: Field, old: KubeObject, row?: Owner): void {
   if (old.metadata.deletionTimestamp !== undefined) {
     const before = new Set(old.metadata.finalizers);

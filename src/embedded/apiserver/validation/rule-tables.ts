@@ -1,4 +1,4 @@
-/** All tables of rules as one. */
+/** Combines all tables of rules. */
 import { accessKinds } from "./rbac/access-kinds.ts";
 import { admissionKinds } from "./admissionregistration/admission-kinds.ts";
 import { batchKinds } from "./batch/batch-kinds.ts";

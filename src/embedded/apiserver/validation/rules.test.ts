@@ -1,7 +1,7 @@
 /**
- * How rules are told of their fields. The validation of the kinds themselves is covered by `scripts/differential/`, which
- * plays its cases on kube-apiserver too: `families/kinds.ts`, `fields/` and `generated/` for single fields, `sequences/` for
- * changes of objects.
+ * Tests how rules report errors of fields. The validation of the kinds themselves is covered by
+ * `scripts/differential/`, which plays its cases on kube-apiserver too: `families/kinds.ts`, `fields/` and
+ * `generated/` for single fields, `sequences/` for changes of objects.
  */
 import { expect, test } from "bun:test";
 import type { KubeObject, WriteContext } from "../hooks.ts";

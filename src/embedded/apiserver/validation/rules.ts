@@ -3,7 +3,7 @@ import type { Fields, KubeObject, WriteContext } from "../hooks.ts";
 import type { Field } from "./field.ts";
 import type { Format } from "./formats.ts";
 
-/** What a kind's rules are told besides the object. */
+/** What a kind's rules get besides the object. */
 export interface RuleContext {
   readonly write: WriteContext;
   readonly object: KubeObject;
@@ -12,29 +12,29 @@ export interface RuleContext {
 }
 
 export interface Rules {
-  /** On create, and on update of the object itself unless `update` says otherwise. */
+  /** Runs on create, and on update of the object itself unless `update` replaces it. */
   readonly check?: (object: Field, context: RuleContext) => void;
-  /** `update` is asked before `check`. */
+  /** Whether `update` runs before `check`. */
   readonly updateFirst?: boolean;
-  /** On create, after the metadata where that is checked last. */
+  /** Runs on create, after the metadata where that is validated last. */
   readonly checkLast?: (object: Field) => void;
-  /** On update, after `check`. */
+  /** Runs on update, after `check`. */
   readonly update?: (object: Field, old: Fields, context: RuleContext) => void;
-  /** On update of the status. */
+  /** Runs on update of the status. */
   readonly status?: (object: Field, old: Fields, context: RuleContext) => void;
-  /** `check` is for new objects only. */
+  /** Whether `check` runs only for new objects. */
   readonly checkNewOnly?: boolean;
-  /** On update the registry runs `check` twice, and each error is named twice. */
+  /** Whether the registry runs `check` twice on update, so that each error appears twice. */
   readonly checksTwice?: boolean;
-  /** When a new object's metadata is checked: `alone` when nothing else is wrong. @default "first" */
+  /** When the metadata of a new object is validated; `alone` means only when nothing else is wrong. @default "first" */
   readonly metadata?: "first" | "last" | "alone";
-  /** Beyond the usual for the kind. */
+  /** The format of names, where it is not the usual one. */
   readonly name?: Format;
-  /** Before validation, on create. */
+  /** Runs on create, before validation. */
   readonly prepare?: (object: KubeObject, context: WriteContext) => void;
   readonly prepareUpdate?: (next: KubeObject, old: KubeObject, context: WriteContext) => void;
   readonly selectable?: Readonly<Record<string, (object: KubeObject) => string>>;
 }
 
-/** By `group/Kind`; the core group is the empty text. */
+/** The rules by `group/Kind`; the core group is the empty text. */
 export type RuleTable = Readonly<Record<string, Rules>>;

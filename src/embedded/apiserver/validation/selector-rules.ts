@@ -1,4 +1,4 @@
-/** Rules of selectors: of labels, of nodes, of topology. */
+/** Validates selectors of labels, nodes and topology. */
 import type { Field } from "./field.ts";
 import { labelValue, qualifiedName } from "./formats.ts";
 import { validateLabels } from "./metadata.ts";
@@ -25,7 +25,7 @@ export function nodeSelector(selector: Field): void {
   for (const term of terms.items) nodeSelectorTerm(term);
 }
 
-/** @param isPreferred values of labels that no node can have are no mistake then */
+/** Validates a term. @param isPreferred allows values that no node's label can have */
 export function nodeSelectorTerm(term: Field, isPreferred = false): void {
   for (const requirement of term.at("matchExpressions").items) {
     nodeRequirement(requirement);

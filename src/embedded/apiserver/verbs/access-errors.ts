@@ -1,4 +1,4 @@
-/** What a kind's validation finds by asking the authorizer. */
+/** Validation errors that come from authorization. */
 import { claimAccess } from "../authorization/claim-access.ts";
 import { policyAccess } from "../authorization/policy-access.ts";
 import { attributesOf } from "../authorization/attributes.ts";
@@ -9,12 +9,12 @@ import type { ApiCall } from "./api-call.ts";
 
 interface Written {
   readonly next: KubeObject;
-  /** `undefined` for a new object. */
+  /** The object before; `undefined` for a new one. */
   readonly old: KubeObject | undefined;
   readonly context: WriteContext;
 }
 
-/** The errors that validation found, with those of access in their place. */
+/** Inserts the authorization errors at their place among the others. */
 export function withAccessErrors(
   { kernel, resource: { row }, target, request, query, user }: ApiCall,
   errors: readonly FieldError[],

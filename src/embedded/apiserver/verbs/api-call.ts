@@ -18,9 +18,9 @@ export interface Kernel {
   readonly reader: Reader;
   readonly authorizer: Authorizer;
   readonly tokens: TokenAuthority;
-  /** In milliseconds. */
+  /** The current time in milliseconds. */
   readonly now: () => number;
-  /** Aborted when the server stops: watches end. */
+  /** Aborted when the server stops, which ends the watches. */
   readonly stopping: AbortSignal;
 }
 
@@ -33,13 +33,13 @@ export interface ApiCall {
   readonly user: UserInfo;
   readonly connection: Connection;
   readonly accept: Accepted;
-  /** Become `Warning` headers. */
+  /** The texts of the `Warning` headers. */
   readonly warnings: string[];
-  /** The object that is written has empty lists or maps, which storage does not keep. */
+  /** Whether the written object has empty lists or maps, which storage does not keep. */
   hasEmpty?: boolean;
 }
 
-/** RFC 3339 in whole seconds, as every time of metadata is. */
+/** Formats a time as RFC 3339 in whole seconds, as in metadata. */
 export function timestamp(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }
@@ -64,7 +64,7 @@ export function writeContext(
   };
 }
 
-/** The manager of fields that a client is when it does not say: its user agent up to the first slash. */
+/** Returns the field manager of a client that does not name one: its user agent up to the first slash. */
 export function managerOf(fieldManager: string, request: Request): string {
   if (fieldManager !== "") return fieldManager;
   const agent = request.headers.get("user-agent") ?? "";

@@ -1,4 +1,4 @@
-/** Server-side apply, as one of the forms of a patch. */
+/** Server-side apply, which is one of the forms of a patch. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { badRequest, conflict } from "../status.ts";
 import { strictWarnings } from "../request/body.ts";
@@ -12,7 +12,7 @@ import type { PatchBody, PatchForm } from "./patch-body.ts";
 import { resetFields, resetNew } from "./reset.ts";
 import { type Change, checkName } from "./update.ts";
 
-/** What server-side apply makes of an object, its managed fields included. */
+/** Applies an object, including managed fields. */
 export function applied(
   call: ApiCall,
   body: PatchBody,
@@ -23,7 +23,7 @@ export function applied(
   return (live) => {
     if (schema === undefined) throw new Error(`${row.kind} has no schema to apply it by`);
     const given = readApplied(body);
-    // What it leaves empty is seen by the rules, and dropped when it is stored.
+    // The rules see what is empty, and storage drops it.
     if (/\[\s*\]|\{\s*\}/.test(body.text)) call.hasEmpty = true;
     const now = timestamp(kernel.now());
     const result = acrossVersions(call, live, (convert) =>
@@ -64,11 +64,11 @@ export function applied(
 
 interface AppliedFields {
   readonly fields: Fields;
-  /** What strict decoding finds; `undefined` for nothing. */
+  /** Returns the findings of strict decoding; `undefined` when there are none. */
   readonly repeated: () => string | undefined;
 }
 
-/** @throws StatusError 400 for what is no YAML, or no map. */
+/** Parses the applied object. @throws StatusError 400 for invalid YAML, or for anything but a map. */
 function readApplied({ text }: PatchBody): AppliedFields {
   const { value, repeated } = decoded(text);
   if (value !== null && (typeof value !== "object" || Array.isArray(value))) {
@@ -102,7 +102,7 @@ function said({ repeated }: DecodedYaml): string | undefined {
   return repeated === undefined ? undefined : `error converting YAML to JSON: ${repeated}`;
 }
 
-/** What most clients send is JSON, which is read faster. Halves of characters are no YAML. */
+/** Most clients send JSON, which is parsed faster. Unpaired surrogates are invalid YAML. */
 function asJson(text: string): unknown {
   if (!text.trimStart().startsWith("{") || /\\(u[dD][89a-fA-F]|\/)/.test(text)) return undefined;
   try {
@@ -112,7 +112,7 @@ function asJson(text: string): unknown {
   }
 }
 
-/** @throws StatusError 400 when it is to be strict. */
+/** Reports duplicate fields. @throws StatusError 400 when decoding is strict. */
 function checkRepeated({ warnings }: ApiCall, { options }: PatchBody, repeated: string | undefined): void {
   if (repeated === undefined || options.fieldValidation === "Ignore") return;
   if (options.fieldValidation === "Strict") throw badRequest(`error strict decoding YAML: ${repeated}`);

@@ -1,23 +1,23 @@
-/** Continue tokens: where a list goes on, relative to what it lists, and at which version. */
+/** Continue tokens: where a list continues, relative to what it lists, and at which version. */
 import { jsonProblem } from "../request/json-problem.ts";
 import { badRequest, type StatusError } from "../status.ts";
 
 const known = "meta.k8s.io/v1";
 
 export interface ContinueToken {
-  /** Negative when the list goes on with the present state. */
+  /** The version; negative when the list continues with the present state. */
   readonly version: number;
-  /** The key after which it goes on. */
+  /** The key after which the list continues. */
   readonly start: string;
 }
 
-/** @param prefix what every key of the list begins with: its namespace and a slash, or nothing */
+/** Makes a token. @param prefix the common prefix of all keys of the list: its namespace and a slash, or nothing */
 export function continueToken({ version, start }: ContinueToken, prefix: string): string {
   const content = JSON.stringify({ v: known, rv: version, start: `/${start.slice(prefix.length)}\0` });
   return Buffer.from(content).toString("base64url");
 }
 
-/** @throws StatusError 400 */
+/** Parses a token. @throws StatusError 400 */
 export function readContinueToken(text: string, prefix: string): ContinueToken {
   const wrong = /[^A-Za-z0-9_-]/.exec(text)?.index ?? (text.length % 4 === 1 ? text.length - 1 : -1);
   if (wrong >= 0) throw refused(`illegal base64 data at input byte ${wrong}`);

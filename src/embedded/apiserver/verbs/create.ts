@@ -1,4 +1,4 @@
-/** POST: a new object. */
+/** POST, which creates an object. */
 import { randomUUID } from "node:crypto";
 import type { KubeObject, ObjectMetadata, WriteContext } from "../hooks.ts";
 import { accessForbidden } from "../authorization/forbidden.ts";
@@ -34,24 +34,24 @@ export async function create(call: ApiCall): Promise<Response> {
   return answerJson(request, form.one(stored), { status: 201, warnings, yaml: accept.yaml });
 }
 
-/** A new claim is written down before its phase has its default: the first update writes it again, whatever it changes. */
+/** A new claim is stored before its phase gets its default, so the first update writes it again in any case. */
 export const writtenAnew: WeakSet<Stored> = new WeakSet();
 
 interface CreateOptions {
   readonly options: WriteOptions;
-  /** Its managed fields are made already, by server-side apply. */
+  /** Whether server-side apply has already set its managed fields. */
   readonly isTracked: boolean;
-  /** It was sent as an update of what is not there, which keeps more of what it says of itself. @default false */
+  /** Whether it was sent as an update of a missing object, which keeps more of its metadata. @default false */
   readonly isUpdate?: boolean;
 }
 
-/** What a new object does not say of itself. */
+/** The fields of metadata that a new object cannot set. */
 const wiped = ["uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
 
 /**
  * Creates a decoded object.
  *
- * @returns it as the resource shows it; nothing is stored on a dry run.
+ * @returns the object as the resource shows it; a dry run stores nothing.
  */
 export async function createObject(
   call: ApiCall,
@@ -105,7 +105,7 @@ export async function createObject(
   const isGenerated = !metadata.name && Boolean(metadata.generateName);
   if (isGenerated) metadata.name = generatedName(metadata.generateName ?? "");
   const generation = firstGeneration(resource);
-  // Kinds that do not count theirs keep what was sent.
+  // Kinds without generations keep the one that was sent.
   if (generation !== undefined) metadata.generation = generation;
   behaviour.prepareForCreate?.(object, context);
   validateNew(call, object, context);
@@ -131,7 +131,7 @@ export async function createObject(
     return resource.readsLess ? await viewOf(resource, made, "") : made;
   }
   refuseTaken(resource, key, metadata.name ?? "");
-  // The storage says the version; here it gets its place.
+  // Storage assigns the version; this reserves its place among the fields.
   const placed = { ...inStorage, metadata: { ...inStorage.metadata, resourceVersion: "" } };
   const stored = storage.put(resource.collection, key, ordered(placed));
   if (row.kind === "PersistentVolumeClaim") writtenAnew.add(stored);
@@ -140,7 +140,7 @@ export async function createObject(
   return view;
 }
 
-/** An update that makes an object takes what a create takes. @throws StatusError 403 */
+/** An update that creates an object needs the permission to create. @throws StatusError 403 */
 function mayCreate({ kernel, resource: { row }, target, user }: ApiCall): void {
   const { namespace, name, subresource } = target;
   const about = { group: row.group, resource: row.plural, subresource, namespace, name };
@@ -149,7 +149,7 @@ function mayCreate({ kernel, resource: { row }, target, user }: ApiCall): void {
   if (!allowed) throw accessForbidden(asked, reason);
 }
 
-/** What is known of a write to a role or a binding. */
+/** Returns what is known of a write to a role or a binding. */
 export function roleWrite(
   { kernel, resource, target, user }: ApiCall,
   next: KubeObject,
@@ -159,7 +159,7 @@ export function roleWrite(
   return { authorizer: kernel.authorizer, user, plural: resource.row.plural, namespace, name, next, old };
 }
 
-/** Kind and version first, and metadata as its type has it: the order in which every object is written. */
+/** Puts kind and version first and metadata in the order of its type, as every object is written. */
 export function ordered(object: KubeObject): KubeObject {
   const { kind, apiVersion, metadata, ...rest } = object;
   const { name, generateName, namespace, selfLink, uid, resourceVersion, generation, ...others } = metadata;
@@ -176,7 +176,7 @@ export function ordered(object: KubeObject): KubeObject {
 
 export function optionsObject(kind: string, options: WriteOptions): Record<string, unknown> {
   return {
-    // A patch is an update by the time it is admitted.
+    // A patch counts as an update by the time of admission.
     kind: kind === "PatchOptions" ? "UpdateOptions" : kind,
     apiVersion: "meta.k8s.io/v1",
     ...(options.dryRun ? { dryRun: ["All"] } : {}),
@@ -186,7 +186,7 @@ export function optionsObject(kind: string, options: WriteOptions): Record<strin
   };
 }
 
-/** @throws StatusError 400 when the object names another namespace than the path. */
+/** Requires the namespace of the path. @throws StatusError 400 when the object names another one. */
 export function ensureNamespace({ resource, target }: ApiCall, { metadata }: KubeObject): void {
   const expected = resource.row.namespaced ? target.namespace : "";
   if (metadata.namespace === undefined || metadata.namespace === "" || expected === "") {
@@ -197,7 +197,7 @@ export function ensureNamespace({ resource, target }: ApiCall, { metadata }: Kub
   }
 }
 
-/** Nothing begins in a namespace that is not there or that ends. */
+/** Rejects new objects in a namespace that does not exist or is being deleted. */
 export function checkNamespaceOpen(
   { kernel, resource: { row }, target }: ApiCall,
   name: string | undefined = target.name,
@@ -242,12 +242,12 @@ function validateNew(call: ApiCall, object: KubeObject, context: WriteContext): 
   }
 }
 
-/** How a kind is called in a refusal: events of both groups are the same inside. */
+/** Returns the kind's name in a rejection: events of both groups are the same internally. */
 export function invalidKind(row: { readonly group: string }, kind: string): { group: string; kind: string } {
   return { group: row.group === "events.k8s.io" ? "" : row.group, kind };
 }
 
-/** No vowels, so that no words come about. */
+/** The alphabet has no vowels, so that no words arise. */
 const letters = "bcdfghjklmnpqrstvwxz2456789";
 
 function generatedName(base: string): string {
@@ -256,7 +256,7 @@ function generatedName(base: string): string {
   return `${base.slice(0, 58)}${suffix}`;
 }
 
-/** @throws StatusError 409 when there is an object at the key already. */
+/** Rejects an existing key. @throws StatusError 409 when there is an object. */
 function refuseTaken({ collection, row }: Resource, key: string, name: string): void {
   const taken = collection.get(key);
   if (taken !== undefined) throw alreadyExists(row, name, taken.object);

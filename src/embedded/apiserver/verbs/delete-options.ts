@@ -1,4 +1,4 @@
-/** How something is to be deleted. */
+/** Parses the options of deletions. */
 import { type FieldError, notSupported } from "../field-error.ts";
 import type { Fields } from "../hooks.ts";
 import { bodyBytes, decodeText, checkedMediaType, goKind, notAnObject, unsupportedMediaType } from "../request/body.ts";
@@ -21,7 +21,7 @@ const jobWarning =
 
 const policies = ["Foreground", "Background", "Orphan"];
 
-/** From the body, or from the query where there is none. */
+/** Reads the options from the body, or from the query where there is none. */
 export async function deleteOptions({ request, query, kernel, resource, warnings }: ApiCall): Promise<DeleteOptions> {
   const bytes = await bodyBytes(request);
   const options = bytes.length === 0 ? fromQuery(query) : fromBody(bytes, { type: checkedMediaType(request), kernel });
@@ -32,7 +32,7 @@ export async function deleteOptions({ request, query, kernel, resource, warnings
   return options;
 }
 
-/** @throws StatusError 422 */
+/** Validates the options. @throws StatusError 422 */
 export function checkDeleteOptions(options: DeleteOptions): void {
   const errors: FieldError[] = [];
   const { propagationPolicy: policy } = options;
@@ -102,7 +102,7 @@ const types = [
   ["dryRun", "array", "[]string"],
 ] as const;
 
-/** Every version has these options, and no kind beside them. */
+/** Checks the kind: every version has these options, and no other kind is allowed. */
 function checkKind({ kind, apiVersion }: Fields): void {
   for (const [name, value] of Object.entries({ apiVersion, kind })) {
     if (value === undefined || value === null || typeof value === "string") continue;

@@ -1,4 +1,4 @@
-/** DELETE of one object and of many. */
+/** DELETE of one object and of collections. */
 import type { KubeObject, ObjectMetadata } from "../hooks.ts";
 import { cleanup } from "../registry/definitions.ts";
 import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
@@ -43,7 +43,7 @@ export async function deleteMany(call: ApiCall): Promise<Response> {
     const { name = "", namespace = "" } = object.metadata;
     const one = { ...call, target: { ...target, name, namespace } };
     await deleteObject(one, { name, options, isOneOfMany: true }).catch((error: unknown) => {
-      // Gone already, which is all that was wanted.
+      // The object is gone already, as requested.
       if ((error as { status?: { code?: number } }).status?.code !== 404) throw error;
     });
   }
@@ -53,16 +53,16 @@ export async function deleteMany(call: ApiCall): Promise<Response> {
 
 interface Deleted {
   readonly stored: Stored;
-  /** Otherwise it is only marked, and goes when its finalizers or its grace period are over. */
+  /** Whether the object is deleted; otherwise it is only marked, until its finalizers or grace period end. */
   readonly isDeleted: boolean;
 }
 
 interface Deletion {
   readonly name: string;
   readonly options: DeleteOptions;
-  /** Nobody named it: admission is not told a name. @default false */
+  /** Whether it is deleted as part of a collection, so that admission gets no name. @default false */
   readonly isOneOfMany?: boolean;
-  /** Nobody is asked any more. @default false */
+  /** Whether admission has happened already. @default false */
   readonly isAdmitted?: boolean;
 }
 
@@ -118,7 +118,7 @@ export async function deleteObject(
 function checkPreconditions({ row }: Resource, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
   const { uid, resourceVersion } = preconditions ?? {};
   if (row.plural === "namespaces" || row.plural === "customresourcedefinitions") {
-    // Their registries look themselves, and say so in other words.
+    // Their registries check this themselves, with other messages.
     const failed = (what: string, given: string, found = ""): Error =>
       conflict(row, metadata.name ?? "", {
         why: `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${found}`,
@@ -171,7 +171,7 @@ function planOf(resource: Resource, object: KubeObject, around: PlanOptions): Pl
     metadata.deletionTimestamp = timestamp(around.now);
   }
   metadata.deletionGracePeriodSeconds = 0;
-  // Nothing is written when it is going already, held by the same.
+  // Nothing is written when the deletion is under way already, with the same finalizers.
   if (Bun.deepEquals(metadata, object.metadata)) return { kind: "pending" };
   return { kind: "mark", changed: { metadata } };
 }
@@ -180,7 +180,7 @@ function bump(metadata: ObjectMetadata): void {
   if ((metadata.generation ?? 0) > 0) metadata.generation = (metadata.generation ?? 0) + 1;
 }
 
-/** The two finalizers through which the garbage collector is asked for something, set or taken away. */
+/** Sets or removes the two finalizers that instruct the garbage collector. */
 function collectorFinalizers({ traits }: Resource, { metadata }: KubeObject, options: DeleteOptions): string[] {
   const all = metadata.finalizers ?? [];
   if (!traits.collectsGarbage) return all;
@@ -200,7 +200,10 @@ function collectorFinalizers({ traits }: Resource, { metadata }: KubeObject, opt
 
 type Grace = Pick<ObjectMetadata, "deletionTimestamp" | "deletionGracePeriodSeconds">;
 
-/** What a pod gets to end; `undefined` when it is to go at once, `"pending"` when it is going already. */
+/**
+ * Returns the grace period of a pod; `undefined` when it is deleted at once, `"pending"` when its deletion is under
+ * way already.
+ */
 function podGrace(pod: KubeObject, { options, now }: PlanOptions): Grace | "pending" | undefined {
   const { metadata } = pod;
   const asked = options.gracePeriodSeconds === undefined ? undefined : atLeastNow(options.gracePeriodSeconds);
@@ -215,7 +218,7 @@ function podGrace(pod: KubeObject, { options, now }: PlanOptions): Grace | "pend
   const { nodeName, terminationGracePeriodSeconds } = (pod["spec"] ?? {}) as Record<string, unknown>;
   const { phase } = (pod["status"] ?? {}) as { phase?: string };
   let seconds = asked ?? (terminationGracePeriodSeconds as number | undefined) ?? 0;
-  // Nobody runs it: nobody needs time.
+  // The pod does not run, so it needs no time.
   if (!nodeName || phase === "Failed" || phase === "Succeeded") seconds = 0;
   seconds = atLeastNow(seconds);
   return { deletionTimestamp: timestamp(now + seconds * 1000), deletionGracePeriodSeconds: seconds };
@@ -225,7 +228,7 @@ function atLeastNow(seconds: number): number {
   return seconds < 0 ? 1 : seconds;
 }
 
-/** A namespace ends in steps: its content goes first, by the namespace controller. */
+/** Deletes a namespace in steps: the namespace controller deletes its content first. */
 function namespacePlan(object: KubeObject, { options, now }: PlanOptions): Plan {
   const { finalizers = [] } = (object["spec"] ?? {}) as { finalizers?: string[] };
   if (object.metadata.deletionTimestamp !== undefined) {
@@ -242,7 +245,7 @@ function namespacePlan(object: KubeObject, { options, now }: PlanOptions): Plan 
   return { kind: "mark", changed: { metadata, status } };
 }
 
-/** A definition waits for the objects of its kind. */
+/** A definition waits until the objects of its kind are deleted. */
 function definitionPlan(object: KubeObject, { now }: PlanOptions): Plan {
   const finalizers = object.metadata.finalizers ?? [];
   const metadata: ObjectMetadata = {

@@ -1,4 +1,4 @@
-/** From method and path to what answers. */
+/** Dispatches a request to its handler by method and path. */
 import type { AdmissionAttributes, KubeObject } from "../hooks.ts";
 import { nothing } from "../discovery/paths.ts";
 import { accepted } from "../request/accept.ts";
@@ -22,12 +22,12 @@ import { get, list } from "./list.ts";
 import { patch } from "./patch.ts";
 import { update } from "./update.ts";
 
-/** Answers a request to a resource. @throws StatusError */
+/** Serves a request to a resource. @throws StatusError */
 export async function dispatch(call: ApiCall): Promise<Response> {
   const { kernel, target, resource, request, warnings } = call;
   const verb = verbOf(request.method, target.name, resource.row.custom);
   if (target.subresource !== "") return subresource(call, verb);
-  // Whoever looks for custom objects where none can be finds nobody.
+  // A custom resource has no handler at a path of the other scope.
   if (resource.row.custom && (target.namespace !== "") !== resource.row.namespaced && !isListing(call))
     return nothing(request, new URL(request.url).pathname, kernel.registry);
   if (!hasPath(call)) throw unknownResource();
@@ -54,7 +54,7 @@ export async function dispatch(call: ApiCall): Promise<Response> {
   }
 }
 
-/** Whether anything answers at a path of this form. */
+/** Whether a path of this form is served. */
 function hasPath({ target, resource: { row } }: ApiCall): boolean {
   if (target.namespace !== "" && !row.namespaced) return false;
   if (target.namespace === "" && row.namespaced && !row.verbs.includes("list")) return false;
@@ -62,7 +62,7 @@ function hasPath({ target, resource: { row } }: ApiCall): boolean {
   return ["get", "update", "patch", "delete"].some((verb) => row.verbs.includes(verb));
 }
 
-/** @param custom a kind without a table of routes, which looks at the method first */
+/** Returns the verb. @param custom whether it is a kind without a table of routes, for which the method is checked first */
 function verbOf(method: string, name: string, custom: boolean): string {
   switch (method) {
     case "GET":
@@ -85,7 +85,7 @@ function isListing({ request, resource, target }: ApiCall): boolean {
   return resource.row.namespaced && request.method === "GET" && target.name === "" && target.subresource === "";
 }
 
-/** What goes across namespaces. */
+/** Whether the verb works across namespaces. */
 function isAcross(verb: string): boolean {
   return verb === "list" || verb === "watch";
 }
@@ -114,13 +114,13 @@ async function subresource(call: ApiCall, verb: string): Promise<Response> {
   return wanted === "update" ? update(call) : patch(call);
 }
 
-/** POST to a subresource. */
+/** Serves a POST to a subresource. */
 async function action(
   call: ApiCall,
   kind: { readonly group: string; readonly version: string; readonly kind: string },
 ): Promise<Response> {
   const { target, request, warnings } = call;
-  // None of these has a table.
+  // None of these can be shown as a table.
   const { yaml } = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], "handler");
   const { object: sent, dryRun } = await decoded(call, kind);
   const answered = { status: 201, warnings, yaml };
@@ -158,13 +158,13 @@ async function action(
   }
 }
 
-/** Kinds that are answered and not kept; `undefined` for all others. */
+/** Serves kinds that are computed and not stored; `undefined` for all others. */
 function ephemeral(call: ApiCall): Promise<Response> | undefined {
   const { resource, request, warnings } = call;
   const { row } = resource;
   const review = reviewOf(call);
   if (review === undefined && (row.group !== "" || row.plural !== "bindings")) return undefined;
-  // None of these has a table.
+  // None of these can be shown as a table.
   const accept = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], "handler");
   const answered = { status: 201, warnings, yaml: accept.yaml };
   return decoded(call, row).then(async ({ object, dryRun }) => {

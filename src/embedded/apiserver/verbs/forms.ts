@@ -1,4 +1,4 @@
-/** The forms an object is answered in: itself, its metadata, or rows of a table. */
+/** The forms in which an object is served: itself, its metadata, or rows of a table. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { internalType } from "../registry/internal-type.ts";
 import type { Resource } from "../registry/resource.ts";
@@ -7,20 +7,20 @@ import { badRequest, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import type { ApiCall } from "./api-call.ts";
 
-/** Beside the rows of a table. */
+/** What a table contains besides its rows. */
 type IncludeObject = "Metadata" | "None" | "Object";
 
-/** Makes the JSON of one object, or of one event's object, in the form that a request asked for. */
+/** Makes the JSON of an object, or of the object in an event, in the requested form. */
 export interface Form {
   readonly isPlain: boolean;
   one(stored: Stored): string;
-  /** `items` and what stands beside it, without the list's own metadata. */
+  /** Returns `items` and its neighbours, without the list's own metadata. */
   list(stored: readonly Stored[], metadata: Fields): string;
-  /** As an event of a watch carries it: a table says its columns once. */
+  /** Returns the object of a watch event: a table describes its columns only once. */
   event(stored: Stored): string;
 }
 
-/** @throws StatusError 400 when the table's options are wrong. */
+/** Returns the requested form. @throws StatusError 400 when the table's options are wrong. */
 export function formOf({ accept, resource, query, kernel }: ApiCall): Form {
   if (accept.form === "PartialObjectMetadata") return metadataForm(accept, resource);
   if (accept.form !== "Table") return plainForm(resource);
@@ -35,7 +35,7 @@ export function formOf({ accept, resource, query, kernel }: ApiCall): Form {
 function plainForm(resource: Resource): Form {
   const { row, apiVersion } = resource;
   const prefix = `{"kind":${JSON.stringify(row.kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
-  // Items of built-in kinds do not repeat what the list says already.
+  // Items of built-in kinds do not repeat the kind and version of their list.
   const item = ({ json, object }: Stored): string => {
     if (row.custom) return json;
     if (json.startsWith(prefix)) return `{${json.slice(prefix.length)}`;
@@ -54,7 +54,7 @@ function plainForm(resource: Resource): Form {
   };
 }
 
-/** An annotation that only this version of the kind has: the server takes metadata from its inner form. */
+/** An annotation that only this version of the kind has; the server takes metadata from its internal form. */
 const templateGeneration = "deprecated.daemonset.template.generation";
 
 function partial({ kind, metadata: whole }: KubeObject, formVersion: string): Fields {
@@ -107,7 +107,7 @@ function tableForm(resource: Resource, { include, formVersion, now }: TableOptio
   const rowOf = ({ object }: Stored, at: number): Fields => ({
     cells: printer.cells(object, at),
     ...completion(object),
-    // The end of what a watch begins with is told from it, whatever was asked for.
+    // This annotation marks the end of the initial events in every form.
     object:
       include === "None" && object.metadata.annotations?.[endOfInitial] === undefined
         ? null
@@ -127,7 +127,7 @@ function tableForm(resource: Resource, { include, formVersion, now }: TableOptio
   const inOrder = (stored: readonly Stored[]): readonly Stored[] =>
     order === undefined ? stored : stored.toSorted((one, other) => order(one.object, other.object));
   const versionOf = ({ object }: Stored): Fields => ({ resourceVersion: object.metadata.resourceVersion });
-  // The real server makes the rows of kinds without a printer of their own in another way.
+  // The real server makes the rows of kinds without a printer in another way.
   const isUnprinted = !resource.row.custom && JSON.stringify(printer.columns).includes('"Created At"');
   let hasSaidColumns = false;
   return {
@@ -146,7 +146,7 @@ function tableForm(resource: Resource, { include, formVersion, now }: TableOptio
   };
 }
 
-/** The row of a pod that has ended says so: clients may leave it out. */
+/** Marks the row of a terminated pod, so that clients may leave it out. */
 function completion({ apiVersion, kind, ...object }: KubeObject): Fields {
   if (kind !== "Pod" || apiVersion !== "v1") return {};
   const { phase } = (object["status"] ?? {}) as { readonly phase?: string };
@@ -157,11 +157,11 @@ function completion({ apiVersion, kind, ...object }: KubeObject): Fields {
 
 interface Bookmark {
   readonly version: number;
-  /** All initial events were sent. */
+  /** Whether all initial events have been sent. */
   readonly isEnd: boolean;
 }
 
-/** The object of a bookmark: nothing but its kind and a version, and the zeros of its type. */
+/** Returns the object of a bookmark: its kind, a version, and the zero values of its type. */
 export function bookmark({ resource, kernel }: ApiCall, { version, isEnd }: Bookmark): Stored {
   const { row, apiVersion, schema } = resource;
   const annotations = isEnd ? { annotations: { [endOfInitial]: "true" } } : {};
@@ -172,7 +172,7 @@ export function bookmark({ resource, kernel }: ApiCall, { version, isEnd }: Book
   return new Stored("", version, { object });
 }
 
-/** What is left out of an object that says nothing, and yet is there in the form that the server keeps. */
+/** Fields that an empty object omits and that the server's internal form has. */
 const zeros: Readonly<Record<string, (object: KubeObject) => void>> = {
   Deployment: withoutReplicas,
   ReplicaSet: withoutReplicas,

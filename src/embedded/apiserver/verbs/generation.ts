@@ -1,14 +1,14 @@
-/** Generations: which changes of an object count as a new one. */
+/** Decides which changes of an object raise its generation. */
 import type { KubeObject } from "../hooks.ts";
 import type { Resource } from "../registry/resource.ts";
 import { sameJson } from "../../../resource/json.ts";
 
-/** The generation of a new object. */
+/** Returns the generation of a new object. */
 export function firstGeneration({ traits }: Resource): number | undefined {
   return traits.generation === "none" || traits.generation === "later" ? undefined : 1;
 }
 
-/** The generation after a change. */
+/** Returns the generation after a change. */
 export function nextGeneration(resource: Resource, next: KubeObject, live: KubeObject): number | undefined {
   const { generation } = live.metadata;
   switch (resource.traits.generation) {
@@ -25,12 +25,12 @@ export function nextGeneration(resource: Resource, next: KubeObject, live: KubeO
 
 function isSameSpec({ row }: Resource, next: KubeObject, live: KubeObject): boolean {
   if (!sameJson(next["spec"], live["spec"])) return false;
-  // Deployments carry instructions to their controller in annotations.
+  // The annotations of a Deployment are instructions for its controller.
   if (row.kind !== "Deployment" || row.group !== "apps") return true;
   return sameJson(next.metadata.annotations ?? {}, live.metadata.annotations ?? {});
 }
 
-/** Everything but metadata, and the status where that is written on its own. */
+/** Compares everything but metadata, and the status where that is written separately. */
 function isSameBeside({ row, hasStatus }: Resource, next: KubeObject, live: KubeObject): boolean {
   for (const name of new Set([...Object.keys(next), ...Object.keys(live)])) {
     if (name === "metadata" || name === "apiVersion" || name === "kind") continue;

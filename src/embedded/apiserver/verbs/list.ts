@@ -1,4 +1,4 @@
-/** GET of one object and of many. */
+/** GET of one object and of collections. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fields } from "../hooks.ts";
 import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
@@ -25,7 +25,7 @@ export async function get(call: ApiCall): Promise<Response> {
   return answerJson(request, form.one(view), { warnings, yaml: accept.yaml });
 }
 
-/** What a kind is called when an object of it is not there. */
+/** Returns the name of a kind in the error about a missing object. */
 function calledAs({ row }: Resource): Resource["row"] {
   return row.group === "" && row.plural === "componentstatuses" ? { ...row, plural: "componentstatus" } : row;
 }
@@ -45,7 +45,7 @@ export interface Page {
   readonly metadata: Fields;
 }
 
-/** @throws StatusError when the options are wrong or ask for a version that is not there. */
+/** Returns a page. @throws StatusError when the options are wrong or request a version that is not available. */
 export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page> {
   const { kernel, resource } = call;
   const { test, name } = selection(resource, options);
@@ -59,7 +59,7 @@ export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page>
   const inside = within(place.objects, prefix);
   const start = place.start === undefined ? 0 : indexAfter(inside, place.start);
   const views = await resource.view(start === 0 ? inside : inside.slice(start));
-  // Any version will do: that is answered from memory, and whole.
+  // When any version will do, the response comes from memory and is complete.
   const limit = options.limit > 0 && options.resourceVersion !== "0" ? options.limit : Infinity;
   const found: Stored[] = [];
   let at = 0;
@@ -73,7 +73,7 @@ export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page>
       if (test(view.object)) found.push(view);
     }
   }
-  // The health of components is made up as it is asked for, and has no version.
+  // The component statuses are computed for each request and have no version.
   const isMadeUp = resource.row.group === "" && resource.row.plural === "componentstatuses";
   const metadata: Fields = isMadeUp ? {} : { resourceVersion: String(place.version) };
   const last = views[at - 1];
@@ -86,7 +86,7 @@ export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page>
   return { found, metadata };
 }
 
-/** What every key of the list begins with. */
+/** Returns the common prefix of all keys of the list. */
 function prefixOf({ resource: { row }, target: { namespace } }: ApiCall): string {
   return row.namespaced && namespace !== "" ? `${namespace}/` : "";
 }
@@ -99,11 +99,11 @@ function withWatch(query: URLSearchParams): URLSearchParams {
 
 interface Place {
   readonly objects: readonly Stored[];
-  /** What the list says it is at. */
+  /** The version that the list reports. */
   readonly version: number;
-  /** The key after which it goes on. */
+  /** The key after which the list continues. */
   readonly start: string | undefined;
-  /** Pages after this one show the same state. */
+  /** Whether later pages show the same state. */
   readonly isConsistent: boolean;
 }
 
@@ -132,10 +132,10 @@ function placeOf({ kernel: { storage }, resource: { collection } }: ApiCall, { o
   return { ...now, objects: collection.allAt(asked), version: asked };
 }
 
-/** Milliseconds for which a request waits for a version of the future: another write may bring it. */
+/** For how many milliseconds a request waits for a future version, which another write may reach. */
 const patience = 3000;
 
-/** @throws StatusError 504 */
+/** Waits for the version. @throws StatusError 504 */
 async function reached(storage: Storage, asked: number): Promise<void> {
   const until = performance.now() + patience;
   while (storage.version < asked && performance.now() < until) await sleep(10);
@@ -150,7 +150,7 @@ async function reached(storage: Storage, asked: number): Promise<void> {
   });
 }
 
-/** The part of a list that is in a namespace; all of it when there is none. */
+/** Returns the part of a list in one namespace; all of it without a prefix. */
 function within(objects: readonly Stored[], prefix: string): readonly Stored[] {
   if (prefix === "") return objects;
   const from = firstAtLeast(objects, prefix);

@@ -1,9 +1,9 @@
-/** Custom objects in other versions of theirs, for who manages which fields there. */
+/** Converts custom objects to other versions, for the ownership of fields there. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { ConvertVersion } from "../machinery.ts";
 import type { ApiCall } from "./api-call.ts";
 
-/** Thrown by a conversion that takes its time: it is made, and what needed it begins anew. */
+/** Thrown when an asynchronous conversion is needed: it is made, and its user starts over. */
 class Needed extends Error {
   readonly object: KubeObject;
   readonly apiVersion: string;
@@ -19,9 +19,10 @@ class Needed extends Error {
 const mostConversions = 50;
 
 /**
- * Runs what compares an object with what its managers know of it, each in a version of its own.
+ * Runs a comparison of an object with its managers, each of which may use another version.
  *
- * @param run called again when a webhook had to convert something; it gets nothing where all managers use one version
+ * @param run is called again after a webhook converted something; it gets no conversions where all managers use one
+ * version
  * @throws StatusError when the webhook fails
  */
 export function acrossVersions<T>(

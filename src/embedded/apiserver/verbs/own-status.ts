@@ -1,4 +1,4 @@
-/** The status of an object as the server itself writes it. */
+/** Writes statuses on behalf of the server itself. */
 import type { Fields, KubeObject, ResourceName } from "../hooks.ts";
 import type { Machinery } from "../machinery.ts";
 import type { KindRegistry } from "../registry/kind-registry.ts";
@@ -11,11 +11,11 @@ interface Around {
   readonly storage: Storage;
   readonly registry: KindRegistry;
   readonly machinery: Machinery;
-  /** In milliseconds. */
+  /** The current time in milliseconds. */
   readonly now: () => number;
 }
 
-/** Stores the object with this status, by the manager `kube-apiserver`. */
+/** Stores the object with this status, as the manager `kube-apiserver`. */
 export function setOwnStatus(around: Around, resource: ResourceName, { object, status }: OwnStatus): void {
   const { storage, registry, machinery, now } = around;
   const version = object.apiVersion.split("/").at(-1) ?? "";

@@ -1,4 +1,4 @@
-/** Owner references: each owner once. */
+/** Removes duplicate owner references. */
 import type { KubeObject } from "../hooks.ts";
 import type { ApiCall } from "./api-call.ts";
 

@@ -1,4 +1,4 @@
-/** What a PATCH sends, and what of. */
+/** Reads the body of a PATCH. */
 import type { SchemaHandle } from "../machinery.ts";
 import { bodyBytes, decodeText, unsupportedMediaType } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
@@ -22,10 +22,10 @@ export interface PatchBody {
   readonly options: WriteOptions;
 }
 
-/** @throws StatusError 400, 415 or 422. */
+/** Reads the patch. @throws StatusError 400, 415 or 422. */
 export async function readPatch({ request, resource, query, target }: ApiCall): Promise<PatchBody> {
   const header = request.headers.get("content-type") ?? "";
-  // Routes look at what the header lists, and the handler at all of it up to its parameters.
+  // Routes compare each type that the header lists, the handler the whole header up to its parameters.
   const listed = header.split(",").map((one) => (one.split(";")[0] ?? "").trim());
   if (!resource.row.custom && !listed.some((one) => types.includes(one)))
     throw new StatusError(415, "UnsupportedMediaType", { message: "415: Unsupported Media Type", details: {} });
@@ -37,7 +37,7 @@ export async function readPatch({ request, resource, query, target }: ApiCall): 
   return { type, text, options: writeOptions(query, "PatchOptions", { isApply: type === applyType }) };
 }
 
-/** The kind that a patch is of: that of the path, which is not always the resource's own. */
+/** The kind to which a patch applies: that of the path, which may differ from the resource's own. */
 export interface PatchForm {
   readonly row: {
     readonly group: string;

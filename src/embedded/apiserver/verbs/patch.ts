@@ -32,7 +32,7 @@ export async function patch(call: ApiCall): Promise<Response> {
   return answerJson(request, form.one(stored), { status: isNew ? 201 : 200, warnings, yaml: accept.yaml });
 }
 
-/** What a JSON, merge or strategic merge patch makes of an object. */
+/** Applies a JSON, merge or strategic merge patch to an object. */
 export function patched(
   call: ApiCall,
   body: PatchBody,
@@ -40,7 +40,7 @@ export function patched(
 ): (live: KubeObject | undefined) => KubeObject {
   const { target, warnings } = call;
   const said = new Set<string>();
-  // The patch may be made anew for another version of the object: each warning once.
+  // The patch may be applied again to another version of the object, so each warning is added once.
   const warn = (problem: string): void => {
     if (!said.has(problem)) warnings.push(problem);
     said.add(problem);
@@ -62,9 +62,9 @@ interface PatchOf {
 }
 
 /**
- * A patched object, typed and with its defaults.
+ * Returns a patched object, typed and with its defaults.
  *
- * @throws StatusError 422 when the patch makes no object of the kind.
+ * @throws StatusError 422 when the result is not an object of the kind.
  */
 function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
   const { live, row, schema, warn } = of;
@@ -77,7 +77,7 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
     if (row.custom) {
       checkCustomKind(value, { row, live });
     } else if (isStrategic) {
-      // It lays fields over an object of the kind: what it says of the kind itself is not among them.
+      // The patch merges fields into an object of the kind, and cannot change the kind itself.
       Object.assign(value, { kind: row.kind, apiVersion: live.apiVersion });
     } else {
       checkKind(value, { body, patch, row, schemas, live, warn });
@@ -94,7 +94,7 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
   const isRefused = fieldValidation === "Strict" && all.length > 0;
   const refused = error ?? (isRefused ? `strict decoding error: ${all.join(", ")}` : undefined);
   if (refused !== undefined) {
-    // It is quoted as the real server writes it down: its fields in the order of Go where the patch does not say another.
+    // It is quoted as the real server writes it: with its fields in Go's order where the patch does not set another.
     const again =
       schema === undefined
         ? value
@@ -116,7 +116,10 @@ interface KindCheck extends Pick<PatchOf, "row" | "live" | "warn"> {
   readonly schemas: Schemas;
 }
 
-/** What names no kind is of the path's; what names no version is no object, and so has no name either. @throws StatusError 400 or 422 */
+/**
+ * A missing kind is that of the path; a missing version makes the result invalid, without a name. @throws StatusError
+ * 400 or 422
+ */
 function checkKind(value: KubeObject, { body, patch, row, schemas, live, warn }: KindCheck): void {
   if (!value.apiVersion) {
     const { apiVersion: _, kind: __, ...fields } = value;
@@ -128,7 +131,7 @@ function checkKind(value: KubeObject, { body, patch, row, schemas, live, warn }:
   throw cannotDecode(body, { patch, value, refused: asItsKind(value, schemas) ?? whyOther(value, { row, schemas }) });
 }
 
-/** Why it is no object of the kind that it says it is. */
+/** Returns why it is not an object of the kind that it names. */
 function asItsKind(value: KubeObject, schemas: Schemas): string | undefined {
   const schema = schemas.builtIn({ ...groupVersionOf(value.apiVersion), kind: value.kind });
   if (schema === undefined) return undefined;
@@ -136,7 +139,7 @@ function asItsKind(value: KubeObject, schemas: Schemas): string | undefined {
   return typed(structuredClone(value), source, { schema, schemas }).error;
 }
 
-/** @throws StatusError 422, or 500 where the real server comes upon it too late */
+/** Checks a custom object. @throws StatusError 422, or 500 where the real server notices it too late */
 function checkCustomKind(value: KubeObject, { row, live }: Pick<PatchOf, "row" | "live">): void {
   const name = live.metadata.name ?? "";
   const refused = (group: string, error: Omit<FieldError, "type">): StatusError =>
@@ -169,7 +172,7 @@ interface Refusal {
   readonly refused: string;
 }
 
-/** The 422 that quotes the patched object, or the patch where the server never writes the object down. */
+/** Makes the 422 that quotes the patched object, or the patch where the server never encodes the object. */
 function cannotDecode({ type }: PatchBody, { patch, value, refused }: Refusal): StatusError {
   const badValue = type === "application/strategic-merge-patch+json" ? goPlain(patch) : patchedText(type, value, patch);
   const errors = [{ type: "Invalid" as const, field: "patch", badValue, detail: refused }];
@@ -184,7 +187,7 @@ interface PatchInput {
   readonly live: KubeObject;
 }
 
-/** The patched object, before anybody has looked at it. */
+/** Returns the patched object before any validation. */
 function patchValue(patches: Patches, { body, patch, schema, live }: PatchInput): KubeObject {
   if (body.type === "application/json-patch+json") return patches.json(live, patch);
   if (body.type === "application/strategic-merge-patch+json" && schema !== undefined)

@@ -1,4 +1,4 @@
-/** A patched object as the server writes it down in errors: sorted where the patch went, in its own order elsewhere. */
+/** Formats a patched object as the server does in errors: sorted where the patch changed it, in its own order elsewhere. */
 import type { Fields } from "../hooks.ts";
 
 interface Visited {
@@ -26,7 +26,7 @@ function byMerge(patch: unknown): Visited {
   return visited;
 }
 
-/** Every container on the way to what an operation changes. */
+/** Returns every container on the path of an operation. */
 function byOperations(patch: unknown): Visited {
   const visited: Record<string, Visited> = {};
   for (const { path, from } of patch as { path?: string; from?: string }[]) {

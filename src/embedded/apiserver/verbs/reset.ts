@@ -1,16 +1,16 @@
-/** What each path leaves as it is: an object's own path its status, a subresource everything else. */
+/** Restores the fields that a path does not write: an object's own path keeps its status, a subresource keeps everything else. */
 import type { Fields, KubeObject, ObjectMetadata } from "../hooks.ts";
 import { resetFields as resetFieldsOf } from "../patch/reset-fields.ts";
 import type { Resource } from "../registry/resource.ts";
 
-/** An object as it is about to be created. */
+/** Resets an object before its creation. */
 export function resetNew(resource: Resource, object: KubeObject): KubeObject {
   if (!resource.hasStatus || resource.traits.keepsNewStatus || !("status" in object)) return object;
   const { status: _, ...rest } = object;
   return rest;
 }
 
-/** What a path does not write belongs to nobody for having been sent through it. */
+/** Fields that a path does not write get no owner by being sent through it. */
 export function resetFields(call: {
   readonly resource: Resource;
   readonly target: { readonly subresource: string };
@@ -18,7 +18,7 @@ export function resetFields(call: {
   return resetFieldsOf(call.resource.row, call.target.subresource);
 }
 
-/** An object after a write through a path: the parts that the path does not write come from `live`. */
+/** Resets an object after a write: the parts that the path does not write come from `live`. */
 export function resetChanged(
   { resource, subresource }: { readonly resource: Resource; readonly subresource: string },
   next: KubeObject,
@@ -44,7 +44,7 @@ export function resetChanged(
   }
 }
 
-/** Whose status is written without their labels, annotations and the like; of most kinds those are written along. */
+/** Kinds whose status is written without labels, annotations and the like, which most kinds write along with it. */
 const keepsMetadataOnStatus = new Set([
   "apiregistration.k8s.io/apiservices",
   "networking.k8s.io/servicecidrs",
@@ -67,7 +67,7 @@ function statusOnly({ row }: Resource, next: KubeObject, live: KubeObject): Kube
   return withStatus({ ...live, metadata }, next["status"]);
 }
 
-/** Only the version, for the check against conflicts, and who manages what. */
+/** Keeps only the version, for conflict detection, and the managed fields. */
 function metadataOf(next: KubeObject, live: KubeObject): ObjectMetadata {
   const { resourceVersion, managedFields } = next.metadata;
   return {
@@ -94,7 +94,7 @@ function fieldsOf(object: KubeObject, name: string): Fields {
   return (object[name] ?? {}) as Fields;
 }
 
-/** Only resources change, as long as the containers are the same. */
+/** Changes only resources, provided that the containers are the same. */
 function resized(next: KubeObject, live: KubeObject): KubeObject {
   const [wanted, spec] = [fieldsOf(next, "spec"), fieldsOf(live, "spec")];
   const lists = ["containers", "initContainers"];

@@ -1,4 +1,4 @@
-/** PUT, and what every other change of an object shares with it. */
+/** PUT, and the steps that it shares with all other changes of an object. */
 import { sameJson } from "../../../resource/json.ts";
 import { goQuoted } from "../field-error.ts";
 import type { KubeObject, WriteContext } from "../hooks.ts";
@@ -50,12 +50,12 @@ export async function update(call: ApiCall): Promise<Response> {
   return answerJson(request, form.one(stored), { status: isNew ? 201 : 200, warnings, yaml: accept.yaml });
 }
 
-/** @throws StatusError 400 when the path names a collection */
+/** Requires a name in the path. @throws StatusError 400 when the path names a collection */
 export function checkNamed({ name }: { readonly name: string }): void {
   if (name === "") throw badRequest("name must be provided");
 }
 
-/** @throws StatusError 400 when the object has no name or another one than the path. */
+/** Requires the name of the path. @throws StatusError 400 when the object has none or another one. */
 export function checkName({ metadata: { name } }: KubeObject, expected: string): void {
   if (!name)
     throw badRequest(`the name of the object (${expected} based on URL) was undeterminable: name must be provided`);
@@ -64,30 +64,30 @@ export function checkName({ metadata: { name } }: KubeObject, expected: string):
 }
 
 export interface Change {
-  /** The object as it shall be, made from what is there; called again when that has changed meanwhile. */
+  /** Makes the new object from the present one; called again when that has changed meanwhile. */
   readonly produce: (live: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
   readonly options: WriteOptions;
   readonly optionsKind: string;
-  /** What is not there is created. @default as the kind has it */
+  /** Whether a missing object is created. @default as the kind does */
   readonly createsAbsent?: boolean;
-  /** The result of `produce` has its managed fields. @default false */
+  /** Whether the result of `produce` has its managed fields. @default false */
   readonly isTracked?: boolean;
-  /** `produce` took the version from `live`: a change in between is no conflict. @default false */
+  /** Whether `produce` took the version from `live`, so that a concurrent change is no conflict. @default false */
   readonly isRepeatable?: boolean;
-  /** The path shows the object as one of another kind, which `produce` gets and makes. @default as it is */
+  /** The other kind as which the path shows the object, and which `produce` gets and returns. @default none */
   readonly lens?: Lens;
 }
 
-/** An object as an object of another kind, and back. */
+/** Shows an object as one of another kind, and converts it back. */
 export interface Lens {
-  /** Of the other kind. */
+  /** The apiVersion of the other kind. */
   readonly apiVersion: string;
   readonly schema: SchemaHandle | undefined;
-  /** As it is answered. */
+  /** Returns the object as responses show it. */
   readonly show: (object: KubeObject) => KubeObject;
-  /** What a change begins with, with its managers. */
+  /** Returns the object before a change, with its managers. */
   readonly before: (live: KubeObject) => KubeObject;
-  /** The object again. @throws StatusError for what cannot be made one */
+  /** Converts the changed object back. @throws StatusError when that is impossible */
   readonly after: (shown: KubeObject, live: KubeObject) => KubeObject;
 }
 
@@ -96,10 +96,10 @@ export interface Changed {
   readonly isNew: boolean;
 }
 
-/** How often a change is made anew because another came in between. */
+/** How often a change is repeated because of concurrent ones. */
 const mostTries = 5;
 
-/** Changes an object, in the same steps whatever the verb. */
+/** Changes an object, in the same steps for every verb. */
 export async function changeObject(call: ApiCall, change: Change): Promise<Changed> {
   const { resource, target } = call;
   const { row, collection, traits } = resource;
@@ -128,7 +128,7 @@ export async function changeObject(call: ApiCall, change: Change): Promise<Chang
 
 const modified = "the object has been modified; please apply your changes to the latest version and try again";
 
-/** @returns `undefined` when another change came in between and this one is to be made anew. */
+/** Tries the change. @returns `undefined` when a concurrent change came first and this one must be repeated. */
 async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<Stored | undefined> {
   const { kernel, resource, target, request } = call;
   const { machinery, storage, admission } = kernel;
@@ -141,7 +141,7 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
   const produced = change.produce(before);
   let next = produced instanceof Promise ? await produced : produced;
   const { uid } = next.metadata;
-  // A patch was made from what is there: naming another uid is a change like any, and refused as one.
+  // A patch was made from the present object, so another UID is an ordinary change, which is rejected as such.
   if (uid && uid !== live.metadata.uid && change.optionsKind === "UpdateOptions")
     throw preconditionFailed(call, { given: uid, found: live.metadata.uid ?? "" });
   const context = writeContext(call, "UPDATE", { name: target.name, dryRun: options.dryRun });
@@ -150,7 +150,7 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
     next = resetChanged({ resource, subresource: target.subresource }, next, live);
     behaviour.default?.(next, context);
   };
-  // What these two paths leave alone belongs to whoever sent it all the same.
+  // On these two paths, fields that are not written still get the sender as their owner.
   const isTrackedWhole = ["resize", "ephemeralcontainers"].includes(target.subresource);
   if (isTrackedWhole) behaviour.default?.(next, context);
   else complete();
@@ -200,7 +200,7 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
   behaviour.prepareForUpdate?.(next, live, context);
   const plain =
     call.hasEmpty === true && resource.schema !== undefined ? machinery.schemas.stored(resource.schema, next) : next;
-  // Some kinds tell what is empty from what is absent.
+  // Some kinds distinguish empty from absent values.
   if (!isAsked) setGeneration(call, toldApart.has(live.kind) ? next : plain, live);
   const { generation } = toldApart.has(live.kind) ? next.metadata : plain.metadata;
   if (generation !== undefined) next.metadata.generation = plain.metadata.generation = generation;
@@ -210,10 +210,11 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
   const validated = lens === undefined ? next : lens.show(next);
   const validation = admission.validate({ ...attributes, object: validated, oldObject: lens?.show(live) ?? live });
   if (validation !== undefined) await validation;
-  // It is shown by a dry run and never kept.
+  // A dry run shows this field, which is never stored.
   if (!options.dryRun) delete next.metadata["selfLink"];
   const isSame = isSameBut(next, live) && !writtenAnew.has(stored);
-  // What is stored in another version, or from before its definition changed, is stored anew where that makes a difference.
+  // An object that is stored in another version, or under an earlier definition, is stored again if that makes a
+  // difference.
   const isStored = isSame && (live === stored.object || !row.custom);
   const inStorage = isStored ? stored.object : resource.toStorage(isSame ? live : next);
   const written = inStorage instanceof Promise ? await inStorage : inStorage;
@@ -253,14 +254,14 @@ function checkVersion({ resource, target }: ApiCall, next: KubeObject, live: Kub
   if (given !== live.metadata.resourceVersion) throw conflict(row, target.name, { why: modified });
 }
 
-/** @throws StatusError 500 */
+/** Checks the version. @throws StatusError 500 */
 function checkVersionText({ metadata: { resourceVersion = "" } }: KubeObject): void {
   if (/^[0-9]*$/.test(resourceVersion)) return;
   const message = `strconv.ParseUint: parsing ${goQuoted(resourceVersion)}: invalid syntax`;
   throw new StatusError(500, "", { message });
 }
 
-/** Nobody changes these. */
+/** Restores the fields that nobody can change. */
 function withSystemFields(next: KubeObject, live: KubeObject): KubeObject {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = live.metadata;
   const metadata = { ...next.metadata, resourceVersion: live.metadata.resourceVersion ?? "" };
@@ -302,7 +303,7 @@ function validateChanged(
   if (errors.length > 0) throw invalid(invalidKind(row, next.kind), next.metadata.name ?? "", { errors });
 }
 
-/** The same but for the times at which managers changed nothing. */
+/** Whether the objects are equal except for the times of managers that changed nothing. */
 function isSameBut(next: KubeObject, live: KubeObject): boolean {
   const { managedFields: mine = [], ...metadata } = next.metadata;
   const { managedFields: theirs = [], ...liveMetadata } = live.metadata;
@@ -313,7 +314,7 @@ function isSameBut(next: KubeObject, live: KubeObject): boolean {
   return sameJson(timeless(mine), timeless(theirs));
 }
 
-/** The last finalizer of an object that was to be deleted is gone. */
+/** Whether the last finalizer of an object that is being deleted is gone. */
 function isEmptied(next: KubeObject, live: KubeObject, kind: string): boolean {
   if ((next.metadata.finalizers ?? []).length > 0 || live.metadata.deletionTimestamp === undefined) return false;
   if ((live.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false;
@@ -341,7 +342,7 @@ const prefixes: Readonly<Record<string, string>> = {
   ingresses: "ingress",
 };
 
-/** Under which the real server keeps a kind, as its errors say. */
+/** Returns the real server's storage prefix of a kind, which its errors contain. */
 function storagePrefix({ custom, group, plural }: ApiCall["resource"]["row"]): string {
   if (custom || group === "apiextensions.k8s.io" || group === "apiregistration.k8s.io") return `${group}/${plural}`;
   return (Object.hasOwn(prefixes, plural) ? prefixes[plural] : undefined) ?? plural;

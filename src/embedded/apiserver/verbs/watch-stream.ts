@@ -1,17 +1,17 @@
-/** The body of a watch: lines that go out together once per turn of the event loop. */
+/** The body of a watch: lines that are sent together, once per turn of the event loop. */
 import { warningHeaders } from "../request/warning-headers.ts";
 
-/** What a client may leave unread before its watch ends, in bytes. */
+/** How many bytes a client may leave unread before its watch ends. */
 const mostUnread = 64 * 1024 * 1024;
 
 export interface WatchStreamOptions {
-  /** Ends the stream: the client went away, or the server stops. */
+  /** Ends the stream when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
-  /** How long it lasts. */
+  /** The duration of the watch in seconds. */
   readonly seconds: number;
-  /** Sends a space ahead, which JSON allows anywhere, so that the headers go out. */
+  /** Whether to send a space first, which JSON allows anywhere, so that the headers are sent. */
   readonly beginsAtOnce: boolean;
-  /** Its events have no form in which they could be sent: the first one ends it. */
+  /** Whether events cannot be sent in the requested form; then the first one ends the stream. */
   readonly isMute: boolean;
 }
 
@@ -58,7 +58,7 @@ export class WatchStream {
     queueMicrotask(() => this.#flush());
   }
 
-  /** Called once, when the stream ends for whatever reason; at once when it has ended. */
+  /** Calls back once, when the stream ends for any reason; at once when it has ended. */
   onEnd(callback: () => void): void {
     if (this.#isEnded) callback();
     else this.#ended.push(callback);

@@ -1,4 +1,4 @@
-/** Watching a collection. */
+/** Serves watches of collections. */
 import type { ListOptions } from "../request/query.ts";
 import { readVersion } from "../request/query.ts";
 import { selection } from "../request/selectors.ts";
@@ -8,9 +8,9 @@ import type { ApiCall } from "./api-call.ts";
 import { bookmark, type Form, formOf } from "./forms.ts";
 import { WatchStream } from "./watch-stream.ts";
 
-/** Milliseconds between bookmarks. */
+/** The interval between bookmarks in milliseconds. */
 const bookmarkInterval = 60_000;
-/** Seconds before the end for the last of them. */
+/** The last bookmark is sent this many seconds before the end. */
 const lastBookmark = 2;
 
 export async function watch(call: ApiCall, options: ListOptions): Promise<Response> {
@@ -47,7 +47,7 @@ export async function watch(call: ApiCall, options: ListOptions): Promise<Respon
   const watcher = new Watcher({ call, form, stream, test });
   let from = asked;
   const isFromAnywhere = options.resourceVersion === "" || asked === 0;
-  // Who does not say where to begin is told the state first, as if it had been asked for.
+  // A watch without a version begins with the state, as if initial events had been requested.
   const wantsState = options.sendInitialEvents ?? (isFromAnywhere && options.resourceVersionMatch === "");
   if (wantsState) {
     from = Math.max(asked, storage.version);
@@ -57,7 +57,7 @@ export async function watch(call: ApiCall, options: ListOptions): Promise<Respon
   } else if (isFromAnywhere) {
     from = storage.version;
   }
-  // A conversion may have taken its time: what happened meanwhile is in the history.
+  // A conversion may have taken time; what happened meanwhile is in the history.
   for (const event of collection.history.after(from)) if (isInside(event.stored)) watcher.take(event);
   const mark = (version: number, isEnd: boolean): string =>
     line("BOOKMARK", form.event(bookmark(call, { version, isEnd })));
@@ -78,7 +78,7 @@ export async function watch(call: ApiCall, options: ListOptions): Promise<Respon
   return answer;
 }
 
-/** @throws StatusError 406 for what has no form for one event after the other */
+/** Checks the form. @throws StatusError 406 for one that cannot be streamed */
 function checkStreamable({ accept }: ApiCall): void {
   if (!accept.yaml) return;
   const types = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
@@ -98,12 +98,12 @@ interface WatcherOptions {
 
 const encoder = new TextEncoder();
 
-/** The bytes of an event in its usual form: one encoding for every watcher. */
+/** The bytes of events in their usual form, which all watchers share. */
 const usualLines = new WeakMap<StoreEvent, Uint8Array>();
 
 class Watcher {
   readonly #options: WatcherOptions;
-  /** Set while a conversion is under way: events stay in order. */
+  /** Set while a conversion is under way, so that events stay in order. */
   #queue: Promise<void> | undefined;
 
   constructor(options: WatcherOptions) {
@@ -134,7 +134,7 @@ class Watcher {
       const views = await call.resource.view([event.stored, ...previous]);
       this.#send(event, views[0] ?? event.stored, views[1]);
     } catch {
-      // Without its converter the kind cannot be followed: the client lists again and is told why.
+      // Without its converter the kind cannot be watched; the client lists again and gets the error.
       stream.end();
     }
   }
@@ -146,7 +146,7 @@ class Watcher {
       const matches = event.type !== "DELETED" && test(view.object);
       if (!matched && !matches) return;
       const type = matches ? (matched ? "MODIFIED" : "ADDED") : "DELETED";
-      // What left the selection is shown as it was while inside, at the version that took it out.
+      // An object that left the selection is shown in its last matching state, with the version of the change.
       const shown = matches || event.type === "DELETED" || previous === undefined ? view : withVersion(previous, view);
       stream.write(line(type, form.event(shown)));
       return;

@@ -1,7 +1,7 @@
-/** Addresses and ranges that are written in an unusual way. */
+/** Warns of addresses and ranges in an unusual form. */
 import { isIP } from "node:net";
 
-/** The warning of one address; none when it is no address at all. */
+/** Returns the warnings of an address; none when it is invalid. */
 export function addressWarnings(path: string, text: string): string[] {
   const usual = canonical(text);
   if (usual === undefined) return [];
@@ -12,7 +12,7 @@ export function addressWarnings(path: string, text: string): string[] {
   return [`${path}: IPv6 address ${JSON.stringify(text)} ${form}`];
 }
 
-/** The warnings of one range. */
+/** Returns the warnings of a range. */
 export function rangeWarnings(path: string, text: string): string[] {
   const [address = "", bits = ""] = text.split("/");
   const usual = canonical(address);
@@ -35,7 +35,7 @@ export function rangeWarnings(path: string, text: string): string[] {
   return warnings;
 }
 
-/** An IPv4 address in the clothes of IPv6. */
+/** Whether it is an IPv4 address in IPv6 form. */
 function isMapped(text: string): boolean {
   return isIP(text) === 6 && mappedOf(text) !== undefined;
 }
@@ -48,7 +48,7 @@ function mappedOf(text: string): string | undefined {
   return [words[6]! >> 8, words[6]! & 255, words[7]! >> 8, words[7]! & 255].join(".");
 }
 
-/** The usual form; leading zeros, which mean nothing, are taken. */
+/** Returns the canonical form; meaningless leading zeros are accepted. */
 export function canonical(text: string): string | undefined {
   const plain = /^\d+(\.\d+){3}$/.test(text) ? text.replaceAll(/\b0+(?=\d)/g, "") : text;
   if (isIP(plain) === 4) return plain;
@@ -70,7 +70,7 @@ function wordsOf(text: string): number[] {
   return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
 }
 
-/** The longest run of zeros, the first of several, is left out. */
+/** Omits the longest run of zeros; of several, the first. */
 function compressed(words: readonly number[]): string {
   let [best, length] = [0, 1];
   for (let start = 0; start < 8; start++) {

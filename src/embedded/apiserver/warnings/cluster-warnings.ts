@@ -1,4 +1,4 @@
-/** Nodes, volumes and classes. */
+/** Warns about nodes, volumes and classes. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { each, has, inner } from "../validation/fill.ts";
 import { rangeWarnings } from "./addresses.ts";
@@ -62,7 +62,7 @@ export function storageClassWarnings(storageClass: KubeObject): string[] {
   );
 }
 
-/** Of a label selector that selects nodes. */
+/** Returns the warnings of a selector of nodes. */
 export function selectorWarnings(selector: Fields, path: string): string[] {
   return [
     ...warningsOfExpressions(selector, path),

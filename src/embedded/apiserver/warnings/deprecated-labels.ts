@@ -1,4 +1,4 @@
-/** Labels of nodes that have other names now, wherever nodes are selected by them. */
+/** Warns of node labels that have new names, wherever nodes are selected by them. */
 import type { Fields } from "../hooks.ts";
 import { each } from "../validation/fill.ts";
 import { labelValue } from "../validation/formats.ts";
@@ -14,12 +14,12 @@ const labels: Readonly<Record<string, string>> = {
   "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
 };
 
-/** What to do about a label; `undefined` when nothing. */
+/** Returns what to do about a label; `undefined` when it is not deprecated. */
 export function labelAdvice(label: unknown): string | undefined {
   return typeof label === "string" && Object.hasOwn(labels, label) ? labels[label] : undefined;
 }
 
-/** Of the labels of a map, such as a node selector. */
+/** Returns the warnings of a map of labels, such as a node selector. */
 export function warningsOfMap(map: Fields, at: (label: string) => string): string[] {
   return Object.keys(map).flatMap((label) => {
     const advice = labelAdvice(label);
@@ -27,7 +27,7 @@ export function warningsOfMap(map: Fields, at: (label: string) => string): strin
   });
 }
 
-/** Of the expressions of a term or selector. */
+/** Returns the warnings of the expressions of a term or selector. */
 export function warningsOfExpressions(
   term: Fields,
   path: string,

@@ -1,8 +1,8 @@
-/** A certificate and its key, as a server of TLS would load them. */
+/** Checks a certificate and its key as a TLS server would load them. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { Fields } from "../hooks.ts";
 
-/** What is wrong with the pair in the data of a secret, in the words of Go. */
+/** Returns in Go's words what is wrong with the pair in a Secret's data. */
 export function pairWarnings(data: Fields): string[] {
   const [certificate, key] = ["tls.crt", "tls.key"].map((name) =>
     Buffer.from(String(data[name] ?? ""), "base64").toString("latin1"),

@@ -1,4 +1,4 @@
-/** What is stored and still questionable, by kind: told in `Warning` headers. */
+/** Warns of questionable objects that are stored anyway, in `Warning` headers. */
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
 import { each, has, inner } from "../validation/fill.ts";
 import { dnsLabel, qualifiedName } from "../validation/formats.ts";
@@ -15,10 +15,10 @@ import { serviceWarnings } from "./core/service-warnings.ts";
 import { pairWarnings } from "./tls-pair.ts";
 import { quantityOrder } from "../validation/quantities.ts";
 
-/** @param old the object before; `undefined` for a new one */
+/** Returns the warnings of an object. @param old the object before; `undefined` for a new one */
 type Warnings = (object: KubeObject, old: KubeObject | undefined) => readonly string[];
 
-/** Of a new object, or of a changed one: of its own path, not of a subresource. */
+/** The warnings of new and changed objects, for writes of the object itself. */
 const ofObjects: Readonly<Record<string, Warnings>> = {
   "/Pod": (pod, old) =>
     old === undefined ? [...hostname(pod, "the Pod's hostname"), ...podWarnings({ ...partsOf(pod), path: "" })] : [],
@@ -48,14 +48,14 @@ const ofObjects: Readonly<Record<string, Warnings>> = {
   "storage.k8s.io/StorageClass": (storageClass) => storageClassWarnings(storageClass),
 };
 
-/** Of what was written through `status`. */
+/** The warnings of writes through `status`. */
 const ofStatus: Readonly<Record<string, Warnings>> = {
   "/Pod": (pod) => [...statusAddresses(pod, "podIPs"), ...statusAddresses(pod, "hostIPs")],
   "/Service": balancer,
   "networking.k8s.io/Ingress": balancer,
 };
 
-/** The warnings of an object as it is about to be stored. */
+/** Returns the warnings of an object as it is about to be stored. */
 export function warningsOf(
   row: Pick<KindRow, "group" | "kind" | "custom">,
   object: KubeObject,
@@ -74,7 +74,7 @@ function reservedName({ metadata: { name = "" } }: KubeObject): string[] {
   return [`metadata.name: names ending with ".static.k8s.io" ${why}`];
 }
 
-/** Names of finalizers are free in custom objects. */
+/** Custom objects may have finalizers with any name. */
 function finalizerWarnings({ metadata }: KubeObject, old: KubeObject | undefined): string[] {
   const before = new Set(old?.metadata.finalizers);
   const added = [...new Set(metadata.finalizers)].filter((name) => !before.has(name)).toSorted();
@@ -91,7 +91,7 @@ function partsOf(pod: Fields): { metadata: Fields; spec: Fields } {
   return { metadata: inner(pod, "metadata"), spec: inner(pod, "spec") };
 }
 
-/** A change that is none of the spec is not looked at. */
+/** Whether the spec is unchanged, so that it is not checked. */
 function isSameGeneration(object: KubeObject, old: KubeObject | undefined): boolean {
   return old !== undefined && object.metadata.generation === old.metadata.generation;
 }
@@ -99,7 +99,7 @@ function isSameGeneration(object: KubeObject, old: KubeObject | undefined): bool
 function template(path: string): Warnings {
   return (object, old) => {
     if (isSameGeneration(object, old)) return [];
-    // A replication controller is looked at as it was.
+    // A replication controller is checked as it was before.
     const looked = old !== undefined && object.kind === "ReplicationController" ? old : object;
     return podWarnings({ ...partsOf(path.split(".").reduce<Fields>(inner, looked)), path });
   };

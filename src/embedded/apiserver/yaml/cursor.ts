@@ -1,16 +1,16 @@
-/** A place in a YAML text, and the errors that name one. */
+/** A position in a YAML text, and the errors that refer to one. */
 
-/** Where something begins: lines and columns count from 0. */
+/** A position: lines and columns count from 0. */
 export interface Mark {
   readonly index: number;
   readonly line: number;
   readonly column: number;
 }
 
-/** What is wrong with a text, worded as the server's parser words it. */
+/** An error in the words of the server's parser. */
 export class YamlError extends Error {}
 
-/** An error of the scanner, which knows the line it is in. */
+/** Makes an error of the scanner, which knows its line. */
 export function scanError(
   { line }: Pick<Mark, "line">,
   context: Pick<Mark, "line">,
@@ -20,7 +20,7 @@ export function scanError(
   return new YamlError(context.line > 0 ? `line ${context.line}: ${why}` : why);
 }
 
-/** An error of the parser, which counts its lines from 0 and does not name the first. */
+/** Makes an error of the parser, which counts lines from 0 and does not name the first one. */
 export function parseError({ line }: Mark, context: Mark | undefined, { why }: { why: string }): YamlError {
   const named = line > 0 ? line : (context?.line ?? 0);
   return new YamlError(named > 0 ? `line ${named}: ${why}` : why);
@@ -28,7 +28,7 @@ export function parseError({ line }: Mark, context: Mark | undefined, { why }: {
 
 const end = "\0";
 
-/** Steps through a text; past its end there are only NULs. */
+/** Steps through a text; after its end there are only NULs. */
 export class Cursor {
   readonly #text: string;
   index = 0;
@@ -43,12 +43,12 @@ export class Cursor {
     return { index: this.index, line: this.line, column: this.column };
   }
 
-  /** The character at a distance. */
+  /** Returns the character at a distance. */
   at(offset = 0): string {
     return this.#text[this.index + offset] ?? end;
   }
 
-  /** The text of the next characters. */
+  /** Whether the next characters are this text. */
   startsWith(text: string): boolean {
     return this.#text.startsWith(text, this.index);
   }
@@ -79,14 +79,14 @@ export class Cursor {
     this.column += count;
   }
 
-  /** One character, taken. */
+  /** Takes one character. */
   take(): string {
     const character = this.at();
     this.skip();
     return character;
   }
 
-  /** A line break, taken: what it counts as. */
+  /** Takes a line break and returns what it counts as. */
   takeBreak(): string {
     const character = this.at();
     if (!this.isBreak()) return "";
@@ -114,7 +114,7 @@ export function isLineBreak(character: string): boolean {
   return /^[\r\n\u0085\u2028\u2029]$/.test(character);
 }
 
-/** A character of names: anchors, directives and tags. */
+/** Whether the character may be part of a name of an anchor, directive or tag. */
 export function isWord(character: string): boolean {
   return /^[0-9A-Za-z_-]$/.test(character);
 }

@@ -1,15 +1,15 @@
-/** YAML as the server reads it: as JSON in another dress. */
+/** Decodes YAML as the server does, as another notation of JSON. */
 import { YamlError } from "./cursor.ts";
 import { parseDocument, type YamlEntry, type YamlNode } from "./parser.ts";
 import { goValue, scalarValue } from "./scalar-value.ts";
 
 export interface DecodedYaml {
   readonly value: unknown;
-  /** The keys that a map has twice, in the words of strict decoding; `undefined` for none. */
+  /** The duplicate keys, in the words of strict decoding; `undefined` for none. */
   readonly repeated: string | undefined;
 }
 
-/** The first document of a text. @throws YamlError in the words of the parser, with `yaml: ` where it says that */
+/** Decodes the first document of a text. @throws YamlError in the words of the parser, with `yaml: ` where it says that */
 export function decodeYaml(text: string): DecodedYaml {
   let value: unknown;
   const decoder = new Decoder();
@@ -29,7 +29,7 @@ export function decodeYaml(text: string): DecodedYaml {
   };
 }
 
-/** A number as Go keeps it where its text as a key depends on that. */
+/** A number that Go treats as a float, where its text as a key depends on that. */
 class Float {
   readonly value: number;
 
@@ -126,13 +126,13 @@ function isSameFloat(one: unknown, other: Float): boolean {
   return one instanceof Float && one.value === other.value;
 }
 
-/** Small documents may repeat almost everything, large ones little. */
+/** A small document may consist mostly of aliases, a large one may not. */
 function mostAliased(count: number): number {
   if (count <= 400_000) return 0.99;
   return count >= 4_000_000 ? 0.1 : 0.99 - 0.89 * ((count - 400_000) / 3_600_000);
 }
 
-/** @throws YamlError for what JSON has no form for */
+/** Converts a value to JSON. @throws YamlError for values that JSON cannot represent */
 function asJson(value: unknown): unknown {
   if (value instanceof Float) {
     if (Number.isFinite(value.value)) return value.value;
@@ -158,7 +158,7 @@ function keyText(key: unknown, value: unknown): string {
   return Number.isNaN(key.value) ? ".nan" : key.value > 0 ? ".inf" : "-.inf";
 }
 
-/** The shortest text of a float of 32 bits, with an exponent from 21 digits on. */
+/** Formats a 32-bit float with the fewest digits, and with an exponent from 21 digits on. */
 function shortFloat(value: number): string {
   const float = Math.fround(value);
   for (let digits = 1; digits <= 9; digits++) {

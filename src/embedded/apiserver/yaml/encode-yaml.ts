@@ -1,4 +1,4 @@
-/** JSON as YAML, folded and quoted as the server's encoder does it. */
+/** Encodes JSON as YAML, folded and quoted like the server's encoder. */
 import { goNumber } from "../field-error.ts";
 import { isPrintable, scalarStyle } from "./scalar-style.ts";
 
@@ -9,14 +9,14 @@ export function encodeYaml(json: string | Uint8Array): string {
   return emitter.text;
 }
 
-/** Texts go on on the next line when a word ends beyond this column. */
+/** A text continues on the next line when a word ends beyond this column. */
 const width = 80;
-/** Longer ones stand on a line of their own. */
+/** Longer keys get a line of their own. */
 const longestKey = 128;
 
 interface Place {
   readonly isKey: boolean;
-  /** It is the value of a map, whose lists are not indented. */
+  /** Whether it is the value of a map, whose lists are not indented. */
   readonly isInMap: boolean;
 }
 
@@ -24,9 +24,9 @@ class Emitter {
   #lines = "";
   #column = 0;
   #indent = -1;
-  /** The last that was written is white. */
+  /** Whether the last character written is white space. */
   #isWhite = true;
-  /** Only indentation, and what counts as such, is on the line. */
+  /** Whether the line so far contains only indentation. */
   #isIndented = true;
 
   get text(): string {
@@ -102,7 +102,7 @@ class Emitter {
     this.#column = 0;
   }
 
-  /** The next line, unless nothing but indentation is on this one. */
+  /** Begins a new line, unless this one contains only indentation. */
   #newLine(): void {
     const indent = Math.max(this.#indent, 0);
     if (!this.#isIndented || this.#column > indent || (this.#column === indent && !this.#isWhite)) this.#break();
@@ -223,7 +223,7 @@ function escaped(character: string): string {
   return hex.length <= 4 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
 }
 
-/** Numbers in names by their size, letters behind everything else. */
+/** Orders names with the numbers in them by size, and letters last. */
 function naturally(one: string, other: string): number {
   const [left, right] = [Array.from(one), Array.from(other)];
   const first = left.findIndex((character, index) => character !== right[index]);

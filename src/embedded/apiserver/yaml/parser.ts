@@ -1,4 +1,4 @@
-/** The first document of a YAML text as a tree. */
+/** Parses the first document of a YAML text to a tree. */
 import { type Mark, parseError, YamlError } from "./cursor.ts";
 import { Scanner } from "./scanner.ts";
 import type { Token, TokenType } from "./token.ts";
@@ -7,10 +7,10 @@ export type YamlNode =
   | {
       readonly kind: "scalar";
       readonly line: number;
-      /** `""` when none was written. */
+      /** The tag; `""` when none was written. */
       readonly tag: string;
       readonly value: string;
-      /** Its type is to be read from its text. */
+      /** Whether its type follows from its text. */
       readonly isPlain: boolean;
     }
   | { readonly kind: "sequence"; readonly line: number; readonly items: readonly YamlNode[] }
@@ -22,12 +22,12 @@ export interface YamlEntry {
   readonly value: YamlNode;
 }
 
-/** @returns `undefined` when there is no document. @throws YamlError */
+/** Parses a document. @returns `undefined` when there is none. @throws YamlError */
 export function parseDocument(text: string): YamlNode | undefined {
   return new Parser(text).document();
 }
 
-/** What stands before a node. */
+/** The anchor and tag in front of a node. */
 interface Properties {
   readonly mark: Mark;
   readonly anchor: string | undefined;
@@ -58,7 +58,7 @@ class Parser {
       isExplicit && this.#isNext("version directive", "tag directive", "document start", "document end", "stream end")
         ? empty(this.#scanner.peek().mark)
         : this.#node({ isBlock: true, mayBeIndentless: false });
-    this.#scanner.peek(); // what follows is scanned, and refused if it cannot be
+    this.#scanner.peek(); // this scans what follows, and throws if it is invalid
     return node;
   }
 
@@ -135,7 +135,7 @@ class Parser {
     return this.#named(properties, { kind: "scalar", line: mark.line, tag, value, isPlain: isUntyped });
   }
 
-  /** The anchor is known inside of what it names, so that it can refuse to contain itself. */
+  /** An anchor is known inside of its own node, so that the node can refuse to contain itself. */
   #sequence(properties: Properties, items: () => Iterable<YamlNode>): YamlNode {
     const into: YamlNode[] = [];
     const node = this.#named(properties, { kind: "sequence", line: properties.mark.line, items: into });
@@ -214,7 +214,7 @@ class Parser {
     this.#scanner.take();
   }
 
-  /** A mapping of one entry, in a sequence. */
+  /** Parses a mapping with one entry in a sequence. */
   #pair(): YamlNode {
     const { mark } = this.#scanner.take();
     let key: YamlNode;

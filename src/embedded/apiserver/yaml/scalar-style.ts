@@ -1,9 +1,9 @@
-/** How a text is written in YAML so that it is read as a text again. */
+/** Chooses how a text is written in YAML, so that it is read as a text again. */
 import { scalarValue } from "./scalar-value.ts";
 
 export type ScalarStyle = "plain" | "single" | "double" | "literal";
 
-/** @param isKey keys are on one line */
+/** Returns the style. @param isKey whether it is a key, which needs to stay on one line */
 export function scalarStyle(text: string, isKey: boolean): ScalarStyle {
   const { isPlainAllowed, isSingleAllowed, isLiteralAllowed, isMultiline } = analyzed(text);
   if (isKey && isMultiline) return "double";
@@ -15,13 +15,13 @@ export function scalarStyle(text: string, isKey: boolean): ScalarStyle {
   return "double";
 }
 
-/** Without quotes it would be read as a number, a time, a truth value or nothing. */
+/** Whether the text without quotes would be read as a number, a time, a boolean or null. */
 function isSomethingElse(text: string): boolean {
   if (/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)) return true;
   return scalarValue("", text).type !== "str";
 }
 
-/** What may stand in YAML as it is. */
+/** Whether the character may appear in YAML as it is. */
 export function isPrintable(character: string): boolean {
   return (
     /^[\n\u0020-\u007e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]$/u.test(character) &&
@@ -50,7 +50,7 @@ function analyzed(text: string): Analysis {
   };
 }
 
-/** Something in it means something outside of flows. */
+/** Whether the text contains characters with a meaning outside of flow collections. */
 function hasIndicators(text: string): boolean {
   if (text.startsWith("---") || text.startsWith("...")) return true;
   if (/^[#,[\]{}&*!|>'"%@`]/.test(text)) return true;

@@ -1,8 +1,8 @@
-/** What the text of a scalar stands for. */
+/** Resolves the text of a scalar to a value. */
 import { goQuoted } from "../field-error.ts";
 import { YamlError } from "./cursor.ts";
 
-/** A number that Go keeps as a float, whose text as a key is another than that of an integer. */
+/** `float` is a number that Go treats as one; its text as a key differs from that of an integer. */
 export type ScalarType = "null" | "bool" | "int" | "float" | "str" | "merge" | "timestamp" | "binary" | "other";
 
 export interface Scalar {
@@ -31,7 +31,7 @@ const words = new Map<string, Scalar>([
   ["<<", { type: "merge", value: "<<" }],
 ]);
 
-/** @param tag `""` when none was written. @throws YamlError when the text is none of the tag's type */
+/** Resolves a scalar. @param tag `""` when none was written. @throws YamlError when the text does not fit the tag's type */
 export function scalarValue(tag: string, text: string): Scalar {
   const name = tag.startsWith(prefix) ? tag.slice(prefix.length) : tag;
   if (tag !== "" && !(tag.startsWith(prefix) && typed.has(name))) return other(name, tag, text);
@@ -102,7 +102,7 @@ function isTime(text: string): boolean {
   return Number(hour ?? 0) < 24 && Number(minute ?? 0) < 60 && Number(second ?? 0) < 60;
 }
 
-/** A value as Go's `%#v` writes what was decoded. */
+/** Formats a decoded value like Go's `%#v`. */
 export function goValue(value: unknown): string {
   if (value === null || value === undefined) return "interface {}(nil)";
   if (typeof value === "string") return goQuoted(value);

@@ -1,12 +1,12 @@
-/** Scalars: block, quoted and plain ones. */
+/** Scans scalars: block, quoted and plain ones. */
 import { type Cursor, isLineBreak, type Mark, scanError } from "./cursor.ts";
 
 const inBlock = "found an indentation indicator equal to 0";
 
 /**
- * A block scalar from its `|` or `>` on.
+ * Scans a block scalar from its `|` or `>` on.
  *
- * @param parent the column of the block it is in, -1 for none
+ * @param parent the column of the enclosing block, -1 for none
  */
 export function scanBlockScalar(cursor: Cursor, parent: number): string {
   const start = cursor.mark;
@@ -51,13 +51,13 @@ export function scanBlockScalar(cursor: Cursor, parent: number): string {
 }
 
 interface Block {
-  /** Of its lines; 0 until the first of them has said it. */
+  /** The indentation of its lines; 0 until the first line determines it. */
   indent: number;
   readonly parent: number;
   readonly start: Mark;
 }
 
-/** Empty lines and the indentation of the next that is not. */
+/** Takes empty lines, and the indentation of the next line that is not empty. */
 function takeIndentation(cursor: Cursor, block: Block): string {
   let breaks = "";
   let widest = 0;
@@ -76,7 +76,7 @@ function takeIndentation(cursor: Cursor, block: Block): string {
   return breaks;
 }
 
-/** Blanks and line breaks between the words of a scalar that goes over several lines. */
+/** Blanks and line breaks between the words of a scalar with several lines. */
 class Gap {
   #blanks = "";
   #first = "";
@@ -87,7 +87,7 @@ class Gap {
     return !this.isBroken && this.#blanks === "";
   }
 
-  /** A break that is not part of the text: what follows on the next lines is. */
+  /** Takes an escaped break, which is not part of the text, unlike what follows on the next lines. */
   takeEscaped(cursor: Cursor): void {
     cursor.skip();
     cursor.takeBreak();
@@ -110,7 +110,7 @@ class Gap {
     }
   }
 
-  /** What it counts as; it is empty afterwards. */
+  /** Returns what the gap counts as, and empties it. */
   folded(): string {
     const text = this.#folded();
     this.#blanks = this.#first = this.#others = "";
@@ -148,7 +148,7 @@ const escapes: Readonly<Record<string, string>> = {
 
 const lengths: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
-/** A quoted scalar from its first quote to behind its last. */
+/** Scans a quoted scalar, including its quotes. */
 export function scanQuotedScalar(cursor: Cursor): string {
   const start = cursor.mark;
   const fail = (why: string): Error => scanError(cursor, start, { why });
@@ -167,7 +167,7 @@ export function scanQuotedScalar(cursor: Cursor): string {
         if (isLineBreak(cursor.at(1))) {
           cursor.skip();
           cursor.takeBreak();
-          // What follows the escaped break is no break of the text.
+          // A break after the escaped one is not part of the text.
           cursor.skipBlanks();
           break;
         }
@@ -207,17 +207,17 @@ function takeEscape(cursor: Cursor, fail: (why: string) => Error): string {
 
 export interface PlainScalar {
   readonly text: string;
-  /** It ended with a line, so that a key may follow. */
+  /** Whether it ended with a line, so that a key may follow. */
   readonly endsLine: boolean;
 }
 
 export interface PlainPlace {
-  /** The column of the block it is in, -1 for none. */
+  /** The column of the enclosing block, -1 for none. */
   readonly parent: number;
   readonly isInFlow: boolean;
 }
 
-/** A scalar without quotes. */
+/** Scans a scalar without quotes. */
 export function scanPlainScalar(cursor: Cursor, { parent, isInFlow }: PlainPlace): PlainScalar {
   const start = cursor.mark;
   const gap = new Gap();

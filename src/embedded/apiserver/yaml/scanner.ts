@@ -1,15 +1,15 @@
-/** YAML 1.1 as tokens: where blocks begin and end, and which scalars are keys. */
+/** Splits YAML 1.1 into tokens: where blocks begin and end, and which scalars are keys. */
 import { Cursor, type Mark, scanError } from "./cursor.ts";
 import { scanBlockScalar, scanPlainScalar, scanQuotedScalar } from "./scalars.ts";
 import { scanAnchor, scanDirective, scanTag } from "./tags.ts";
 import { token, type Token, type TokenType } from "./token.ts";
 
-/** What may turn out to be a key when a colon follows. */
+/** A token that becomes a key if a colon follows. */
 interface PossibleKey {
   /** The number of its token. */
   readonly number: number;
   readonly mark: Mark;
-  /** Nothing but a key may stand there. */
+  /** Whether only a key may appear there. */
   readonly isRequired: boolean;
 }
 
@@ -20,11 +20,11 @@ const noKey = "could not find expected ':'";
 export class Scanner {
   readonly #cursor: Cursor;
   readonly #tokens: Token[] = [];
-  /** How many tokens were handed out. */
+  /** How many tokens were returned. */
   #taken = 0;
-  /** The columns of the blocks around; the innermost last. */
+  /** The columns of the enclosing blocks, the innermost last. */
   readonly #indents: number[] = [-1];
-  /** For each flow collection around, and the block outside of them, what may be a key. */
+  /** The possible key of each enclosing flow collection, and of the block outside of them. */
   readonly #keys: (PossibleKey | undefined)[] = [undefined];
   #mayBeKey = true;
 
@@ -32,7 +32,7 @@ export class Scanner {
     this.#cursor = new Cursor(text);
   }
 
-  /** The next token, which stays. */
+  /** Returns the next token without taking it. */
   peek(): Token {
     while (this.#needsMore()) this.#scanNext();
     return this.#tokens[0]!;
@@ -54,14 +54,14 @@ export class Scanner {
     return this.#indents.at(-1) ?? -1;
   }
 
-  /** The first token may still become part of a key, which begins before it. */
+  /** Whether the first token may still become part of a key, which begins before it. */
   #needsMore(): boolean {
     if (this.#tokens.length === 0) return true;
     const level = this.#keys.findIndex((key) => key?.number === this.#taken);
     return level >= 0 && this.#isStillKey(level);
   }
 
-  /** A key is on one line and not very long. @throws YamlError where nothing but a key may stand */
+  /** Whether it may still be a key, which has one line and a limited length. @throws YamlError where only a key may appear */
   #isStillKey(level: number): boolean {
     const key = this.#keys[level];
     if (key === undefined) return false;
@@ -88,7 +88,7 @@ export class Scanner {
     this.#keys[this.#flowDepth] = undefined;
   }
 
-  /** Begins a block at a column further right. */
+  /** Begins a block at a column further to the right. */
   #roll(column: number, type: TokenType, { mark, number }: { readonly mark: Mark; readonly number?: number }): void {
     if (this.#flowDepth > 0 || this.#indent >= column) return;
     this.#indents.push(column);
@@ -98,7 +98,7 @@ export class Scanner {
     this.#tokens.splice(at, 0, token(type, mark));
   }
 
-  /** Ends the blocks that are further right. */
+  /** Ends the blocks that are further to the right. */
   #unroll(column: number): void {
     if (this.#flowDepth > 0) return;
     while (this.#indent > column) {
@@ -169,7 +169,7 @@ export class Scanner {
     this.#scanOutside(() => token("stream end", cursor.mark));
   }
 
-  /** What ends every block. */
+  /** Scans a token that ends every block. */
   #scanOutside(scan: () => Token): void {
     this.#unroll(-1);
     this.#dropKey();
@@ -237,7 +237,7 @@ export class Scanner {
     this.#tokens.push(this.#indicator("value"));
   }
 
-  /** What may begin a key. */
+  /** Scans a token that may begin a key. */
   #scanPart(scan: (mark: Mark) => Token): void {
     this.#saveKey();
     this.#mayBeKey = false;

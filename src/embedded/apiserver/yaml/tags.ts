@@ -1,4 +1,4 @@
-/** Anchors, tags and directives. */
+/** Scans anchors, tags and directives. */
 import { type Cursor, isWord, type Mark, scanError } from "./cursor.ts";
 import { token, type Token } from "./token.ts";
 
@@ -33,7 +33,7 @@ function shorthand(cursor: Cursor, start: Mark): Partial<Token> {
   return more === "" ? { value: "", more: "!" } : { value: "!", more };
 }
 
-/** `%YAML` or `%TAG` up to the end of its line. */
+/** Scans `%YAML` or `%TAG` up to the end of its line. */
 export function scanDirective(cursor: Cursor): Token {
   const start = cursor.mark;
   const fail = (why: string): Error => scanError(cursor, start, { why });
@@ -90,7 +90,7 @@ function takeHandle(cursor: Cursor, start: Mark): string {
   return cursor.at() === "!" ? handle + cursor.take() : handle;
 }
 
-/** @param head what was taken for a handle and begins the tag instead */
+/** Scans a URI. @param head text that was taken for a handle and belongs to the tag */
 function takeUri(cursor: Cursor, start: Mark, { head }: { readonly head: string }): string {
   let bytes = Buffer.from(head.slice(1));
   let isThere = head !== "";

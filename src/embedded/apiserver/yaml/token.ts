@@ -1,4 +1,4 @@
-/** What the scanner makes of a YAML text. */
+/** The tokens of a YAML text. */
 import type { Mark } from "./cursor.ts";
 
 export type TokenType =
@@ -26,11 +26,11 @@ export type TokenType =
 export interface Token {
   readonly type: TokenType;
   readonly mark: Mark;
-  /** Of a scalar its text, of an alias or anchor its name, of a tag its handle, of a directive its first part. */
+  /** The text of a scalar, the name of an alias or anchor, the handle of a tag, or the first part of a directive. */
   readonly value: string;
-  /** Of a tag its suffix, of a directive its second part. */
+  /** The suffix of a tag, or the second part of a directive. */
   readonly more: string;
-  /** Of a scalar: neither quoted nor a block. */
+  /** Whether it is a scalar that is neither quoted nor a block. */
   readonly isPlain: boolean;
 }
 

@@ -189,7 +189,7 @@ function validatingPolicy(object: Field): void {
   }
 }
 
-/** The types of a policy's variables, each of which may speak of those before it. */
+/** Returns the types of a policy's variables, each of which may refer to those before it. */
 function variableTypes(spec: Field, scope: AdmissionScope): Map<string, Type> {
   const types = new Map<string, Type>();
   for (const variable of spec.at("variables").items) {
@@ -204,7 +204,7 @@ function variableTypes(spec: Field, scope: AdmissionScope): Map<string, Type> {
 }
 
 interface ExpressionOf extends Expected {
-  /** Said where there is none. */
+  /** The message where there is none. */
   readonly absent: string;
 }
 
@@ -264,7 +264,7 @@ function mutatingPolicy(object: Field): void {
   else policy.oneOf(["IfNeeded", "Never"]);
 }
 
-/** Where a policy finds its parameters. */
+/** Validates how a policy finds its parameters. */
 function paramRef(reference: Field): void {
   if (!reference.present) return;
   const [name, selector, action] = [

@@ -1,13 +1,13 @@
-/** Where a webhook is reached: of admission, and of the conversion of custom objects. */
+/** Validates how a webhook is reached, for admission and for conversion. */
 import type { Field } from "../field.ts";
 import { dnsSubdomain } from "../formats.ts";
 
-/** Exactly one of a URL and a service. */
+/** Requires exactly one of a URL and a service. */
 export function clientConfig(config: Field): void {
   const [url, service] = [config.at("url"), config.at("service")];
   if (url.present === service.present) return config.required("exactly one of url or service is required");
   if (url.present) return webhookUrl(url);
-  // The server has the two the wrong way round.
+  // The real server swaps the two conditions.
   if (service.at("namespace").text === "") service.at("name").required();
   if (service.at("name").text === "") service.at("namespace").required();
   const port = service.at("port");
@@ -34,7 +34,7 @@ function webhookUrl(field: Field): void {
   const host = /^\/\/([^/?#]*)/.exec(rest)?.[1] ?? "";
   if (scheme !== "https") field.invalid(`'https' is the only allowed URL scheme${urlForm}`, scheme);
   if (host === "") field.invalid(`host must be specified${urlForm}`, host);
-  // The user before the host is told by itself.
+  // The user information in front of the host has an error of its own.
   if (host.includes("@")) field.invalid("user information is not permitted in the URL", host.split("@")[0]);
   const [before = "", fragment = ""] = rest.split("#", 2);
   if (fragment !== "") field.invalid("fragments are not permitted in the URL", fragment);

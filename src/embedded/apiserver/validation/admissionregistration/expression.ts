@@ -1,20 +1,20 @@
-/** Expressions in objects: whether they can be read, and whether they give what they must. */
+/** Validates the expressions in objects: whether they compile, and whether they have the required type. */
 import { admissionVariables, type AdmissionScope, deviceVariables } from "../../cel/admission-types.ts";
 import { compiled, instantiationProblem } from "../../cel/compile.ts";
 import { dyn, errorType, printed, type Type } from "../../cel/type.ts";
 import type { Field } from "../field.ts";
 
 export interface Expected extends AdmissionScope {
-  /** One of these types, as they are printed. @default any */
+  /** The allowed types as they are printed. @default any */
   readonly result?: readonly string[];
-  /** Spaces around it do not count: neither when it is read nor, with `shown`, when it is quoted. */
+  /** Whether surrounding white space is ignored when the expression is compiled, or with `shown` also when it is quoted. */
   readonly trimmed?: "read" | "shown";
 }
 
-/** Messages are made by mutating policies alone; the parser does not know their types. */
+/** Only mutating policies make messages, whose types the parser does not know. */
 const messages = /\b(Object|JSONPatch)[\w.]*\s*\{/;
 
-/** Refuses what CEL cannot read, names that are not there and results of another type. @returns its type */
+/** Rejects syntax errors, unknown names and results of another type. @returns its type */
 export function compiles(expression: Field, { result, trimmed, ...scope }: Expected): Type {
   const text = trimmed === undefined ? expression.text : expression.text.trim();
   const shown = trimmed === "shown" ? text : expression.text;
@@ -37,7 +37,7 @@ export function compiles(expression: Field, { result, trimmed, ...scope }: Expec
   return type;
 }
 
-/** Refuses what does not choose devices. */
+/** Rejects an expression that does not select devices. */
 export function choosesDevices(expression: Field): void {
   const { text } = expression;
   const made = compiled(text, deviceVariables);

@@ -1,4 +1,4 @@
-/** Defaults of what makes pods. */
+/** The defaults of workloads. */
 import type { Fields } from "../../hooks.ts";
 import { type DefaultTable, each, fill, fillAbsent, filled, has, inner } from "../fill.ts";
 
@@ -66,7 +66,7 @@ export const workloadDefaults: DefaultTable = {
     });
     const labels = inner(inner(inner(spec, "template"), "metadata"), "labels");
     const metadata = inner(job, "metadata");
-    // They are the same map then, as in Go: what is put into one of them later is in both.
+    // Then both are the same map, as in Go: a later change of one changes the other.
     if (Object.keys(labels).length > 0 && Object.keys(inner(metadata, "labels")).length === 0)
       metadata["labels"] = labels;
   },

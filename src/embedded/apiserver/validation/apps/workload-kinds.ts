@@ -1,4 +1,4 @@
-/** Rules of what makes pods. */
+/** Validates workloads. */
 import type { Fields, KubeObject } from "../../hooks.ts";
 import { claimSpec } from "../core/claim-rules.ts";
 import type { Field } from "../field.ts";
@@ -22,9 +22,9 @@ function selects(selector: unknown, labels: unknown): boolean {
 }
 
 /**
- * The selector and the template of a workload of apps/v1.
+ * Validates the selector and the template of a workload of apps/v1.
  *
- * @returns whether the rest of the template is to be checked
+ * @returns whether the rest of the template is to be validated
  */
 function selected(spec: Field, kind: "deployment" | "daemonset" | "statefulset" | "replica set"): boolean {
   const selector = spec.at("selector");
@@ -172,13 +172,13 @@ function statefulSet(object: Field, isNew: boolean): void {
   const template = spec.at("template");
   if (selected(spec, "statefulset")) {
     podTemplate(template.with(withClaims(template, claims)));
-    // What a template says of itself is looked at twice.
+    // The server validates the metadata of a template twice.
     templateMetadata(template);
   }
   always(spec, "StatefulSet");
 }
 
-/** The template as its pods come to be: with a volume of each claim. */
+/** Returns the template as its pods will be: with a volume for each claim. */
 function withClaims(template: Field, claims: Field): Fields {
   const spec = template.at("spec");
   const names = claims.items.map((claim) => claim.at("metadata").at("name").text);
@@ -207,7 +207,7 @@ function replicationController(object: Field): void {
 
 const tooMany = "cannot be greater than status.replicas";
 
-/** Numbers of pods, of which none is below zero and some not above the number of all. */
+/** Validates numbers of pods: none is negative, and some do not exceed the total. */
 function counts(status: Field, names: readonly string[], notAbove: readonly string[]): void {
   for (const name of names) status.at(name).nonNegative();
   for (const name of notAbove) {
@@ -264,7 +264,7 @@ function daemonCounts(object: Field, old: Fields): void {
   notLess(status.at("collisionCount"), inner(old, "status")["collisionCount"]);
 }
 
-/** A counter that only goes up. */
+/** Validates a counter that only increases. */
 function notLess(count: Field, before: unknown): void {
   if (before === undefined) return;
   if (!count.present || count.number < Number(before)) count.invalid("cannot be decremented", count.number);
@@ -316,7 +316,7 @@ export const workloadKinds: RuleTable = {
     status: replicaCounts,
   },
   "apps/StatefulSet": {
-    // A feature that is off.
+    // The feature is disabled.
     prepare: (object) => void delete rollingOf(object)["maxUnavailable"],
     prepareUpdate: (next) => void delete rollingOf(next)["maxUnavailable"],
     status: statefulCounts,

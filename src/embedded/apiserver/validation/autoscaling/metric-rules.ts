@@ -1,10 +1,10 @@
-/** Rules of the metrics by which a HorizontalPodAutoscaler scales. */
+/** Validates the metrics by which a HorizontalPodAutoscaler scales. */
 import type { Field } from "../field.ts";
 import { dnsLabel, pathSegment } from "../formats.ts";
 import { quantityOrder } from "../quantities.ts";
 import { containerResourceName } from "../core/resource-rules.ts";
 
-/** In the order in which the server looks at them. */
+/** The fields in the order in which the server checks them. */
 const fields = ["object", "external", "pods", "resource", "containerResource"];
 const types: Readonly<Record<string, string>> = {
   ContainerResource: "containerResource",
@@ -69,7 +69,7 @@ function source(name: string, field: Field): void {
   }
 }
 
-/** What is scaled or measured, in whichever version. */
+/** Validates what is scaled or measured, in any version. */
 function objectReference(reference: Field): void {
   for (const name of ["kind", "name"]) {
     const field = reference.at(name);

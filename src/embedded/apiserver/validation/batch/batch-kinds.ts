@@ -1,4 +1,4 @@
-/** Jobs, cron jobs, scalers and budgets. */
+/** Validates jobs, cron jobs, autoscalers and disruption budgets. */
 import type { Fields } from "../../hooks.ts";
 import { isNegative } from "../quantities.ts";
 import { conditionList } from "../condition-rules.ts";
@@ -49,7 +49,7 @@ function timeZone(zone: Field): void {
   if (!isZone(zone.text)) zone.invalid(`unknown time zone ${zone.text}`);
 }
 
-/** Names are those of files, which have capitals where they have them. */
+/** Time zones are names of files, so their case matters. */
 function isZone(name: string): boolean {
   try {
     const { timeZone: found } = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions();
@@ -144,7 +144,7 @@ const systemClasses: Readonly<Record<string, number>> = {
   "system-cluster-critical": 2_000_000_000,
 };
 
-/** Why a class of the system's own names is none of its classes. */
+/** Returns why a class that uses the system's prefix is not one of the system's classes. */
 function systemClassProblem(name: string, value: number, globalDefault: boolean): string | undefined {
   if (!name.startsWith("system-")) return undefined;
   const known = Object.hasOwn(systemClasses, name) ? systemClasses[name] : undefined;
@@ -188,7 +188,7 @@ export const batchKinds: RuleTable = {
     },
   },
   "coordination.k8s.io/Lease": {
-    // A feature that is off.
+    // The feature is disabled.
     prepare: (object) => dropCoordination(inner(object, "spec")),
     prepareUpdate: (next) => dropCoordination(inner(next, "spec")),
     check: (object) => {

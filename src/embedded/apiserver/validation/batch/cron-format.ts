@@ -1,4 +1,4 @@
-/** Schedules in the form of cron, as kube-apiserver reads them. */
+/** Parses cron schedules as kube-apiserver does. */
 
 const bounds: readonly (readonly [number, number])[] = [
   [0, 59],
@@ -11,7 +11,7 @@ const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const descriptors = new Set(["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]);
 
-/** What is wrong with a schedule, in the server's words. */
+/** Returns in the server's words what is wrong with a schedule. */
 export function cronProblem(schedule: string): string | undefined {
   const text = schedule.replace(/^(?:CRON_)?TZ=\S+\s+/, "");
   if (text.startsWith("@")) {

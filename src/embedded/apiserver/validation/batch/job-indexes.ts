@@ -1,6 +1,6 @@
-/** Indexes of a Job as texts have them: `1,3-5,7`. */
+/** Parses the indexes of a Job in their text form: `1,3-5,7`. */
 
-/** How many there are, or what is wrong. */
+/** Returns how many there are, or what is wrong. */
 export function countIndexes(text: string, completions: number): number | string {
   if (text === "") return 0;
   let [last, total] = [-1, 0];

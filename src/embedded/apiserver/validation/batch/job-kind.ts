@@ -1,4 +1,4 @@
-/** Jobs: the labels and selectors they are given, and their rules. */
+/** Validates jobs, and adds their labels and selectors. */
 import type { Fields } from "../../hooks.ts";
 import { type Field, withoutEmpty } from "../field.ts";
 import { inner } from "../fill.ts";
@@ -28,8 +28,8 @@ export const job: Rules = {
       "job-name": object.metadata.name ?? "",
     };
     const before = inner(metadata, "labels");
-    metadata["labels"] = { ...own, ...before }; // validation refuses others
-    // The labels of a Job that has none of its own are those of its template, and stay the same ones.
+    metadata["labels"] = { ...own, ...before }; // validation rejects any others
+    // A Job without labels gets those of its template, and keeps sharing them.
     const { labels = {} } = object.metadata;
     const isShared = labels === before || (Object.keys(labels).length === 0 && Object.keys(before).length === 0);
     if (isShared) object.metadata.labels = { ...own, ...labels };
@@ -71,7 +71,7 @@ function selectedSpec(spec: Field): void {
   if (isSelected === false) labels.invalid("`selector` does not match template `labels`", labels.value ?? null);
 }
 
-/** What the server has put there must not be anything else. */
+/** Checks that what the server has added is unchanged. */
 function generatedSelector(object: Field): void {
   const spec = object.at("spec");
   if (spec.at("manualSelector").value === true || !spec.at("selector").present) return;
@@ -107,13 +107,13 @@ function jobUpdate(object: Field, old: Fields, context: RuleContext): void {
 }
 
 interface TemplateUpdate {
-  /** The spec of the Job as it was. */
+  /** The spec of the Job before the update. */
   readonly before: Fields;
   readonly old: Fields;
   readonly context: RuleContext;
 }
 
-/** Of a Job that is suspended, where and with what its pods shall run may change. */
+/** While a Job is suspended, the scheduling of its pods may change. */
 function templateUpdate(template: Field, { before, old, context: { write } }: TemplateUpdate): void {
   const { row } = write;
   const earlier = structuredClone(inner(before, "template"));

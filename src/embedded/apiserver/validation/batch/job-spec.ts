@@ -1,4 +1,4 @@
-/** Rules of what a Job is to do, those of cron jobs too. */
+/** Validates the specs of jobs, also those in cron jobs. */
 import type { Field } from "../field.ts";
 import { dnsSubdomain, patternError, qualifiedName } from "../formats.ts";
 import { countIndexes } from "./job-indexes.ts";
@@ -66,7 +66,7 @@ function completionMode(spec: Field): void {
 
 const path = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
-/** `domain/path`. */
+/** Requires the form `domain/path`. */
 function domainPath(field: Field): void {
   const { text } = field;
   if (text === "") return field.required();

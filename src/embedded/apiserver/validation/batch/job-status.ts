@@ -1,4 +1,4 @@
-/** Rules of a Job's status: what its controller may say of it. */
+/** Validates a Job's status, which its controller writes. */
 import type { Fields } from "../../hooks.ts";
 import type { Field } from "../field.ts";
 import { each, inner } from "../fill.ts";
@@ -99,7 +99,7 @@ function indexes(status: Field, { spec, changed }: Indexed): void {
     failed.invalid("cannot set non-null failedIndexes when backoffLimitPerIndex is null");
 }
 
-/** What must not go back. */
+/** Validates what may only increase. */
 function later(
   status: Field,
   { before, isSuspended }: { readonly before: Fields; readonly isSuspended: boolean },

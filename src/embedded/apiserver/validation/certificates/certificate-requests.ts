@@ -1,4 +1,4 @@
-/** Rules of requests for certificates: who asked for what, and who may decide and sign. */
+/** Validates certificate requests: who requested what, and who may approve and sign. */
 import { certificatesProblem, signingRequestProblem } from "../../certificates/signing-request.ts";
 import type { Fields, KubeObject, WriteContext } from "../../hooks.ts";
 import type { Field } from "../field.ts";
@@ -51,7 +51,7 @@ function ofType(object: Fields, type: string): Fields[] {
   return conditionsOf(object).filter((condition) => condition["type"] === type);
 }
 
-/** When a condition came and when it was written last, where the writer does not say. */
+/** Adds the times of a condition where its writer omitted them. */
 function timed(next: KubeObject, old: KubeObject, now: string): void {
   const before = conditionsOf(old);
   for (const condition of conditionsOf(next)) {
@@ -61,7 +61,7 @@ function timed(next: KubeObject, old: KubeObject, now: string): void {
   }
 }
 
-/** Whoever writes the status leaves decisions as they are, unless one came or went, which is refused later. */
+/** A writer of the status cannot change decisions; added or removed ones are rejected later. */
 function keepDecisions(next: KubeObject, old: KubeObject): void {
   for (const type of ["Approved", "Denied"]) {
     const [before, after] = [ofType(old, type), ofType(next, type)];

@@ -1,4 +1,4 @@
-/** Names of signers: `example.com/signer-name`. */
+/** Validates signer names such as `example.com/signer-name`. */
 import type { Field } from "../field.ts";
 import { dnsLabel, dnsSubdomain } from "../formats.ts";
 

@@ -1,4 +1,4 @@
-/** Rules of affinities. */
+/** Validates affinities. */
 import type { Field } from "../field.ts";
 import { dnsLabel, qualifiedName } from "../formats.ts";
 import { labelKeys } from "./scheduling-rules.ts";

@@ -1,4 +1,4 @@
-/** Rules of persistent volume claims, of their templates too. */
+/** Validates persistent volume claims and their templates. */
 import type { Field } from "../field.ts";
 import { dnsLabel, dnsSubdomain } from "../formats.ts";
 import { validateAnnotations, validateLabels } from "../metadata.ts";
@@ -56,7 +56,7 @@ function dataSource(source: Field): void {
 
 const kept = new Set(["annotations", "labels", "creationTimestamp"]);
 
-/** A claim that is made with a pod. */
+/** Validates a claim that is created together with a pod. */
 export function claimTemplate(template: Field): void {
   const metadata = template.at("metadata");
   validateAnnotations(metadata.at("annotations"));

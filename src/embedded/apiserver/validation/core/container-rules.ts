@@ -1,4 +1,4 @@
-/** Rules of containers. */
+/** Validates containers. */
 import { environment } from "./env-rules.ts";
 import type { Field } from "../field.ts";
 import { dnsLabel, portName } from "../formats.ts";
@@ -7,15 +7,15 @@ import { lifecycle, probes } from "./probe-rules.ts";
 import { resources } from "./resource-rules.ts";
 import { securityContext } from "./security-rules.ts";
 
-/** What the containers of a pod are checked against. */
+/** The parts of the pod that its containers are validated against. */
 export interface PodScope {
   readonly volumes: ReadonlySet<string>;
   readonly volumeDevices: ReadonlySet<string>;
   readonly restartPolicy: string;
-  /** Names of the pod's resource claims. */
+  /** The names of the pod's resource claims. */
   readonly claims: ReadonlySet<string>;
   readonly gracePeriod: number | undefined;
-  /** Whether the users of the node are those of the pod. */
+  /** Whether the pod shares the node's user namespace. */
   readonly hostUsers: boolean;
 }
 
@@ -68,7 +68,7 @@ export function initContainers(list: Field, scope: PodScope, regular: Field): vo
 
 const policies = ["Always", "IfNotPresent", "Never"];
 
-/** What holds for containers of every sort. */
+/** Validates what containers of all kinds have in common. */
 export function anyContainer(container: Field, scope: PodScope): void {
   const name = container.at("name");
   if (name.require()) name.matches(dnsLabel);

@@ -1,4 +1,4 @@
-/** Rules of the small kinds of the core group. */
+/** Validates the small kinds of the core group. */
 import type { Fields, KubeObject } from "../../hooks.ts";
 import { Field } from "../field.ts";
 import { inner } from "../fill.ts";
@@ -147,7 +147,7 @@ function limitOf(limit: Field, name: string): void {
     ratio.invalid(`ratio ${said(ratio)} is less than 1`, said(ratio));
 }
 
-/** Of a secret that is referred to only the name is kept. */
+/** Keeps only the name in references to Secrets. */
 function onlyNames(object: KubeObject): void {
   const { secrets } = object;
   if (!Array.isArray(secrets)) return;
@@ -196,7 +196,7 @@ function rangeOf(range: Field): void {
 function namespaceFinalizers(object: Field, { write }: RuleContext): void {
   const list = object.at("spec").at("finalizers");
   for (const item of list.items) {
-    // Only an update of them says which one it is.
+    // Only an update tells which item is wrong.
     const field = write.subresource === "finalize" ? item : list.with(item.text);
     field.matches(qualifiedName);
     if (!item.text.includes("/") && item.text !== "kubernetes")
@@ -208,7 +208,7 @@ const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 const declaredFeature = /^[A-Z][A-Za-z0-9]*(\/[A-Za-z0-9]+)*$/;
 
-/** What the kubelet no longer reads. */
+/** Removes a field that the kubelet does not read any more. */
 function withoutKubeletConfig(object: KubeObject): void {
   delete inner(object, "spec")["configSource"];
   delete inner(object, "status")["config"];

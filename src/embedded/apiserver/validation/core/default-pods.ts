@@ -1,4 +1,4 @@
-/** Defaults of pods and of what they consist of. */
+/** The defaults of pods and of their parts. */
 import type { Fields } from "../../hooks.ts";
 import { type DefaultTable, each, fill, filled, fillNumbers, has, inner } from "../fill.ts";
 
@@ -20,7 +20,7 @@ export const podDefaults: DefaultTable = {
       terminationGracePeriodSeconds: 30,
       schedulerName: "default-scheduler",
     });
-    // The older name of the field is kept beside it.
+    // The older name of the field is kept as well.
     fill(spec, has(spec, "serviceAccountName") ? {} : { serviceAccountName: spec["serviceAccount"] });
     if (spec["serviceAccountName"]) spec["serviceAccount"] = spec["serviceAccountName"];
     else {
@@ -82,7 +82,7 @@ const reference = new RegExp(
   `^((?:(?:${host}|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?/)?${part}(?:/${part})*)(?::[\\w][\\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`,
 );
 
-/** Whether an image has no other version than the latest; what is no image has none at all. */
+/** Whether an image has the tag `latest` or none; an invalid image has no tag. */
 function pullsLatest(image: string): boolean {
   const name = reference.exec(image)?.[1];
   if (name === undefined || name.length > 255) return false;

@@ -1,4 +1,4 @@
-/** Rules of environment variables and of what they refer to. */
+/** Validates environment variables and their references. */
 import type { Field } from "../field.ts";
 import { configMapKey, dnsLabel, dnsSubdomain, envVarName, qualifiedName } from "../formats.ts";
 import { backsteps } from "./volume-sources.ts";
@@ -14,7 +14,7 @@ const fieldPaths = [
   "status.podIP",
   "status.podIPs",
 ];
-/** What may be asked of a pod at all. */
+/** The fields of a pod that may be referenced. */
 const known = new Set([
   ...fieldPaths,
   "metadata.annotations",

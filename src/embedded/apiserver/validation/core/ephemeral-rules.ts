@@ -1,8 +1,8 @@
-/** Rules of containers that are added to a running pod for debugging. */
+/** Validates containers that are added to a running pod for debugging. */
 import { anyContainer, type PodScope } from "./container-rules.ts";
 import type { Field } from "../field.ts";
 
-/** What such a container cannot have, in the order of Go's struct. */
+/** The fields that such a container cannot have, in the order of Go's struct. */
 const refused = ["ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"];
 const refusedAfterMounts = ["livenessProbe", "readinessProbe", "startupProbe", "lifecycle"];
 
@@ -30,7 +30,7 @@ export function ephemeralContainers(spec: Field, scope: PodScope): void {
   }
 }
 
-/** Resources that say nothing are a struct without anything in it. */
+/** An empty resource requirement is an empty struct. */
 function isSet(field: Field): boolean {
   if (!field.path.endsWith(".resources")) return field.present && !(Array.isArray(field.value) && field.empty);
   return ["limits", "requests", "claims"].some((name) => !field.at(name).empty);

@@ -1,4 +1,4 @@
-/** Rules of events: the older ones for all, the newer ones for what comes through the newer group. */
+/** Validates events: the older rules apply to all, the newer ones to those of the newer group. */
 import type { Fields } from "../../hooks.ts";
 import type { Field } from "../field.ts";
 import { dnsSubdomain, pathSegment, qualifiedName } from "../formats.ts";
@@ -7,7 +7,7 @@ import type { RuleContext, Rules } from "../rules.ts";
 
 const coreRow = { group: "", version: "v1", kind: "Event" };
 
-/** How the two groups call the same. */
+/** The two groups' names of the same fields. */
 interface Names {
   readonly subject: string;
   readonly message: string;
@@ -73,7 +73,7 @@ function newer(object: Field): void {
     object.at("source").invalid("needs to be unset", "");
 }
 
-/** In the server's order: the field, and what it is called inside. */
+/** The fields in the server's order, and their internal names. */
 const kept = [
   ["regarding", "involvedObject"],
   ["reason", "reason"],

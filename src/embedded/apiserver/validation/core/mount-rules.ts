@@ -1,4 +1,4 @@
-/** Rules of what containers mount. */
+/** Validates the mounts of containers. */
 import type { Field } from "../field.ts";
 import { descending } from "./volume-sources.ts";
 
@@ -50,7 +50,7 @@ function recursive(mount: Field, field: Field): void {
 
 interface Scope {
   readonly volumes: ReadonlySet<string>;
-  /** Volumes that may be block devices. */
+  /** The volumes that may be block devices. */
   readonly volumeDevices: ReadonlySet<string>;
 }
 

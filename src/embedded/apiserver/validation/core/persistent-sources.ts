@@ -1,9 +1,9 @@
-/** Rules of where persistent volumes come from. */
+/** Validates the sources of persistent volumes. */
 import type { Field } from "../field.ts";
 import { dnsLabel, dnsSubdomain } from "../formats.ts";
 import { backsteps, driverName, flexVolume, hostPath, simpleSources, storageOs } from "./volume-sources.ts";
 
-/** In the order in which the server looks at them. */
+/** The sources in the order in which the server checks them. */
 const order = [
   "hostPath",
   "gcePersistentDisk",

@@ -1,4 +1,4 @@
-/** Annotations of pods, and of templates of pods, that mean something to the server. */
+/** Validates the annotations of pods and templates that have a meaning for the server. */
 import type { Fields } from "../../hooks.ts";
 import { has, inner } from "../fill.ts";
 import type { Field } from "../field.ts";
@@ -44,7 +44,7 @@ function hasContainer(spec: Field, name: string): boolean {
   );
 }
 
-/** What only whoever makes a pod may say of it. */
+/** Rejects changes of annotations that only the creator of a pod may set. */
 export function changedAnnotations(annotations: Field, old: Fields): void {
   const names = { [appArmor]: "AppArmor annotations", [mirror]: "mirror pod annotation" };
   const forbid = (name: string, how: string): void => {
@@ -57,7 +57,7 @@ export function changedAnnotations(annotations: Field, old: Fields): void {
   for (const name of annotations.keys) if (old[name] === undefined) forbid(name, "add");
 }
 
-/** Profiles are said in the fields and were said in annotations: both say the same. */
+/** Profiles are set in fields and used to be set in annotations; both must agree. */
 export function matchingProfiles(annotations: Fields, spec: Field): void {
   const own = spec.at("securityContext");
   if (own.at("seccompProfile").present) matchSeccomp(own.at("seccompProfile"), annotations[seccompPod]);

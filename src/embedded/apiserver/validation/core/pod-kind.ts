@@ -1,4 +1,4 @@
-/** What a pod is given when it is made, and which of it may change. */
+/** Prepares new pods, and decides which of their fields may change. */
 import type { Fields, KubeObject, WriteContext } from "../../hooks.ts";
 import { profileOf } from "../../warnings/core/pod-warnings.ts";
 import { each, has, inner } from "../fill.ts";
@@ -33,7 +33,7 @@ const pod: Rules = {
   update: podUpdate,
   prepareUpdate: (next, old) => {
     forceGrace(inner(next, "spec"));
-    // A feature that is off.
+    // The feature is disabled.
     delete inner(next, "status")["nodeAllocatableResourceClaimStatuses"];
     if (next["status"] === undefined && old["status"] !== undefined) next["status"] = old["status"];
     const status = inner(next, "status");
@@ -48,7 +48,7 @@ const pod: Rules = {
     "spec.hostNetwork": (object) => String(inner(object, "spec")["hostNetwork"] ?? false),
     "status.phase": (object) => String(inner(object, "status")["phase"] ?? ""),
     "status.podIP": (object) => String(inner(object, "status")["podIP"] ?? ""),
-    // May be asked for, and is never there.
+    // This field may be selected but is never set.
     "status.podIPs": () => "",
     "status.nominatedNodeName": (object) => String(inner(object, "status")["nominatedNodeName"] ?? ""),
   },
@@ -61,7 +61,7 @@ export const podKinds: RuleTable = {
 
 const appArmor = "container.apparmor.security.beta.kubernetes.io/";
 
-/** A profile that an annotation names becomes the container's field. */
+/** Copies a profile that an annotation names into the container's field. */
 function profiles({ metadata, spec = {} }: KubeObject & { spec?: Fields }, write: WriteContext): void {
   if (inner(spec, "os")["name"] === "windows") return;
   for (const container of [...each(spec, "initContainers"), ...each(spec, "containers")]) {
@@ -90,7 +90,7 @@ function prepared(object: KubeObject, context: WriteContext): void {
   profiles(object, context);
 }
 
-/** What is below zero came to mean at once. */
+/** A negative grace period means an immediate deletion. */
 function forceGrace(spec: Fields): void {
   if (Number(spec["terminationGracePeriodSeconds"]) < 0) spec["terminationGracePeriodSeconds"] = 1;
 }
@@ -163,7 +163,7 @@ function podUpdate(object: Field, old: Fields, { write: { row, subresource } }: 
     if (!gates.has(name.text)) name.forbidden(`${gateless} '${name.text}'`);
   }
   const next = munged(spec, before);
-  // Until a pod may be scheduled, where it may go can be narrowed.
+  // While a pod has scheduling gates, its node selection can be narrowed.
   if (gates.size > 0) {
     const selector = spec.at("nodeSelector");
     if (Object.entries(inner(before, "nodeSelector")).some(([key, value]) => selector.fields[key] !== value))
@@ -185,7 +185,7 @@ function addedTolerations(list: Field, before: readonly Fields[]): void {
   tolerations(list);
 }
 
-/** The spec with what may change as it was. */
+/** Returns the spec with all mutable fields as they were before. */
 function munged(spec: Field, before: Fields): Fields {
   const next = structuredClone(spec.fields);
   for (const name of ["activeDeadlineSeconds", "tolerations", "schedulingGates"]) {
@@ -205,7 +205,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return Bun.deepEquals(withoutEmpty(one), withoutEmpty(other));
 }
 
-/** Changes the spec in place. */
+/** Removes fields of disabled features in place. */
 export function dropUnavailable(spec: Fields): void {
   if (has(spec, "schedulingGroup")) delete spec["schedulingGroup"];
   for (const list of ["containers", "initContainers"]) {

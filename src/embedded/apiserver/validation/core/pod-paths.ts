@@ -1,10 +1,10 @@
-/** What may be changed through `pods/ephemeralcontainers` and `pods/resize`. */
+/** Validates changes through `pods/ephemeralcontainers` and `pods/resize`. */
 import type { Fields, GroupVersionKind } from "../../hooks.ts";
 import { internalDiff } from "../internal-values.ts";
 import { type Field, withoutEmpty } from "../field.ts";
 import { each, inner } from "../fill.ts";
 
-/** Containers for debugging come, and neither change nor go. */
+/** Debug containers can be added, but neither changed nor removed. */
 export function ephemeralUpdate(object: Field, old: Fields, row: GroupVersionKind): void {
   const list = object.at("spec").at("ephemeralContainers");
   const next = each(object.at("spec").fields, "ephemeralContainers");
@@ -20,12 +20,12 @@ export function ephemeralUpdate(object: Field, old: Fields, row: GroupVersionKin
   }
 }
 
-/** @param quality the quality of service of a pod's spec */
+/** Validates a resize. @param quality returns the quality of service of a pod's spec */
 export function resizeUpdate(object: Field, old: Fields, quality: (spec: Fields) => string): void {
   const [spec, before] = [object.at("spec"), inner(old, "spec")];
   const refusal = unsizable(old, before);
   if (refusal !== undefined) {
-    // This one is told alone.
+    // This error is reported alone.
     object.errors.length = 0;
     return object.forbidden(refusal);
   }
@@ -59,14 +59,14 @@ export function resizeUpdate(object: Field, old: Fields, quality: (spec: Fields)
   }
 }
 
-/** Why a pod cannot be resized at all. */
+/** Returns why a pod cannot be resized at all. */
 function unsizable(old: Fields, spec: Fields): string | undefined {
   const annotations = inner(inner(old, "metadata"), "annotations");
   if (annotations["kubernetes.io/config.mirror"] !== undefined) return "static pods cannot be resized";
   return inner(spec, "os")["name"] === "windows" ? "windows pods cannot be resized" : undefined;
 }
 
-/** What the whole pod may use. */
+/** Validates the resources of the whole pod. */
 function podLevel(spec: Field, before: Fields): void {
   const [field, earlier] = [spec.at("resources"), inner(before, "resources")];
   if (!field.present) {
@@ -105,7 +105,7 @@ function removed(resources: Field, before: Fields, what: string): void {
   }
 }
 
-/** With the processor time and the memory of before. */
+/** Returns the resources with the CPU and memory that they had before. */
 function withoutChange(resources: Fields, before: Fields): Fields {
   const list = (kind: string): Fields => {
     const { cpu: _, memory: __, ...others } = inner(resources, kind);

@@ -1,4 +1,4 @@
-/** What a whole pod needs, against what its containers need. */
+/** Validates the resources of a whole pod against those of its containers. */
 import { formatQuantity, parseQuantity, type Quantity } from "../../schema/quantity.ts";
 import type { Field } from "../field.ts";
 import { qualifiedName } from "../formats.ts";
@@ -35,7 +35,7 @@ export function podResources(spec: Field): void {
   }
 }
 
-/** Of all containers at once; `undefined` when none asks for it. */
+/** Sums up a resource over all containers; `undefined` when none requests it. */
 function sum(spec: Field, name: string): string | undefined {
   let total: Quantity | undefined;
   for (const container of spec.at("containers").items) {

@@ -1,4 +1,4 @@
-/** Rules of pods and of the templates of pods. */
+/** Validates pods and pod templates. */
 import { affinity } from "./affinity-rules.ts";
 import { addressProblem } from "../addresses.ts";
 import { matchingProfiles, podAnnotations } from "./pod-annotations.ts";
@@ -14,13 +14,13 @@ import { spread, tolerations } from "./scheduling-rules.ts";
 import { volumes } from "./volume-rules.ts";
 
 export interface PodOptions {
-  /** `""` for templates. */
+  /** The pod's name; `""` for templates. */
   readonly name?: string;
-  /** A pod itself, not what pods are made from. @default false */
+  /** Whether it is a pod and no template. @default false */
   readonly isPod?: boolean;
 }
 
-/** Labels and annotations of a template, which are called as if they were its own fields. */
+/** Validates labels and annotations of a template, whose errors name them like fields of its own. */
 export function templateMetadata(template: Field): void {
   const { labels, annotations } = template.at("metadata").fields;
   validateLabels(template.at("labels").with(labels));
@@ -81,7 +81,7 @@ function address(field: Field): void {
   if (problem !== undefined) field.invalid(problem, field.text);
 }
 
-/** The fields that are a value each. */
+/** Validates the fields with a single value. */
 function scalars(spec: Field): void {
   const [account, node] = [spec.at("serviceAccountName"), spec.at("nodeName")];
   if (account.text !== "") account.matches(dnsSubdomain);
@@ -268,7 +268,7 @@ function fileVolumes(spec: Field): void {
   }
 }
 
-/** What holds for pods and not for templates. */
+/** Validates what applies to pods and not to templates. */
 export function podOnly(spec: Field): void {
   if (spec.at("serviceAccountName").text === "") {
     for (const volume of spec.at("volumes").items) {

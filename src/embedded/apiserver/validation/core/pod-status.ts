@@ -1,4 +1,4 @@
-/** Rules of a pod's status. */
+/** Validates a pod's status. */
 import type { Fields } from "../../hooks.ts";
 import { addressProblem, isAddress } from "../addresses.ts";
 import type { Field } from "../field.ts";
@@ -79,7 +79,7 @@ function conditions(list: Field): void {
   }
 }
 
-/** What has ended stays so, unless the pod's policy starts it anew. */
+/** A terminated container stays terminated, unless the restart policy restarts it. */
 function states(status: Field, { old, before }: { readonly old: Fields; readonly before: Fields }): void {
   const policy = inner(old, "spec")["restartPolicy"];
   for (const list of lists) {

@@ -1,4 +1,4 @@
-/** Rules of probes and of the hooks of a container's life. */
+/** Validates probes and lifecycle hooks of containers. */
 import type { Field } from "../field.ts";
 import { httpHeaderName, portName } from "../formats.ts";
 
@@ -28,7 +28,7 @@ export function lifecycle(field: Field, gracePeriod: number | undefined): void {
 
 interface HandlerOptions {
   readonly kinds: readonly string[];
-  /** Seconds. */
+  /** The grace period in seconds. */
   readonly gracePeriod: number | undefined;
 }
 
@@ -63,7 +63,7 @@ function handler(field: Field, { kinds, gracePeriod }: HandlerOptions): void {
   for (const kind of given.slice(1)) field.at(kind).forbidden("may not specify more than 1 handler type");
 }
 
-/** A number or the name of a port. */
+/** Validates a port's number or name. */
 export function port(field: Field): void {
   if (typeof field.value === "string") field.matches(portName);
   else field.inRange(1, 65535);

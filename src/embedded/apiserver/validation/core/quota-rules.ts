@@ -1,4 +1,4 @@
-/** Rules of ResourceQuotas. */
+/** Validates ResourceQuotas. */
 import type { Field } from "../field.ts";
 import { inner } from "../fill.ts";
 import { qualifiedName } from "../formats.ts";
@@ -18,7 +18,7 @@ const scopes = [
   "VolumeAttributesClass",
 ];
 
-/** What may be counted. */
+/** Validates the name of a counted resource. */
 function quotaName(entry: Field, name: string): void {
   const field = entry.with(name);
   const isNamed = field.matches(qualifiedName);

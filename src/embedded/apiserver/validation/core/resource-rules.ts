@@ -1,4 +1,4 @@
-/** Rules of what containers and pods need of a node. */
+/** Validates the resource requirements of containers and pods. */
 import type { Field } from "../field.ts";
 import { dnsLabel, qualifiedName } from "../formats.ts";
 import { isNegative, quantityOrder } from "../quantities.ts";
@@ -15,12 +15,12 @@ export function isStandardResource(name: string): boolean {
   return standard.test(name) || ofQuotas.test(name);
 }
 
-/** What a quota may count besides what is qualified. */
+/** Whether a quota may count an unqualified name. */
 export function isQuotaResource(name: string): boolean {
   return ofQuotas.test(name) || standard.test(name);
 }
 
-/** What a container may ask for. */
+/** Validates the name of a resource that a container requests. */
 export function containerResourceName(entry: Field): void {
   const isNamed = entry.matches(qualifiedName);
   const { text } = entry;
@@ -40,14 +40,14 @@ export function isExtended(name: string): boolean {
   return !isNative(name) && !name.startsWith("requests.") && qualifiedName(`requests.${name}`).length === 0;
 }
 
-/** More than whole numbers of what comes in pieces. */
+/** Whether limits may exceed requests. */
 function isOvercommitable(name: string): boolean {
   return isNative(name) && !name.startsWith("hugepages-");
 }
 
 function resourceQuantity(entry: Field, name: string): void {
   if (isNegative(entry.value)) entry.invalid("must be greater than or equal to 0", String(entry.value));
-  // A canonical quantity has such a suffix only where there is a fraction.
+  // A canonical quantity has such a suffix only if it is not a whole number.
   if ((counted.test(name) || isExtended(name)) && /[mun]$/.test(String(entry.value)))
     entry.invalid("must be an integer", String(entry.value));
 }
@@ -58,7 +58,7 @@ export function resources(field: Field, claimNames: ReadonlySet<string>): void {
   claims(field.at("claims"), claimNames);
 }
 
-/** Limits and requests of a container or of a pod. */
+/** Validates the limits and requests of a container or pod. */
 export function requirements(field: Field, nameRule: (entry: Field) => void): void {
   const [limits, requests] = [field.at("limits"), field.at("requests")];
   let [hasBasic, hasPages] = [false, false];

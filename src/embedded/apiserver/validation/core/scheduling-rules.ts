@@ -1,4 +1,4 @@
-/** Rules of where pods may run: tolerations and how they are spread. */
+/** Validates tolerations and topology spread constraints. */
 import type { Field } from "../field.ts";
 import { labelValue, qualifiedName } from "../formats.ts";
 import { labelSelector } from "../selector-rules.ts";
@@ -60,7 +60,7 @@ export function spread(list: Field): void {
   }
 }
 
-/** Keys whose values of the pod itself are part of the selector. */
+/** Validates keys whose values come from the pod's own labels. */
 export function labelKeys(term: Field): void {
   const selector = term.at("labelSelector");
   for (const name of ["matchLabelKeys", "mismatchLabelKeys"]) {

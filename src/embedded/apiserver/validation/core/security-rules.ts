@@ -1,4 +1,4 @@
-/** Rules of the security contexts of pods and containers. */
+/** Validates the security contexts of pods and containers. */
 import type { Field } from "../field.ts";
 import { dnsSubdomain } from "../formats.ts";
 import { descending } from "./volume-sources.ts";
@@ -34,7 +34,7 @@ export function securityContext(context: Field, { hostUsers }: { readonly hostUs
   appArmor(context.at("appArmorProfile"));
 }
 
-/** As Go writes the struct it has inside. */
+/** Shows the struct in the server's internal form. */
 function shown(context: Field): object {
   const value = (name: string): unknown => context.fields[name] ?? null;
   const capabilities = context.at("capabilities");

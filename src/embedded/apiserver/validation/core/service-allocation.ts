@@ -1,4 +1,4 @@
-/** The addresses and ports of services: those that are asked for and those that are free. */
+/** Allocates the addresses and ports of services, requested ones and free ones. */
 import { type FieldError, goQuoted } from "../../field-error.ts";
 import type { Fields, KubeObject, WriteContext } from "../../hooks.ts";
 import { internalError, invalid, type StatusError } from "../../status.ts";
@@ -7,16 +7,16 @@ import { initFamilies } from "./service-families.ts";
 
 const [firstNodePort, lastNodePort] = [30_000, 32_767];
 const validPorts = `The range of valid ports is ${firstNodePort}-${lastNodePort}`;
-/** The range of addresses as the real server is started with it: 10.96.0.0/16. */
+/** The real server starts with the address range 10.96.0.0/16. */
 const prefix = "10.96";
 const range = /^10\.96\.\d{1,3}\.\d{1,3}$/;
-/** Nothing is allocated on a dry run. */
+/** A dry run allocates nothing. */
 const triedAddress = `${prefix}.0.0`;
 
 /**
- * Gives a service its addresses and ports, before anything else about it is looked at.
+ * Allocates addresses and ports of a service, before anything else of it is validated.
  *
- * @throws StatusError 422 for what cannot be had
+ * @throws StatusError 422 when one is not available
  */
 export function allocate(service: KubeObject, old: KubeObject | undefined, { reader, dryRun }: WriteContext): void {
   const spec = inner(service, "spec");
@@ -75,7 +75,7 @@ function freeAddress(held: ReadonlySet<string>): string {
   }
 }
 
-/** Whether ports of nodes are given to a service that names none. */
+/** Whether a service gets node ports that it does not name. */
 export function needsPorts(spec: Fields): boolean {
   return (
     spec["type"] === "NodePort" || (spec["type"] === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false)
@@ -90,7 +90,7 @@ function ports(spec: Fields, before: Fields | undefined, { others, dryRun, refus
   let tried = lastNodePort + 2;
   for (const [index, port] of each(spec, "ports").entries()) {
     if (!port["nodePort"] && !needsPorts(spec)) continue;
-    // Ports of one number and two protocols share the port of the node.
+    // Ports with the same number and different protocols share a node port.
     if (!port["nodePort"] && before === undefined) port["nodePort"] = byPort.get(port["port"]) ?? asked(spec, port);
     const node = port["nodePort"];
     if (node) {
@@ -105,7 +105,7 @@ function ports(spec: Fields, before: Fields | undefined, { others, dryRun, refus
   }
 }
 
-/** The port of the node that is asked for by another port of the same number. */
+/** Returns the node port that another port with the same number requests. */
 function asked(spec: Fields, { port }: Fields): unknown {
   return each(spec, "ports").find((one) => one["port"] === port && one["nodePort"])?.["nodePort"];
 }
@@ -116,7 +116,7 @@ function portProblem(port: unknown, taken: ReadonlySet<unknown>, dryRun: boolean
   return taken.has(port) ? "provided port is already allocated" : undefined;
 }
 
-/** The balancer asks each node whether it has a pod. */
+/** Whether the load balancer checks each node for a pod of the service. */
 export function needsHealthPort(spec: Fields): boolean {
   return spec["type"] === "LoadBalancer" && spec["externalTrafficPolicy"] === "Local";
 }

@@ -1,4 +1,4 @@
-/** The families of addresses that a service has, in a cluster that has addresses of IPv4 only. */
+/** Determines the IP families of a service, in a cluster that has only IPv4 addresses. */
 import { isIP } from "node:net";
 import type { FieldError } from "../../field-error.ts";
 import type { Fields } from "../../hooks.ts";
@@ -6,7 +6,7 @@ import { has } from "../fill.ts";
 import { Field } from "../field.ts";
 import { clusterAddresses } from "./service-rules.ts";
 
-/** Fills in what a service leaves open. @returns what is wrong with what it says */
+/** Completes the fields of a service. @returns the errors of those that it has */
 export function initFamilies(spec: Fields, old: Fields | undefined): FieldError[] {
   if (spec["type"] === "ExternalName" || (old !== undefined && isStillPreferring(spec, old))) return [];
   const isSelectorless = spec["clusterIP"] === "None" && Object.keys(spec["selector"] ?? {}).length === 0;
@@ -61,7 +61,7 @@ function isSame(spec: Fields, old: Fields, name: string): boolean {
   return Bun.deepEquals(listOf(spec, name), listOf(old, name));
 }
 
-/** One family is what a service comes down to when it asks for that, and only then. */
+/** Reduces a service to one family when it asks for that, and only then. */
 function followPolicy(spec: Fields, old: Fields, policy: Field): void {
   for (const [name, what] of [
     ["clusterIPs", "the secondary cluster IP"],

@@ -1,4 +1,4 @@
-/** Services: their addresses and ports, and the rules of them. @see https://kubernetes.io/docs/concepts/services-networking/service/ */
+/** Prepares and validates services. @see https://kubernetes.io/docs/concepts/services-networking/service/ */
 import type { Fields } from "../../hooks.ts";
 import { each, inner } from "../fill.ts";
 import type { Rules } from "../rules.ts";
@@ -22,7 +22,7 @@ export const service: Rules = {
   },
 };
 
-/** What was allocated stays, unless the new type has no use for it. */
+/** Keeps allocated values unless the new type does not use them. */
 function keepAllocated(next: Fields, old: Fields): void {
   if (old["type"] === "ExternalName") return;
   if (next["clusterIP"] !== old["clusterIP"] && Bun.deepEquals(next["clusterIPs"], old["clusterIPs"])) {
@@ -56,7 +56,7 @@ function keepAllocated(next: Fields, old: Fields): void {
   if (isOutside(old) && !isOutside(next) && isSame("externalTrafficPolicy")) delete next["externalTrafficPolicy"];
 }
 
-/** Reachable from outside the cluster. */
+/** Whether the service is reachable from outside of the cluster. */
 function isOutside(spec: Fields): boolean {
   const { type } = spec;
   return (

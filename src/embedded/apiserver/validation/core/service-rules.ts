@@ -1,4 +1,4 @@
-/** Rules of services. @see https://kubernetes.io/docs/concepts/services-networking/service/ */
+/** Validates services. @see https://kubernetes.io/docs/concepts/services-networking/service/ */
 import { isIP } from "node:net";
 import type { Fields } from "../../hooks.ts";
 import { addressProblem, isAddress, rangeProblem, unreachable } from "../addresses.ts";
@@ -87,7 +87,7 @@ function affinity(spec: Field): void {
 
 const families = ["IPv4", "IPv6"];
 
-/** The rules of addresses and their families. */
+/** Validates addresses and their families. */
 export function clusterAddresses(spec: Field, isHeadless: boolean): void {
   if (spec.at("type").text === "ExternalName") return;
   const [address, list] = [spec.at("clusterIP"), spec.at("clusterIPs")];
@@ -163,7 +163,7 @@ function rangeOf(field: Field, range: string): void {
 
 const sourceRanges = "service.beta.kubernetes.io/load-balancer-source-ranges";
 
-/** The ranges as an annotation, which is not looked at beside the field. */
+/** Validates the ranges in an annotation, which is ignored if the field is set. */
 function annotatedRanges(object: Field, old: Fields | undefined): void {
   const annotation = object.at("metadata").at("annotations").key(sourceRanges);
   if (annotation.value === undefined || !object.at("spec").at("loadBalancerSourceRanges").empty) return;

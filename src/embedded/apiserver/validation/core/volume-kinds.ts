@@ -1,4 +1,4 @@
-/** Rules of persistent volumes and of claims on them. */
+/** Validates persistent volumes and claims. */
 import { persistentSources } from "../../schema/internal-form.ts";
 import type { Fields } from "../../hooks.ts";
 import { claimSpec, modesOf } from "./claim-rules.ts";
@@ -75,7 +75,7 @@ function volumeUpdate(object: Field, old: Fields, { write: { row } }: RuleContex
     spec.at("volumeAttributesClassName").forbidden("update from non-nil value to nil is forbidden");
 }
 
-/** Kinds of volumes that are mounted with options. */
+/** The kinds of volumes that are mounted with options. */
 const mounted =
   "gcePersistentDisk awsElasticBlockStore glusterfs nfs rbd quobyte iscsi cinder cephfs azureFile vsphereVolume azureDisk photonPersistentDisk".split(
     " ",
@@ -105,7 +105,7 @@ const volume: Rules = {
   },
 };
 
-/** Any other source was left out silently before claims could have one. */
+/** Whether the source is one that was always allowed; any other one used to be dropped silently. */
 function isOldSource(source: Fields): boolean {
   const group = source["apiGroup"] ?? "";
   return (
@@ -114,7 +114,7 @@ function isOldSource(source: Fields): boolean {
   );
 }
 
-/** The two fields for a source hold the same, unless both are given. */
+/** Copies a source to the other one of its two fields, unless both are set. */
 function sameSources(spec: Fields, before: Fields): void {
   if (inner(spec, "dataSourceRef")["namespace"] && before["dataSourceRef"] === undefined) delete spec["dataSourceRef"];
   const [source, reference] = [spec["dataSource"], spec["dataSourceRef"]];
@@ -132,7 +132,7 @@ function sameSources(spec: Fields, before: Fields): void {
 
 const classAnnotation = "volume.beta.kubernetes.io/storage-class";
 
-/** A class that an annotation names may move to the field and nowhere else. */
+/** A class in an annotation may only move to the field. */
 function classMoves(object: Field, old: Fields): void {
   const before = inner(inner(old, "metadata"), "annotations")[classAnnotation];
   const annotation = object.at("metadata").at("annotations").at(classAnnotation);

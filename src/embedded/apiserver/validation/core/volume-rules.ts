@@ -1,4 +1,4 @@
-/** Rules of the volumes of pods. */
+/** Validates the volumes of pods. */
 import { claimTemplate } from "./claim-rules.ts";
 import { signerName } from "../certificates/signer-name.ts";
 import { fieldReference, resourceReference } from "./env-rules.ts";
@@ -10,17 +10,17 @@ import { notReserved, simpleSources } from "./volume-sources.ts";
 
 export interface PodVolumes {
   readonly names: Set<string>;
-  /** Those that may be used as block devices. */
+  /** The volumes that may be used as block devices. */
   readonly claims: Set<string>;
 }
 
 export interface VolumesOf {
-  /** `""` for templates. */
+  /** The pod's name; `""` for templates. */
   readonly podName: string;
   readonly isPod: boolean;
 }
 
-/** @returns the names that containers may mount */
+/** Validates volumes. @returns the names that containers may mount */
 export function volumes(list: Field, of: VolumesOf): PodVolumes {
   const [names, claims] = [new Set<string>(), new Set<string>()];
   const made = new Set(
@@ -47,7 +47,7 @@ export function volumes(list: Field, of: VolumesOf): PodVolumes {
 
 const podFields = ["metadata.name", "metadata.namespace", "metadata.labels", "metadata.annotations", "metadata.uid"];
 
-/** In the order of the server; some are named differently when they are one too many. */
+/** The sources in the server's order; some have another name in the error about a surplus source. */
 const order = [
   "emptyDir",
   "hostPath",
@@ -168,7 +168,7 @@ function keyToPath(item: Field): void {
   mode(item.at("mode"));
 }
 
-/** The place of an item's errors is that of the list's owner. */
+/** Validates an item; its errors have the path of the list's owner. */
 function downward(item: Field, place: Field): void {
   const at = (name: string): Field => place.at(name).with(item.fields[name]);
   at("path").require();

@@ -1,10 +1,10 @@
-/** Rules of where volumes come from: those of pods, some of persistent volumes too. */
+/** Validates volume sources of pods, some of which persistent volumes have too. */
 import type { Field } from "../field.ts";
 import { dnsLabel, dnsSubdomain } from "../formats.ts";
 
 export type SourceRule = (source: Field) => void;
 
-/** Fields that must not be empty. */
+/** Requires that these fields are not empty. */
 function needs(...names: readonly string[]): SourceRule {
   return (source) => {
     for (const name of names) source.at(name).require();
@@ -34,13 +34,13 @@ export function backsteps(path: Field): void {
   if (path.text.split("/").includes("..")) path.invalid("must not contain '..'", path.text);
 }
 
-/** A path below the place it is mounted at. */
+/** Requires a relative path that stays below its mount point. */
 export function descending(path: Field): void {
   if (path.text.startsWith("/")) path.invalid("must be a relative path", path.text);
   backsteps(path);
 }
 
-/** The same, of a name that is not reserved. */
+/** Requires the same, and a name that is not reserved. */
 export function notReserved(path: Field): void {
   descending(path);
   if (path.text.startsWith("..") && !path.text.startsWith("../")) path.invalid("must not start with '..'", path.text);
@@ -100,7 +100,7 @@ function azureDisk(source: Field): void {
     uri.oneOf(["https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"]);
 }
 
-/** Of a driver that may be any program. */
+/** Validates a driver, which may be any program. */
 export function flexVolume(source: Field): void {
   source.at("driver").require();
   for (const name of source.at("options").keys) {
@@ -143,7 +143,7 @@ function iscsi(source: Field): void {
   if (own.present) initiator(source.at("initiatorname").with(own.value));
 }
 
-/** By the name of the source, in the order in which the server looks at them. */
+/** The rules by the name of the source, in the order in which the server checks them. */
 export const simpleSources: Readonly<Record<string, SourceRule>> = {
   hostPath,
   gitRepo: (source) => {

@@ -1,4 +1,4 @@
-/** Rules of endpoint slices. */
+/** Validates endpoint slices. */
 import { isIP } from "node:net";
 import type { KubeObject } from "../../hooks.ts";
 import { canonical } from "../../warnings/addresses.ts";
@@ -9,7 +9,7 @@ import { validateLabels } from "../metadata.ts";
 
 const [mostEndpoints, mostAddresses, mostPorts, mostTopology, mostHints] = [1000, 100, 20_000, 16, 8];
 
-/** @param old what it was; endpoints that stay as they are are not looked at again */
+/** Validates a slice. @param old the slice before; unchanged endpoints are not validated again */
 export function endpointSlice(object: Field, old: KubeObject | undefined): void {
   const type = object.at("addressType");
   if (type.text === "") type.required();

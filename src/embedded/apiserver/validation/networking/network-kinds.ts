@@ -1,4 +1,4 @@
-/** Rules of networking and of discovery. */
+/** Validates kinds of networking and discovery. */
 import { isIP } from "node:net";
 import { addressProblem, isCidr, isStrictSubset, notAnAddress, notARange, rangeProblem } from "../addresses.ts";
 import { endpointSlice } from "../discovery/endpoint-slices.ts";

@@ -1,4 +1,4 @@
-/** Rules of roles, bindings and certificate requests. */
+/** Validates roles, bindings and certificate requests. */
 import { certificateRequest } from "../certificates/certificate-requests.ts";
 import type { Field } from "../field.ts";
 import { dnsSubdomain, pathSegment } from "../formats.ts";

@@ -1,4 +1,4 @@
-/** Rules of resource slices: the devices that a driver offers. */
+/** Validates resource slices, which list the devices of a driver. */
 import type { Fields } from "../../hooks.ts";
 import type { Field } from "../field.ts";
 import { each, inner } from "../fill.ts";
@@ -34,7 +34,7 @@ export const slice: Rules = {
   },
 };
 
-/** Features that are off. */
+/** Removes fields of disabled features. */
 function dropLists(spec: Fields): void {
   for (const one of each(spec, "devices")) {
     delete one["nodeAllocatableResourceMappings"];
@@ -62,7 +62,7 @@ function pool(field: Field): void {
   if (generation.number < 0) generation.invalid("must be greater than or equal to zero");
 }
 
-/** Where devices are: the fields that say so. */
+/** Returns the fields that say where devices are. */
 function places(field: Field, whenEmpty: string): string[] {
   const given: string[] = [];
   const [node, selector] = [field.at("nodeName"), field.at("nodeSelector")];

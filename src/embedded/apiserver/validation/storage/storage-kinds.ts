@@ -1,4 +1,4 @@
-/** Rules of storage. */
+/** Validates kinds of storage. */
 import type { Field } from "../field.ts";
 import { inner } from "../fill.ts";
 import { dnsSubdomain, qualifiedName } from "../formats.ts";
@@ -13,7 +13,7 @@ function provisioner(field: Field): void {
 }
 
 function topologies(terms: Field): void {
-  // The real server compares each with as many empty terms as there are terms, too.
+  // The real server also compares each term with as many empty ones as there are terms.
   const seen = terms.items.map(() => "");
   for (const term of terms.items) {
     topologySelectorTerm(term);
@@ -23,7 +23,7 @@ function topologies(terms: Field): void {
   }
 }
 
-/** Keys and their values, whatever their order. */
+/** Returns keys and their values in a canonical order. */
 function topologyText(term: Field): string {
   const byKey = new Map<string, Set<string>>();
   for (const expression of term.at("matchLabelExpressions").items) {
@@ -141,7 +141,7 @@ export const storageKinds: RuleTable = {
     },
   },
   "storage.k8s.io/CSIDriver": {
-    // A feature that is off.
+    // The feature is disabled.
     prepare: (object) => void delete inner(object, "spec")["preventPodSchedulingIfMissing"],
     prepareUpdate: (next) => void delete inner(next, "spec")["preventPodSchedulingIfMissing"],
     check: (object) => csiDriver(object),

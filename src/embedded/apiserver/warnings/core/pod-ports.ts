@@ -1,9 +1,9 @@
-/** Ports of the containers of a pod that collide, or seem to. */
+/** Warns of container ports that collide, or seem to. */
 import { goQuoted } from "../../field-error.ts";
 import type { Fields } from "../../hooks.ts";
 import { each } from "../../validation/fill.ts";
 
-/** A container and where it is. */
+/** A container and its path. */
 export interface PlacedContainer {
   readonly container: Fields;
   readonly path: string;
@@ -15,7 +15,7 @@ interface PlacedPort {
   readonly hostPort: number;
 }
 
-/** Of all containers together, in their order. */
+/** Returns the warnings of all containers, in their order. */
 export function portWarnings(containers: readonly PlacedContainer[]): string[] {
   return [...collisions(containers), ...repeatedNames(containers)];
 }

@@ -1,4 +1,4 @@
-/** What is allowed in pods and still a mistake: told in `Warning` headers. */
+/** Warns of likely mistakes in pods that are allowed, in `Warning` headers. */
 import { goQuoted } from "../../field-error.ts";
 import type { Fields } from "../../hooks.ts";
 import { formatQuantity, parseQuantity } from "../../schema/quantity.ts";
@@ -27,17 +27,17 @@ const volumes: Readonly<Record<string, string>> = {
   rbd: "deprecated in v1.28, non-functional in v1.31+",
 };
 
-/** How volumes are called where they are not called as in JSON. */
+/** The names of volume sources in messages, where they differ from the JSON names. */
 const shownNames: Readonly<Record<string, string>> = { storageos: "storageOS" };
 
 export interface PodOf {
   readonly metadata: Fields;
   readonly spec: Fields;
-  /** Where the pod is in the object; `""` when it is the object. */
+  /** The path of the pod in the object; `""` when it is the object. */
   readonly path: string;
 }
 
-/** The warnings of a pod, or of the template of one. */
+/** Returns the warnings of a pod or of a pod template. */
 export function podWarnings({ metadata, spec, path }: PodOf): string[] {
   const before = path === "" ? "" : `${path}.`;
   const at = `${before}spec`;
@@ -118,7 +118,7 @@ function driverWarnings(volume: Fields, path: string): string[] {
   });
 }
 
-/** The warnings of the spec of a claim. */
+/** Returns the warnings of a claim's spec. */
 export function claimWarnings(spec: Fields, path: string): string[] {
   return ["requests", "limits"].flatMap((list) => {
     const { storage } = inner(inner(spec, "resources"), list);
@@ -126,7 +126,7 @@ export function claimWarnings(spec: Fields, path: string): string[] {
   });
 }
 
-/** Bytes are whole. */
+/** Warns of fractions of bytes. */
 function fractions(amounts: Fields, path: string): string[] {
   return ["memory", "ephemeral-storage", "storage"].flatMap((name) => {
     const quantity = amounts[name] === undefined ? undefined : parseQuantity(String(amounts[name]));
@@ -140,7 +140,7 @@ function fractions(amounts: Fields, path: string): string[] {
 function isWhole(text: string): boolean {
   const quantity = parseQuantity(text);
   if (quantity instanceof Error) return true;
-  // Thousandths are what is looked at, rounded up.
+  // The comparison uses thousandths, rounded up.
   const thousandths = (quantity.nanos + 999_999n) / 1_000_000n;
   return thousandths % 1000n === 0n;
 }
@@ -177,7 +177,7 @@ function profileWarnings({ metadata, spec, path }: PodOf, containers: readonly P
     const name = String(container["name"]);
     if (!has(context, "seccompProfile")) say(`container.seccomp.security.alpha.kubernetes.io/${name}`, seccomp);
     const annotation = `container.apparmor.security.beta.kubernetes.io/${name}`;
-    // Of a pod itself the annotation becomes the field.
+    // In a pod itself the annotation is copied to the field.
     if (path !== "" && !has(context, "appArmorProfile")) {
       const profile = profileOf(String(found[annotation]));
       const isSame = has(own, "appArmorProfile") && Bun.deepEquals(own["appArmorProfile"], profile);
@@ -192,7 +192,7 @@ function profileWarnings({ metadata, spec, path }: PodOf, containers: readonly P
   return warnings;
 }
 
-/** The profile of AppArmor that an annotation stands for; `undefined` for none. */
+/** Returns the AppArmor profile that an annotation stands for; `undefined` for none. */
 export function profileOf(annotation: string): Fields | undefined {
   if (annotation === "unconfined") return { type: "Unconfined" };
   if (annotation === "runtime/default") return { type: "RuntimeDefault" };

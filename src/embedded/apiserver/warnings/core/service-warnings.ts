@@ -1,4 +1,4 @@
-/** What services say and nobody heeds, or soon will not. */
+/** Warns of fields of services that have no effect, or soon will have none. */
 import { goQuoted } from "../../field-error.ts";
 import type { KubeObject } from "../../hooks.ts";
 import { inner } from "../../validation/fill.ts";

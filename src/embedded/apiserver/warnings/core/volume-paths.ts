@@ -1,4 +1,4 @@
-/** Files of one volume that come to lie on one another. */
+/** Warns of files in a volume that overwrite each other. */
 import type { Fields } from "../../hooks.ts";
 import { each, has, inner } from "../../validation/fill.ts";
 
@@ -7,7 +7,7 @@ interface Path {
   readonly source: string;
 }
 
-/** What lies upon what in a volume. */
+/** Returns the warnings of overlapping paths in a volume. */
 export function volumeWarnings(volume: Fields): string[] {
   const name = JSON.stringify(volume["name"]);
   const listed = (kind: string, source: Fields): string[] =>
