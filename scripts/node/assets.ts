@@ -23,10 +23,8 @@ const KUBERNETES = [
   "forward",
 ];
 /** Only unpacked, never installed: nft for kube-proxy, seccomp for runc, and a shell for pods. */
-const DEBIAN = [
-  ...["nftables", "libnftables1", "libnftnl11", "libmnl0", "libjansson4", "libxtables12", "libedit2", "libbsd0"],
-  ...["libmd0", "libgmp10", "busybox-static", "libseccomp-dev"],
-];
+const DEBIAN =
+  "nftables libnftables1 libnftnl11 libmnl0 libjansson4 libxtables12 libedit2 libbsd0 libmd0 libgmp10 busybox-static libseccomp-dev";
 const CONTAINERD = "github.com/containerd/containerd/v2/cmd";
 const CNI = "github.com/containernetworking/plugins/plugins";
 
@@ -93,10 +91,10 @@ async function build(into: string): Promise<void> {
 }
 
 async function unpackDebian(into: string): Promise<void> {
-  const { code, stderr } = await outputOf("apt-get", ["download", ...DEBIAN], { cwd: join(into, "debian") });
+  const { code, stderr } = await outputOf("apt-get", ["download", ...DEBIAN.split(" ")], { cwd: join(into, "debian") });
   if (code !== 0) {
     throw new Unavailable(
-      `apt-get cannot download ${DEBIAN[0]} and others (run apt-get update first): ${stderr.trim().split("\n").at(-1) ?? ""}`,
+      `apt-get cannot download ${DEBIAN} (run apt-get update first): ${stderr.trim().split("\n").at(-1) ?? ""}`,
     );
   }
   for (const file of await readdir(join(into, "debian"))) {
