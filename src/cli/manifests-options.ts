@@ -11,8 +11,6 @@ const options = [
     choices: ["crds", "rbac", "webhooks", "deploy"],
     describe: "crds, rbac, webhooks or deploy",
   },
-  controllersOption,
-  { ...namespaceOption, describe: "Namespace to work in; repeatable; a Role in each instead of a ClusterRole" },
   {
     name: "service-account",
     type: "string",
@@ -60,8 +58,6 @@ const options = [
     type: "string",
     describe: "deploy and rbac: divide the keys among so many replicas, or auto for all, instead of electing a leader",
   },
-  webhookHostOption,
-  { ...webhookServiceOption, describe: `${webhookServiceOption.describe}; that of --service-account when left out` },
   {
     name: "inject-ca-from",
     type: "string",
@@ -101,9 +97,20 @@ const options = [
   },
 ] as const;
 
-export const manifestsOptions: readonly Option[] = options;
+export const manifestsOptions: readonly Option[] = [
+  controllersOption,
+  { ...namespaceOption, describe: "Namespace to work in; repeatable; a Role in each instead of a ClusterRole" },
+  ...options,
+  webhookHostOption,
+  { ...webhookServiceOption, describe: `${webhookServiceOption.describe}; that of --service-account when left out` },
+];
 
-export type ManifestsValues = ValuesOf<typeof options>;
+export interface ManifestsValues extends ValuesOf<typeof options> {
+  readonly controllers: readonly string[];
+  readonly namespace: readonly string[] | undefined;
+  readonly "webhook-host": string | undefined;
+  readonly "webhook-service": string | undefined;
+}
 
 /** What a command with {@link manifestsOptions} was given. */
 export function manifestsValues(given: object): ManifestsValues {
