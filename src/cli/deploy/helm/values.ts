@@ -4,7 +4,7 @@ import type { DeployPlan } from "../deploy-plan.ts";
 import { resourcesOf } from "../deployment.ts";
 
 /** The parts of an image's name. @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
-export function imageParts(image: string): {
+function imageParts(image: string): {
   readonly repository: string;
   readonly tag: string;
   readonly digest: string;
