@@ -11,7 +11,8 @@ import { definitionsOf } from "../module/module-definitions.ts";
 import { createLog } from "../observe/log.ts";
 import { ConfigMap } from "../resource/builtin/core.ts";
 import { defineResource } from "../resource/define.ts";
-import { Manager, type ManagerOptions } from "./manager.ts";
+import { Manager } from "./manager.ts";
+import type { ManagerOptions } from "./manager-options.ts";
 
 const Box = defineResource({
   group: "demo.dev",
@@ -20,8 +21,6 @@ const Box = defineResource({
   spec: z.object({ size: z.int().default(1) }),
 });
 const BOXES = "/apis/demo.dev/v1/namespaces/default/boxes";
-
-type Options = Parameters<typeof defineController>[0];
 
 /** A manager on an API server of its own. */
 async function setUp(options: Partial<ManagerOptions> = {}) {
@@ -99,7 +98,7 @@ function boxes(done: string[], more: object = {}) {
       done.push(`finalize ${metadata.name}`);
     },
     ...more,
-  } as Options);
+  });
 }
 
 test("a module that owns finalizers drains when it is removed: it finalizes what is deleted, and ends when nothing is left", async () => {

@@ -313,7 +313,7 @@ export class ModuleRegistry {
 
   /** Modules that drain end as far as new controllers succeed theirs. */
   async #succeed(controllers: ModuleDefinitions["controllers"]): Promise<void> {
-    for (const running of [...this.#running.values()]) {
+    for (const running of this.#running.values()) {
       if (running.draining === undefined) continue;
       const { drain } = running.draining;
       await drain.handOver(controllers, { grace: this.#grace });

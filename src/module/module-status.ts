@@ -19,7 +19,7 @@ export interface ModuleStatus {
   readonly left?: number | undefined;
 }
 
-export interface StatusInput {
+interface StatusInput {
   readonly name: string;
   readonly file: string;
   readonly controllers: readonly Pick<RunningController, "name" | "state" | "hasSynced" | "stuck">[];
@@ -81,7 +81,7 @@ export function statusesOf({ running, postponed, broken }: KnownModules): readon
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-export function statusOf(input: StatusInput): ModuleStatus {
+function statusOf(input: StatusInput): ModuleStatus {
   const { name, file, controllers, errors, broken, postponed, failure, draining } = input;
   const withState = (kind: string) => controllers.find(({ state }) => state.kind === kind);
   const unavailable = withState("unavailable");
