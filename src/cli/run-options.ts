@@ -40,13 +40,6 @@ const options = [
     describe: "Time at the end in which everything goes on and /readyz fails, so that no more requests are sent here",
   },
   {
-    name: "force-removal",
-    type: "boolean",
-    default: false,
-    describe:
-      "With --watch: end a module whose file goes at once, although objects carry its finalizers and would hang",
-  },
-  {
     name: "concurrency",
     type: "number",
     describe: "Runs in parallel for controllers that do not say; 4 when left out",
@@ -60,6 +53,12 @@ const options = [
     name: "kube-api-burst",
     type: "number",
     describe: "Requests at once within --kube-api-qps; twice as many when left out",
+  },
+  {
+    name: "error-budget",
+    type: "boolean",
+    default: true,
+    describe: "Slow and suspend controllers whose runs all fail; a new version of the module, or SIGUSR2, resumes them",
   },
   {
     name: "strict",
@@ -88,8 +87,8 @@ export interface RunValues extends ElectionValues, MetricsValues, WebhookValues 
   readonly concurrency: number | undefined;
   readonly "kube-api-qps": number | undefined;
   readonly "kube-api-burst": number | undefined;
+  readonly "error-budget": boolean;
   readonly strict: boolean;
-  readonly "force-removal": boolean;
 }
 
 /** What a command with {@link runOptions} was given. */

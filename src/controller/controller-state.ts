@@ -1,5 +1,6 @@
 /** What a controller is doing, as `/readyz?verbose` and the metrics show it. */
 import type { InformerLease } from "../cache/informer-registry.ts";
+import type { BudgetState } from "./error-budget.ts";
 
 /** Whether the controller runs, and if not, what it waits for. */
 export type ControllerState =
@@ -9,10 +10,29 @@ export type ControllerState =
   | { readonly kind: "waiting"; readonly message: string }
   /** A kind that it needs cannot be listed; it keeps trying. */
   | { readonly kind: "unavailable"; readonly message: string }
+  /** Its runs fail: only one at a time begins, or only a trial now and then. */
+  | { readonly kind: "slowed" | "suspended"; readonly message: string }
   | { readonly kind: "stopped"; readonly message?: undefined };
 
-/** Derives the state from the informers; the worst state decides. */
-export function stateOf(leases: readonly InformerLease[], working: boolean): ControllerState {
+export interface StateInput {
+  readonly leases: readonly InformerLease[];
+  /** Whether its runs may begin. */
+  readonly working: boolean;
+  /** Why it should have synced by now, and has not. */
+  readonly late: string | undefined;
+  readonly budget: BudgetState | undefined;
+}
+
+export const STOPPED: ControllerState = Object.freeze({ kind: "stopped" });
+
+/** The worst of what its informers, the time and its runs say. */
+export function stateOf({ leases, working, late, budget }: StateInput): ControllerState {
+  const state = ofInformers(leases, working);
+  if (late !== undefined && state.kind === "syncing") return { kind: "unavailable", message: late };
+  return state.kind === "running" && budget !== undefined && budget.kind !== "unlimited" ? budget : state;
+}
+
+function ofInformers(leases: readonly InformerLease[], working: boolean): ControllerState {
   let unavailable: ControllerState | undefined;
   for (const { informer, hasSynced } of leases) {
     const { state, resource } = informer;

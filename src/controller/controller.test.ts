@@ -45,6 +45,7 @@ async function setUp(
     onList?: ScriptedServer["onList"];
     leadership?: Leadership;
     reachability?: Reachability;
+    errorBudget?: true;
   } = {},
 ) {
   const { objects = ["a"], enqueue = (object) => [object] } = options;
@@ -83,6 +84,7 @@ async function setUp(
     namespaces: [],
     concurrency: undefined,
     warnUndeclared: false,
+    errorBudget: options.errorBudget,
   };
   const definition: KeyController = {
     name: "keys",
@@ -597,4 +599,70 @@ test("no run begins while a controller stops, also when its server comes back th
   await clock.advanceInTurns(0);
   await stopped;
   expect(ran).toEqual(["a", "slow"]);
+});
+
+test("a controller whose runs all fail is slowed, then suspended; what is new is tried first, and a success resumes it", async () => {
+  let runs: string[] = [];
+  let isMended = false;
+  const objects = Array.from({ length: 8 }, (_, index) => `old${index}`);
+  const { clock, controller, idle, change, metric } = await setUp(
+    async ({ name }) => {
+      runs.push(name);
+      if (!isMended) throw new Error(`${name} is not handled`);
+    },
+    { objects, errorBudget: true },
+  );
+  await idle();
+  /** Lets time pass in small steps, so that each run that may begin has ended before the next one. */
+  const pass = async (seconds: number) => {
+    for (let step = 0; step < seconds; step++) {
+      await clock.advanceInTurns(1_000);
+      await until(() => controller.queue.processing === 0);
+    }
+  };
+  await pass(2);
+  expect(controller.state).toEqual({
+    kind: "slowed",
+    message: expect.stringContaining("8 of the 8 keys that ran fail"),
+  });
+  runs = [];
+  await pass(30);
+  expect(runs.length).toBeLessThanOrEqual(31);
+  await pass(60);
+  expect(controller.state).toEqual({ kind: "suspended", message: expect.stringContaining("SIGUSR2") });
+  expect(await metric("binnacle_controller_suspensions_total")).toBe(1);
+  runs = [];
+  await pass(300);
+  expect(runs.length).toBeLessThanOrEqual(8);
+  isMended = true;
+  runs = [];
+  await change("fresh");
+  await until(() => controller.queue.depth > 8);
+  await pass(60);
+  expect(runs[0]).toBe("fresh");
+  await until(() => controller.state.kind === "running");
+  await idle();
+  expect(new Set(runs)).toEqual(new Set(["fresh", ...objects]));
+});
+
+test("a controller that is suspended is resumed when that is asked for", async () => {
+  let runs = 0;
+  const objects = Array.from({ length: 8 }, (_, index) => `old${index}`);
+  const { clock, controller } = await setUp(
+    async () => {
+      runs++;
+      throw new Error("no");
+    },
+    { objects, errorBudget: true },
+  );
+  await until(() => runs === 8);
+  for (let step = 0; step < 100 && controller.state.kind !== "suspended"; step++) {
+    await clock.advanceInTurns(1_000);
+    await until(() => controller.queue.processing === 0);
+  }
+  expect(controller.state.kind).toBe("suspended");
+  controller.resume();
+  expect(controller.state.kind).toBe("running");
+  runs = 0;
+  await until(() => runs >= 8);
 });

@@ -7,9 +7,7 @@
 import type { SlotSet } from "../cache/slots.ts";
 import { clientCore, KubeClient } from "../client/kube-client.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
-import { ObjectRun } from "../reconcile/object-run.ts";
 import type { ControllerEnvironment } from "../reconcile/run.ts";
-import { parseDuration } from "../resource/duration.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { Log } from "../observe/log.ts";
@@ -18,12 +16,10 @@ import { ControllerGate } from "./controller-gate.ts";
 import { ControllerShare } from "./controller-share.ts";
 import { controllerQueue } from "./controller-queue.ts";
 import { ReconcileExecutor } from "./reconcile-executor.ts";
-import { Retirement } from "./retirement.ts";
-import { type ControllerState, stateOf } from "./controller-state.ts";
+import { type ControllerState, stateOf, STOPPED } from "./controller-state.ts";
 import { type Declarations, declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
 import { LOW_PRIORITY, ownNewsOf } from "./event-mapping.ts";
-import type { Duty } from "./duty.ts";
 import { endRuns } from "./end-runs.ts";
 import { FailureReports } from "./failure-reports.ts";
 import { LateSync } from "./late-sync.ts";
@@ -51,7 +47,6 @@ class ControllerEngine implements RunningController {
   readonly name: string;
   readonly module: string;
   readonly queue: WorkQueue;
-  readonly finalizers: readonly string[];
   readonly #runtime: Runtime;
   /** Its lines name the module and the controller. */
   readonly #log: Log;
@@ -73,7 +68,6 @@ class ControllerEngine implements RunningController {
   #hasSynced = false;
   /** `undefined` until all else has been set up. */
   readonly #late: LateSync | undefined;
-  #retirement: Retirement | undefined;
   #working = false;
   /** Whether a term of leadership has begun before. */
   #hasLed = false;
@@ -86,7 +80,6 @@ class ControllerEngine implements RunningController {
     this.#invoke = options.invoke;
     this.name = declarations.name;
     this.module = options.module;
-    this.finalizers = declarations.finalizers;
     this.#gate = new ControllerGate(runtime.leadership);
     this.#log = runtime.log.with({ module: this.module, controller: this.name });
     this.#pending = new PendingEnqueues({ clock, log: this.#log });
@@ -147,6 +140,7 @@ class ControllerEngine implements RunningController {
 
     const reports = new FailureReports({ retry: controller.retry, declarations, clock });
     this.#workers = new Workers({
+      budget: runtime.errorBudget && { keys: () => this.#kinds.primary?.store.size, onChange: () => this.#changed() },
       queue: this.queue,
       concurrency,
       clock,
@@ -154,16 +148,14 @@ class ControllerEngine implements RunningController {
       metrics: controllerMetrics,
       tellRunsAt: runtime.logsRuns === true ? "info" : "debug",
       retryLimit: controller.retry?.limit ?? Infinity,
-      limit:
-        controller.timeout === undefined ? undefined : runLimit(parseDuration(controller.timeout, "timeout"), clock),
+      limit: runLimit(controller.timeout, clock),
       executor: this.#executor,
       onEnded: runtime.reportsFailures === false ? () => {} : (run, outcome) => reports.ended(run, outcome),
       turns: runtime.turns,
       mayWrite: () => this.#gate.refused === undefined,
-      onParked: (run, reason) => {
-        if (run instanceof ObjectRun) run.events.warning("ReconcileParked", reason);
-      },
+      onParked: (run, reason) => reports.parked(run, reason),
     });
+    this.#cleanup.use(this.#workers);
     this.#events = new ControllerEvents({
       controller: this.name,
       finalizers: declarations.finalizers,
@@ -186,7 +178,6 @@ class ControllerEngine implements RunningController {
     this.#cleanup.use(runtime.leadership.onChange((isLeader) => this.#onLeadership(isLeader)));
     if (this.#share !== undefined) this.#cleanup.use(runtime.shards!.join(this.#share));
     if (runtime.leadership.isLeader) this.#keySources();
-    if (runtime.pause !== undefined) this.#cleanup.use(runtime.pause.onChange(() => this.#openWorkers()));
     this.#cleanup.use(runtime.transport.reachability.onChange((reachable) => this.#onReachability(reachable)));
     this.#late = this.#cleanup.use(
       new LateSync(controller.syncTimeout, {
@@ -201,9 +192,9 @@ class ControllerEngine implements RunningController {
 
   get state(): ControllerState {
     if (this.#stopping.signal.aborted) return STOPPED;
-    const state = stateOf(this.#kinds.leases, this.#working);
-    const late = this.#late?.message;
-    return late !== undefined && state.kind === "syncing" ? { kind: "unavailable", message: late } : state;
+    const { leases } = this.#kinds;
+    const { budget } = this.#workers;
+    return stateOf({ leases, working: this.#working, late: this.#late?.message, budget });
   }
 
   get hasSynced(): boolean {
@@ -231,31 +222,12 @@ class ControllerEngine implements RunningController {
     this.#workers.leave(`controller '${this.name}' is stopping`);
   }
 
+  resume(): void {
+    this.#workers.resume();
+  }
+
   drained(): Promise<void> {
     return this.#workers.drained();
-  }
-
-  reconcileAll(): void {
-    if (this.#stopping.signal.aborted) return;
-    const { for: primary, sources } = this.#declarations;
-    if (primary !== undefined || sources.length > 0) this.#addAll(ASKED);
-    if (primary === undefined) this.#kinds.redeliver();
-  }
-
-  async retire(duty: Exclude<Duty, "reconcile">, options: { readonly grace: number }): Promise<Retirement> {
-    const retirement = new Retirement({
-      declarations: this.#declarations,
-      executor: this.#executor,
-      workers: this.#workers,
-      kinds: this.#kinds,
-      queue: this.queue,
-      runtime: this.#runtime,
-      log: this.#log,
-      signal: this.#stopping.signal,
-    });
-    this.#retirement = this.#cleanup.use(retirement);
-    await retirement.begin(duty, options);
-    return retirement;
   }
 
   async #stop(grace: number): Promise<void> {
@@ -314,7 +286,6 @@ class ControllerEngine implements RunningController {
     } else if (!this.#working && !this.#beginning) {
       void this.#begin();
     }
-    this.#retirement?.look();
     this.#changed();
   }
 
@@ -364,7 +335,7 @@ class ControllerEngine implements RunningController {
     this.#addAll(GAINED, isMeant);
     // Which keys without an object there are, only the watched kinds tell.
     if (this.#declarations.for === undefined) this.#kinds.redeliver();
-    void this.#executor.findMissedFinalizations(this.#runtime, this.#stopping.signal, { isMeant });
+    void this.#executor.findMissedFinalizations(this.#runtime, this.#stopping.signal, isMeant);
   }
 
   /** Runs of these keys end, or can write nothing any more: then another replica begins. */
@@ -375,9 +346,9 @@ class ControllerEngine implements RunningController {
   }
 
   #openWorkers(): void {
-    const { leadership, pause, transport } = this.#runtime;
-    const mayWork = leadership.isLeader && transport.reachability.reachable && pause?.isPaused !== true;
-    this.#workers.open = this.#working && !this.#stopping.signal.aborted && mayWork;
+    const { leadership, transport } = this.#runtime;
+    this.#workers.open =
+      this.#working && !this.#stopping.signal.aborted && leadership.isLeader && transport.reachability.reachable;
   }
 
   #changed(): void {
@@ -385,7 +356,5 @@ class ControllerEngine implements RunningController {
   }
 }
 
-const ASKED: Cause = Object.freeze({ source: "by request", type: "generic" });
 const GAINED: Cause = Object.freeze({ source: "shards", type: "generic" });
 const NEW_TERM: Cause = Object.freeze({ source: "leadership", type: "generic" });
-const STOPPED: ControllerState = Object.freeze({ kind: "stopped" });

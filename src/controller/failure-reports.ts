@@ -62,6 +62,11 @@ export class FailureReports {
     }
   }
 
+  /** Called when the key of the run is parked. */
+  parked(run: KeyRun, reason: string): void {
+    if (run instanceof ObjectRun) run.events.warning("ReconcileParked", reason);
+  }
+
   forget(key: string): void {
     this.#told.delete(key);
   }

@@ -20,24 +20,18 @@ export interface MissedFinalizationsOptions {
   readonly runtime: Pick<Runtime, "transport" | "mapper" | "clock" | "log" | "namespaces">;
   readonly watch: KindWatch;
   readonly finalizers: readonly string[];
-  /** Looks also where the controller does not watch, as far as the process does. @default false */
-  readonly everywhere?: boolean | undefined;
   /** Whether the watch shows the object, or another replica looks after it. */
   readonly shows: (key: string, object: AnyObject) => boolean;
   readonly signal: AbortSignal;
   readonly found: (key: string, object: AnyObject) => void;
 }
 
-/**
- * Lists the metadata of all objects of the kind once. It has no effect when the watch has no selector, unless it looks
- * everywhere.
- */
+/** Lists the metadata of all objects of the kind once. It has no effect when the watch has no selector. */
 export async function findMissedFinalizations(options: MissedFinalizationsOptions): Promise<void> {
-  const { runtime, watch, finalizers, everywhere = false, signal } = options;
+  const { runtime, watch, finalizers, signal } = options;
   const { labels, fields, namespaces } = watch.options;
   if (finalizers.length === 0) return;
-  const isSelected = labels !== undefined || fields !== undefined || isNamespaceSelector(namespaces);
-  if (!isSelected && !(everywhere && namespaces !== undefined)) return;
+  if (labels === undefined && fields === undefined && !isNamespaceSelector(namespaces)) return;
   while (!signal.aborted) {
     try {
       await look(options);
@@ -51,14 +45,11 @@ export async function findMissedFinalizations(options: MissedFinalizationsOption
   }
 }
 
-async function look(options: MissedFinalizationsOptions): Promise<void> {
-  const { runtime, watch, finalizers, everywhere = false, shows, signal, found } = options;
+async function look({ runtime, watch, finalizers, shows, signal, found }: MissedFinalizationsOptions): Promise<void> {
   const { transport, mapper } = runtime;
-  const { resource } = watch;
-  const { namespaces } = watch.options;
+  const { resource, options } = watch;
   const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));
-  const watched = everywhere ? runtime.namespaces : (namespaces ?? runtime.namespaces);
-  const listed = isNamespaceSelector(watched) ? [] : watched;
+  const listed = isNamespaceSelector(options.namespaces) ? [] : (options.namespaces ?? runtime.namespaces);
   for (const namespace of mapping.namespaced && listed.length > 0 ? listed : [""]) {
     await listMetadata(transport, {
       path: collectionPath(mapping, namespace),

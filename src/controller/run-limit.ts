@@ -1,5 +1,6 @@
 /** The deadline of a controller's runs. */
 import type { Clock } from "../platform/clock.ts";
+import { type Duration, parseDuration } from "../resource/duration.ts";
 
 /** How long a run may take. */
 export interface RunLimit {
@@ -9,8 +10,10 @@ export interface RunLimit {
   start(onDeadline: () => void): Disposable;
 }
 
-/** Makes a limit in milliseconds. */
-export function runLimit(ms: number, clock: Clock): RunLimit {
+/** The limit that a controller's `timeout` sets; `undefined` for none. */
+export function runLimit(timeout: Duration | undefined, clock: Clock): RunLimit | undefined {
+  if (timeout === undefined) return undefined;
+  const ms = parseDuration(timeout, "timeout");
   return { text: `${ms} ms`, start: (onDeadline) => clock.setTimeout(onDeadline, ms) };
 }
 

@@ -1,4 +1,6 @@
 /** Takes keys from the queue and runs them, several at a time and never two for one key. */
+import { type BudgetState, ErrorBudget } from "./error-budget.ts";
+import { LOW_PRIORITY } from "./event-mapping.ts";
 import { timeoutError, type RunLimit } from "./run-limit.ts";
 import type { RunStarter, Turns } from "./run-turns.ts";
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
@@ -40,6 +42,15 @@ export interface WorkersOptions {
   onEnded(run: KeyRun, outcome: Outcome): Promise<void> | undefined;
   /** Called when a key is parked. */
   onParked(run: KeyRun, reason: string): void;
+  /** Slows and suspends the controller when its runs fail. @default it is not limited */
+  readonly budget?: BudgetOptions | undefined;
+}
+
+export interface BudgetOptions {
+  /** How many keys the controller has; `undefined` when that is not known. */
+  keys(): number | undefined;
+  /** Called after {@link Workers.budget} has changed. */
+  onChange(): void;
 }
 
 /** How long a key waits that failed because the server is unreachable; the server's return ends the wait. */
@@ -47,8 +58,9 @@ const UNREACHABLE_DELAY = 1_000;
 /** After this many consecutive runs that each wrote something by hand, the controller is taken to be in an endless loop. */
 const ENDLESS_STEPS = 1_000;
 
-export class Workers implements RunStarter {
+export class Workers implements RunStarter, Disposable {
   readonly #options: WorkersOptions;
+  readonly #budget: ErrorBudget | undefined;
   readonly #running = new Map<string, ActiveRun>();
   /** The number of consecutive runs that wrote something by hand, by key. */
   readonly #steps = new Map<string, number>();
@@ -58,6 +70,34 @@ export class Workers implements RunStarter {
 
   constructor(options: WorkersOptions) {
     this.#options = options;
+    const { budget, clock, metrics, queue } = options;
+    this.#budget =
+      budget &&
+      new ErrorBudget({
+        clock,
+        keys: () => budget.keys(),
+        onReady: () => this.wake(),
+        onRecovery: () => queue.expedite(),
+        onChange: ({ kind }) => {
+          if (kind === "suspended") metrics.suspended();
+          budget.onChange();
+        },
+      });
+  }
+
+  /** Ends what the workers wait for. */
+  [Symbol.dispose](): void {
+    this.#budget?.[Symbol.dispose]();
+  }
+
+  /** Whether the controller is slowed or suspended because its runs fail; `undefined` when it is not limited. */
+  get budget(): BudgetState | undefined {
+    return this.#budget?.state;
+  }
+
+  /** Lifts what limits the controller because its runs have failed. */
+  resume(): void {
+    this.#budget?.resume();
   }
 
   /** Runs whose signal has fired and which have not ended. */
@@ -137,7 +177,11 @@ export class Workers implements RunStarter {
   }
 
   get #isFree(): boolean {
-    return this.#open && this.#running.size < this.#options.concurrency;
+    return (
+      this.#open &&
+      this.#running.size < this.#options.concurrency &&
+      (this.#budget === undefined || this.#running.size < this.#budget.room)
+    );
   }
 
   async #work(item: QueueItem, run: KeyRun): Promise<void> {
@@ -206,7 +250,10 @@ export class Workers implements RunStarter {
   #applyOutcome(end: { item: QueueItem; run: KeyRun; outcome: Outcome; seconds: number }): void {
     const { item, run, outcome, seconds } = end;
     const { queue, metrics, retryLimit } = this.#options;
-    const { key, priority } = item;
+    const { key } = item;
+    this.#budget?.ended({ key, outcome, message: (error) => failureMessage(run, error) });
+    // What is new goes before what has failed: it is more likely to succeed, and to end the suspension.
+    const priority = this.#budget?.isLimiting === true ? Math.min(item.priority, LOW_PRIORITY) : item.priority;
     switch (outcome.kind) {
       case "done":
         metrics.success(seconds);

@@ -1,6 +1,5 @@
 /** The options of a process: its cluster, its listeners, and how its modules run. */
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
-import type { Pause } from "../controller/pause.ts";
 import type { RateLimit } from "../kube/transport/request-rate.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -33,10 +32,6 @@ export interface ManagerOptions {
   readonly shutdownDelay?: number | undefined;
   /** Makes `/readyz` fail while a module is broken, waiting or unavailable. @default false */
   readonly strict?: boolean | undefined;
-  /** Ends a module that is removed at once, although objects carry its finalizers. @default false: it drains */
-  readonly forcesRemoval?: boolean | undefined;
-  /** Keeps runs from beginning while it is on. @default nothing does */
-  readonly pause?: Pause | undefined;
   /** Restricts the modules to exactly what they declare, when `cluster` is reached as this account. @default no restriction */
   readonly access?: AccessOptions | undefined;
   /** The account that installs CustomResourceDefinitions where the modules' own may not. @default `cluster` */
@@ -53,6 +48,8 @@ export interface ManagerOptions {
   readonly sharding?: ShardingOptions | undefined;
   /** Logs each run with its causes at level info instead of debug. @default false */
   readonly logsRuns?: boolean | undefined;
+  /** Slows and suspends controllers whose runs all fail. @default false */
+  readonly errorBudget?: boolean | undefined;
   /** Records an Event for an object whose runs keep failing. @default true */
   readonly reportsFailures?: boolean | undefined;
   /** Starts runs between events that have arrived, instead of after all of them. @default false */

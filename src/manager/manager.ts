@@ -110,7 +110,6 @@ export class Manager implements AsyncDisposable {
       definedKinds: new DefinedKinds(),
       turns: hostBound(options.runsAtOnce === true ? new ImmediateTurns() : new RunTurns()),
       leadership: alwaysLeader,
-      pause: options.pause,
       shards: this.#sharding?.shards,
       grace,
       clock,
@@ -121,6 +120,7 @@ export class Manager implements AsyncDisposable {
       // What the account may not do is refused, and the refusal names the line to add.
       warnUndeclared: development && options.access === undefined,
       logsRuns: options.logsRuns,
+      errorBudget: options.errorBudget || undefined,
       reportsFailures: options.reportsFailures,
     };
     this.#elections =
@@ -141,7 +141,6 @@ export class Manager implements AsyncDisposable {
       webhooks: this.webhooks.host,
       grace,
       strict,
-      forcesRemoval: options.forcesRemoval,
       health: this.#health,
       leaderships: this.#elections ?? this.#sharding,
     });

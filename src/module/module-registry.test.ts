@@ -59,15 +59,13 @@ function setUp({
         get hasSynced() {
           return entry.hasSynced;
         },
-        finalizers: [],
         stuck: [],
-        retire: () => Promise.reject(new Error("it has no finalizer")),
-        reconcileAll() {},
         queue: undefined as never,
         onChange: (listener) => {
           entry.changed = listener;
           return { [Symbol.dispose]() {} };
         },
+        resume: () => void events.push(`resume ${module} ${name}`),
         quiesce: () => void events.push(`quiesce ${module} ${name}`),
         drained: () => drained,
         stop: async ({ grace }) => {
@@ -436,4 +434,30 @@ test("a plugin's counters, gauges and histograms have labels, and leave with its
   expect(body).toContain('shop_seconds_count{kind="book"} 1');
   await registry.remove("shop.ts");
   expect((await metrics.text()).body).not.toContain("shop_");
+});
+
+test("ModuleRegistry shows and tells that a controller is slowed or suspended, and resumes it when asked", async () => {
+  const { registry, module, events, states, notes, lines } = setUp();
+  await registry.add(module("a.ts", keyed("one"), keyed("two")));
+  const set = (name: string, state: State) => {
+    const entry = states.get(name)!;
+    Object.assign(entry, { state, hasSynced: true });
+    entry.changed();
+  };
+  set("two", { kind: "running" });
+  set("one", { kind: "slowed", message: "all keys fail" });
+  expect(notes()).toEqual({ "module/a.ts": "slowed: one: all keys fail" });
+  set("one", { kind: "suspended", message: "no run succeeds" });
+  expect(notes()).toEqual({ "module/a.ts": "suspended: one: no run succeeds" });
+  expect(registry.statuses()[0]!.state).toBe("suspended");
+  registry.resume();
+  expect(events.slice(-2)).toEqual(["resume a.ts one", "resume a.ts two"]);
+  set("one", { kind: "running" });
+  expect(notes()).toEqual({ "module/a.ts": undefined });
+  expect(lines.filter((line) => line.includes('"controller":"one"')).map((line) => JSON.parse(line).msg)).toEqual([
+    "Controller slowed",
+    "Controller suspended",
+    "Controller runs",
+  ]);
+  await registry.stop();
 });

@@ -11,6 +11,8 @@ export interface ControllerMetrics extends Disposable {
   terminal(): void;
   /** A throw of something that is no error of the reconciler's own; counted beside `error`. */
   panic(): void;
+  /** The controller was suspended, because its runs fail. */
+  suspended(): void;
   /** The run's own deadline passed. */
   timeout(): void;
   active(delta: 1 | -1): void;
@@ -48,6 +50,13 @@ export class ControllerFamilies {
     {
       name: "controller_runtime_reconcile_timeouts_total",
       help: "Total number of reconciliation timeouts per controller",
+    },
+    "counter",
+  );
+  readonly suspensions: NumberFamily = new NumberFamily(
+    {
+      name: "binnacle_controller_suspensions_total",
+      help: "Number of times that a controller was suspended because its runs failed, per controller",
     },
     "counter",
   );
@@ -89,6 +98,7 @@ class ControllerSeries implements ControllerMetrics {
   readonly #terminal;
   readonly #panics;
   readonly #timeouts;
+  readonly #suspensions;
   readonly #seconds;
   readonly #active;
   readonly #stuck;
@@ -111,6 +121,7 @@ class ControllerSeries implements ControllerMetrics {
     this.#terminal = take(families.terminal, { controller });
     this.#panics = take(families.panics, { controller });
     this.#timeouts = take(families.timeouts, { controller });
+    this.#suspensions = take(families.suspensions, { controller });
     this.#seconds = take(families.seconds, { controller });
     this.#active = take(families.active, { controller });
     this.#stuck = take(families.stuck, { controller });
@@ -139,6 +150,10 @@ class ControllerSeries implements ControllerMetrics {
 
   panic(): void {
     this.#panics.value++;
+  }
+
+  suspended(): void {
+    this.#suspensions.value++;
   }
 
   timeout(): void {
