@@ -9,6 +9,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { assets } from "./controlplane/controlplane.ts";
+import { nodeTests } from "./node/step.ts";
 import { closingLine, type Counts, type FileReport, filesOf, one, sum } from "./test-report.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -35,7 +36,7 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
     tests([
       `--parallel=${Math.min(4, availableParallelism() + 1)}`, // many of them wait for a server
       "--no-isolate", // isolated, a module graph gives the first state of a file again and again
-      "--path-ignore-patterns=scripts/acceptance/**",
+      "--path-ignore-patterns=scripts/{acceptance,node}/**",
       ...tested,
     ]),
   acceptance: () =>
@@ -48,17 +49,21 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
   timed: () => tests(timed.split(",").map((name) => `scripts/acceptance/${name}.test.ts`)),
 };
 
+/** Run by their names alone. */
+const more: typeof steps = { node: () => nodeTests(tests) };
+
 const asked = process.argv.slice(2);
-const patterns = asked.filter((name) => !(name in steps));
+const patterns = asked.filter((name) => !(name in steps || name in more));
 const files = patterns.flatMap((pattern) => {
   const found = testFiles().filter((file) => file.includes(pattern));
   if (found.length > 0) return found;
-  console.error(`Cannot find a test file or a step for '${pattern}': the steps are ${Object.keys(steps).join(", ")}.`);
+  const names = Object.keys({ ...steps, ...more }).join(", ");
+  console.error(`Cannot find a test file or a step for '${pattern}': the steps are ${names}.`);
   return process.exit(2);
 });
-const wanted = new Set(asked.filter((name) => name in steps));
+const wanted = new Set(asked.filter((name) => name in steps || name in more));
 // Acceptance tests run the binary, so it has to be the one of these sources.
-if (files.some((file) => file.startsWith("scripts/acceptance/"))) wanted.add("build");
+if (files.some((file) => /^scripts\/(acceptance|node)\//.test(file))) wanted.add("build");
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 /** What failed for good, and what passed the second time, each with its file. */
 const failures: string[] = [];
@@ -68,6 +73,9 @@ const slowest: FileReport[] = [];
 let withoutControlPlane = 0;
 for (const [name, step] of Object.entries(steps)) {
   if (asked.length === 0 || wanted.has(name)) await count(name, step);
+}
+for (const [name, step] of Object.entries(more)) {
+  if (wanted.has(name)) await count(name, step);
 }
 if (files.length > 0) await count("tests", () => tests([...new Set(files)].map((file) => `./${file}`)));
 if (slowest.length > 0) console.log(`The slowest files: ${slowestFiles(12)}`);

@@ -3,12 +3,14 @@ import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type EmbeddedCluster, startEmbeddedCluster } from "../embedded/index.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
+import { Pause } from "../controller/pause.ts";
 import type { Manager } from "../manager/manager.ts";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
 import { isFree } from "../testing/control-plane/ports.ts";
 import { writePrivate } from "../platform/private-file.ts";
 import { type Command, command } from "./command.ts";
+import { devKeys, KEYS } from "./dev-keys.ts";
 import { offerTypes } from "./editor-types.ts";
 import { electionOptions } from "./election-options.ts";
 import type { Option } from "./option.ts";
@@ -17,6 +19,8 @@ import { type RunValues, runOptions, runValues } from "./run-options.ts";
 import { sdkFolder } from "./sdk-folder.ts";
 import { stopSignal } from "./signals.ts";
 import { type StateFolder, takeStateFolder } from "./state-folder.ts";
+import { takeOver, takeOverOption, warnOfCopy } from "./take-over.ts";
+import { TerminalKeys } from "./terminal-keys.ts";
 import { TypeWatch } from "./type-watch.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
@@ -49,6 +53,7 @@ const options: readonly Option[] = [
       ...(option.name in defaults && { default: defaults[option.name] }),
       ...(option.name in described && { describe: described[option.name]! }),
     })),
+  takeOverOption,
   {
     name: "data",
     type: "boolean",
@@ -76,12 +81,26 @@ export const devCommand: Command = command({
     const signalled = stopSignal(log);
     const sdk = await sdkFolder(host);
     await using types = sdk === undefined ? undefined : new TypeWatch(values.controllers, { sdk, log });
-    const shared = { host, log, signalled, development: true, onLook: () => types?.look() };
+    const pause = new Pause();
+    using atTheEnd = new DisposableStack();
+    const shared = { host, log, signalled, pause, development: true, onLook: () => types?.look() };
+    /** @returns what is said of the keys, where there is somebody to press them. */
+    const listenToKeys = (manager: Manager): string | undefined => {
+      const press = devKeys({
+        controllers: () => manager.modules.controllers,
+        pause,
+        log,
+        say: (text) => host.out(`${text}\n`),
+        quit: () => process.kill(process.pid, "SIGINT"),
+      });
+      return atTheEnd.use(TerminalKeys.open(press)) && KEYS;
+    };
     const editors = () => {
       if (sdk !== undefined) offerTypes({ state: STATE, controllers: values.controllers, sdk, log });
     };
     const reachable = { ...values, ...(await freeAddresses(values)) };
     const isAdmin = given["as-admin"] === true;
+    const takesOver = given["take-over"] as string | undefined;
     if (values.kubeconfig !== undefined || values.context !== undefined) {
       if (isAdmin) {
         throw new UsageError(
@@ -91,11 +110,24 @@ export const devCommand: Command = command({
       const { kubeconfig, context } = values;
       return await runControllers(reachable, {
         ...shared,
-        cluster: () => loadKubeconfig({ kubeconfig, context, env: host.env }),
+        cluster: async () => {
+          const cluster = await loadKubeconfig({ kubeconfig, context, env: host.env });
+          if (takesOver === undefined) void warnOfCopy(cluster, log);
+          return cluster;
+        },
+        ...(takesOver !== undefined && {
+          election: (cluster, modules) => takeOver(takesOver, { cluster, modules, log }),
+        }),
         mayListenElsewhere: values["webhook-bind-address"] === defaults["webhook-bind-address"],
-        onStarted: editors,
+        onStarted: (manager) => {
+          const keys = listenToKeys(manager);
+          if (keys !== undefined) host.out(`Keys: ${keys}\n`);
+          editors();
+        },
       });
     }
+    if (takesOver !== undefined)
+      throw new UsageError("--take-over is for a cluster that others use too: name it with --context or --kubeconfig");
     using state = takeStateFolder(STATE);
     await using cluster = await start(state, { keeps: given["data"] === true, level: values["log-level"] });
     writePrivate(state.kubeconfig, cluster.kubeconfig);
@@ -105,7 +137,8 @@ export const devCommand: Command = command({
       access: isAdmin ? undefined : { account: ACCOUNT, administrator: cluster.as(), makes: true },
       onStarted: (manager) => {
         const seconds = ((performance.now() - began) / 1000).toFixed(1);
-        host.out(welcome({ state, cluster, manager, seconds, folders: values.controllers }));
+        const keys = listenToKeys(manager);
+        host.out(welcome({ state, cluster, manager, seconds, keys, folders: values.controllers }));
         editors();
       },
     });
@@ -147,11 +180,13 @@ interface Welcome {
   readonly cluster: EmbeddedCluster;
   readonly manager: Manager;
   readonly seconds: string;
+  /** `undefined` where nobody can press them. */
+  readonly keys: string | undefined;
   readonly folders: readonly string[];
 }
 
 /** What a newcomer needs: a way in, where things are, what to do next. */
-function welcome({ state, cluster, manager, seconds, folders }: Welcome): string {
+function welcome({ state, cluster, manager, seconds, keys, folders }: Welcome): string {
   const [health, metrics] = [manager.address("health-probe"), manager.address("metrics")];
   const addresses = [
     cluster.url,
@@ -162,7 +197,7 @@ function welcome({ state, cluster, manager, seconds, folders }: Welcome): string
 The cluster runs after ${seconds} s. Ctrl-C stops it.
   kubectl    export KUBECONFIG=$PWD/${state.kubeconfig}
   addresses  ${addresses.join("  ")}
-  try        ${whatToTry(folders)}
+  try        ${whatToTry(folders)}${keys === undefined ? "" : `\n  keys       ${keys}`}
 
 `;
 }

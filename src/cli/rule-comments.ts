@@ -25,13 +25,17 @@ function reasonsOf({ apiGroups, resources, verbs }: GrantedRule): readonly strin
 
 /** A document as YAML 1.1, which Kubernetes reads, with a comment at each rule that has rare verbs. */
 export function commentedYaml(value: object): string {
+  return commentedDocument(value).toString({ lineWidth: 0 });
+}
+
+export function commentedDocument(value: object): Document {
   const document = new Document(value, { version: "1.1", aliasDuplicateObjects: false });
   const rules = document.get("rules");
   const kind = document.get("kind");
   if (isSeq(rules) && (kind === "Role" || kind === "ClusterRole")) {
     for (const rule of rules.items) if (isMap(rule)) comment(rule);
   }
-  return document.toString({ lineWidth: 0 });
+  return document;
 }
 
 function comment(rule: YAMLMap): void {

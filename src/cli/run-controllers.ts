@@ -3,6 +3,8 @@ import { findModules, loadAll } from "../loader/load-all.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import type { RateLimit } from "../kube/transport/request-rate.ts";
 import type { AccessOptions } from "../manager/account-access.ts";
+import type { Pause } from "../controller/pause.ts";
+import type { ElectionOptions } from "../manager/elections.ts";
 import { Manager } from "../manager/manager.ts";
 import type { Log } from "../observe/log.ts";
 import { disabledBy } from "../platform/switches.ts";
@@ -28,6 +30,10 @@ export interface RunOptions {
   readonly development?: boolean | undefined;
   /** Webhooks are answered on another address than the default where the cluster needs it. @default false */
   readonly mayListenElsewhere?: boolean | undefined;
+  /** The election to take part in. @default what the options say, and none in development */
+  readonly election?: ((cluster: ClusterConfig, modules: readonly string[]) => Promise<ElectionOptions>) | undefined;
+  /** Keeps runs from beginning. @default nothing does */
+  readonly pause?: Pause | undefined;
   /** Called when every module has been started or is known to be broken. */
   readonly onStarted?: ((manager: Manager) => void) | undefined;
   /** Called when every module has been started, and each time when something in the folders may have changed. */
@@ -51,7 +57,13 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
   const disabled = disabledBy(host.env);
   if (disabled.length > 0) log.info("Optimizations are switched off by the environment", { variables: disabled });
   const cluster = await options.cluster();
-  const election = development ? undefined : electionOf(values, cluster);
+  const modulesFound = found.map(({ name }) => name);
+  const election =
+    options.election !== undefined
+      ? await options.election(cluster, modulesFound)
+      : development
+        ? undefined
+        : electionOf(values, cluster);
   const sharding = development ? undefined : shardingOf(values, cluster);
   const webhooks = await webhooksOf(values, {
     isEmbedded: cluster.answer !== undefined,
@@ -73,11 +85,13 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     grace: values["grace-period"],
     shutdownDelay: values["shutdown-delay-duration"],
     strict: values.strict,
+    forcesRemoval: values["force-removal"],
     access: options.access,
     installer: options.access?.administrator,
     installCrds: values["install-crds"],
     election,
     sharding,
+    pause: options.pause,
     errorBudget: values["error-budget"],
     development,
     logsRuns: development,

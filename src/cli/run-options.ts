@@ -40,6 +40,13 @@ const options = [
     describe: "Time at the end in which everything goes on and /readyz fails, so that no more requests are sent here",
   },
   {
+    name: "force-removal",
+    type: "boolean",
+    default: false,
+    describe:
+      "With --watch: end a module whose file goes at once, although objects carry its finalizers and would hang",
+  },
+  {
     name: "concurrency",
     type: "number",
     describe: "Runs in parallel for controllers that do not say; 4 when left out",
@@ -89,6 +96,7 @@ export interface RunValues extends ElectionValues, MetricsValues, WebhookValues 
   readonly "kube-api-burst": number | undefined;
   readonly "error-budget": boolean;
   readonly strict: boolean;
+  readonly "force-removal": boolean;
 }
 
 /** What a command with {@link runOptions} was given. */

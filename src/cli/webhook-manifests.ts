@@ -18,11 +18,18 @@ export interface WebhookManifestsOptions {
   readonly reach: Parameters<typeof reachOf>[0];
   /** Of a Certificate of cert-manager, whose authority is to be injected. @default the process injects its own */
   readonly certificate?: string | undefined;
+  /** The configurations are deployed beside the process, which then may not create them. @default false */
+  readonly areDeployed?: boolean | undefined;
 }
 
 /** Without webhooks everything is empty. */
 export interface WebhookManifests {
   readonly configurations: readonly object[];
+  /**
+   * The configurations without what they register: the process that answers fills them in when it does, and whoever
+   * deletes the manifests deletes them, too.
+   */
+  readonly shells: readonly object[];
   /** Where objects are converted. */
   readonly conversion: ReturnType<typeof clientConfigOf> | undefined;
   /** The Service, where there is one. */
@@ -41,6 +48,7 @@ export const WEBHOOK_PORT = { name: "webhook", containerPort: 9443 } as const;
 const DEFAULT_PORT = 443;
 const NONE: WebhookManifests = {
   configurations: [],
+  shells: [],
   conversion: undefined,
   service: [],
   args: [],
@@ -48,7 +56,8 @@ const NONE: WebhookManifests = {
   local: [],
 };
 
-export function webhookManifests({ modules, account, reach, certificate }: WebhookManifestsOptions): WebhookManifests {
+export function webhookManifests(options: WebhookManifestsOptions): WebhookManifests {
+  const { modules, account, reach, certificate, areDeployed = false } = options;
   const { webhooks, converted } = servedBy(modules.map(({ definitions }) => definitions));
   if (webhooks.length + converted.length === 0) return NONE;
   const given: Reach = reachOf(reach) ?? { service: { ...account, port: DEFAULT_PORT } };
@@ -69,10 +78,15 @@ export function webhookManifests({ modules, account, reach, certificate }: Webho
   const address = `${namespace}/${name}${port === DEFAULT_PORT ? "" : `:${port}`}`;
   return {
     configurations,
+    shells: configurations.map(({ apiVersion, kind, metadata }) => ({
+      apiVersion,
+      kind,
+      metadata: { ...metadata, labels: { ...managedBy(account) } },
+    })),
     conversion,
     service: [serviceOf(service, account)],
     args: [`--webhook-service=${address}`, "--register-webhooks"],
-    rules: registrationRules(registrationName(service), crds),
+    rules: registrationRules(registrationName(service), crds, { mayCreate: !areDeployed }),
     local: [{ namespace, rules: certificateRules(secretOf(service).name) }],
   };
 }
@@ -88,11 +102,17 @@ function serviceOf(
   { namespace, name, port }: { readonly namespace: string; readonly name: string; readonly port: number },
   account: ServiceAccount,
 ): object {
-  const selector = { "app.kubernetes.io/name": account.name };
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: { namespace, name, labels: { ...selector, "app.kubernetes.io/managed-by": "binnacle" } },
-    spec: { selector, ports: [{ name: "webhook", port, targetPort: WEBHOOK_PORT.name }] },
+    metadata: { namespace, name, labels: managedBy(account) },
+    spec: {
+      selector: { "app.kubernetes.io/name": account.name },
+      ports: [{ name: "webhook", port, targetPort: WEBHOOK_PORT.name }],
+    },
   };
+}
+
+function managedBy({ name }: ServiceAccount): Readonly<Record<string, string>> {
+  return { "app.kubernetes.io/name": name, "app.kubernetes.io/managed-by": "binnacle" };
 }

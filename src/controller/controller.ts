@@ -16,10 +16,12 @@ import { ControllerGate } from "./controller-gate.ts";
 import { ControllerShare } from "./controller-share.ts";
 import { controllerQueue } from "./controller-queue.ts";
 import { ReconcileExecutor } from "./reconcile-executor.ts";
+import { Retirement } from "./retirement.ts";
 import { type ControllerState, stateOf, STOPPED } from "./controller-state.ts";
 import { type Declarations, declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
 import { LOW_PRIORITY, ownNewsOf } from "./event-mapping.ts";
+import type { Duty } from "./duty.ts";
 import { endRuns } from "./end-runs.ts";
 import { FailureReports } from "./failure-reports.ts";
 import { LateSync } from "./late-sync.ts";
@@ -47,6 +49,7 @@ class ControllerEngine implements RunningController {
   readonly name: string;
   readonly module: string;
   readonly queue: WorkQueue;
+  readonly finalizers: readonly string[];
   readonly #runtime: Runtime;
   /** Its lines name the module and the controller. */
   readonly #log: Log;
@@ -68,6 +71,7 @@ class ControllerEngine implements RunningController {
   #hasSynced = false;
   /** `undefined` until all else has been set up. */
   readonly #late: LateSync | undefined;
+  #retirement: Retirement | undefined;
   #working = false;
   /** Whether a term of leadership has begun before. */
   #hasLed = false;
@@ -80,6 +84,7 @@ class ControllerEngine implements RunningController {
     this.#invoke = options.invoke;
     this.name = declarations.name;
     this.module = options.module;
+    this.finalizers = declarations.finalizers;
     this.#gate = new ControllerGate(runtime.leadership);
     this.#log = runtime.log.with({ module: this.module, controller: this.name });
     this.#pending = new PendingEnqueues({ clock, log: this.#log });
@@ -178,6 +183,7 @@ class ControllerEngine implements RunningController {
     this.#cleanup.use(runtime.leadership.onChange((isLeader) => this.#onLeadership(isLeader)));
     if (this.#share !== undefined) this.#cleanup.use(runtime.shards!.join(this.#share));
     if (runtime.leadership.isLeader) this.#keySources();
+    if (runtime.pause !== undefined) this.#cleanup.use(runtime.pause.onChange(() => this.#openWorkers()));
     this.#cleanup.use(runtime.transport.reachability.onChange((reachable) => this.#onReachability(reachable)));
     this.#late = this.#cleanup.use(
       new LateSync(controller.syncTimeout, {
@@ -228,6 +234,29 @@ class ControllerEngine implements RunningController {
 
   drained(): Promise<void> {
     return this.#workers.drained();
+  }
+
+  reconcileAll(): void {
+    if (this.#stopping.signal.aborted) return;
+    const { for: primary, sources } = this.#declarations;
+    if (primary !== undefined || sources.length > 0) this.#addAll(ASKED);
+    if (primary === undefined) this.#kinds.redeliver();
+  }
+
+  async retire(duty: Exclude<Duty, "reconcile">, options: { readonly grace: number }): Promise<Retirement> {
+    const retirement = new Retirement({
+      declarations: this.#declarations,
+      executor: this.#executor,
+      workers: this.#workers,
+      kinds: this.#kinds,
+      queue: this.queue,
+      runtime: this.#runtime,
+      log: this.#log,
+      signal: this.#stopping.signal,
+    });
+    this.#retirement = this.#cleanup.use(retirement);
+    await retirement.begin(duty, options);
+    return retirement;
   }
 
   async #stop(grace: number): Promise<void> {
@@ -286,6 +315,7 @@ class ControllerEngine implements RunningController {
     } else if (!this.#working && !this.#beginning) {
       void this.#begin();
     }
+    this.#retirement?.look();
     this.#changed();
   }
 
@@ -335,7 +365,7 @@ class ControllerEngine implements RunningController {
     this.#addAll(GAINED, isMeant);
     // Which keys without an object there are, only the watched kinds tell.
     if (this.#declarations.for === undefined) this.#kinds.redeliver();
-    void this.#executor.findMissedFinalizations(this.#runtime, this.#stopping.signal, isMeant);
+    void this.#executor.findMissedFinalizations(this.#runtime, this.#stopping.signal, { isMeant });
   }
 
   /** Runs of these keys end, or can write nothing any more: then another replica begins. */
@@ -346,9 +376,9 @@ class ControllerEngine implements RunningController {
   }
 
   #openWorkers(): void {
-    const { leadership, transport } = this.#runtime;
-    this.#workers.open =
-      this.#working && !this.#stopping.signal.aborted && leadership.isLeader && transport.reachability.reachable;
+    const { leadership, pause, transport } = this.#runtime;
+    const mayWork = leadership.isLeader && transport.reachability.reachable && pause?.isPaused !== true;
+    this.#workers.open = this.#working && !this.#stopping.signal.aborted && mayWork;
   }
 
   #changed(): void {
@@ -356,5 +386,6 @@ class ControllerEngine implements RunningController {
   }
 }
 
+const ASKED: Cause = Object.freeze({ source: "by request", type: "generic" });
 const GAINED: Cause = Object.freeze({ source: "shards", type: "generic" });
 const NEW_TERM: Cause = Object.freeze({ source: "leadership", type: "generic" });

@@ -1,4 +1,4 @@
-/** Ends some runs of a controller, so that another replica can work their keys. */
+/** Ends some runs of a controller. */
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -9,6 +9,22 @@ import type { Workers } from "./workers.ts";
 /** What is left of a run that does not end is told with so many keys. */
 const MOST_KEYS = 10;
 const DEFAULT_GRACE = 30_000;
+
+/** Why runs are to end. */
+export interface EndReason {
+  /** What runs are told that may still come to their ends. */
+  readonly going: string;
+  /** What those are told that did not. */
+  readonly gone: string;
+  /** The end of the line of the log that tells of them. */
+  readonly consequence: string;
+}
+
+const ANOTHER_REPLICA: EndReason = {
+  going: "its key goes to another replica",
+  gone: "its key has gone to another replica",
+  consequence: ", and their keys go to another replica",
+};
 
 /**
  * The signals of the runs fire, and they have `grace` milliseconds to end. After that they can write nothing any more, and
@@ -23,15 +39,17 @@ export async function endRuns(
     readonly clock: Clock;
     readonly transport: Pick<Transport, "endRefused">;
     readonly log: Pick<Log, "warn">;
+    /** What the runs are told. @default that their keys go to another replica */
+    readonly because?: EndReason | undefined;
   },
 ): Promise<void> {
-  const { grace = DEFAULT_GRACE, clock, transport, log } = options;
-  workers.leave("its key goes to another replica", isMeant);
+  const { grace = DEFAULT_GRACE, clock, transport, log, because = ANOTHER_REPLICA } = options;
+  workers.leave(because.going, isMeant);
   if (await within(grace, { work: workers.drained(isMeant), clock })) return;
   const left = workers.running(isMeant);
-  workers.cancel("its key has gone to another replica", isMeant);
+  workers.cancel(because.gone, isMeant);
   transport.endRefused();
-  log.warn("Runs did not end within the grace period, and their keys go to another replica", {
+  log.warn(`Runs did not end within the grace period${because.consequence}`, {
     keys: left.slice(0, MOST_KEYS),
     runs: left.length,
   });

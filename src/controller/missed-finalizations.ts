@@ -20,18 +20,24 @@ export interface MissedFinalizationsOptions {
   readonly runtime: Pick<Runtime, "transport" | "mapper" | "clock" | "log" | "namespaces">;
   readonly watch: KindWatch;
   readonly finalizers: readonly string[];
+  /** Looks also where the controller does not watch, as far as the process does. @default false */
+  readonly everywhere?: boolean | undefined;
   /** Whether the watch shows the object, or another replica looks after it. */
   readonly shows: (key: string, object: AnyObject) => boolean;
   readonly signal: AbortSignal;
   readonly found: (key: string, object: AnyObject) => void;
 }
 
-/** Lists the metadata of all objects of the kind once. It has no effect when the watch has no selector. */
+/**
+ * Lists the metadata of all objects of the kind once. It has no effect when the watch has no selector, unless it looks
+ * everywhere.
+ */
 export async function findMissedFinalizations(options: MissedFinalizationsOptions): Promise<void> {
-  const { runtime, watch, finalizers, signal } = options;
+  const { runtime, watch, finalizers, everywhere = false, signal } = options;
   const { labels, fields, namespaces } = watch.options;
   if (finalizers.length === 0) return;
-  if (labels === undefined && fields === undefined && !isNamespaceSelector(namespaces)) return;
+  const isSelected = labels !== undefined || fields !== undefined || isNamespaceSelector(namespaces);
+  if (!isSelected && !(everywhere && namespaces !== undefined)) return;
   while (!signal.aborted) {
     try {
       await look(options);
@@ -45,11 +51,14 @@ export async function findMissedFinalizations(options: MissedFinalizationsOption
   }
 }
 
-async function look({ runtime, watch, finalizers, shows, signal, found }: MissedFinalizationsOptions): Promise<void> {
+async function look(options: MissedFinalizationsOptions): Promise<void> {
+  const { runtime, watch, finalizers, everywhere = false, shows, signal, found } = options;
   const { transport, mapper } = runtime;
-  const { resource, options } = watch;
+  const { resource } = watch;
+  const { namespaces } = watch.options;
   const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));
-  const listed = isNamespaceSelector(options.namespaces) ? [] : (options.namespaces ?? runtime.namespaces);
+  const watched = everywhere ? runtime.namespaces : (namespaces ?? runtime.namespaces);
+  const listed = isNamespaceSelector(watched) ? [] : watched;
   for (const namespace of mapping.namespaced && listed.length > 0 ? listed : [""]) {
     await listMetadata(transport, {
       path: collectionPath(mapping, namespace),

@@ -3,6 +3,17 @@ import type { AnyObject } from "../resource/handle.ts";
 
 export class PendingFinalizations {
   readonly #objects = new Map<string, AnyObject>();
+  /** Called after one was taken away. */
+  onChange: () => void = () => {};
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  /** The key of one of them. */
+  get first(): string | undefined {
+    return this.#objects.keys().next().value;
+  }
 
   /** The object as it left the selector. */
   get(key: string): AnyObject | undefined {
@@ -14,16 +25,16 @@ export class PendingFinalizations {
   }
 
   remove(key: string): void {
-    this.#objects.delete(key);
+    if (this.#objects.delete(key)) this.onChange();
   }
 
   /** Others look after all but these. */
   retain(isOurs: (object: AnyObject) => boolean): void {
-    for (const [key, object] of this.#objects) if (!isOurs(object)) this.#objects.delete(key);
+    for (const [key, object] of this.#objects) if (!isOurs(object)) this.remove(key);
   }
 
   /** The object has been finalized; a later object of the key stays. */
   complete(key: string, object: AnyObject): void {
-    if (this.#objects.get(key) === object) this.#objects.delete(key);
+    if (this.#objects.get(key) === object) this.remove(key);
   }
 }

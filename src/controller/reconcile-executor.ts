@@ -4,7 +4,7 @@ import type { AddOptions } from "../queue/work-queue.ts";
 import type { QueueItem } from "../queue/queue-item.ts";
 import { exponential, type RateLimiter } from "../queue/rate-limiter.ts";
 import type { Result } from "../reconcile/context.ts";
-import { finalizerName } from "../reconcile/finalizer.ts";
+import { finalizerName, hasFinalizer } from "../reconcile/finalizer.ts";
 import { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import {
@@ -18,6 +18,7 @@ import { KnownStatusShape } from "../reconcile/status-shape.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Declarations, isObjectController } from "./declarations.ts";
 import type { AnyController, KeyController } from "./definition.ts";
+import type { Duty } from "./duty.ts";
 import { PendingFinalizations } from "./pending-finalizations.ts";
 import type { EventMappingHost } from "./event-mapping.ts";
 import { findMissedFinalizations } from "./missed-finalizations.ts";
@@ -52,6 +53,8 @@ const ALL: IsMeant = () => true;
 
 export class ReconcileExecutor implements RunExecutor {
   readonly pendingFinalizations: PendingFinalizations = new PendingFinalizations();
+  /** What is still done. */
+  duty: Duty = "reconcile";
   readonly #controller: AnyController;
   readonly #options: ReconcileExecutorOptions;
   /** The delays of keys whose runs skipped children. */
@@ -101,13 +104,25 @@ export class ReconcileExecutor implements RunExecutor {
     const object = objects.latest(key);
     if (object !== undefined) {
       // The replica that works the object queues its key when its caches hold it.
-      if (share?.works(object) === false) return undefined;
+      if (share?.works(object) === false || !this.#isDue(object)) return undefined;
       this.pendingFinalizations.remove(key);
-      return new ObjectRun(objects, item, { object });
+      return new ObjectRun(objects, item, { object, leftSelector: this.duty === "withdraw" });
     }
     const unselected = this.pendingFinalizations.get(key);
     if (unselected === undefined || share?.works(unselected) === false) return undefined;
     return new ObjectRun(objects, item, { object: unselected, leftSelector: true });
+  }
+
+  /** Whether there is anything to do for an object, where not everything is done any more. */
+  #isDue(object: AnyObject): boolean {
+    if (this.duty === "reconcile") return true;
+    if (!hasFinalizer(object, this.#options.declarations.finalizers)) return false;
+    if (this.duty === "withdraw" || object.metadata.deletionTimestamp !== undefined) return true;
+    try {
+      return !isMember(this.#reconciler!, object);
+    } catch {
+      return true; // the run fails by it, and tells
+    }
   }
 
   execute(run: KeyRun): Promise<void | Result> {
@@ -152,7 +167,14 @@ export class ReconcileExecutor implements RunExecutor {
   }
 
   /** Queues objects that left the selector of `for` while no process watched. */
-  async findMissedFinalizations(runtime: Runtime, signal: AbortSignal, isMeant: IsMeant = ALL): Promise<void> {
+  async findMissedFinalizations(
+    runtime: Runtime,
+    signal: AbortSignal,
+    {
+      isMeant = (object) => this.#options.share?.works(object) !== false,
+      everywhere,
+    }: { readonly isMeant?: IsMeant | undefined; readonly everywhere?: boolean } = {},
+  ): Promise<void> {
     const { declarations, kinds, add } = this.#options;
     if (declarations.for === undefined) return;
     const shows = (key: string, object: AnyObject): boolean =>
@@ -163,6 +185,6 @@ export class ReconcileExecutor implements RunExecutor {
       add(key, { cause: { source: "for", type: "delete", kind: object.kind, key: object.metadata } });
     };
     const { for: watch, finalizers } = declarations;
-    await findMissedFinalizations({ runtime, watch, finalizers, shows, signal, found });
+    await findMissedFinalizations({ runtime, watch, finalizers, everywhere, shows, signal, found });
   }
 }

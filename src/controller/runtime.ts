@@ -10,6 +10,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { DefinedKinds } from "./defined-kinds.ts";
 import type { FinalizerClaims } from "./finalizer-claims.ts";
+import type { Pause } from "./pause.ts";
 import type { Turns } from "./run-turns.ts";
 
 export interface Runtime {
@@ -22,6 +23,8 @@ export interface Runtime {
   readonly turns: Turns;
   /** Whether controllers may run; writes are refused as soon as leadership is lost. */
   readonly leadership: Leadership;
+  /** Keeps runs from beginning. @default nothing does */
+  readonly pause?: Pause | undefined;
   /** The share of the keys that this replica works; then `leadership` is the membership. @default all */
   readonly shards?: Shards | undefined;
   /** Milliseconds that runs get to finish when their keys go to another replica. @default 30_000 */

@@ -8,7 +8,8 @@ import {
   LeaseServer,
 } from "../../tests/support/integration/lease-server.ts";
 import type { ElectionDurations } from "./durations.ts";
-import { Elector, type ElectorOptions } from "./elector.ts";
+import { Elector } from "./elector.ts";
+import type { ElectorOptions } from "./elector-options.ts";
 import type { Lease, LeaseSpec } from "./lease.ts";
 import { KubeLeaseLock, type LeaseLock } from "./lease-lock.ts";
 import { until } from "../../tests/support/until.ts";
@@ -28,6 +29,7 @@ async function setUp(options: { readonly spec?: LeaseSpec; readonly more?: Parti
     observer: {
       observed: (holder) => told.push(`observed ${holder || "nobody"}`),
       acquired: () => told.push("acquired"),
+      takenOver: (holder, wait) => told.push(`taken over from ${holder}, for ${wait}`),
       lost: (reason) => told.push(`lost: ${reason}`),
       slowPath: () => told.push("slow path"),
       failed: (_error, first) => first && told.push("failed"),
@@ -321,4 +323,53 @@ test.each(wrong)("Elector refuses durations that do not fit each other: %p", (du
   const lock = new KubeLeaseLock({} as never, { namespace: "default", name: "lock" });
   const make = () => new Elector({ ...defaultDurations, ...durations, lock, identity: "us", clock: new FakeClock() });
   expect(make).toThrow(message);
+});
+
+test("Elector takes a Lease from a holder who renews it when that is wished, and leads when that one can write no more", async () => {
+  await using world = await setUp({ spec: held("bing"), more: { takesOverFrom: (holder) => holder === "bing" } });
+  const { elector, leases, clock, told } = world;
+  elector.start();
+  await until(() => leases.lease?.spec?.holderIdentity === "us");
+  expect([elector.isLeader, elector.refused]).toEqual([false, "this process is not the leader"]);
+  await until(() => told.includes("taken over from bing, for 15000"));
+  // It is renewed meanwhile, so that nobody else takes it.
+  for (let second = 2; second < 15; second += 2) {
+    const { renewTime } = leases.lease!.spec!;
+    await until(() => clock.timers === 1);
+    await clock.advanceInTurns(2_000);
+    await until(() => leases.lease?.spec?.renewTime !== renewTime);
+    expect(elector.isLeader).toBe(false);
+  }
+  await until(() => clock.timers === 1);
+  await clock.advanceInTurns(1_000);
+  await until(() => elector.isLeader && clock.timers === 2);
+  // Once it has led, it takes nothing from anybody: whoever takes the Lease then was told to.
+  leases.put(held("bing"));
+  await clock.advanceInTurns(5_500);
+  await until(() => !elector.isLeader && leases.watches === 1);
+  expect(leases.lease?.spec?.holderIdentity).toBe("bing");
+});
+
+test("Elector does not lead early because a renewal fails while it outlasts the holder before it", async () => {
+  await using world = await setUp({ spec: held("bing", 5), more: { takesOverFrom: () => true } });
+  const { elector, leases, clock, told } = world;
+  elector.start();
+  await until(() => told.some((line) => line.startsWith("taken over")) && clock.timers === 1);
+  leases.put(leases.lease!.spec!); // it is read anew
+  await clock.advanceInTurns(2_000);
+  await until(() => told.includes("slow path"));
+  expect(elector.isLeader).toBe(false);
+  await elector.stop();
+  expect(leases.lease?.spec?.holderIdentity).toBe("");
+});
+
+test("Elector takes a Lease over only from whom it may", async () => {
+  await using world = await setUp({
+    spec: held("dev_bing"),
+    more: { takesOverFrom: (one) => !one.startsWith("dev_") },
+  });
+  const { elector, leases } = world;
+  elector.start();
+  await until(() => leases.watches === 1);
+  expect(leases.lease?.spec?.holderIdentity).toBe("dev_bing");
 });

@@ -2,55 +2,20 @@
 import type { Leadership } from "../client/leadership.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-error.ts";
 import { abortable } from "../platform/abortable.ts";
-import { type Clock, sleep } from "../platform/clock.ts";
-import { checkDurations, type ElectionDurations, JITTER_FACTOR } from "./durations.ts";
+import { sleep } from "../platform/clock.ts";
+import { checkDurations, JITTER_FACTOR } from "./durations.ts";
+import type { ElectorOptions } from "./elector-options.ts";
 import { Fence } from "./fence.ts";
-import { type Claim, type Lease, newLease, releasedLease, takenLease } from "./lease.ts";
-import type { LeaseLock, LockCall } from "./lease-lock.ts";
+import { type Claim, durationOf, type Lease, newLease, releasedLease, takenLease } from "./lease.ts";
+import type { LockCall } from "./lease-lock.ts";
 import { LeaseView } from "./lease-view.ts";
 import { type Moment, momentOf, Term, type TermClocks } from "./term.ts";
-
-export interface ElectorOptions extends ElectionDurations {
-  readonly lock: LeaseLock;
-  /** Tells this candidate from all others. */
-  readonly identity: string;
-  /** Labels of a Lease that this candidate creates. @default none */
-  readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Empties the Lease at the end, so that another candidate need not wait for it to expire. @default true */
-  readonly release?: boolean | undefined;
-  /** What timers and the steady side of a term go by. */
-  readonly clock: Clock;
-  /** @default the machine's time of day */
-  readonly wall?: Pick<Clock, "now"> | undefined;
-  /** Between 0 and 1. @default Math.random */
-  readonly random?: (() => number) | undefined;
-  /** Told what happens; nothing it throws is caught. */
-  readonly observer?: ElectionObserver | undefined;
-}
-
-/** What an election has to tell, for logs, metrics and Events. */
-export interface ElectionObserver {
-  /**
-   * A candidate holds the Lease, or nobody does (an empty identity). Called once for each change, with the time since when, by the
-   * holder's clock.
-   */
-  observed?(holder: string, since: string | undefined): void;
-  acquired?(lease: Lease): void;
-  lost?(reason: string): void;
-  /** A leader that was told to stop leads no more. */
-  resigned?(): void;
-  /** The Lease had changed under a leader, who had to read it again. */
-  slowPath?(): void;
-  /** The Lease cannot be watched, and is asked for again and again instead. */
-  unwatched?(error: unknown): void;
-  /** An attempt failed; `first` after an attempt that did not. */
-  failed?(error: unknown, first: boolean): void;
-}
 
 /** Milliseconds that the release of the Lease may take at the end. */
 const RELEASE_WITHIN = 5_000;
 /** Milliseconds between two attempts of it. */
 const RELEASE_PAUSE = 100;
+const FROM_NOBODY = (): boolean => false;
 /** Of a Lease whose holder let it go, candidates wait up to this long, so that they do not all ask at once. */
 const VACANCY_JITTER = 200;
 
@@ -76,6 +41,10 @@ export class Elector implements Leadership {
   #watchFailing = false;
   /** A write that makes the Lease ours was sent, and nobody else was seen to hold it since. */
   #mayHold = false;
+  /** Until the first term: from whom the Lease may be taken. */
+  #takesOverFrom: (holder: string) => boolean;
+  /** By the steady clock: until then a holder from whom the Lease was taken may still write. */
+  #outlasts = -Infinity;
   #done: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
 
@@ -87,6 +56,7 @@ export class Elector implements Leadership {
     this.#options = options;
     this.#clocks = { steady: options.clock, wall: options.wall ?? Date };
     this.#random = options.random ?? Math.random;
+    this.#takesOverFrom = options.takesOverFrom ?? FROM_NOBODY;
     this.#view = new LeaseView({ clock: options.clock, fallback: options.leaseDuration, observer: options.observer });
   }
 
@@ -167,6 +137,7 @@ export class Elector implements Leadership {
         this.#view.see(await lock.get(call));
         let isLate = clock.now() - asked > retryPeriod;
         await abortable(ready, signal);
+        await this.#takeOver(call);
         const since = momentOf(this.#clocks);
         const lease = isLate && this.#holds ? undefined : await this.#tryToTake(call);
         this.#succeeded();
@@ -181,6 +152,27 @@ export class Elector implements Leadership {
         this.#failed(error);
         await this.#pause(this.#retryDelay(), signal);
       }
+    }
+  }
+
+  /** Takes the Lease from a holder who renews it, when that is wished, and waits as its holder until that one can write no more. */
+  async #takeOver(call: LockCall): Promise<void> {
+    const { lock, clock, leaseDuration, observer, retryPeriod } = this.#options;
+    for (;;) {
+      const { lease, holder, isVacant } = this.#view;
+      if (lease === undefined || this.#holds || isVacant || !this.#takesOverFrom(holder)) break;
+      if ((await this.#written(lock.update(takenLease(lease, this.#claim()), call))) === undefined) {
+        this.#view.see(await lock.get(call)); // its holder has renewed it meanwhile
+        continue;
+      }
+      this.#takesOverFrom = FROM_NOBODY;
+      const wait = durationOf(lease, leaseDuration);
+      this.#outlasts = clock.now() + wait;
+      observer?.takenOver?.(holder, wait);
+    }
+    while (this.#holds && clock.now() < this.#outlasts) {
+      await this.#pause(Math.min(this.#outlasts - clock.now(), retryPeriod), call.signal);
+      if (!(await this.#renew(call))) return;
     }
   }
 
@@ -253,6 +245,7 @@ export class Elector implements Leadership {
       },
     });
     if (term.remaining <= 0) return false;
+    this.#takesOverFrom = FROM_NOBODY;
     this.#termEnded = ended;
     this.#term = term;
     observer?.acquired?.(lease);

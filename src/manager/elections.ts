@@ -26,6 +26,8 @@ export interface ElectionOptions extends ElectionDurations {
   readonly release: boolean;
   /** @default the host's name and a random part */
   readonly identity?: string | undefined;
+  /** From whom a Lease that is held may be taken, once. @default from nobody */
+  readonly takesOverFrom?: ((holder: string) => boolean) | undefined;
 }
 
 /** What the elections of a process need of it. */
@@ -186,6 +188,11 @@ export class Elections implements Leaderships, AsyncDisposable {
           const events = this.#dependencies.events.for("leader-election", elector);
           events.record(lease as unknown as AnyObject, { type: "Normal", reason: "LeaderElection", message });
         },
+        takenOver: (holder, wait) =>
+          log.info("The Lease was taken over: this replica works when the one before can write no more", {
+            from: holder,
+            seconds: wait / 1_000,
+          }),
         lost: (reason) =>
           log.warn("This replica leads no more: its writes are refused, and it seeks the Lease again", { reason }),
         resigned: () => log.info("This replica hands the lead over"),

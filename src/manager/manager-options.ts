@@ -1,5 +1,6 @@
 /** The options of a process: its cluster, its listeners, and how its modules run. */
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
+import type { Pause } from "../controller/pause.ts";
 import type { RateLimit } from "../kube/transport/request-rate.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -32,6 +33,10 @@ export interface ManagerOptions {
   readonly shutdownDelay?: number | undefined;
   /** Makes `/readyz` fail while a module is broken, waiting or unavailable. @default false */
   readonly strict?: boolean | undefined;
+  /** Ends a module that is removed at once, although objects carry its finalizers. @default false: it drains */
+  readonly forcesRemoval?: boolean | undefined;
+  /** Keeps runs from beginning while it is on. @default nothing does */
+  readonly pause?: Pause | undefined;
   /** Restricts the modules to exactly what they declare, when `cluster` is reached as this account. @default no restriction */
   readonly access?: AccessOptions | undefined;
   /** The account that installs CustomResourceDefinitions where the modules' own may not. @default `cluster` */

@@ -110,6 +110,7 @@ export class Manager implements AsyncDisposable {
       definedKinds: new DefinedKinds(),
       turns: hostBound(options.runsAtOnce === true ? new ImmediateTurns() : new RunTurns()),
       leadership: alwaysLeader,
+      pause: options.pause,
       shards: this.#sharding?.shards,
       grace,
       clock,
@@ -141,6 +142,7 @@ export class Manager implements AsyncDisposable {
       webhooks: this.webhooks.host,
       grace,
       strict,
+      forcesRemoval: options.forcesRemoval,
       health: this.#health,
       leaderships: this.#elections ?? this.#sharding,
     });

@@ -6,6 +6,14 @@ import type { Metrics } from "../observe/metrics.ts";
 export function readModules(metrics: Metrics, modules: ModuleRegistry): void {
   metrics.modulesFrom(() => modules.statuses().map(({ name, file, state }) => ({ module: name, file, state })));
   metrics.add({
+    name: "binnacle_module_draining_objects",
+    help: "Objects that carry finalizers of a module whose file is gone",
+    read: () =>
+      modules
+        .statuses()
+        .flatMap(({ name, left }) => (left === undefined ? [] : [{ labels: { module: name }, value: left }])),
+  });
+  metrics.add({
     name: "binnacle_module_errors_total",
     help: "Failures of a module's code outside of runs",
     type: "counter",

@@ -70,10 +70,9 @@ export class ModuleStart {
     });
   }
 
-  /** Ends a module, and takes back what it was permitted. */
+  /** Ends a module, and takes back what it was permitted; one that drains is permitted all of it until it is gone. */
   async end(name: string): Promise<void> {
-    await this.#options.modules.remove(name);
-    await this.#options.access?.leave(name);
+    await this.#options.modules.remove(name, async () => this.#options.access?.leave(name));
   }
 
   async close(): Promise<void> {

@@ -90,11 +90,16 @@ export class Contributions {
     return this.#runnables.failure;
   }
 
-  /** Takes routes, checks and metrics away at once and ends the runnables; resolves when they ended. */
-  async leave(): Promise<void> {
+  /** Takes away what others ask: routes and checks. */
+  withdraw(): void {
     this.#open = false;
     this.routes.clear();
-    for (const check of this.#checks) check[Symbol.dispose]();
+    for (const check of this.#checks.splice(0)) check[Symbol.dispose]();
+  }
+
+  /** Takes routes, checks and metrics away at once and ends the runnables; resolves when they ended. */
+  async leave(): Promise<void> {
+    this.withdraw();
     for (const metric of this.#metrics) metric[Symbol.dispose]();
     this.#leaving.abort(new Error(`The module ${this.#module.name} is leaving`));
     await this.#runnables.ended();

@@ -64,3 +64,13 @@ export function permissionsOf({ controllers, webhooks, plugins }: ModuleDefiniti
   const ofControllers = controllers.map((one) => declarationsOf(one).permissions);
   return [...ofControllers, ...webhooks.map(permissionsOfWebhook), ...plugins.map(permissionsOfPlugin)];
 }
+
+/** Two modules' definitions as one's. */
+export function mergedDefinitions(a: ModuleDefinitions, b: ModuleDefinitions): ModuleDefinitions {
+  return {
+    controllers: [...a.controllers, ...b.controllers],
+    resources: [...new Set([...a.resources, ...b.resources])],
+    webhooks: [...a.webhooks, ...b.webhooks],
+    plugins: [...a.plugins, ...b.plugins],
+  };
+}

@@ -59,7 +59,10 @@ function setUp({
         get hasSynced() {
           return entry.hasSynced;
         },
+        finalizers: [],
         stuck: [],
+        retire: () => Promise.reject(new Error("it has no finalizer")),
+        reconcileAll() {},
         queue: undefined as never,
         onChange: (listener) => {
           entry.changed = listener;

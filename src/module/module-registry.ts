@@ -3,14 +3,16 @@ import { type RunningController, startController } from "../controller/controlle
 import type { Leadership } from "../client/leadership.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import type { Leaderships } from "./leaderships.ts";
-import { checkConflicts } from "./conflicts.ts";
+import { checkConflicts, type Claimant } from "./conflicts.ts";
 import { Contributions, type Health } from "./contributions.ts";
+import { Draining } from "./draining.ts";
 import { GracePeriod } from "./grace-period.ts";
 import type { LoadedModule } from "./loaded-module.ts";
-import type { ModuleDefinitions } from "./module-definitions.ts";
+import { mergedDefinitions, type ModuleDefinitions } from "./module-definitions.ts";
+import { ModuleListing } from "./module-listing.ts";
 import { pluginClient } from "./plugin-client.ts";
 import type { WebhookHost } from "../webhook/webhook-host.ts";
-import { type ModuleStatus, statusOf } from "./module-status.ts";
+import { type ModuleProblem, type ModuleStatus, statusesOf } from "./module-status.ts";
 import { PostponedModules } from "./postponed.ts";
 import { stateLog } from "./state-log.ts";
 
@@ -21,6 +23,8 @@ export interface ModuleRegistryOptions {
   readonly strict?: boolean | undefined;
   /** Milliseconds that runs get to finish when a module leaves. */
   readonly grace: number;
+  /** A module that is removed ends at once, although objects carry its finalizers. @default false: it drains */
+  readonly forcesRemoval?: boolean | undefined;
   /** Who may work. @default every module */
   readonly leaderships?: Leaderships | undefined;
   /** Serves the modules' webhooks. @default nobody does */
@@ -39,27 +43,23 @@ interface Running {
   /** Resolves when the caches of its controllers have synced, or cannot. */
   readonly warm: PromiseWithResolvers<void>;
   errors: number;
-}
-
-/** A module that could not be loaded or started. */
-interface Broken {
-  readonly name: string;
-  readonly file: string;
-  readonly message: string;
+  /** Until each of its controllers has been started. */
+  starting: boolean;
+  /** Once it was removed while objects carry its finalizers. */
+  draining?: { readonly drain: Draining; readonly gone: () => Promise<void> };
 }
 
 export class ModuleRegistry {
   readonly #runtime: Runtime;
   readonly #grace: number;
+  readonly #forcesRemoval: boolean;
   readonly #start: typeof startController;
   readonly #leaderships: Leaderships | undefined;
   readonly #health: Health;
-  readonly #strict: boolean;
   readonly #webhooks: WebhookHost | undefined;
-  /** Of each module, broken ones included, in `/readyz?verbose`. */
-  readonly #listed = new Map<string, Disposable>();
+  readonly #listing: ModuleListing;
   readonly #running = new Map<string, Running>();
-  readonly #broken = new Map<string, Broken>();
+  readonly #broken = new Map<string, ModuleProblem>();
   readonly #postponed = new PostponedModules();
   readonly #stopping = new AbortController();
   /** Of the end, once that has begun. */
@@ -68,13 +68,14 @@ export class ModuleRegistry {
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(runtime: Runtime, options: ModuleRegistryOptions) {
-    const { grace, health, leaderships, strict = false, start = startController } = options;
+    const { grace, health, leaderships, strict = false, forcesRemoval = false, start = startController } = options;
     this.#leaderships = leaderships;
     this.#webhooks = options.webhooks;
     this.#runtime = runtime;
     this.#grace = grace;
     this.#health = health;
-    this.#strict = strict;
+    this.#forcesRemoval = forcesRemoval;
+    this.#listing = new ModuleListing({ readyz: health.readyz, strict, statuses: () => this.statuses() });
     this.#start = start;
   }
 
@@ -89,7 +90,7 @@ export class ModuleRegistry {
       this.#refuseWhenStopping(module);
       if (this.#running.has(module.name))
         throw new Error(`Cannot add the module ${module.name}: there is one of this name`);
-      checkConflicts([...this.#claims(), module]);
+      checkConflicts([...this.#claims(module), module]);
       this.#postponed.take(module);
       await this.#begin(module);
     });
@@ -100,7 +101,7 @@ export class ModuleRegistry {
     return this.#inTurn(async () => {
       this.#refuseWhenStopping(module);
       const old = this.#running.get(module.name);
-      checkConflicts([...this.#claims(old), module]);
+      checkConflicts([...this.#claims(module, old), module]);
       this.#postponed.take(module);
       if (old !== undefined) {
         // Whoever asks the webhooks meanwhile is answered: the new version's come in place of the old one's.
@@ -111,18 +112,21 @@ export class ModuleRegistry {
     });
   }
 
-  /** Drains a module's controllers and takes away all it registered; a broken module is forgotten. */
-  remove(name: string): Promise<void> {
+  /**
+   * Takes away all that a module registered. While objects carry finalizers of its controllers, these stay and do nothing but
+   * finalize: the module drains. A broken module is forgotten.
+   *
+   * @param gone called when nothing of it runs any more, unless another version took its place. @returns when it drains or is gone.
+   */
+  remove(name: string, gone: () => Promise<void> = async () => {}): Promise<void> {
     return this.#inTurn(async () => {
       this.#broken.delete(name);
       this.#postponed.drop(name);
       const running = this.#running.get(name);
-      if (running !== undefined) {
-        await this.#end(running);
-        await this.#leaderships?.leave(name);
-      }
-      this.#listed.get(name)?.[Symbol.dispose]();
-      this.#listed.delete(name);
+      if (running?.draining !== undefined || (running !== undefined && (await this.#drain(running, gone)))) return;
+      if (running !== undefined) await this.#leave(running);
+      this.#listing.remove(name);
+      await gone();
     });
   }
 
@@ -130,7 +134,7 @@ export class ModuleRegistry {
   markBroken(name: string, broken: { readonly file: string; readonly message: string }): void {
     this.#postponed.drop(name);
     this.#broken.set(name, { name, ...broken });
-    this.#list(name);
+    this.#listing.add(name);
     const fields = { module: name, file: broken.file, reason: broken.message };
     if (this.#running.has(name)) this.#runtime.log.error("Cannot load a module: its version before runs on", fields);
     else this.#runtime.log.error("Cannot load a module", fields);
@@ -145,7 +149,7 @@ export class ModuleRegistry {
     const { name, file } = module;
     const told = this.#postponed.messageOf(name);
     const signal = this.#postponed.put(module, message);
-    this.#list(name);
+    this.#listing.add(name);
     if (told !== message) {
       this.#runtime.log.warn("Cannot start a module yet: trying again", { module: name, file, reason: message });
     }
@@ -209,26 +213,7 @@ export class ModuleRegistry {
 
   /** Every module, by name. */
   statuses(): readonly ModuleStatus[] {
-    const running = [...this.#running.values()].map(({ module, controllers, contributions, errors }) =>
-      statusOf({
-        name: module.name,
-        file: module.file,
-        controllers,
-        errors,
-        broken: this.#broken.get(module.name)?.message,
-        postponed: this.#postponed.messageOf(module.name),
-        failure: contributions.failure,
-      }),
-    );
-    const part = { controllers: [], errors: 0 };
-    const postponed = this.#postponed
-      .all()
-      .filter(({ name }) => !this.#running.has(name))
-      .map(({ name, file, message }) => statusOf({ name, file, ...part, broken: undefined, postponed: message }));
-    const broken = [...this.#broken.values()]
-      .filter(({ name }) => !this.#running.has(name) && this.#postponed.messageOf(name) === undefined)
-      .map(({ name, file, message }) => statusOf({ name, file, ...part, broken: message, postponed: undefined }));
-    return [...running, ...postponed, ...broken].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return statusesOf({ running: this.#running.values(), postponed: this.#postponed.all(), broken: this.#broken });
   }
 
   /** Answers a request with the routes of a plugin; `undefined` when it has none. */
@@ -240,9 +225,14 @@ export class ModuleRegistry {
     return undefined;
   }
 
-  *#claims(except?: Running): Iterable<{ readonly file: string; readonly definitions: ModuleDefinitions }> {
-    for (const running of this.#running.values()) {
-      if (running !== except) yield { file: running.module.file, definitions: running.definitions };
+  /** What a module cannot have beside the others; one that drains keeps only what the module does not take over. */
+  *#claims(module: Pick<LoadedModule, "definitions">, except?: Running): Iterable<Claimant> {
+    for (const { module: other, definitions, draining } of this.#running.values()) {
+      if (other === except?.module) continue;
+      yield {
+        file: other.file,
+        definitions: draining?.drain.definitionsBeside(module.definitions.controllers) ?? definitions,
+      };
     }
   }
 
@@ -265,8 +255,9 @@ export class ModuleRegistry {
       await contributions.setup(module.definitions.plugins, { signal: this.#stopping.signal });
       contributions.close();
       this.#refuseWhenStopping(module);
-      const definitions = merged(module.definitions, contributions.added());
-      checkConflicts([...this.#claims(), { file: module.file, definitions }]);
+      const definitions = mergedDefinitions(module.definitions, contributions.added());
+      checkConflicts([...this.#claims({ definitions }), { file: module.file, definitions }]);
+      await this.#succeed(definitions.controllers);
       const defined = this.#runtime.definedKinds.claim(definitions.resources);
       const running: Running = {
         module,
@@ -276,13 +267,15 @@ export class ModuleRegistry {
         listeners: [defined],
         warm,
         errors: 0,
+        starting: true,
       };
       this.#running.set(name, running);
       await this.#serve(module, definitions);
       for (const controller of definitions.controllers) this.#startOne(running, controller);
+      running.starting = false;
       contributions.start(warm.promise);
       this.#warmth(running);
-      this.#list(name);
+      this.#listing.add(name);
       this.#broken.delete(name);
       log.info("Module started", { file: module.file, controllers: running.controllers.map((one) => one.name) });
     } catch (error) {
@@ -296,28 +289,50 @@ export class ModuleRegistry {
     }
   }
 
+  /**
+   * Lets a module do nothing but finalize, when objects carry finalizers of its controllers.
+   *
+   * @returns false when there is nothing to wait for.
+   */
+  async #drain(running: Running, gone: () => Promise<void>): Promise<boolean> {
+    if (this.#forcesRemoval || this.#ending !== undefined) return false;
+    const drain = await Draining.begin(running, { grace: this.#newGrace(), webhooks: this.#webhooks });
+    if (drain === undefined || drain.hasEnded) return false;
+    running.draining = { drain, gone };
+    this.#runtime.log.warn("Module drains: it only finalizes, until no object carries its finalizers any more", {
+      module: running.module.name,
+      left: drain.message,
+    });
+    void drain.ended.then(() => this.#inTurn(() => this.#drained(running)));
+    return true;
+  }
+
+  /** Nothing is left for a module to finalize. */
+  async #drained(running: Running): Promise<void> {
+    const { name } = running.module;
+    if (this.#running.get(name) !== running || this.#ending !== undefined) return;
+    await this.#leave(running);
+    this.#listing.remove(name);
+    await running.draining!.gone();
+  }
+
+  /** Modules that drain end as far as new controllers succeed theirs. */
+  async #succeed(controllers: ModuleDefinitions["controllers"]): Promise<void> {
+    for (const running of this.#running.values()) {
+      const drain = running.draining?.drain;
+      await drain?.handOver(controllers, { grace: this.#grace });
+      if (drain?.hasEnded === true) await this.#drained(running);
+    }
+  }
+
+  async #leave(running: Running): Promise<void> {
+    await this.#end(running);
+    await this.#leaderships?.leave(running.module.name);
+  }
+
   /** Nobody would end what begins after the end of the others. */
   #refuseWhenStopping({ name }: LoadedModule): void {
     if (this.#stopping.signal.aborted) throw new Error(`Cannot start the module ${name}: the process is stopping`);
-  }
-
-  /** Shows the module in `/readyz?verbose`; with `strict` it counts. */
-  #list(name: string): void {
-    if (this.#listed.has(name)) return;
-    const { readyz } = this.#health;
-    const status = () => this.statuses().find((one) => one.name === name);
-    const listed = this.#strict
-      ? readyz.add(`module/${name}`, () => {
-          const { state, message } = status()!;
-          if (state === "loading" || state === "running") return undefined;
-          return { cause: state, text: `${state}: ${message ?? ""}` };
-        })
-      : readyz.note(`module/${name}`, () => {
-          const { state, message } = status()!;
-          if (message !== undefined) return { cause: state, text: `${state}: ${message}` };
-          return state === "running" ? undefined : { cause: state, text: state };
-        });
-    this.#listed.set(name, listed);
   }
 
   #startOne(running: Running, controller: ModuleDefinitions["controllers"][number]): void {
@@ -338,8 +353,8 @@ export class ModuleRegistry {
   }
 
   /** A controller that cannot sync does not keep the others from work. */
-  #warmth({ module, controllers, definitions, warm }: Running): void {
-    if (controllers.length < definitions.controllers.length) return;
+  #warmth({ module, controllers, starting, warm }: Running): void {
+    if (starting) return;
     const isWarm = ({ hasSynced, state }: RunningController): boolean =>
       hasSynced || state.kind === "waiting" || state.kind === "unavailable";
     if (!controllers.every(isWarm)) return;
@@ -382,13 +397,4 @@ export class ModuleRegistry {
     this.#last = result.catch(() => {});
     return result;
   }
-}
-
-function merged(a: ModuleDefinitions, b: ModuleDefinitions): ModuleDefinitions {
-  return {
-    controllers: [...a.controllers, ...b.controllers],
-    resources: [...new Set([...a.resources, ...b.resources])],
-    webhooks: [...a.webhooks, ...b.webhooks],
-    plugins: [...a.plugins, ...b.plugins],
-  };
 }

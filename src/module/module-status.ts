@@ -3,9 +3,10 @@ import type { RunningController } from "../controller/controller.ts";
 
 /**
  * `loading` until every controller synced once; `broken`, `suspended`, `slowed`, `waiting` and `unavailable` as soon as one of
- * its parts is.
+ * its parts is; `draining` when its file is gone and objects carry its finalizers.
  */
-export type ModuleState = "loading" | "running" | "waiting" | "unavailable" | "slowed" | "suspended" | "broken";
+export type ModuleState =
+  "loading" | "running" | "waiting" | "unavailable" | "slowed" | "suspended" | "broken" | "draining";
 
 export interface ModuleStatus {
   readonly name: string;
@@ -15,9 +16,11 @@ export interface ModuleStatus {
   readonly message: string | undefined;
   /** Failures of its code outside of runs. */
   readonly errors: number;
+  /** Objects that carry its finalizers, while it drains. */
+  readonly left?: number | undefined;
 }
 
-export interface StatusInput {
+interface StatusInput {
   readonly name: string;
   readonly file: string;
   readonly controllers: readonly Pick<RunningController, "name" | "state" | "hasSynced" | "stuck">[];
@@ -28,9 +31,59 @@ export interface StatusInput {
   readonly postponed: string | undefined;
   /** Why one of its runnables is not well. */
   readonly failure?: string | undefined;
+  /** What it waits for, when it drains. */
+  readonly draining?: { readonly message: string; readonly objects: number } | undefined;
 }
 
-export function statusOf({ name, file, controllers, errors, broken, postponed, failure }: StatusInput): ModuleStatus {
+/** A module that does not run, and why. */
+export interface ModuleProblem {
+  readonly name: string;
+  readonly file: string;
+  readonly message: string;
+}
+
+/** All modules of a process, as its registry knows them. */
+export interface KnownModules {
+  readonly running: Iterable<
+    Pick<StatusInput, "controllers" | "errors"> & {
+      readonly module: { readonly name: string; readonly file: string };
+      readonly contributions: { readonly failure: string | undefined };
+      readonly draining?: { readonly drain: { readonly message: string; readonly objects: number } } | undefined;
+    }
+  >;
+  readonly postponed: readonly ModuleProblem[];
+  /** By name. */
+  readonly broken: ReadonlyMap<string, ModuleProblem>;
+}
+
+/** Every module once, by name. */
+export function statusesOf({ running, postponed, broken }: KnownModules): readonly ModuleStatus[] {
+  const nothing = { controllers: [], errors: 0, broken: undefined, postponed: undefined };
+  const byName = new Map<string, ModuleStatus>();
+  for (const { name, file, message } of broken.values())
+    byName.set(name, statusOf({ ...nothing, name, file, broken: message }));
+  const waiting = new Map(postponed.map((one) => [one.name, one]));
+  for (const { name, file, message } of waiting.values())
+    byName.set(name, statusOf({ ...nothing, name, file, postponed: message }));
+  for (const { module, controllers, contributions, errors, draining } of running) {
+    const { name, file } = module;
+    const status = statusOf({
+      name,
+      file,
+      controllers,
+      errors,
+      broken: broken.get(name)?.message,
+      postponed: waiting.get(name)?.message,
+      failure: contributions.failure,
+      draining: draining?.drain,
+    });
+    byName.set(name, status);
+  }
+  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function statusOf(input: StatusInput): ModuleStatus {
+  const { name, file, controllers, errors, broken, postponed, failure, draining } = input;
   const withState = (kind: string) => controllers.find(({ state }) => state.kind === kind);
   const unavailable = withState("unavailable");
   const waiting = withState("waiting");
@@ -38,6 +91,7 @@ export function statusOf({ name, file, controllers, errors, broken, postponed, f
   const status = (state: ModuleState, message?: string): ModuleStatus => ({ name, file, state, message, errors });
   if (broken !== undefined) return status("broken", broken);
   if (postponed !== undefined) return status("unavailable", postponed);
+  if (draining !== undefined) return { ...status("draining", draining.message), left: draining.objects };
   if (unavailable !== undefined)
     return status("unavailable", `${unavailable.name}: ${unavailable.state.message ?? "unavailable"}`);
   if (failure !== undefined) return status("unavailable", failure);

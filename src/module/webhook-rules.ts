@@ -11,12 +11,21 @@ const CONFIGURATIONS = {
  *
  * @param name `undefined` for a process outside the cluster: it names its registration after itself, and removes those that
  * others left behind.
+ * @param mayCreate `false` where the configurations come with the manifests, and are to go with them.
  */
-export function registrationRules(name: string | undefined, crds: readonly string[]): readonly Rule[] {
+export function registrationRules(
+  name: string | undefined,
+  crds: readonly string[],
+  { mayCreate = true }: { readonly mayCreate?: boolean } = {},
+): readonly Rule[] {
   const configurations: Rule =
     name === undefined
       ? { ...CONFIGURATIONS, verbs: ["get", "list", "watch", "create", "patch", "delete"] }
-      : { ...CONFIGURATIONS, resourceNames: [name], verbs: ["get", "watch", "create", "patch", "delete"] };
+      : {
+          ...CONFIGURATIONS,
+          resourceNames: [name],
+          verbs: ["get", "watch", ...(mayCreate ? ["create"] : []), "patch", "delete"],
+        };
   if (crds.length === 0) return [configurations];
   return [
     configurations,

@@ -1,0 +1,54 @@
+/** A module and the packages that it imports, as one file. */
+import { isBuiltin } from "node:module";
+import { UserError } from "../usage-error.ts";
+
+export interface BundleOptions {
+  /** As the user knows the file. */
+  readonly shown: string;
+  /** What the binary offers for import, and so is left out. */
+  readonly offered: readonly string[];
+}
+
+/**
+ * JavaScript in which only packages of the binary and modules of the platform are imported.
+ *
+ * @throws UserError naming what cannot be part of a text, such as a native addon.
+ */
+export async function bundleModule(file: string, { shown, offered }: BundleOptions): Promise<string> {
+  const refuse = (why: string): never => {
+    throw new UserError(
+      `Cannot put '${shown}' into a ConfigMap: ${why}; build an image that holds its node_modules, and pass --image`,
+    );
+  };
+  const built = await Bun.build({
+    entrypoints: [file],
+    target: "bun",
+    format: "esm",
+    external: [...offered],
+    // Names stay, because stack traces are read by people.
+    minify: { whitespace: true, syntax: true },
+    throw: false,
+  });
+  if (!built.success) {
+    const [first] = built.logs;
+    return refuse(`its packages cannot be bundled: ${first?.message ?? "the bundler gives no reason"}`);
+  }
+  const asset = built.outputs.find(({ kind }) => kind === "asset");
+  if (asset !== undefined) {
+    return refuse(`it needs the file ${asset.path.replace(/^\.?\//, "")} of a package, which is no JavaScript`);
+  }
+  const [entry] = built.outputs;
+  if (entry === undefined || built.outputs.length > 1) return refuse("its packages do not become one file");
+  return await entry.text();
+}
+
+/** Whether an import needs a package that the binary does not have. */
+export function isPackage(specifier: string, offered: readonly string[]): boolean {
+  return (
+    !/^[./]/.test(specifier) &&
+    !offered.includes(specifier) &&
+    !isBuiltin(specifier) &&
+    specifier !== "bun" &&
+    !specifier.startsWith("bun:")
+  );
+}

@@ -1,0 +1,85 @@
+/** The modules as a ConfigMap holds them. */
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { type Closure, closureOf } from "../../loader/closure.ts";
+import { type FoundModule, scanFolders } from "../../loader/scan.ts";
+import { importsOf } from "../../platform/module-host.ts";
+import { UserError } from "../usage-error.ts";
+import { bundleModule, isPackage } from "./bundle.ts";
+
+/** The API server's limit for a ConfigMap, less what is around the data. */
+const LIMIT = 1024 * 1024 - 4096;
+
+export interface MountedFile {
+  /** In the ConfigMap: letters, digits, `-`, `_` and `.`. */
+  readonly key: string;
+  /** Below the mount. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * The modules' files, and what they import from their folder. A module that imports packages becomes one file that holds them.
+ *
+ * @param offered what the binary offers for import; there are no other packages beside a ConfigMap.
+ * @throws UserError when something would not be there, or there is too much of it.
+ */
+export async function configMapFiles(
+  folders: readonly string[],
+  offered: readonly string[],
+): Promise<readonly MountedFile[]> {
+  const files = new Map<string, string>();
+  const add = (path: string, text: string): void => {
+    if (files.has(path) && files.get(path) !== text) {
+      throw new UserError(
+        `Cannot put two files called '${path}' into one ConfigMap: rename one, or build an image and pass --image`,
+      );
+    }
+    files.set(path, text);
+  };
+  for (const folder of folders) {
+    const root = realpathSync(resolve(folder));
+    for (const found of scanFolders([folder])) {
+      const closure = closureOf(found.file);
+      if (importsPackages(closure, offered)) add(...(await bundled(found, offered)));
+      else for (const [path, text] of filesOf(found, { closure, folder, root })) add(path, text);
+    }
+  }
+  const size = [...files].reduce((sum, [path, text]) => sum + Buffer.byteLength(text) + 2 * path.length, 0);
+  if (size > LIMIT) {
+    throw new UserError(
+      `Cannot put the modules into a ConfigMap: they take ${size} bytes of ${LIMIT}; build an image and pass --image`,
+    );
+  }
+  return [...files]
+    .map(([path, text]) => ({ key: path.replaceAll("/", "__").replaceAll(/[^-._a-zA-Z0-9]/g, "-"), path, text }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** A folder with an index, whose name is that of the module: logs, metrics and Leases call it so. */
+async function bundled({ name, file }: FoundModule, offered: readonly string[]): Promise<[path: string, text: string]> {
+  return [`${basename(name)}/index.js`, await bundleModule(file, { shown: file, offered })];
+}
+
+function filesOf(
+  { file }: FoundModule,
+  { closure, folder, root }: { readonly closure: Closure; readonly folder: string; readonly root: string },
+): readonly (readonly [path: string, text: string])[] {
+  return [...closure.sources].map(([path, text]) => {
+    const inside = relative(root, path);
+    if (inside.startsWith("..")) {
+      throw new UserError(
+        `Cannot put '${file}' into a ConfigMap: it imports ${join(dirname(folder), basename(path))}, which is outside of ` +
+          `'${folder}'; move it there, or build an image and pass --image`,
+      );
+    }
+    return [inside, text] as const;
+  });
+}
+
+function importsPackages({ sources }: Closure, offered: readonly string[]): boolean {
+  return [...sources].some(
+    ([path, text]) =>
+      /\.[cm]?[tj]sx?$/.test(path) && importsOf(text).some((specifier) => isPackage(specifier, offered)),
+  );
+}

@@ -1,0 +1,98 @@
+/** `binnacle manifests deploy`: printed for kubectl, or written for kustomize and Helm. */
+import type { LoadedModule } from "../../module/loaded-module.ts";
+import type { ServiceAccount } from "../../module/rbac-manifests.ts";
+import type { Host } from "../command.ts";
+import type { ManifestsValues } from "../manifests-options.ts";
+import { commentedYaml } from "../rule-comments.ts";
+import { UsageError } from "../usage-error.ts";
+import { configMapFiles } from "./config-map-files.ts";
+import { deployLimits } from "./deploy-limits.ts";
+import { deployParts } from "./deploy-parts.ts";
+import type { DeployPlan } from "./deploy-plan.ts";
+import { modulesOf, serviceAccount } from "./deployed-modules.ts";
+import { readFormer, removals } from "./former.ts";
+import { writeGenerated } from "./generated-folder.ts";
+
+export interface DeployContext {
+  readonly modules: readonly LoadedModule[];
+  readonly host: Host;
+}
+
+/** The YAML; what an earlier version had and this one has not is told beside it. */
+export async function printedDeployment(values: ManifestsValues, context: DeployContext): Promise<string> {
+  const former = values.former === undefined ? undefined : readFormer(values.former);
+  const plan = await planOf(values, { ...context, account: serviceAccount(values["service-account"]) });
+  const documents = deployParts(plan).flatMap((part) => part.documents);
+  const gone = former === undefined ? [] : removals(former, documents);
+  if (gone.length > 0) {
+    context.host.err(`No longer part of the manifests; kubectl apply leaves it in the cluster. To remove it:\n`);
+    for (const command of gone) context.host.err(`  ${command}\n`);
+  }
+  return documents.map((one) => `---\n${commentedYaml(one)}`).join("");
+}
+
+/** Writes into the folder that `--kustomize` or `--helm` names, and says which files of an earlier time went. */
+export async function deployFiles(
+  values: ManifestsValues,
+  { folder, ...context }: DeployContext & { readonly folder: string },
+): Promise<void> {
+  const { helm, former } = values;
+  const flag = helm === undefined ? "--kustomize" : "--helm";
+  if (former !== undefined) {
+    throw new UsageError(
+      `--former is given with ${flag}: leave it out; files that are no longer part of the folder are named anyway`,
+    );
+  }
+  const files = helm === undefined ? await kustomizeFiles(values, context) : await chartFiles(values, context);
+  const { removed } = writeGenerated(folder, files, flag);
+  const { out } = context.host;
+  out(`Wrote ${Object.keys(files).length} files into ${folder}\n`);
+  for (const file of removed) out(`Removed ${file}, which is no longer part of it\n`);
+}
+
+async function kustomizeFiles(
+  values: ManifestsValues,
+  context: DeployContext,
+): Promise<Readonly<Record<string, string>>> {
+  const { kustomization } = await import("./kustomization.ts");
+  const plan = await planOf(values, { ...context, account: serviceAccount(values["service-account"]) });
+  return kustomization(deployParts(plan));
+}
+
+async function chartFiles(values: ManifestsValues, context: DeployContext): Promise<Readonly<Record<string, string>>> {
+  const [{ helmChart }, { RELEASE }] = await Promise.all([import("./helm/chart.ts"), import("./helm/slots.ts")]);
+  const version = values["chart-version"];
+  if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/.test(version)) {
+    throw new UsageError(`--chart-version is '${version}': expected a version such as 1.2.3`);
+  }
+  const { name } = serviceAccount(values["service-account"]);
+  const plan = await planOf(values, { ...context, account: RELEASE });
+  return helmChart(plan, { name, version, appVersion: context.host.embedded.version });
+}
+
+async function planOf(
+  values: ManifestsValues,
+  { modules, host, account }: DeployContext & { readonly account: ServiceAccount },
+): Promise<DeployPlan> {
+  const { image, replicas, shards, "install-crds": installs } = values;
+  const deployed = modulesOf(modules, { values, account });
+  const offered = Object.keys(await host.embedded.offered());
+  return {
+    account,
+    namespaces: deployed.namespaces,
+    rbacFor: deployed.rbacFor,
+    crds: installs ? [] : deployed.crds(),
+    installs,
+    image: image ?? values["base-image"]!,
+    replicas,
+    elects: deployed.elects,
+    shards,
+    secure: values["metrics-secure"],
+    limits: deployLimits(values),
+    networkPolicy: values["network-policy"],
+    metricsService: values["metrics-service"],
+    serviceMonitor: values["service-monitor"],
+    webhooks: deployed.webhooks,
+    files: image === undefined ? await configMapFiles(values.controllers, offered) : undefined,
+  };
+}

@@ -1,0 +1,70 @@
+/** All that it takes to run the modules in a cluster, in an order in which it can be applied. */
+import { namespaceManifest } from "../../module/rbac-manifests.ts";
+import { type DeployPlan, labelsOf } from "./deploy-plan.ts";
+import { deployment, disruptionBudget } from "./deployment.ts";
+import { metricsService, networkPolicy, serviceMonitor } from "./listening.ts";
+
+/** Some of the manifests, under the name of a file. */
+export interface DeployPart {
+  readonly name: "namespace" | "crds" | "rbac" | "modules" | "webhooks" | "network" | "metrics" | "deployment";
+  readonly documents: readonly object[];
+}
+
+/** Pods that break the rules of this standard are refused in the namespace. */
+const RESTRICTED = {
+  "pod-security.kubernetes.io/enforce": "restricted",
+  "pod-security.kubernetes.io/audit": "restricted",
+  "pod-security.kubernetes.io/warn": "restricted",
+} as const;
+
+/** Without those that have nothing to say. */
+export function deployParts(plan: DeployPlan): readonly DeployPart[] {
+  const { account, namespaces, rbacFor, crds, files, webhooks } = plan;
+  const parts: readonly DeployPart[] = [
+    {
+      name: "namespace",
+      documents: namespaceManifest(account.namespace).map((one) =>
+        labelled(one, { ...labelsOf(account.name), ...RESTRICTED }),
+      ),
+    },
+    { name: "crds", documents: crds.map((one) => labelled(one, labelsOf(account.name))) },
+    { name: "rbac", documents: [serviceAccount(plan), ...labelledRbac(plan, rbacFor(namespaces))] },
+    { name: "modules", documents: files === undefined ? [] : [configMap(plan)] },
+    // After the right to write them: whoever deletes all this in its order takes that away first.
+    { name: "webhooks", documents: [...webhooks.service, ...webhooks.shells] },
+    { name: "network", documents: plan.networkPolicy ? [networkPolicy(plan)] : [] },
+    {
+      name: "metrics",
+      documents: [
+        ...(plan.metricsService || plan.serviceMonitor ? [metricsService(plan)] : []),
+        ...(plan.serviceMonitor ? [serviceMonitor(plan)] : []),
+      ],
+    },
+    { name: "deployment", documents: [deployment(plan), ...(plan.replicas > 1 ? [disruptionBudget(plan)] : [])] },
+  ];
+  return parts.filter(({ documents }) => documents.length > 0);
+}
+
+export function serviceAccount({ account: { name, namespace } }: Pick<DeployPlan, "account">): object {
+  return { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels: labelsOf(name) } };
+}
+
+export function labelledRbac({ account }: Pick<DeployPlan, "account">, rbac: readonly object[]): readonly object[] {
+  return rbac.map((one) => labelled(one, labelsOf(account.name)));
+}
+
+export function configMap({ account: { name, namespace }, files = [] }: Pick<DeployPlan, "account" | "files">): object {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, namespace, labels: labelsOf(name) },
+    data: Object.fromEntries(files.map((file) => [file.key, file.text])),
+  };
+}
+
+/** A manifest with labels beside its own. */
+export function labelled(manifest: object, labels: Readonly<Record<string, string>>): object {
+  const { metadata = {}, ...rest } = manifest as { readonly metadata?: { readonly labels?: object } };
+  const { apiVersion, kind, ...more } = rest as Readonly<Record<string, unknown>>;
+  return { apiVersion, kind, metadata: { ...metadata, labels: { ...labels, ...metadata.labels } }, ...more };
+}

@@ -1,0 +1,302 @@
+/** What `manifests deploy` prints, and what it writes for kustomize and Helm; `npm run test:node` runs all three on a cluster. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+import { cli } from "../cli.ts";
+
+let folder: string;
+const MODULES: Readonly<Record<string, string>> = {
+  "shop/parcel.ts": `
+    import { defineController, defineResource, z } from "binnacle";
+    import { ConfigMap } from "binnacle/resources";
+    export const Parcel = defineResource({ group: "a.b", version: "v1", kind: "Parcel",
+      spec: z.object({ to: z.string().describe("Such as {{ .Values.to }}") }) });
+    export const parcel = defineController({ for: Parcel, owns: [ConfigMap], async reconcile() {} });`,
+  "hooked/policy.ts": `
+    import { defineWebhook } from "binnacle";
+    import { Pod } from "binnacle/resources";
+    export const policy = defineWebhook({ for: Pod, validate() {} });`,
+  "packages/small.ts": `
+    import { defineKeyController } from "binnacle";
+    import { pad } from "./_size.ts";
+    export default defineKeyController({ name: pad("small"), async reconcile() {} });`,
+  "packages/_size.ts": `import pad from "tiny-pad"; export { pad };`,
+  "native/metal.ts": `
+    import { defineKeyController } from "binnacle";
+    import addon from "tiny-metal";
+    export default defineKeyController({ name: addon.name ?? "metal", async reconcile() {} });`,
+  "huge/huge.ts": `
+    import { defineKeyController } from "binnacle";
+    export default defineKeyController({ name: "huge", async reconcile() {} });
+    export const text = "${"x".repeat(1_100_000)}";`,
+  "node_modules/tiny-pad/package.json": `{ "name": "tiny-pad", "version": "1.0.0", "main": "index.js" }`,
+  "node_modules/tiny-pad/index.js": `module.exports = (text) => text + "-padded";`,
+  "node_modules/tiny-metal/package.json": `{ "name": "tiny-metal", "version": "1.0.0", "main": "index.js" }`,
+  "node_modules/tiny-metal/index.js": `exports.load = () => require("./metal.node"); exports.name = "metal";`,
+  "node_modules/tiny-metal/metal.node": "\u007fELF",
+};
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "deploy-"));
+  for (const [path, text] of Object.entries(MODULES)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A manifest, as far as it is looked at here. */
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly webhooks?: unknown;
+  readonly rules?: readonly { readonly resources?: readonly string[]; readonly verbs: readonly string[] }[];
+  readonly spec?: any; // oxlint-disable-line typescript/no-explicit-any -- of any kind
+}
+
+async function run(line: string, from = "shop") {
+  let [out, err] = ["", ""];
+  const index = await import("../../index.ts");
+  const resources = await import("../../resource/builtin/index.ts");
+  const status = await cli(["manifests", "deploy", "--controllers", join(folder, from), ...line.split(" ")], {
+    embedded: {
+      version: "1.2.3",
+      offered: () => Promise.resolve({ binnacle: index, "binnacle/resources": resources }),
+      sdk: () => Promise.resolve(undefined),
+      source: undefined,
+    },
+    env: {},
+    out: (text) => void (out += text),
+    err: (text) => void (err += text),
+  });
+  return { status, out, err: err.replaceAll(folder, "DIR") };
+}
+
+async function print(line: string, from?: string): Promise<readonly Manifest[]> {
+  const { out, err, status } = await run(line, from);
+  expect([status, err]).toEqual([0, ""]);
+  return documents(out);
+}
+
+function documents(text: string): readonly Manifest[] {
+  return parseAllDocuments(text, { version: "1.1" }).map((one) => one.toJS() as Manifest);
+}
+
+function one(all: readonly Manifest[], kind: string): Manifest {
+  const found = all.find((manifest) => manifest.kind === kind);
+  if (found === undefined) throw new Error(`There is no ${kind} among ${all.map((manifest) => manifest.kind).join()}`);
+  return found;
+}
+
+describe("printed", () => {
+  test("in an order in which each finds what it needs, with labels on everything", async () => {
+    const all = await print("--base-image b --service-monitor --network-policy");
+    expect(all.map(({ kind }) => kind)).toEqual([
+      "Namespace",
+      "CustomResourceDefinition",
+      "ServiceAccount",
+      "ClusterRole",
+      "ClusterRoleBinding",
+      "Role",
+      "RoleBinding",
+      "ConfigMap",
+      "NetworkPolicy",
+      "Service",
+      "ServiceMonitor",
+      "Deployment",
+      "PodDisruptionBudget",
+    ]);
+    for (const { metadata } of all) expect(metadata.labels).toMatchObject({ "app.kubernetes.io/name": "binnacle" });
+  });
+
+  test("the namespace takes restricted pods alone, and the pod is one", async () => {
+    const all = await print("--base-image b");
+    expect(one(all, "Namespace").metadata.labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" });
+    const { spec } = one(all, "Deployment").spec.template;
+    expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
+    expect(spec.containers[0].securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+      readOnlyRootFilesystem: true,
+    });
+  });
+
+  test("probes wait for a busy process", async () => {
+    const [container] = one(await print("--base-image b"), "Deployment").spec.template.spec.containers;
+    const { startupProbe, livenessProbe, readinessProbe } = container;
+    for (const probe of [startupProbe, livenessProbe, readinessProbe]) expect(probe.timeoutSeconds).toBe(5);
+    expect(livenessProbe.periodSeconds * livenessProbe.failureThreshold).toBeGreaterThanOrEqual(60);
+    expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBeGreaterThanOrEqual(60);
+  });
+
+  test("limits are those of the command line, and nothing asks for more than it may have", async () => {
+    const resources = async (line: string) =>
+      one(await print(`--base-image b ${line}`), "Deployment").spec.template.spec.containers[0].resources as unknown;
+    expect(await resources("--memory-limit 128Mi --cpu-limit 5m")).toEqual({
+      requests: { cpu: "5m", memory: "96Mi" },
+      limits: { cpu: "5m", memory: "128Mi" },
+    });
+    expect(await resources("--memory-limit 0")).toEqual({ requests: { cpu: "10m", memory: "96Mi" } });
+    for (const [flags, said] of [
+      ["--memory-limit much", "--memory-limit is 'much': expected a quantity such as 256Mi, or 0 for no limit"],
+      ["--memory-limit 16Mi", "--memory-limit is '16Mi': the process needs at least 96Mi"],
+      ["--cpu-limit -1", "--cpu-limit is '-1': expected a quantity such as 500m, or 0 for no limit"],
+    ] as const) {
+      const { status, err } = await run(`--base-image b ${flags.replace(" ", "=")}`);
+      expect([status, err]).toEqual([2, `binnacle: ${said}\n`]);
+    }
+  });
+
+  test("the Service of secured metrics, and who may read them", async () => {
+    const all = await print("--base-image b --metrics-secure --service-monitor --network-policy");
+    const [endpoint] = one(all, "ServiceMonitor").spec.endpoints;
+    expect(endpoint).toMatchObject({ port: "https", scheme: "https", tlsConfig: { insecureSkipVerify: true } });
+    expect(one(all, "Service").spec.ports).toEqual([
+      { name: "https", port: 8443, targetPort: "metrics", protocol: "TCP" },
+    ]);
+    expect(one(all, "NetworkPolicy").spec.ingress).toHaveLength(1);
+  });
+
+  test("registrations of webhooks come empty: who deletes the manifests deletes them, and nobody makes them anew", async () => {
+    const all = await print("--base-image b --network-policy", "hooked");
+    const kinds = all.map(({ kind }) => kind);
+    expect(one(all, "ValidatingWebhookConfiguration").metadata.name).toBe("binnacle.binnacle-system");
+    expect(one(all, "ValidatingWebhookConfiguration").webhooks).toBeUndefined();
+    expect(kinds).not.toContain("MutatingWebhookConfiguration");
+    // The right to write them goes first.
+    expect(kinds.indexOf("ClusterRoleBinding")).toBeLessThan(kinds.indexOf("ValidatingWebhookConfiguration"));
+    const rule = one(all, "ClusterRole").rules?.find(({ resources }) =>
+      resources?.includes("validatingwebhookconfigurations"),
+    );
+    expect(rule?.verbs).toEqual(["get", "watch", "patch", "delete"]);
+    expect(one(all, "NetworkPolicy").spec.ingress[1]).toEqual({ ports: [{ port: 9443, protocol: "TCP" }] });
+  });
+
+  test("names what an earlier version had and this one has not", async () => {
+    const former = join(folder, "former.yaml");
+    writeFileSync(former, (await run("--base-image b --network-policy")).out);
+    const { err, status, out } = await run(`--image b --install-crds --former ${former}`);
+    expect(status).toBe(0);
+    expect(out).not.toContain("kind: NetworkPolicy");
+    expect(err).toBe(
+      [
+        "No longer part of the manifests; kubectl apply leaves it in the cluster. To remove it:",
+        "  kubectl delete networkpolicy binnacle --namespace=binnacle-system",
+        "  kubectl delete configmap binnacle --namespace=binnacle-system",
+        "  kubectl delete customresourcedefinition parcels.a.b   # removes every object of the kind, too",
+        "",
+      ].join("\n"),
+    );
+    expect((await run(`--base-image b --network-policy --former ${former}`)).err).toBe("");
+    const missing = await run("--image b --former nothing.yaml");
+    expect(missing.status).toBe(1);
+    expect(missing.err).toContain("Cannot read 'nothing.yaml' (--former): ");
+  });
+});
+
+describe("modules in a ConfigMap", () => {
+  test("packages from npm are bundled, and the module keeps its name", async () => {
+    const { data = {} } = one(await print("--base-image b", "packages"), "ConfigMap");
+    expect(Object.keys(data)).toEqual(["small.ts__index.js"]);
+    expect(data["small.ts__index.js"]).toContain("-padded");
+    expect(data["small.ts__index.js"]).toMatch(/from\s*"binnacle"/);
+    const { volumes } = one(await print("--base-image b", "packages"), "Deployment").spec.template.spec;
+    expect(volumes[0].configMap.items).toEqual([{ key: "small.ts__index.js", path: "small.ts/index.js" }]);
+  });
+
+  test("what is no text is refused, with what to do", async () => {
+    const { status, err, out } = await run("--base-image b", "native");
+    expect([status, out]).toEqual([1, ""]);
+    expect(err).toMatch(
+      /^binnacle: Cannot put 'DIR\/native\/metal\.ts' into a ConfigMap: it needs the file metal\S*\.node of a package, which is no JavaScript; build an image that holds its node_modules, and pass --image\n$/,
+    );
+  });
+
+  test("more than the API server takes is refused", async () => {
+    const { status, err, out } = await run("--base-image b", "huge");
+    expect([status, out]).toEqual([1, ""]);
+    expect(err).toMatch(
+      /^binnacle: Cannot put the modules into a ConfigMap: they take \d+ bytes of 1044480; build an image and pass --image\n$/,
+    );
+  });
+});
+
+describe("--kustomize", () => {
+  test("writes a base; what is no longer part of it goes, and nobody's files are touched", async () => {
+    const base = join(folder, "base");
+    const first = await run(`--base-image b --network-policy --kustomize ${base}`);
+    expect(first).toMatchObject({ status: 0, err: "" });
+    const { resources } = parse(readFileSync(join(base, "kustomization.yaml"), "utf8")) as { resources: string[] };
+    expect(resources).toEqual([
+      "namespace.yaml",
+      "crds.yaml",
+      "rbac.yaml",
+      "modules.yaml",
+      "network.yaml",
+      "deployment.yaml",
+    ]);
+    const written = resources.flatMap((file) => documents(readFileSync(join(base, file), "utf8")));
+    expect(written).toEqual([...(await print("--base-image b --network-policy"))]);
+
+    writeFileSync(join(base, "mine.yaml"), "mine");
+    const second = await run(`--image b --kustomize ${base}`);
+    expect(second.out).toContain("Removed modules.yaml, which is no longer part of it\n");
+    expect(existsSync(join(base, "network.yaml"))).toBe(false);
+    expect(readFileSync(join(base, "mine.yaml"), "utf8")).toBe("mine");
+  });
+
+  test("refuses a folder that somebody else has filled", async () => {
+    const { status, err } = await run(`--image b --kustomize ${join(folder, "shop")}`);
+    expect([status, err]).toEqual([
+      1,
+      "binnacle: Cannot write into 'DIR/shop' (--kustomize): it holds files that are not of this command; name a folder of its own\n",
+    ]);
+    expect(readdirSync(join(folder, "shop"))).toEqual(["parcel.ts"]);
+  });
+});
+
+describe("--helm", () => {
+  test("writes a chart whose values are what the command line said", async () => {
+    const chart = join(folder, "chart");
+    const line = `--base-image registry.example.com:5000/shop/binnacle:1.4 --replicas 3 --memory-limit 128Mi --namespace x --helm ${chart}`;
+    expect(await run(`${line} --service-account shop/parcels`)).toMatchObject({ status: 0, err: "" });
+    const read = (file: string): string => readFileSync(join(chart, file), "utf8");
+    expect(parse(read("Chart.yaml"))).toMatchObject({ name: "parcels", version: "0.1.0", appVersion: "1.2.3" });
+    expect(parse(read("values.yaml"))).toMatchObject({
+      image: { repository: "registry.example.com:5000/shop/binnacle", tag: "1.4", digest: "" },
+      replicas: 3,
+      namespaces: ["x"],
+      resources: { limits: { memory: "128Mi" } },
+      crds: { install: true, keep: true },
+    });
+    const schema = JSON.parse(read("values.schema.json")) as { properties: Record<string, { properties: object }> };
+    expect(Object.keys(schema.properties["flags"]!.properties)).toContain("log-level");
+    expect(Object.keys(schema.properties["flags"]!.properties)).not.toContain("controllers");
+    // Every value has a schema, and nothing is left of the marks.
+    const values = Object.keys(parse(read("values.yaml")) as object);
+    expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(values));
+    const templates = readdirSync(join(chart, "templates"))
+      .map((file) => read(`templates/${file}`))
+      .join("");
+    expect(templates).not.toMatch(/template-mark|name-mark|namespace-mark/);
+    expect(templates).toContain('Such as {{ "{{" }} .Values.to }}');
+    expect(templates).toContain('namespace: "{{ $.Release.Namespace }}"');
+    expect(read("modules/parcel.ts")).toBe(MODULES["shop/parcel.ts"]!);
+  });
+
+  test("refuses options that mean nothing to it", async () => {
+    for (const [line, said] of [
+      ["--image b --helm a --kustomize b", "--kustomize and --helm are both given: write one at a time"],
+      ["--image b --helm a --chart-version one", "--chart-version is 'one': expected a version such as 1.2.3"],
+    ] as const) {
+      expect(await run(line)).toEqual({ status: 2, out: "", err: `binnacle: ${said}\n` });
+    }
+  });
+});

@@ -1,0 +1,165 @@
+/** The Deployment that runs the modules, and the budget that keeps one of its pods. */
+import { createHash } from "node:crypto";
+import { WEBHOOK_PORT } from "../webhook-manifests.ts";
+import type { MountedFile } from "./config-map-files.ts";
+import { type DeployPlan, HEALTH_PORT, labelsOf, metricsPort, selectorOf } from "./deploy-plan.ts";
+
+/** A process that idles holds about 60 MiB, one beside 10,000 ConfigMaps less than 80. */
+const REQUESTED = { cpu: "10m", memory: "96Mi" } as const;
+/** A process with a fifth of a processor may take some seconds to answer while it lists or collects garbage. */
+const PROBE_TIMEOUT = 5;
+
+/** Draining nodes takes one replica at a time, so that another one can lead. */
+export function disruptionBudget({ account: { name, namespace } }: Pick<DeployPlan, "account">): object {
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: { name, namespace, labels: labelsOf(name) },
+    spec: { maxUnavailable: 1, selector: { matchLabels: selectorOf(name) } },
+  };
+}
+
+export function deployment(plan: DeployPlan): DeploymentManifest {
+  const { account, files, replicas, elects, shards } = plan;
+  const { name, namespace } = account;
+  const selector = selectorOf(name);
+  const annotations = files === undefined ? undefined : { "binnacle.dev/modules": hashOf(files) };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, namespace, labels: labelsOf(name) },
+    spec: {
+      replicas,
+      // Without a leader two at the same time would reconcile the same objects. With one, a new replica is warm before
+      // an old one hands the lead over.
+      strategy:
+        elects === undefined && shards === undefined
+          ? { type: "Recreate" }
+          : { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      selector: { matchLabels: selector },
+      template: {
+        metadata: { labels: labelsOf(name), ...(annotations !== undefined && { annotations }) },
+        spec: {
+          serviceAccountName: name,
+          // One variable for each Service of the namespace would be of no use.
+          enableServiceLinks: false,
+          // The grace period of `run`, and the time to close connections.
+          terminationGracePeriodSeconds: 45,
+          securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: "RuntimeDefault" } },
+          ...(replicas > 1 && {
+            topologySpreadConstraints: [
+              {
+                maxSkew: 1,
+                topologyKey: "kubernetes.io/hostname",
+                whenUnsatisfiable: "ScheduleAnyway",
+                labelSelector: { matchLabels: selector },
+              },
+            ],
+          }),
+          containers: [container(plan)],
+          ...(files !== undefined && {
+            volumes: [
+              { name: "controllers", configMap: { name, items: files.map(({ key, path }) => ({ key, path })) } },
+            ],
+          }),
+        },
+      },
+    },
+  };
+}
+
+export interface DeploymentManifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: object;
+  readonly spec: {
+    readonly replicas: number;
+    readonly strategy: object;
+    readonly selector: object;
+    readonly template: {
+      readonly metadata: { readonly labels: object; readonly annotations?: object };
+      readonly spec: {
+        readonly [field: string]: unknown;
+        readonly containers: readonly ContainerManifest[];
+        readonly volumes?: readonly object[];
+      };
+    };
+  };
+}
+
+export interface ContainerManifest {
+  readonly [field: string]: unknown;
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly volumeMounts?: readonly object[];
+}
+
+function container(plan: DeployPlan): ContainerManifest {
+  const { files, webhooks, image } = plan;
+  const probe = { timeoutSeconds: PROBE_TIMEOUT };
+  return {
+    name: "binnacle",
+    image,
+    args: argsOf(plan),
+    ports: [HEALTH_PORT, metricsPort(plan), ...(webhooks.args.length > 0 ? [WEBHOOK_PORT] : [])],
+    // The first look decides how soon it counts as ready; the last one how long it may take to start.
+    startupProbe: { ...probe, httpGet: at("/livez"), periodSeconds: 1, failureThreshold: 60 },
+    // Started anew only after a minute without an answer: a busy process is no broken one.
+    livenessProbe: { ...probe, httpGet: at("/livez"), periodSeconds: 10, failureThreshold: 6 },
+    readinessProbe: { ...probe, httpGet: at("/readyz"), periodSeconds: 5, failureThreshold: 3 },
+    resources: resourcesOf(plan),
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, readOnlyRootFilesystem: true },
+    ...(files !== undefined && { volumeMounts: [{ name: "controllers", mountPath: "/controllers", readOnly: true }] }),
+  };
+}
+
+function at(path: string): object {
+  return { path, port: HEALTH_PORT.name };
+}
+
+function argsOf(plan: DeployPlan): readonly string[] {
+  const { account, namespaces, installs, elects, secure, shards, webhooks } = plan;
+  const { name } = account;
+  return [
+    "run",
+    "--controllers=/controllers",
+    ...namespaces.map((one) => `--namespace=${one}`),
+    ...(installs ? ["--install-crds"] : []),
+    ...(elects === undefined ? [] : [`--leader-elect=${elects}`, `--leader-election-id=${name}`]),
+    ...(secure ? ["--metrics-secure", `--metrics-bind-address=:${metricsPort({ secure }).containerPort}`] : []),
+    ...(shards === undefined ? [] : [`--shards=${shards}`, `--leader-election-id=${name}`]),
+    ...webhooks.args,
+  ];
+}
+
+/** What is asked for is never more than what is allowed. */
+export function resourcesOf({ limits: { memory, cpu } }: Pick<DeployPlan, "limits">): object {
+  const limits = { ...(cpu !== undefined && { cpu }), ...(memory !== undefined && { memory }) };
+  const requests = {
+    cpu: cpu !== undefined && quantity(cpu)! < quantity(REQUESTED.cpu)! ? cpu : REQUESTED.cpu,
+    memory: memory !== undefined && quantity(memory)! < quantity(REQUESTED.memory)! ? memory : REQUESTED.memory,
+  };
+  return { requests, ...(Object.keys(limits).length > 0 && { limits }) };
+}
+
+const SUFFIXES: Readonly<Record<string, number>> = {
+  "": 1,
+  m: 1e-3,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+};
+
+/** The number behind a quantity such as `200m` or `256Mi`; `undefined` where it is none, or none that is above zero. */
+export function quantity(text: string): number | undefined {
+  const [, digits, suffix = ""] = /^(\d+(?:\.\d+)?)(m|k|M|G|Ki|Mi|Gi)?$/.exec(text) ?? [];
+  const number = Number(digits) * (SUFFIXES[suffix] ?? Number.NaN);
+  return number > 0 ? number : undefined;
+}
+
+function hashOf(files: readonly MountedFile[]): string {
+  return createHash("sha256").update(JSON.stringify(files)).digest("hex").slice(0, 16);
+}

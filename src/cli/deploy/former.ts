@@ -1,0 +1,64 @@
+/** What an earlier version of the manifests had and this one has not: `kubectl apply` leaves it in the cluster. */
+import { readFileSync } from "node:fs";
+import { parseAllDocuments } from "yaml";
+import { UserError } from "../usage-error.ts";
+
+interface Named {
+  readonly apiVersion?: unknown;
+  readonly kind?: unknown;
+  readonly metadata?: { readonly namespace?: unknown; readonly name?: unknown } | undefined;
+}
+
+/** A manifest as kubectl is told of it. */
+interface Identity {
+  /** Such as `configmap`, or `certificate.cert-manager.io` for a kind of others. */
+  readonly type: string;
+  readonly namespace: string | undefined;
+  readonly name: string;
+}
+
+/** @throws UserError when the file cannot be read or is no YAML. */
+export function readFormer(file: string): readonly object[] {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UserError(`Cannot read '${file}' (--former): ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const documents = parseAllDocuments(text, { version: "1.1" });
+  const wrong = "empty" in documents ? undefined : documents.flatMap(({ errors }) => errors)[0];
+  if (wrong !== undefined) throw new UserError(`Cannot read '${file}' (--former): it is not YAML: ${wrong.message}`);
+  return documents.map((one) => one.toJS() as unknown).filter((one) => typeof one === "object" && one !== null);
+}
+
+/**
+ * The commands that remove what is no longer part of the manifests, in reverse order of how it was applied; empty when there is
+ * nothing of the kind.
+ */
+export function removals(former: readonly object[], now: readonly object[]): readonly string[] {
+  const kept = new Set(now.flatMap((one) => keyOf(identityOf(one))));
+  return former
+    .flatMap((one) => identityOf(one) ?? [])
+    .filter((one) => !keyOf(one).some((key) => kept.has(key)))
+    .toReversed()
+    .map((one) => {
+      const place = one.namespace === undefined ? "" : ` --namespace=${one.namespace}`;
+      const warning = one.type === "customresourcedefinition" ? "   # removes every object of the kind, too" : "";
+      return `kubectl delete ${one.type} ${one.name}${place}${warning}`;
+    });
+}
+
+function identityOf(manifest: Named): Identity | undefined {
+  const { apiVersion, kind, metadata } = manifest;
+  if (typeof apiVersion !== "string" || typeof kind !== "string" || typeof metadata?.name !== "string")
+    return undefined;
+  const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
+  // Groups of Kubernetes itself need not be named.
+  const isBuiltIn = !group.includes(".") || group.endsWith(".k8s.io");
+  const namespace = typeof metadata.namespace === "string" ? metadata.namespace : undefined;
+  return { type: `${kind.toLowerCase()}${isBuiltIn ? "" : `.${group}`}`, namespace, name: metadata.name };
+}
+
+function keyOf(identity: Identity | undefined): readonly string[] {
+  return identity === undefined ? [] : [`${identity.type} ${identity.namespace ?? ""}/${identity.name}`];
+}

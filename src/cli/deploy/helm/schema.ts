@@ -1,0 +1,90 @@
+/** What the values of a chart may be: Helm refuses others before anything is installed. */
+import type { Option } from "../../option.ts";
+import { runOptions } from "../../run-options.ts";
+import type { DeployPlan } from "../deploy-plan.ts";
+
+/** The chart says them itself, or they have values of their own. */
+const OWN_FLAGS =
+  /^(controllers|namespace|kubeconfig|context|install-crds|shards|leader-elect|leader-election-(id|namespace)|health-probe-bind-address|metrics-(bind-address|secure)|webhook-.*|register-webhooks)$/;
+const QUANTITY = "^\\d+(\\.\\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$";
+const DURATION = "^(\\d+(\\.\\d+)?(ms|s|m|h))+$";
+const NAMESPACE = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
+const MOST_REPLICAS = 64;
+
+const text = { type: "string" } as const;
+const flag = { type: "boolean" } as const;
+const map = { type: "object" } as const;
+const list = { type: "array" } as const;
+/** Of environment variables, annotations and labels: values that are no text are a common mistake. */
+const texts = { type: "object", additionalProperties: text } as const;
+
+/** @see https://json-schema.org/draft-07 */
+export function schemaOf(plan: DeployPlan): object {
+  const isAlone = plan.elects === undefined && plan.shards === undefined;
+  const quantity = { type: ["string", "number"], pattern: QUANTITY, exclusiveMinimum: 0 };
+  const quantities = { type: "object", additionalProperties: quantity };
+  const objects = { type: "array", items: map };
+  const properties = {
+    global: map,
+    image: closed(
+      {
+        repository: { ...text, minLength: 1 },
+        tag: text,
+        digest: { ...text, pattern: "^(sha256:[0-9a-f]{64})?$" },
+        pullPolicy: { enum: ["Always", "IfNotPresent", "Never"] },
+      },
+      ["repository"],
+    ),
+    replicas: { type: "integer", minimum: 0, maximum: isAlone ? 1 : MOST_REPLICAS },
+    resources: closed({ requests: quantities, limits: quantities, claims: list }),
+    namespaces: { type: "array", items: { ...text, pattern: NAMESPACE }, uniqueItems: true },
+    flags: closed(Object.fromEntries(runOptions.filter(({ name }) => !OWN_FLAGS.test(name)).map(flagSchema))),
+    ...(plan.crds.length > 0 && { crds: closed({ install: flag, keep: flag }) }),
+    ...(plan.webhooks.args.length > 0 && {
+      webhooks: closed({
+        certificates: { enum: ["self-managed", "cert-manager"] },
+        issuerRef: closed({ name: text, kind: text, group: text }),
+      }),
+    }),
+    networkPolicy: closed({ enabled: flag }),
+    metrics: closed({ service: flag, serviceMonitor: flag }),
+    serviceAccount: closed({ annotations: texts }),
+    podAnnotations: texts,
+    podLabels: texts,
+    env: objects,
+    envFrom: objects,
+    volumes: objects,
+    volumeMounts: objects,
+    imagePullSecrets: objects,
+    nodeSelector: texts,
+    tolerations: objects,
+    affinity: map,
+    priorityClassName: text,
+  };
+  return { $schema: "http://json-schema.org/draft-07/schema#", ...closed(properties, ["image", "replicas"]) };
+}
+
+/** An object that may have these fields alone, so that a misspelt one is refused. */
+function closed(properties: object, required: readonly string[] = []): object {
+  return { type: "object", additionalProperties: false, ...(required.length > 0 && { required }), properties };
+}
+
+function flagSchema({ name, type, choices, describe }: Option): readonly [string, object] {
+  return [name, { description: describe, ...valueSchema(type, choices) }];
+}
+
+function valueSchema(type: Option["type"], choices: Option["choices"]): object {
+  if (choices !== undefined) return { enum: choices };
+  switch (type) {
+    case "boolean":
+      return flag;
+    case "number":
+      return { type: "integer", minimum: 1 };
+    case "duration":
+      return { ...text, pattern: DURATION };
+    case "list":
+      return { type: "array", items: text };
+    default:
+      return text;
+  }
+}

@@ -1,0 +1,75 @@
+/** Who may connect to the pods, and where metrics are found. */
+import { WEBHOOK_PORT } from "../webhook-manifests.ts";
+import { type DeployPlan, labelsOf, metricsPort, selectorOf } from "./deploy-plan.ts";
+
+/** As kubebuilder's: namespaces with this label may read metrics. */
+const SCRAPERS = { metrics: "enabled" } as const;
+
+/**
+ * Lets nobody connect but the API server, for webhooks, and namespaces that may read metrics. Probes of the node are always
+ * let through. What the pods themselves connect to is not limited, because only the modules know it.
+ *
+ * @see https://kubernetes.io/docs/concepts/services-networking/network-policies/
+ */
+export function networkPolicy(plan: Pick<DeployPlan, "account" | "secure" | "webhooks">): object {
+  const { name, namespace } = plan.account;
+  const from = [{ namespaceSelector: { matchLabels: SCRAPERS } }];
+  const metrics = { from, ports: [{ port: metricsPort(plan).containerPort, protocol: "TCP" }] };
+  // The API server has no address that a policy could name: it may be outside of the cluster's network.
+  const webhooks = { ports: [{ port: WEBHOOK_PORT.containerPort, protocol: "TCP" }] };
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata: { name, namespace, labels: labelsOf(name) },
+    spec: {
+      podSelector: { matchLabels: selectorOf(name) },
+      policyTypes: ["Ingress"],
+      ingress: [metrics, ...(plan.webhooks.args.length > 0 ? [webhooks] : [])],
+    },
+  };
+}
+
+type MetricsPlan = Pick<DeployPlan, "account" | "secure">;
+
+/** The port is called as ServiceMonitors ask for it. */
+export function metricsService(plan: MetricsPlan): object {
+  const { name, namespace } = plan.account;
+  const { containerPort } = metricsPort(plan);
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: `${name}-metrics`, namespace, labels: metricsLabels(name) },
+    spec: {
+      selector: selectorOf(name),
+      ports: [{ name: portName(plan), port: containerPort, targetPort: "metrics", protocol: "TCP" }],
+    },
+  };
+}
+
+/** Of the Prometheus operator. Over TLS the certificate is one that nobody knows, and the reader shows its token. */
+export function serviceMonitor(plan: MetricsPlan): object {
+  const { name, namespace } = plan.account;
+  const secured = {
+    scheme: "https",
+    bearerTokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token",
+    tlsConfig: { insecureSkipVerify: true },
+  };
+  return {
+    apiVersion: "monitoring.coreos.com/v1",
+    kind: "ServiceMonitor",
+    metadata: { name, namespace, labels: labelsOf(name) },
+    spec: {
+      selector: { matchLabels: metricsLabels(name) },
+      endpoints: [{ port: portName(plan), path: "/metrics", ...(plan.secure && secured) }],
+    },
+  };
+}
+
+function portName({ secure }: Pick<DeployPlan, "secure">): string {
+  return secure ? "https" : "http";
+}
+
+/** The Service of the webhooks has the other labels, too. */
+function metricsLabels(name: string): Readonly<Record<string, string>> {
+  return { ...labelsOf(name), "app.kubernetes.io/component": "metrics" };
+}

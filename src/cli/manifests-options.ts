@@ -1,0 +1,118 @@
+/** The options of `binnacle manifests`. */
+import type { Option, ValuesOf } from "./option.ts";
+import { controllersOption, namespaceOption } from "./shared-options.ts";
+import { webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
+
+const options = [
+  {
+    name: "what",
+    type: "string",
+    positional: true,
+    choices: ["crds", "rbac", "webhooks", "deploy"],
+    describe: "crds, rbac, webhooks or deploy",
+  },
+  {
+    name: "service-account",
+    type: "string",
+    default: "binnacle-system/binnacle",
+    describe: "Namespace and name of the service account, and of what else is deployed",
+  },
+  {
+    name: "image",
+    type: "string",
+    describe: "deploy: image that holds the binary and, in /controllers, the modules; else a ConfigMap holds them",
+  },
+  {
+    name: "base-image",
+    type: "string",
+    describe: "deploy from a ConfigMap: image that holds the binary and runs it",
+  },
+  {
+    name: "install-crds",
+    type: "boolean",
+    default: false,
+    describe: "deploy and rbac: the process applies the CustomResourceDefinitions itself, and has the right to",
+  },
+  {
+    name: "replicas",
+    type: "number",
+    default: 2,
+    describe: "deploy: pods of the Deployment; one leads and the others stand by, unless --shards divides the work",
+  },
+  {
+    name: "leader-elect",
+    type: "string",
+    default: "process",
+    bare: "process",
+    choices: ["false", "true", "process", "module"],
+    describe: "deploy and rbac: elect one leader for all modules, or with `module` one for each; false for none",
+  },
+  {
+    name: "metrics-secure",
+    type: "boolean",
+    default: false,
+    describe: "deploy and rbac: serve /metrics over TLS on port 8443, to those whom the API server lets read it",
+  },
+  {
+    name: "shards",
+    type: "string",
+    describe: "deploy and rbac: divide the keys among so many replicas, or auto for all, instead of electing a leader",
+  },
+  {
+    name: "inject-ca-from",
+    type: "string",
+    describe: "webhooks: namespace/name of the Certificate of cert-manager whose authority is to be trusted",
+  },
+  {
+    name: "memory-limit",
+    type: "string",
+    default: "256Mi",
+    describe: "deploy: most memory of a pod; 0 for no limit",
+  },
+  { name: "cpu-limit", type: "string", default: "0", describe: "deploy: most processors of a pod; 0 for no limit" },
+  {
+    name: "network-policy",
+    type: "boolean",
+    default: false,
+    describe: "deploy: refuse connections but to webhooks, and to metrics from namespaces labelled metrics=enabled",
+  },
+  { name: "metrics-service", type: "boolean", default: false, describe: "deploy: a Service for metrics" },
+  {
+    name: "service-monitor",
+    type: "boolean",
+    default: false,
+    describe: "deploy: a ServiceMonitor of the Prometheus operator, and the Service",
+  },
+  {
+    name: "kustomize",
+    type: "string",
+    describe: "deploy: write a base of kustomize into this folder instead of printing",
+  },
+  { name: "helm", type: "string", describe: "deploy: write a chart of Helm into this folder instead of printing" },
+  { name: "chart-version", type: "string", default: "0.1.0", describe: "deploy --helm: version of the chart" },
+  {
+    name: "former",
+    type: "string",
+    describe: "deploy: file with what an earlier version printed; says what of it is no longer needed",
+  },
+] as const;
+
+export const manifestsOptions: readonly Option[] = [
+  controllersOption,
+  { ...namespaceOption, describe: "Namespace to work in; repeatable; a Role in each instead of a ClusterRole" },
+  ...options,
+  webhookHostOption,
+  { ...webhookServiceOption, describe: `${webhookServiceOption.describe}; that of --service-account when left out` },
+];
+
+export interface ManifestsValues extends ValuesOf<typeof options> {
+  readonly controllers: readonly string[];
+  readonly namespace: readonly string[] | undefined;
+  readonly "webhook-host": string | undefined;
+  readonly "webhook-service": string | undefined;
+}
+
+/** What a command with {@link manifestsOptions} was given. */
+export function manifestsValues(given: object): ManifestsValues {
+  return given as ManifestsValues;
+}

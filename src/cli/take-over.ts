@@ -1,0 +1,145 @@
+/** `dev --take-over`: works in place of the copy that runs in the cluster, which holds still meanwhile. */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { basename } from "node:path";
+import { holderOf, type Lease } from "../election/lease.ts";
+import { leaseName } from "../election/lease-name.ts";
+import { GROUP_LABEL } from "../election/shard-publication.ts";
+import { isApiError, isNotFound, isUnreachable } from "../kube/errors/api-error.ts";
+import type { ClusterConfig } from "../kube/config/cluster-config.ts";
+import { createTransport, type Transport } from "../kube/transport/transport.ts";
+import type { ElectionOptions } from "../manager/elections.ts";
+import type { Log } from "../observe/log.ts";
+import { UsageError, UserError } from "./usage-error.ts";
+
+/** As `manifests deploy` names it. */
+const DEFAULT_LEASE = "binnacle-system/binnacle";
+/** Tells a developer's process from the copies in the cluster. */
+const DEV = "dev_";
+/** Those of client-go: whoever is taken over from has them, or says so in the Lease. */
+const DURATIONS = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 } as const;
+
+export const takeOverOption: {
+  readonly name: "take-over";
+  readonly type: "string";
+  readonly bare: string;
+  readonly describe: string;
+} = {
+  name: "take-over",
+  type: "string",
+  bare: DEFAULT_LEASE,
+  describe:
+    "With --context or --kubeconfig: pause the copy in the cluster by taking its Lease, and give it back at the end; " +
+    `namespace/name of the Lease, ${DEFAULT_LEASE} without a value`,
+};
+
+interface LeaseId {
+  readonly namespace: string;
+  readonly id: string;
+}
+
+/** @throws UsageError */
+function parsed(text: string): LeaseId {
+  const [, namespace, id] = /^([a-z0-9][-a-z0-9]*)\/([a-z0-9][-a-z0-9.]*)$/.exec(text) ?? [];
+  if (namespace === undefined || id === undefined)
+    throw new UsageError(`--take-over is '${text}': expected namespace/name of a Lease`);
+  return { namespace, id };
+}
+
+export interface TakeOverOptions {
+  readonly cluster: ClusterConfig;
+  /** The modules that are to run. */
+  readonly modules: readonly string[];
+  readonly log: Log;
+}
+
+/**
+ * How to take part in the election of the copies in the cluster, so that this process is the next one to lead.
+ *
+ * @throws UsageError, and UserError when there is no election to take part in.
+ */
+export async function takeOver(text: string, { cluster, modules, log }: TakeOverOptions): Promise<ElectionOptions> {
+  const { namespace, id } = parsed(text);
+  const transport = createTransport(cluster);
+  try {
+    const own = await leaseOf(transport, { namespace, id });
+    const leases = own === undefined ? await leasesOf(transport, { namespace, id }) : [own];
+    const names = modules.map((module) => leaseName(id, basename(module)));
+    const mine = own === undefined ? leases.filter(({ metadata }) => names.includes(metadata.name)) : leases;
+    if (mine.length === 0) throw new UserError(nothingToTake({ namespace, id }, leases));
+    for (const lease of mine) {
+      const holder = holderOf(lease);
+      if (holder.startsWith(DEV))
+        log.warn("Another binnacle dev has taken over: this one works when that one ends", { holder });
+    }
+    return {
+      ...DURATIONS,
+      mode: own === undefined ? "module" : "process",
+      id,
+      namespace,
+      release: true,
+      identity: `${DEV}${hostname()}_${randomUUID()}`,
+      takesOverFrom: (holder) => !holder.startsWith(DEV),
+    };
+  } catch (error) {
+    if (!isApiError(error) && !isUnreachable(error)) throw error;
+    throw new UserError(`Cannot take over from the copy in the cluster: ${error.message}`, { cause: error });
+  } finally {
+    await transport.close();
+  }
+}
+
+function nothingToTake({ namespace, id }: LeaseId, leases: readonly Lease[]): string {
+  const cannot = "Cannot take over from the copy in the cluster";
+  if (leases.some(({ metadata }) => metadata.labels?.[GROUP_LABEL] !== undefined)) {
+    return (
+      `${cannot}: its replicas divide the keys with --shards, and no single one leads. ` +
+      `Stop them first: kubectl scale --replicas=0 --namespace ${namespace} deployment/${id}`
+    );
+  }
+  return (
+    `${cannot}: there is no Lease ${namespace}/${id}. Name the one of its --leader-election-id with ` +
+    "--take-over=NAMESPACE/NAME; a copy without --leader-elect has none, and can only be stopped"
+  );
+}
+
+/** Says that a copy in the cluster seems to work on the same objects; it is a hint, so nothing that fails here is told. */
+export async function warnOfCopy(cluster: ClusterConfig, log: Log): Promise<void> {
+  const transport = createTransport(cluster);
+  try {
+    const { namespace, id } = parsed(DEFAULT_LEASE);
+    const lease = await leaseOf(transport, { namespace, id });
+    const holder = holderOf(lease);
+    if (holder === "") return;
+    const age = Date.now() - Date.parse(lease?.spec?.renewTime ?? "");
+    if (!(age < 2 * DURATIONS.leaseDuration)) return;
+    const about = { lease: DEFAULT_LEASE, holder };
+    log.warn("A copy in the cluster works on the same objects: --take-over pauses it while this process runs", about);
+  } catch (error) {
+    log.debug("Cannot look for a copy in the cluster", { error });
+  } finally {
+    await transport.close();
+  }
+}
+
+const WITHIN = 10_000;
+
+async function leaseOf(transport: Transport, { namespace, id }: LeaseId): Promise<Lease | undefined> {
+  try {
+    return await transport.request<Lease>({ method: "GET", path: `${pathOf(namespace)}/${id}`, timeout: WITHIN });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Leases whose names begin with the one that is not there. */
+async function leasesOf(transport: Transport, { namespace, id }: LeaseId): Promise<readonly Lease[]> {
+  const path = pathOf(namespace);
+  const { items } = await transport.request<{ items: readonly Lease[] }>({ method: "GET", path, timeout: WITHIN });
+  return items.filter(({ metadata }) => metadata.name.startsWith(`${id}-`));
+}
+
+function pathOf(namespace: string): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+}

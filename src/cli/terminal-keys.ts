@@ -1,0 +1,80 @@
+/** Keys that are pressed in the terminal while a command runs, each as it is pressed. */
+import { readFileSync } from "node:fs";
+import { isTerminal } from "../observe/terminal.ts";
+
+const STANDARD_INPUT = 0;
+const INTERRUPT = "\x03";
+const SUSPEND = "\x1a";
+
+/**
+ * Reads keys until it is disposed of; then the terminal is as it was. Ctrl-C and Ctrl-Z do what they do elsewhere, although the
+ * terminal leaves them to the process now.
+ */
+export class TerminalKeys implements Disposable {
+  readonly #onKey: (key: string) => void;
+  readonly #read = (bytes: Buffer): void => this.#pressed(bytes.toString("utf8"));
+  readonly #resumed = (): void => this.#listen();
+  readonly #restore = (): void => void process.stdin.setRawMode(false);
+  #isListening = false;
+
+  private constructor(onKey: (key: string) => void) {
+    this.#onKey = onKey;
+  }
+
+  /** @returns undefined when nobody can press a key: standard input is no terminal, or the process runs in the background. */
+  static open(onKey: (key: string) => void): TerminalKeys | undefined {
+    if (!isTerminal(STANDARD_INPUT) || !isForeground()) return undefined;
+    const keys = new TerminalKeys(onKey);
+    process.on("SIGCONT", keys.#resumed);
+    // A second signal ends the process at once, and its terminal must not stay as it is now.
+    process.on("exit", keys.#restore);
+    keys.#listen();
+    return keys;
+  }
+
+  [Symbol.dispose](): void {
+    process.off("SIGCONT", this.#resumed);
+    process.off("exit", this.#restore);
+    this.#leave();
+  }
+
+  /** A process that goes on in the background would be stopped by the terminal as soon as it reads. */
+  #listen(): void {
+    if (!isForeground()) return;
+    process.stdin.setRawMode(true);
+    if (this.#isListening) return;
+    this.#isListening = true;
+    process.stdin.on("data", this.#read);
+    process.stdin.resume();
+  }
+
+  #leave(): void {
+    if (!this.#isListening) return;
+    this.#isListening = false;
+    process.stdin.off("data", this.#read);
+    process.stdin.pause();
+    this.#restore();
+  }
+
+  #pressed(text: string): void {
+    for (const key of text) {
+      if (key === INTERRUPT) process.kill(process.pid, "SIGINT");
+      else if (key === SUSPEND) {
+        this.#leave();
+        process.kill(process.pid, "SIGTSTP");
+      } else this.#onKey(key);
+    }
+  }
+}
+
+/** Whether the terminal's keys are for this process. Where that cannot be known, they are. */
+function isForeground(): boolean {
+  try {
+    const stat = readFileSync("/proc/self/stat", "utf8");
+    // The name of the program, in brackets, may hold anything.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[2] === fields[5];
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The end of a controller whose module goes: it reconciles no more, and finalizes until no object carries its finalizers.
+ *
+ * An object that keeps the finalizer of a controller which is gone can never be deleted.
+ */
+import type { Log } from "../observe/log.ts";
+import type { WorkQueue } from "../queue/work-queue.ts";
+import { hasFinalizer } from "../reconcile/finalizer.ts";
+import type { KeyRun } from "../reconcile/key-run.ts";
+import { ObjectRun } from "../reconcile/object-run.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+import type { Declarations } from "./declarations.ts";
+import type { Duty } from "./duty.ts";
+import { type EndReason, endRuns } from "./end-runs.ts";
+import type { ReconcileExecutor } from "./reconcile-executor.ts";
+import type { Runtime } from "./runtime.ts";
+import type { WatchedKinds } from "./watched-kinds.ts";
+import { within } from "./within.ts";
+import type { Workers } from "./workers.ts";
+
+/** Objects that carry a finalizer of the controller, as far as it is known. */
+export interface Holders {
+  readonly kind: string;
+  readonly objects: number;
+  /** How many of them are being deleted. */
+  readonly deleting: number;
+  /** The key of one of them. */
+  readonly example: string | undefined;
+}
+
+export interface RetirementParts {
+  /** Of a controller with finalizers. */
+  readonly declarations: Declarations;
+  readonly executor: ReconcileExecutor;
+  readonly workers: Workers;
+  readonly kinds: WatchedKinds;
+  readonly queue: WorkQueue;
+  readonly runtime: Runtime;
+  readonly log: Pick<Log, "warn">;
+  /** The controller stops. */
+  readonly signal: AbortSignal;
+}
+
+const UNINSTALLED = Object.freeze({ source: "uninstall", type: "generic" });
+const LEAVING: EndReason = {
+  going: "its module is leaving",
+  gone: "its module has left",
+  consequence: "; they can write nothing any more",
+};
+
+export class Retirement implements Disposable {
+  /** Resolves when no object carries a finalizer of the controller; it never rejects. */
+  readonly ended: Promise<void>;
+  readonly #parts: RetirementParts;
+  readonly #end = Promise.withResolvers<void>();
+  readonly #cleanup = new DisposableStack();
+  /** Objects of the cache that carry a finalizer, by key: whether they are being deleted. */
+  readonly #carrying = new Map<string, boolean>();
+  #hasLooked = false;
+  #hasEnded = false;
+
+  constructor(parts: RetirementParts) {
+    this.#parts = parts;
+    this.ended = this.#end.promise;
+  }
+
+  /** Whether no object carries a finalizer of the controller. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  get holders(): Holders {
+    const { executor, declarations } = this.#parts;
+    const { kind } = declarations.for!.resource;
+    const { pendingFinalizations: pending } = executor;
+    let deleting = 0;
+    for (const isDeleting of this.#carrying.values()) if (isDeleting) deleting++;
+    const [example] = this.#carrying.keys();
+    return { kind, objects: this.#carrying.size + pending.size, deleting, example: example ?? pending.first };
+  }
+
+  /**
+   * Begins. Runs that reconcile have `grace` milliseconds to end, then their writes are refused: only after that it is
+   * certain that no finalizer is added any more.
+   */
+  async begin(duty: Exclude<Duty, "reconcile">, { grace }: { readonly grace: number }): Promise<void> {
+    const { executor, workers, kinds, runtime, log, signal } = this.#parts;
+    executor.duty = duty;
+    executor.pendingFinalizations.onChange = () => this.look();
+    const reconciles = (run: KeyRun): boolean => !(run instanceof ObjectRun && run.finalizing);
+    await endRuns(workers, reconciles, { ...runtime, grace, log, because: LEAVING });
+    const seen = (object: AnyObject): void => this.#see(object, duty);
+    this.#cleanup.use(
+      kinds.primary!.addHandler(
+        {
+          onAdd: seen,
+          onUpdate: seen,
+          onDelete: ({ metadata }) => {
+            this.#carrying.delete(keyString(metadata));
+            this.look();
+          },
+        },
+        { name: "retirement" },
+      ),
+    );
+    const everywhere = duty === "withdraw";
+    const looked = executor.findMissedFinalizations(runtime, signal, { everywhere }).then(() => {
+      this.#hasLooked = true;
+    });
+    await within(grace, { work: looked, clock: runtime.clock });
+    this.look();
+    if (!this.#hasLooked) void looked.then(() => this.look());
+  }
+
+  /** Finds out whether it is over. Called when the state of an informer has changed, too. */
+  look(): void {
+    if (this.#hasEnded || !this.#isKnown) return;
+    const { executor } = this.#parts;
+    if (this.#carrying.size > 0 || executor.pendingFinalizations.size > 0) return;
+    this.#hasEnded = true;
+    this.#cleanup.dispose();
+    this.#end.resolve();
+  }
+
+  [Symbol.dispose](): void {
+    this.#cleanup.dispose();
+  }
+
+  /** Whether all that may carry a finalizer is known. Of a kind that does not exist there is no object. */
+  get #isKnown(): boolean {
+    const { kinds } = this.#parts;
+    return kinds.primary!.state.kind === "waiting" || (this.#hasLooked && kinds.listedPrimary !== undefined);
+  }
+
+  #see(object: AnyObject, duty: Duty): void {
+    const { declarations, queue } = this.#parts;
+    const { metadata } = object;
+    const key = keyString(metadata);
+    if (hasFinalizer(object, declarations.finalizers)) {
+      const isNew = !this.#carrying.has(key);
+      this.#carrying.set(key, metadata.deletionTimestamp !== undefined);
+      if (isNew && duty === "withdraw") queue.add(key, { cause: UNINSTALLED });
+    } else if (this.#carrying.delete(key)) this.look();
+  }
+}
