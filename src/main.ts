@@ -1,7 +1,7 @@
 /**
- * The binary's entry: it alone knows what is embedded.
+ * The binary's entry, the only file that knows what is embedded.
  *
- * Loaded before tests, it offers them the same packages instead: see `cli/test.ts`.
+ * When it is loaded before tests, it offers them the same packages instead: see `cli/test.ts`.
  */
 import { cli } from "./cli/cli.ts";
 import { commandIndex } from "./cli/commands.ts";
@@ -11,10 +11,10 @@ import { beginAnew } from "./platform/begin-anew.ts";
 import type { OfferedPackages } from "./platform/module-host.ts";
 import project from "../package.json" with { type: "json" };
 
-/** The version and its commit, put in place by the build. */
+/** The version and its commit, which the build sets. */
 declare const BUILD_VERSION: string | undefined;
 
-/** What modules may import from inside the binary, by exact names. */
+/** Returns what modules may import from inside the binary, by exact names. */
 async function offered(): Promise<OfferedPackages> {
   const [binnacle, cache, resources, zod, hono] = await Promise.all([
     import("./index.ts"),
@@ -27,18 +27,18 @@ async function offered(): Promise<OfferedPackages> {
     binnacle,
     "binnacle/cache": cache,
     "binnacle/resources": resources,
-    // With it come an API server and a cluster, which only tests want: no controller should start them.
+    // It brings an API server and a cluster, which only tests need, so controllers do not load it.
     "binnacle/testing": () => import("./testing/index.ts"),
     zod,
     hono,
-    // Few modules make pages; what they need for it is loaded with the first one.
+    // Few modules make pages, so this is loaded with the first one that does.
     "hono/jsx": () => import("hono/jsx"),
     "hono/jsx/jsx-runtime": () => import("hono/jsx/jsx-runtime"),
     "hono/jsx/jsx-dev-runtime": () => import("hono/jsx/jsx-dev-runtime"),
   };
 }
 
-/** Packed by `scripts/pack-sdk.ts` before the build; absent when the sources run unbuilt. */
+/** Packed by `scripts/pack-sdk.ts` before the build; absent when the sources run without a build. */
 async function sdk(): Promise<string | undefined> {
   try {
     return (await import("../dist/sdk.json.zst", { with: { type: "file" } })).default;
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
     out: writeToStandardOutput,
     err: writeToStandardError,
   });
-  // What a module left open must not keep the process; what a module printed must be out first.
+  // A module's open handles must not keep the process alive, but its output must be written first.
   process.stdout.write("", () => process.exit(status));
 }
 

@@ -119,7 +119,7 @@ describe("types in binnacle dev", () => {
   test("a tsconfig.json is written where there is none, and editors find the types with it", async () => {
     {
       await using dev = new Dev();
-      await dev.says("Wrote tsconfig.json: editors find the types of binnacle with it");
+      await dev.says("Wrote tsconfig.json, with which editors find the types of binnacle");
     }
     const file = join(bench.dir, "tsconfig.json");
     expect(JSON.parse(await readFile(file, "utf8"))).toEqual({

@@ -105,11 +105,11 @@ describe("the first minutes", () => {
       code: 1,
       stdout: "",
       stderr:
-        "binnacle: Cannot make 'demo': it has controllers already. `binnacle new` adds one, `binnacle types --sdk` brings the types\n",
+        "binnacle: Cannot create 'demo': it has controllers already. `binnacle new` adds one, `binnacle types --sdk` writes the types\n",
     });
     await writeFile(join(demo, "controllers/backup.test.ts"), "mine");
     expect((await inDemo("new", "controller", "Backup")).stderr).toBe(
-      "binnacle: Cannot write 'controllers/backup.test.ts': it is there already\n",
+      "binnacle: Cannot write 'controllers/backup.test.ts': it exists already\n",
     );
     expect(existsSync(join(demo, "controllers/backup.ts"))).toBe(false);
     const usage = async (...args: string[]) => {
@@ -120,7 +120,7 @@ describe("the first minutes", () => {
     expect(await usage("controller", "../x")).toContain("Cannot call a module '../x'");
     expect(await usage("controller", "X", "--for", "deployment")).toContain("did you mean Deployment?");
     expect(await usage("plugin", "X", "--for", "Pod")).toContain("it is for controllers and webhooks");
-    expect(await usage("resource", "X", "--group", "demo")).toContain("take a domain of yours");
+    expect(await usage("resource", "X", "--group", "demo")).toContain("use a domain of yours");
     expect(await usage("thing", "X")).toContain("thing");
   }, 60_000);
 });

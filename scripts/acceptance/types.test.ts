@@ -123,7 +123,7 @@ describe.skipIf(!available)("types of kinds on a real cluster", () => {
     await bench.write("out/demo.example.com/greeting.ts", "mine");
     const refused = await bench.exec("types", "Greeting", "--kubeconfig", kubeconfig, "--output", "out");
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toContain("there is a file that binnacle did not write");
+    expect(refused.stderr).toContain("it exists, and binnacle did not write it");
     const none = await bench.exec("types", "Nothing", "--kubeconfig", kubeconfig);
     expect(none.stderr).toBe("binnacle: Cannot find the kind 'Nothing' on the cluster, nor a file of that name\n");
     const builtin = await bench.exec("types", "Deployment", "--kubeconfig", kubeconfig);
@@ -139,5 +139,5 @@ test("what is no definition is told by name", async () => {
   expect(await said("a.yaml")).toBe("binnacle: Cannot find a CustomResourceDefinition in 'a.yaml'\n");
   expect(await said("b.yaml")).toContain("binnacle: Cannot read 'b.yaml': ");
   expect(await said("c.yaml")).toBe("binnacle: Cannot find 'c.yaml'\n");
-  expect(await said()).toContain("Cannot write types of nothing");
+  expect(await said()).toContain("Cannot write types: name a file");
 });

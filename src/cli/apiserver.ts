@@ -15,13 +15,17 @@ export const apiserverCommand: Command = command({
       default: "127.0.0.1:0",
       describe: "Address to serve on, with TLS; port 0 is a free one",
     },
-    { name: "data", type: "string", describe: "Folder that keeps the objects over a restart; else they are lost" },
+    {
+      name: "data",
+      type: "string",
+      describe: "Folder in which the objects survive a restart; without it they are lost",
+    },
     {
       name: "client-ca-file",
       type: "string",
-      describe: "PEM file of the authority whose client certificates name users; else users have tokens",
+      describe: "PEM file of the authority whose client certificates identify users; without it users have tokens",
     },
-    { name: "write-kubeconfig", type: "string", describe: "File to write a kubeconfig of an administrator to" },
+    { name: "write-kubeconfig", type: "string", describe: "File for a kubeconfig of an administrator" },
   ],
   async run(values, { out }) {
     const signalled = whenSignalled(() => undefined);

@@ -1,10 +1,10 @@
-/** What `binnacle check` has to say of kinds with several versions. */
+/** The findings of `binnacle check` about kinds with several versions. */
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { conversionNeeded, needsConversion } from "../resource/crd-conversion.ts";
 import { definitionOf } from "../resource/definition.ts";
 import type { Resource } from "../resource/handle.ts";
 
-/** Such as `v1 (hub, stored)` and `v1beta1 (not served)`; none for a kind with one version. */
+/** Describes the versions, such as `v1 (hub, stored)` and `v1beta1 (not served)`; empty for a kind with one version. */
 export function shownVersions(resource: Resource): readonly string[] {
   const definition = definitionOf(resource);
   if (definition === undefined || !needsConversion(resource)) return [];
@@ -19,7 +19,7 @@ export function shownVersions(resource: Resource): readonly string[] {
   });
 }
 
-/** What is wrong with the conversions of a module's kinds, one message for each problem. */
+/** Checks the conversions of a module's kinds. @returns one message for each problem */
 export async function checkConversions(
   { file, definitions, invoke }: LoadedModule,
   { isServed }: { /** The webhook has an address. */ readonly isServed: boolean },
@@ -31,14 +31,14 @@ export async function checkConversions(
     const { losses, unknown } = invoke(() => findConversionLosses(resource));
     for (const version of unknown) {
       problems.push(
-        `${file}: The conversions of ${resource.kind} cannot be checked: no object made by chance is valid in ${version}, because of ` +
+        `${file}: The conversions of ${resource.kind} cannot be checked: no generated object is valid in ${version}, because of ` +
           "patterns or rules that hardly any value satisfies",
       );
     }
     for (const { message } of losses) problems.push(`${file}: ${resource.kind} ${message}`);
     if (losses.length > 0) {
       problems.push(
-        `${file}: What another version has no field for is kept in an annotation, or given up with \`loses: ["spec.…"]\` on the ` +
+        `${file}: Keep what another version has no field for in an annotation, or give it up with \`loses: ["spec.…"]\` on the ` +
           `version of ${resource.kind} that loses it`,
       );
     }

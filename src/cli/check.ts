@@ -130,7 +130,7 @@ function shownSource(source: KeySource): string {
   return source.source === "cron" ? `cron ${source.expression}` : "an iterable";
 }
 
-/** What is permitted wherever the process watches, then what is permitted in some namespaces alone. */
+/** Lists what is permitted wherever the process watches, then what is permitted only in some namespaces. */
 function shownPermissions(permissions: Permissions): readonly string[] {
   const own = [...permissions].flatMap(({ namespaces }) => (namespaces === "all" ? [] : (namespaces ?? [])));
   const shown = rulesOf([permissions]).map(shownRule);

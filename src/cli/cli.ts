@@ -14,7 +14,7 @@ import { UsageError } from "./usage-error.ts";
 /**
  * Runs a command line.
  *
- * @param args without the program's name.
+ * @param args the arguments without the program's name.
  * @returns the exit status: 0, 1 for a failure, 2 for a wrong command line.
  */
 export async function cli(args: readonly string[], host: Host): Promise<number> {
@@ -76,12 +76,12 @@ async function parser(args: readonly string[]): Promise<Argv> {
     });
 }
 
-/** Loading the parser takes a tenth of a start, and most command lines need none. */
+/** Parses the flags. Loading the parser takes a tenth of a start, and most command lines do not need it. */
 async function flagsOf(args: readonly string[], command: Command): Promise<Readonly<Record<string, unknown>>> {
   return plainFlags(args, [...command.options, configOption]) ?? (await parseFlags(args, command));
 }
 
-/** Prints help, or says that a command is missing. */
+/** Prints help, or the error that a command is missing. */
 async function help(args: readonly string[], { out }: Host): Promise<void> {
   const everything = (await parser(args))
     .usage("Runs Kubernetes controllers written as plain TypeScript files.\n\nbinnacle <command> [options]")
@@ -93,7 +93,7 @@ async function help(args: readonly string[], { out }: Host): Promise<void> {
       declare(builder, command),
     );
   }
-  // With a function that takes it, the text is not printed by the parser itself.
+  // With a callback, the parser does not print the text itself.
   let text = "";
   await everything.parse([...args], (_error: unknown, _argv: unknown, printed: string) => void (text = printed));
   if (text !== "") out(`${text}\n`);
@@ -135,7 +135,7 @@ async function values(
   return resolveOptions(command.options, { flags: argv, env: host.env, config }) as never;
 }
 
-/** One file serves all commands, so what another command knows is no mistake in it. */
+/** Reads the configuration file. One file serves all commands, so options of other commands are no mistake. */
 async function configFile(
   file: string,
   { command, known }: { readonly command: string; readonly known: readonly string[] },

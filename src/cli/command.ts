@@ -1,19 +1,19 @@
-/** What a command of the binary is. */
+/** The interface of the binary's commands. */
 import type { OfferedPackages } from "../platform/module-host.ts";
 import type { Option, ValuesOf } from "./option.ts";
 
-/** What only the binary's entry knows: what is embedded in it. */
+/** What is embedded in the binary, which only its entry knows. */
 export interface Embedded {
   readonly version: string;
-  /** The packages that modules import from inside the binary, by their exact names. */
+  /** The packages that modules can import from inside the binary, by their exact names. */
   readonly offered: () => Promise<OfferedPackages>;
-  /** The SDK's declarations and code: a file of zstd-compressed JSON, `{ path: text }`; `undefined` when not built in. */
+  /** The SDK's declarations and code: a file of zstd-compressed JSON, `{ path: text }`; `undefined` when it is not built in. */
   readonly sdk: () => Promise<string | undefined>;
-  /** The entry's file when the sources run unbuilt. */
+  /** The entry's file when the sources run without a build. */
   readonly source: string | undefined;
 }
 
-/** The outside of a command. */
+/** The environment of a command. */
 export interface Host {
   readonly embedded: Embedded;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -23,14 +23,14 @@ export interface Host {
 
 export interface Command<Options extends readonly Option[] = readonly Option[]> {
   readonly options: Options;
-  /** @returns the exit status. */
+  /** Runs the command. @returns the exit status. */
   run(values: ValuesOf<Options>, host: Host): Promise<number>;
 }
 
-/** Infers the values' types from the options. */
+/** Infers the types of the values from the options. */
 export function command<const Options extends readonly Option[]>(definition: Command<Options>): Command {
   return definition;
 }
 
-/** What the scripts of `completion` call; the words after it are a shell's name and a line up to the cursor. */
+/** The command that the scripts of `completion` call; the arguments are a shell's name and the line up to the cursor. */
 export const COMPLETE = "__complete";

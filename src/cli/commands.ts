@@ -1,4 +1,4 @@
-/** The commands; each file is imported only when its command runs, so that none pays for another's start. */
+/** The commands. The file of each is imported only when it runs, so that no command delays the start of another. */
 import type { Command } from "./command.ts";
 
 export interface CommandEntry {
@@ -46,7 +46,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "types",
     usage: "[what..]",
-    describe: "Write TypeScript for kinds of CustomResourceDefinitions, from files or from a cluster",
+    describe: "Write TypeScript types for the kinds of CustomResourceDefinitions, from files or from a cluster",
     load: async () => (await import("./types.ts")).typesCommand,
   },
   {
@@ -58,7 +58,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "migrate",
     usage: "[kind]",
-    describe: "Rewrite the stored objects of a kind in the version that it is stored in now",
+    describe: "Rewrite the stored objects of a kind in its present storage version",
     load: async () => (await import("./migrate.ts")).migrateCommand,
   },
   {
@@ -79,7 +79,7 @@ export const commands: readonly CommandEntry[] = [
   },
 ];
 
-/** The place of the command in a command line, which may have flags before it. @returns -1 for flags alone. */
+/** Finds the command in a command line, which may have flags before it. @returns its index; -1 when there are only flags. */
 export function commandIndex(args: readonly string[]): number {
   return args[0]?.startsWith("-") ? args.findIndex((argument) => commands.some(({ name }) => name === argument)) : 0;
 }

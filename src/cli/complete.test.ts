@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The candidates of a line as bash gives it; the last word is the one under the cursor. */
+/** Returns the candidates for a line as bash passes it; the last word is the one at the cursor. */
 async function candidates(line: string, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
   const found = await complete(["binnacle", ...line.replaceAll("DIR", folder).split(" ")], env);
   return found.map(({ word }) => word);

@@ -1,4 +1,4 @@
-/** What a shell offers for the word under the cursor. */
+/** Completes the word at the cursor of a shell. */
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { readKubeconfig } from "../kube/config/kubeconfig-file.ts";
@@ -9,18 +9,18 @@ import { configOption, type Option } from "./option.ts";
 
 export interface Candidate {
   readonly word: string;
-  /** Shown beside the word by shells that can. */
+  /** A description that shells show beside the word if they can. */
   readonly describe: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Candidates for the last of the words.
+ * Returns the candidates for the last of the words.
  *
- * There are none where a path is expected: the shell completes those better itself.
+ * There are none where a path is expected, because shells complete paths better themselves.
  *
- * @param words the line up to the cursor, the program's name first. bash makes words of their own of `=` signs.
+ * @param words the line up to the cursor, beginning with the program's name. bash splits words at `=` signs.
  */
 export async function complete(words: readonly string[], env: Environment): Promise<readonly Candidate[]> {
   const before = words.slice(1, -1);
@@ -55,7 +55,7 @@ export async function complete(words: readonly string[], env: Environment): Prom
   return starting(current, await valuesOf(next, line));
 }
 
-/** What is known of the line that is being written. */
+/** What is known of the incomplete line. */
 interface Line {
   readonly flags: readonly Option[];
   /** The words between the command and the cursor. */
@@ -77,7 +77,7 @@ function unusedFlags({ flags, given }: Line): readonly Candidate[] {
     .map(({ name, describe }) => ({ word: `--${name}`, describe }));
 }
 
-/** The positional argument that comes next; `undefined` when all have been given. */
+/** Returns the next positional argument; `undefined` when all have been given. */
 function nextPositional(options: readonly Option[], { flags, given }: Line): Option | undefined {
   let count = 0;
   for (let index = 0; index < given.length; index++) {
@@ -96,7 +96,7 @@ async function valuesOf(option: Option | undefined, line: Line): Promise<readonl
   return (option?.choices ?? []).map((word) => ({ word, describe: "" }));
 }
 
-/** The contexts of the kubeconfig that the command would use. */
+/** Returns the contexts of the kubeconfig that the command would use. */
 async function contexts({ given, env }: Line): Promise<readonly Candidate[]> {
   const flag = given.lastIndexOf("--kubeconfig");
   const named = flag < 0 ? undefined : given.slice(flag + 1).find((word) => word !== "=");
@@ -107,7 +107,7 @@ async function contexts({ given, env }: Line): Promise<readonly Candidate[]> {
     const kubeconfig = await readKubeconfig(existing.length > 0 ? existing : [home], { skipMissing: true });
     return [...kubeconfig.contexts].map(([word, { entry }]) => ({ word, describe: entry.cluster ?? "" }));
   } catch {
-    return []; // the command says what is wrong with it
+    return []; // the command itself reports what is wrong with it
   }
 }
 

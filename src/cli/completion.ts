@@ -22,7 +22,7 @@ export const completionCommand: Command = command({
   },
 });
 
-/** Where nothing is offered, they complete paths. */
+/** Without candidates, these scripts complete paths. */
 const scripts: Readonly<Record<Shell, string>> = {
   bash: `# Put this into ~/.bashrc: source <(binnacle completion bash)
 _binnacle() {

@@ -68,7 +68,7 @@ test("checkCluster names the finalizers that nobody removes and why, kinds it ma
   barrels = [box("a/one", ["demo.dev/barrel"]), box("b/other", ["demo.dev/barrel"])];
   const narrowed = await checkCluster(modules, { cluster: server.config, namespaces: ["b"] });
   expect(narrowed.problems).toEqual([
-    ...problems, // a controller that says where it looks is not asked by `--namespace`
+    ...problems, // `--namespace` does not apply to a controller that names its namespaces
     "Barrel (demo.dev/v1): nothing removes the finalizer demo.dev/barrel, because controller 'barrel' does not watch " +
       "their namespace (objects: 1, being deleted: 0, such as a/one)",
   ]);

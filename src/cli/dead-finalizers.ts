@@ -1,4 +1,7 @@
-/** Finalizers on the cluster that no controller of these modules would ever remove: their objects cannot be deleted. */
+/**
+ * Finds finalizers on the cluster that no controller of these modules would ever remove, so that their objects cannot
+ * be deleted.
+ */
 import { isNamespaceSelector, type NamespaceSelector } from "../cache/selected-namespaces.ts";
 import { declarationsOf, type Declarations } from "../controller/declarations.ts";
 import { isApiError, isNotFound } from "../kube/errors/api-error.ts";
@@ -13,12 +16,12 @@ import { keyString } from "../resource/meta.ts";
 import { lookThroughOthers } from "./other-kinds.ts";
 
 export interface ClusterFindings {
-  /** What was looked at. */
+  /** Describes which objects were examined. */
   readonly notes: readonly string[];
   readonly problems: readonly string[];
 }
 
-/** One finalizer that nobody removes, on objects of one kind. */
+/** A finalizer that nobody removes, on objects of one kind. */
 interface Dead {
   readonly why: string;
   readonly example: string;
@@ -27,8 +30,8 @@ interface Dead {
 }
 
 /**
- * Looks through the metadata of all objects that the modules' controllers are for, of the kinds that they define, and of
- * every other kind for what modules have left behind that are gone.
+ * Examines the metadata of all objects of the kinds that the modules reconcile or define, and of every other kind for
+ * finalizers of modules that are gone.
  */
 export async function checkCluster(
   modules: readonly LoadedModule[],
@@ -83,9 +86,9 @@ export async function checkCluster(
 interface Search {
   readonly transport: Transport;
   readonly mapper: RestMapper;
-  /** By finalizer. */
+  /** The controllers by their finalizer. */
   readonly owners: ReadonlyMap<string, Declarations>;
-  /** Those of controllers that do not say. */
+  /** The namespaces of controllers that do not name any. */
   readonly namespaces: readonly string[] | undefined;
 }
 
@@ -129,15 +132,15 @@ async function lookThrough(
 }
 
 interface Carried {
-  /** Of the finalizer, without its domain. */
+  /** The finalizer without its domain. */
   readonly name: string;
-  /** Where its controller looks. */
+  /** The namespaces that its controller watches. */
   readonly watched: readonly string[] | NamespaceSelector | undefined;
-  /** Of the object. */
+  /** The namespace of the object. */
   readonly namespace: string | undefined;
 }
 
-/** Why nobody removes it; `undefined` when its controller does. */
+/** Explains why nobody removes the finalizer; `undefined` when its controller does. */
 function reason(owner: Declarations | undefined, { name, watched, namespace }: Carried): string | undefined {
   if (owner === undefined) return `no controller here is called '${name}', now or \`formerly\``;
   if (owner.finalizers.length === 0) return `controller '${owner.name}' has no \`finalize\``;

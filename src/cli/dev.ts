@@ -24,10 +24,10 @@ import { TerminalKeys } from "./terminal-keys.ts";
 import { TypeWatch } from "./type-watch.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
-/** In the working directory. */
+/** The folder in the working directory. */
 const STATE = ".binnacle";
 
-/** What `dev` takes when it is not said; of the addresses any free port when theirs is in use. */
+/** The defaults of `dev`; an address whose port is in use is replaced by one with a free port. */
 const defaults: Readonly<Record<string, unknown>> = {
   "health-probe-bind-address": "127.0.0.1:8081",
   "metrics-bind-address": "127.0.0.1:8080",
@@ -45,7 +45,7 @@ const described: Readonly<Record<string, string>> = {
 };
 
 const options: readonly Option[] = [
-  // The replica of a developer is the only one, and a shared cluster's own replicas would keep it from working.
+  // A developer's replica is the only one, and the replicas in a shared cluster would keep it from working.
   ...runOptions
     .filter((option) => !electionOptions.includes(option))
     .map((option) => ({
@@ -69,7 +69,7 @@ const options: readonly Option[] = [
   },
 ];
 
-/** Under which the modules run: that of `manifests rbac`, unless it is told another one. */
+/** The account of the modules unless another one is given; `manifests rbac` has the same default. */
 const ACCOUNT: ServiceAccount = { namespace: "binnacle-system", name: "binnacle" };
 
 export const devCommand: Command = command({
@@ -150,7 +150,7 @@ async function start(
   { keeps, level }: { readonly keeps: boolean; readonly level: LogLevel },
 ): Promise<EmbeddedCluster> {
   const data = keeps ? state.data : undefined;
-  // The log is for the user's controllers; the cluster's own try again whatever fails.
+  // The log is for the user's controllers; those of the cluster retry whatever fails.
   const log = level === "debug" ? createLog({ level, format: "pretty" }) : undefined;
   try {
     const port = state.port > 0 && (await isFree(state.port)) ? state.port : 0;
@@ -163,7 +163,10 @@ async function start(
   }
 }
 
-/** The addresses of `run` where they are free, else any: a second cluster in another folder is no reason to fail. */
+/**
+ * Returns the addresses of `run` where they are free, otherwise others, because a second cluster in another folder is
+ * no reason to fail.
+ */
 async function freeAddresses(values: RunValues): Promise<Partial<RunValues>> {
   const names = ["health-probe-bind-address", "metrics-bind-address", "webhook-bind-address"] as const;
   const found = names.map(async (name) => {
@@ -185,7 +188,7 @@ interface Welcome {
   readonly folders: readonly string[];
 }
 
-/** What a newcomer needs: a way in, where things are, what to do next. */
+/** Prints what a newcomer needs: how to reach the cluster, where things are, and what to do next. */
 function welcome({ state, cluster, manager, seconds, keys, folders }: Welcome): string {
   const [health, metrics] = [manager.address("health-probe"), manager.address("metrics")];
   const addresses = [
@@ -202,7 +205,7 @@ The cluster runs after ${seconds} s. Ctrl-C stops it.
 `;
 }
 
-/** A sample beside the modules where there is one. */
+/** Suggests a sample beside the modules, if there is one. */
 function whatToTry(folders: readonly string[]): string {
   for (const folder of folders) {
     const sample = readdirSync(folder)

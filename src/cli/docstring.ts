@@ -1,11 +1,11 @@
-/** Descriptions of the OpenAPI documents as docstrings: the first sentence or two, and where to read more. */
+/** Turns descriptions of OpenAPI documents into docstrings: the first one or two sentences, and a link to more. */
 
-/** A second sentence is kept while both fit in this many characters. */
+/** A second sentence is kept if both fit into this many characters. */
 const enough = 200;
 
 const boilerplate = /api-conventions\.md#(metadata|spec-and-status|types-kinds|resources)/;
 
-/** The lines of a docstring for a description, indented by `indent`; nothing when the description says nothing. */
+/** Returns the lines of a docstring, indented by `indent`; nothing for an empty description. */
 export function docstring(description: string | undefined, indent: string): string {
   const { text, see } = summary(description ?? "");
   const lines = [...wrap(text, 116 - indent.length), ...(see ? [`@see ${see}`] : [])];

@@ -1,4 +1,4 @@
-/** The options of leader election, with the names that kubebuilder and kube-controller-manager give them. */
+/** The options of leader election, named as in kubebuilder and kube-controller-manager. */
 import { checkDurations } from "../election/durations.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { MOST_SEATS } from "../election/division.ts";
@@ -55,7 +55,7 @@ const options = [
     name: "leader-election-release-on-cancel",
     type: "boolean",
     default: true,
-    describe: "Let the Lease go at the end, so that another replica takes over at once",
+    describe: "Release the Lease at the end, so that another replica takes over at once",
   },
 ] as const;
 
@@ -63,13 +63,13 @@ export const electionOptions: readonly Option[] = options;
 
 export type ElectionValues = ValuesOf<typeof options>;
 
-/** As a Lease is named: a DNS subdomain, with room for a module's name. */
+/** A Lease's name is a DNS subdomain; this leaves room for a module's name. */
 const LEASE_NAME = /^[a-z0-9]([-a-z0-9.]{0,180}[a-z0-9])?$/;
 
 /**
- * The election that the options ask for; `undefined` for none.
+ * Returns the election that the options ask for; `undefined` for none.
  *
- * @throws UsageError naming the option that is missing or does not fit the others.
+ * @throws UsageError naming an option that is missing or conflicts with others.
  */
 export function electionOf(
   given: ElectionValues,
@@ -81,9 +81,9 @@ export function electionOf(
 }
 
 /**
- * How the keys are divided; `undefined` for not at all.
+ * Returns how the keys are divided; `undefined` when they are not.
  *
- * @throws UsageError naming the option that is missing or does not fit the others.
+ * @throws UsageError naming an option that is missing or conflicts with others.
  */
 export function shardingOf(
   given: ElectionValues,
@@ -99,7 +99,7 @@ export function shardingOf(
   return { ...sharedOf(given, { flag: "--shards", namespace }), seats: seatsOf(shards) };
 }
 
-/** How many replicas a value of `--shards` lets work. @throws UsageError */
+/** Returns how many replicas a value of `--shards` lets work. @throws UsageError */
 export function seatsOf(shards: string): number {
   if (shards === "auto") return MOST_SEATS;
   const seats = /^\d+$/.test(shards) ? Number(shards) : 0;
@@ -109,7 +109,7 @@ export function seatsOf(shards: string): number {
   return seats;
 }
 
-/** What an election and a division have in common. */
+/** Returns the options that an election and a division have in common. */
 function sharedOf(
   given: ElectionValues,
   { flag, namespace }: { readonly flag: string; readonly namespace: string },

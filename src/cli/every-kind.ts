@@ -1,4 +1,4 @@
-/** Every kind that a cluster serves. */
+/** Lists the kinds that a cluster serves. */
 import { isApiError, isNotFound } from "../kube/errors/api-error.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import { groupOf, handle, type Resource } from "../resource/handle.ts";
@@ -21,7 +21,7 @@ interface GroupList {
   readonly groups?: readonly { readonly preferredVersion: { readonly groupVersion: string } }[];
 }
 
-/** Each kind that can be listed, in the version that the server prefers. */
+/** Returns each kind that can be listed, in the server's preferred version. */
 export async function everyKind(transport: Pick<Transport, "request">): Promise<readonly Listed[]> {
   const { groups = [] } = await found<GroupList>(transport, "/apis");
   const versions = ["v1", ...groups.map(({ preferredVersion }) => preferredVersion.groupVersion)];
@@ -38,7 +38,7 @@ export async function everyKind(transport: Pick<Transport, "request">): Promise<
   return kinds;
 }
 
-/** Nothing where there is nothing: an API service may be away. */
+/** Returns nothing for a missing path, because an API service may be unavailable. */
 async function found<T extends object>(transport: Pick<Transport, "request">, path: string): Promise<Partial<T>> {
   try {
     return await transport.request<T>({ method: "GET", path });

@@ -1,19 +1,19 @@
-/** Looks for the address of this machine at which a local cluster reaches it. */
+/** Finds the address at which a local cluster reaches this machine. */
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import { reachableHost } from "../webhook/registration/reachable-host.ts";
 
-/** Milliseconds: a server that is away is waited for by the controllers. */
+/** The timeout in milliseconds; controllers wait for a server that is unreachable. */
 const WITHIN = 3_000;
 
-/** @returns `undefined` when there is none, or the cluster does not say. */
+/** Finds the address. @returns `undefined` when there is none, or when the cluster does not tell. */
 export async function findHost(cluster: ClusterConfig, log: Log): Promise<string | undefined> {
   const transport = createTransport(cluster, { userAgent: "binnacle" });
   try {
     return await reachableHost({ transport, signal: AbortSignal.timeout(WITHIN) });
   } catch (error) {
-    log.debug("Cannot look for the address at which the cluster reaches this machine", { error });
+    log.debug("Cannot find the address at which the cluster reaches this machine", { error });
     return undefined;
   } finally {
     await transport.close();

@@ -1,9 +1,10 @@
-/** The tests in a folder. */
+/** Finds the tests in a folder. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Every `*.test.ts` and its like below a folder, or the file itself; in order. Links to folders are not followed.
+ * Returns every `*.test.ts` and similar file below a folder, or the given file itself, sorted. Links to folders are
+ * not followed.
  *
  * @throws when there is no such folder.
  */

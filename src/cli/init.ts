@@ -11,7 +11,7 @@ import { UsageError, UserError } from "./usage-error.ts";
 
 const STATE = ".binnacle";
 
-/** Everything but the modules. The declarations are the binary's, so they are not kept with the sources. */
+/** All files except the modules. The declarations belong to the binary, so they are not kept with the sources. */
 const project = {
   "tsconfig.json": `${JSON.stringify({ extends: `./${STATE}/sdk/tsconfig.json`, include: ["controllers"] }, undefined, 2)}\n`,
   ".gitignore": `${STATE}/\nnode_modules/\n`,
@@ -20,23 +20,24 @@ const project = {
 
 export const initCommand: Command = command({
   options: [
-    { name: "folder", type: "string", positional: true, describe: "Folder to make; `.` for the working directory" },
+    { name: "folder", type: "string", positional: true, describe: "Folder to create; `.` for the working directory" },
     { name: "name", type: "string", default: "Greeting", describe: "Kind of the first controller" },
     { name: "group", type: "string", default: "demo.example.com", describe: "API group of that kind" },
   ],
   async run({ folder, name, group }, host) {
-    if (folder === undefined) throw new UsageError("Cannot make a folder without a name: `binnacle init my-operator`");
+    if (folder === undefined)
+      throw new UsageError("Cannot create a folder without a name: use `binnacle init my-operator`");
     if (!/^[A-Z][A-Za-z0-9]{0,62}$/.test(name)) {
-      throw new UsageError(`Cannot use '${name}' for --name: a kind is called such as Greeting`);
+      throw new UsageError(`Cannot use '${name}' for --name: expected the name of a kind, such as Greeting`);
     }
     if (existsSync(join(folder, "controllers"))) {
       throw new UserError(
-        `Cannot make '${folder}': it has controllers already. \`binnacle new\` adds one, \`binnacle types --sdk\` brings the types`,
+        `Cannot create '${folder}': it has controllers already. \`binnacle new\` adds one, \`binnacle types --sdk\` writes the types`,
       );
     }
     const modules = Object.entries(filesFor("controller", { name, group, builtin: undefined }));
     const files = Object.fromEntries(modules.map(([file, text]) => [`controllers/${file}`, text]));
-    // Whoever has a .gitignore or a tsconfig.json knows what is in it.
+    // Existing files, such as a .gitignore or a tsconfig.json, stay as they are.
     const missing = Object.entries(project).filter(([file]) => !existsSync(join(folder, file)));
     const written = writeNew(folder, { ...files, ...Object.fromEntries(missing) });
     const sdk = await sdkFolder(host);

@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions in files and folders. */
+/** Reads CustomResourceDefinitions from files and folders. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -7,14 +7,15 @@ import { UserError } from "./usage-error.ts";
 
 export interface FoundDefinition {
   readonly definition: Definition;
-  /** For messages. */
+  /** The source, for messages. */
   readonly from: string;
 }
 
 /**
- * Every CustomResourceDefinition in a file, or in the YAML and JSON files below a folder; other objects are passed over.
+ * Returns every CustomResourceDefinition in a file, or in the YAML and JSON files below a folder; other objects are
+ * ignored.
  *
- * @throws UserError when a file that was named cannot be parsed, or there is no definition.
+ * @throws UserError when a named file cannot be parsed, or when there is no definition.
  */
 export function definitionsIn(path: string): readonly FoundDefinition[] {
   const isFolder = statSync(path).isDirectory();
@@ -33,7 +34,7 @@ function filesBelow(folder: string): string[] {
   });
 }
 
-/** A folder may hold templates that are no YAML; a file that was named must be. */
+/** Reads a file. One that was found in a folder may be a template and no YAML; one that was named must be YAML. */
 function definitionsOf(file: string, { isNamed }: { readonly isNamed: boolean }): FoundDefinition[] {
   const text = readFileSync(file, "utf8");
   if (!text.includes("CustomResourceDefinition") && !isNamed) return [];
@@ -51,7 +52,7 @@ function definitionsOf(file: string, { isNamed }: { readonly isNamed: boolean })
   return found;
 }
 
-/** The object itself, or the items of a List. */
+/** Returns the object itself, or the items of a List. */
 function objectsIn(value: unknown): readonly unknown[] {
   const { kind, items } = Object(value) as { readonly kind?: unknown; readonly items?: unknown };
   return typeof kind === "string" && kind.endsWith("List") && Array.isArray(items) ? items : [value];

@@ -1,10 +1,10 @@
-/** The kinds that a CustomResourceDefinition defines, as far as types for them can be written. */
+/** Extracts from a CustomResourceDefinition the kinds for which types can be written. */
 import type { Scope } from "../resource/handle.ts";
 import type { StructuralSchema } from "../resource/schema/structural.ts";
 import type { ForeignKind } from "./handle-source.ts";
 import { UserError } from "./usage-error.ts";
 
-/** What is read of a CustomResourceDefinition. */
+/** The parts of a CustomResourceDefinition that are read. */
 export interface Definition {
   readonly apiVersion: string;
   readonly kind: "CustomResourceDefinition";
@@ -26,14 +26,16 @@ export interface Definition {
 }
 
 /**
- * The versions that are served, the one that the API server prefers first.
+ * Returns the served versions, the API server's preferred one first.
  *
- * @throws UserError when the definition is none that a server of today takes.
+ * @throws UserError when present API servers do not accept the definition.
  */
 export function versionsOf(definition: Definition, from: string): readonly ForeignKind[] {
   const { apiVersion, spec } = definition;
   if (apiVersion !== "apiextensions.k8s.io/v1") {
-    throw new UserError(`Cannot read ${from}: it is of ${apiVersion}, which no server takes since Kubernetes 1.22`);
+    throw new UserError(
+      `Cannot read ${from}: its apiVersion is ${apiVersion}, which API servers have not accepted since Kubernetes 1.22`,
+    );
   }
   const { group, scope, names, versions } = spec;
   if (!Array.isArray(versions) || typeof names?.kind !== "string" || typeof group !== "string") {
@@ -53,9 +55,10 @@ export function versionsOf(definition: Definition, from: string): readonly Forei
 }
 
 /**
- * Stable versions first, then beta, then alpha, the newest first in each; then all other names by the alphabet.
+ * Orders stable versions first, then beta, then alpha, the newest first in each, then all other names alphabetically.
  *
- * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
+ * @see
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
  */
 function byPriority(one: string, other: string): number {
   const [a, b] = [priority(one), priority(other)];

@@ -1,4 +1,4 @@
-/** Kinds by name on a cluster: those of CustomResourceDefinitions, and those that an API service of its own serves. */
+/** Finds kinds on a cluster by name: those of CustomResourceDefinitions, and those that an aggregated API server serves. */
 import { isApiError } from "../kube/errors/api-error.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { StructuralSchema } from "../resource/schema/structural.ts";
@@ -10,7 +10,8 @@ import { UserError } from "./usage-error.ts";
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /**
- * Finds the kinds by their names, as kubectl takes them: `Certificate`, `certificates`, `cert`, `certificates.cert-manager.io`.
+ * Finds kinds by the names that kubectl accepts: `Certificate`, `certificates`, `cert`,
+ * `certificates.cert-manager.io`.
  *
  * @returns the versions of each kind, the preferred one first.
  * @throws UserError naming what the cluster does not have, ApiError.
@@ -26,7 +27,7 @@ export async function kindsOfCluster(
   let others: readonly Listed[] | undefined;
   const kinds: (readonly ForeignKind[])[] = [];
   for (const name of names) {
-    // Items of a list carry neither apiVersion nor kind.
+    // Items of a list have neither apiVersion nor kind.
     const defined = items.filter(({ spec }) => isCalled(name, namesOf(spec)));
     const versions = defined.map((one) =>
       versionsOf({ ...one, apiVersion: "apiextensions.k8s.io/v1" }, one.spec.names.plural),
@@ -55,7 +56,7 @@ function namesOf({ group, names: { kind, plural, singular = "", shortNames = [] 
   return { group, names: [kind, plural, singular, ...shortNames] };
 }
 
-/** Upper and lower case make no difference, and the group may stand behind the name. */
+/** Compares names without regard to case; the group may follow the name. */
 function isCalled(name: string, { group, names }: Names): boolean {
   const wanted = name.toLowerCase();
   return names.some((one) => {
@@ -79,7 +80,7 @@ interface GroupVersionKind {
   readonly kind: string;
 }
 
-/** A kind that no CustomResourceDefinition defines: its schema is in the OpenAPI document of its group, and refers to others. */
+/** Returns a kind without CustomResourceDefinition: its schema is in the OpenAPI document of its group, and refers to others. */
 async function published(
   { resource, namespaced }: Listed,
   { request }: Pick<Transport, "request">,
@@ -107,12 +108,12 @@ async function published(
   return { group, version, kind, plural, scope, schema: resolved(schema, { schemas, within: [] }) };
 }
 
-/** With every reference replaced by what it refers to; one that leads back to itself is of any type. */
+/** Replaces every reference by its target; one that leads back to itself becomes any type. */
 function resolved(
   schema: Referring,
   { schemas, within }: { readonly schemas: Readonly<Record<string, Referring>>; readonly within: readonly string[] },
 ): StructuralSchema {
-  // A reference with a description of its own stands in `allOf`.
+  // A reference with a description of its own is in `allOf`.
   const { $ref = schema.allOf?.[0]?.$ref, properties, items, additionalProperties, allOf: _, ...rest } = schema;
   if ($ref !== undefined) {
     const name = $ref.split("/").at(-1)!;

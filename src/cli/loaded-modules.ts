@@ -1,4 +1,4 @@
-/** The modules of the controllers folders, loaded without a cluster: for `check` and `manifests`. */
+/** Loads the modules of the controllers folders without a cluster, for `check` and `manifests`. */
 import { findModules, loadAll } from "../loader/load-all.ts";
 import { scanFolders } from "../loader/scan.ts";
 import { checkConflicts } from "../module/conflicts.ts";
@@ -8,13 +8,16 @@ import type { Host } from "./command.ts";
 
 export interface LoadedModules {
   readonly modules: readonly LoadedModule[];
-  /** What is wrong, one message per module. */
+  /** One message for each module that has a problem. */
   readonly problems: readonly string[];
-  /** Every module's file, broken ones included. */
+  /** The files of all modules, including broken ones. */
   readonly files: readonly string[];
 }
 
-/** @throws FolderError when there is nothing to load, unless that is to be expected, or no such folder. */
+/**
+ * Loads the modules. @throws FolderError when a folder does not exist, or when there is nothing to load and that is
+ * not allowed.
+ */
 export async function loadModules(
   folders: readonly string[],
   { embedded }: Pick<Host, "embedded">,

@@ -1,4 +1,4 @@
-/** The options that say how metrics are served. */
+/** The options for serving metrics. */
 import { hostname } from "node:os";
 import type { Log } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -20,20 +20,21 @@ const options = [
   {
     name: "metrics-cert-path",
     type: "string",
-    describe: "Folder with tls.crt and tls.key for --metrics-secure, followed as they are replaced; else they are made",
+    describe:
+      "Folder with tls.crt and tls.key for --metrics-secure, reloaded when they change; without it they are generated",
   },
 ] as const;
 
-/** Of `run` and `dev`. */
+/** The options of `run` and `dev`. */
 export const metricsOptions: readonly Option[] = options;
 
 export type MetricsValues = ValuesOf<typeof options>;
 
 /**
- * The certificate of secured metrics; `undefined` when they are not secured. Without files it is one that nobody knows, as
- * kubebuilder's scrapers expect it.
+ * Returns the certificate of secured metrics; `undefined` when they are not secured. Without files it is a generated
+ * one that no authority signed, as kubebuilder's scrapers expect.
  *
- * @throws UsageError naming the options that do not fit each other, UserError when the files cannot be used.
+ * @throws UsageError naming options that conflict, UserError when the files cannot be used.
  */
 export function metricsCertificates(
   values: MetricsValues & { readonly "health-probe-bind-address": string },

@@ -19,9 +19,9 @@ import { whenSignalled } from "./signals.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
 const STANDARD_ERROR = 2;
-/** A definition that is younger may be unknown to some API servers, which still store in the version before. */
+/** Some API servers may not know a younger definition yet, and still store objects in the previous version. */
 const SETTLED_AFTER = 60_000;
-/** Milliseconds. */
+/** The time to wait, in milliseconds. */
 const SETTLING = 5_000;
 
 export const migrateCommand: Command = command({
@@ -34,8 +34,8 @@ export const migrateCommand: Command = command({
     },
     kubeconfigOption,
     contextOption,
-    { name: "page-size", type: "number", default: 500, describe: "Objects that are listed at a time" },
-    { name: "concurrency", type: "number", default: 8, describe: "Objects that are rewritten at the same time" },
+    { name: "page-size", type: "number", default: 500, describe: "How many objects are listed at a time" },
+    { name: "concurrency", type: "number", default: 8, describe: "How many objects are rewritten at the same time" },
     {
       name: "dry-run",
       type: "boolean",
@@ -72,7 +72,7 @@ export const migrateCommand: Command = command({
   },
 });
 
-/** Without a webhook the server changes `apiVersion` alone, and drops what the storage version does not know. */
+/** Without a webhook the server changes only `apiVersion` and drops fields that the storage version does not know. */
 function refuseLosses({ metadata, spec }: CustomDefinition): void {
   if (spec.versions.length < 2 || spec.conversion?.strategy === "Webhook") return;
   const schemas = new Set(spec.versions.map(({ schema }) => JSON.stringify(schema?.openAPIV3Schema)));
@@ -83,7 +83,7 @@ function refuseLosses({ metadata, spec }: CustomDefinition): void {
   );
 }
 
-/** A definition that was changed a moment ago may not have come to every API server yet. */
+/** A definition that was just changed may not have reached every API server yet. */
 async function settled(
   definition: CustomDefinition,
   { host, signal }: { readonly host: Host; readonly signal: AbortSignal },
@@ -111,13 +111,13 @@ function tell(
   if (failed > failures.length) host.err(`error: and ${count(failed - failures.length)} more\n`);
   if (failed > 0) {
     host.err(
-      `binnacle: Cannot migrate ${count(failed)} of ${count(done)} objects of ${name}: mend them, or what refuses them, and run this ` +
-        "again; it goes on at the first of them\n",
+      `binnacle: Cannot migrate ${count(failed)} of ${count(done)} objects of ${name}: fix them, or whatever rejects them, and run this ` +
+        "again; it continues with the first of them\n",
     );
     return 1;
   }
   if (interrupted) {
-    host.err(`binnacle: Interrupted after ${count(done)} objects of ${name}: run this again to go on from there\n`);
+    host.err(`binnacle: Interrupted after ${count(done)} objects of ${name}: run this again to continue from there\n`);
     return 1;
   }
   const stored = `All ${count(done)} objects of ${name} ${dryRun ? "can be" : "are"} stored in ${storage}`;

@@ -1,4 +1,4 @@
-/** Files that a command makes: all of them or none, and never over somebody's own. */
+/** Writes new files: all of them or none, and never over existing ones. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Files } from "./templates.ts";
@@ -8,13 +8,13 @@ import { UserError } from "./usage-error.ts";
  * Writes the files below a folder.
  *
  * @returns their paths.
- * @throws UserError naming the file that is there already, or what the system says; then none is written.
+ * @throws UserError naming a file that exists already, or what the system says; then none is written.
  */
 export function writeNew(folder: string, files: Files): readonly string[] {
   const paths = Object.keys(files).map((name) => join(folder, name));
   const taken = paths.filter((path) => existsSync(path));
   if (taken.length > 0) {
-    throw new UserError(`Cannot write ${taken.map((path) => `'${path}'`).join(", ")}: it is there already`);
+    throw new UserError(`Cannot write ${taken.map((path) => `'${path}'`).join(", ")}: it exists already`);
   }
   const written: string[] = [];
   try {

@@ -15,7 +15,7 @@ export const newCommand: Command = command({
       type: "string",
       describe: "Kind of binnacle/resources that a controller or webhook is for, such as Deployment",
     },
-    { name: "test", type: "boolean", default: true, describe: "Write a test too, where there is no --for" },
+    { name: "test", type: "boolean", default: true, describe: "Write a test too, unless --for is given" },
   ],
   async run({ what, name, output, group, for: builtin, test }, host) {
     if (what === undefined || name === undefined) {
@@ -23,10 +23,10 @@ export const newCommand: Command = command({
     }
     const { kebab } = spellings(name);
     if (!/^[a-z][a-z0-9-]{0,62}$/.test(kebab) || /[^\w-]/.test(name)) {
-      throw new UsageError(`Cannot call a module '${name}': take letters and digits, such as Backup or image-policy`);
+      throw new UsageError(`Cannot call a module '${name}': use letters and digits, such as Backup or image-policy`);
     }
     if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(group) || !group.includes(".")) {
-      throw new UsageError(`Cannot use '${group}' for --group: take a domain of yours, such as demo.example.com`);
+      throw new UsageError(`Cannot use '${group}' for --group: use a domain of yours, such as demo.example.com`);
     }
     if (builtin !== undefined) await checkBuiltin(builtin, what);
     const files = filesFor(what, { name, group, builtin });

@@ -1,8 +1,8 @@
 /**
- * Options of commands: flags, environment, configuration file and defaults as one table.
+ * The options of commands: flags, environment, configuration file and defaults in one table.
  *
- * Precedence: flags, then `BINNACLE_*` of the environment, then the file of `--config`, then defaults. In the file, what
- * stands under the name of the command wins over what stands there for all commands.
+ * The precedence is: flags, then `BINNACLE_*` variables, then the file of `--config`, then defaults. In the file, the
+ * section with the name of the command wins over what applies to all commands.
  */
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import { nearest } from "../module/nearest.ts";
@@ -16,13 +16,13 @@ export interface Option {
   readonly type: OptionType;
   readonly default?: unknown;
   readonly choices?: readonly string[];
-  /** What a flag without a value means. @default a value is needed */
+  /** The meaning of a flag without a value. @default a value is required */
   readonly bare?: string;
-  /** A positional argument instead of a flag. */
+  /** Whether it is a positional argument instead of a flag. */
   readonly positional?: true;
 }
 
-/** Given with every command. */
+/** An option that every command has. */
 export const configOption: Option = {
   name: "config",
   type: "string",
@@ -34,13 +34,13 @@ interface TypeOf {
   readonly boolean: boolean;
   readonly number: number;
   readonly list: readonly string[];
-  /** Milliseconds. */
+  /** A duration in milliseconds. */
   readonly duration: number;
 }
 
 type ValueOf<O extends Option> = O extends { readonly choices: readonly (infer C)[] } ? C : TypeOf[O["type"]];
 
-/** The values a command gets: those with a default are always there. */
+/** The values that a command gets; those with a default are always there. */
 export type ValuesOf<Options extends readonly Option[]> = {
   readonly [O in Options[number] as O["name"]]: O extends { readonly default: unknown }
     ? ValueOf<O>
@@ -49,31 +49,31 @@ export type ValuesOf<Options extends readonly Option[]> = {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A configuration file: options by name, and under the name of a command what counts for that command alone. */
+/** A configuration file: options by name, and sections for single commands. */
 export interface ConfigFile {
-  /** For messages. */
+  /** The file's name, for messages. */
   readonly file: string;
   readonly values: Values;
-  /** The command that is run. */
+  /** The command that runs. */
   readonly command: string;
-  /** Names that mean something to other commands: their options, and the commands themselves. */
+  /** Names that have a meaning for other commands: their options, and the commands themselves. */
   readonly elsewhere: readonly string[];
 }
 
 export interface Given {
-  /** Parsed flags by name. */
+  /** The parsed flags by name. */
   readonly flags: Values;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config?: ConfigFile | undefined;
 }
 
-/** `--grace-period` is `BINNACLE_GRACE_PERIOD`. */
+/** Returns the variable of an option: `BINNACLE_GRACE_PERIOD` for `--grace-period`. */
 export function environmentName(option: string): string {
   return `BINNACLE_${option.toUpperCase().replaceAll("-", "_")}`;
 }
 
 /**
- * Decides each option's value.
+ * Determines the value of each option.
  *
  * @throws UsageError that names the option, where it was given, and its value.
  */
@@ -104,7 +104,7 @@ export function resolveOptions(options: readonly Option[], given: Given): Record
   return values;
 }
 
-/** What the file says for the command that is run; `undefined` when it has no such section. */
+/** Returns the file's section for the command that runs; `undefined` when there is none. */
 function ownSection({ values, command, file }: ConfigFile): Values | undefined {
   const section = values[command] ?? undefined;
   if (section === undefined) return undefined;
@@ -170,7 +170,7 @@ function duration(value: unknown, from: string): number {
     const ms = parseDuration((text === "0" ? 0 : text) as Duration, from);
     if (ms >= 0) return ms;
   } catch {
-    // said below, with the place it came from
+    // The error below names the place it came from
   }
   throw new UsageError(`${from} is '${String(value)}': expected a duration such as 500ms, 30s or 1m30s`);
 }

@@ -1,6 +1,7 @@
 /**
- * Finalizers on kinds that none of the modules is for: what modules that are gone have left behind. A finalizer is known
- * by who set it, because a controller's field manager has the controller's name, and so has its finalizer.
+ * Finds finalizers on kinds that none of the modules reconciles, which modules that are gone have left behind. A
+ * finalizer is recognized by its manager: a controller's field manager has the controller's name, and so has its
+ * finalizer.
  */
 import { isApiError, isForbidden } from "../kube/errors/api-error.ts";
 import { listMetadata } from "../kube/api/list.ts";
@@ -17,7 +18,7 @@ interface Left {
   deleting: number;
 }
 
-/** Looks through the metadata of all objects of all kinds but the known ones, as far as they may be listed. */
+/** Examines the metadata of all objects of all other kinds that may be listed. */
 export async function lookThroughOthers(
   transport: Transport,
   known: ReadonlySet<string>,
@@ -81,7 +82,7 @@ async function lookThrough(
   return { count, left };
 }
 
-/** Those that the controller of their name has set. */
+/** Returns the finalizers that were set by the controller with their name. */
 function ownFinalizers(resource: Resource, { metadata }: AnyObject): readonly string[] {
   const { finalizers = [], managedFields = [] } = metadata;
   if (finalizers.length === 0) return finalizers;

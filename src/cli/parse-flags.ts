@@ -1,9 +1,9 @@
-/** The flags of a command, read by yargs' parser. */
+/** Parses the flags of a command with yargs' parser. */
 import type { Command } from "./command.ts";
 import { configOption, type Option } from "./option.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** How words are read, here and for help and completion. */
+/** How arguments are parsed, here and for help and completion. */
 export const parsing: Readonly<Record<string, boolean>> = {
   "camel-case-expansion": false,
   "dot-notation": false,
@@ -13,8 +13,8 @@ export const parsing: Readonly<Record<string, boolean>> = {
 };
 
 /**
- * The flags of one command, by yargs' own parser alone: the rest of yargs, its help texts and translations, is a tenth
- * of the memory and of the time of a start.
+ * Parses the flags of one command with yargs' parser alone; the rest of yargs, such as help texts and translations,
+ * takes a tenth of the memory and of the time of a start.
  */
 export async function parseFlags(
   args: readonly string[],

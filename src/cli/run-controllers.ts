@@ -22,13 +22,13 @@ export interface RunOptions {
   readonly log: Log;
   /** Resolves when everything is to end. */
   readonly signalled: Promise<void>;
-  /** Asked while the modules load. */
+  /** Finds the cluster while the modules load. */
   readonly cluster: () => Promise<ClusterConfig>;
-  /** Lets the modules do exactly what they declare. @default whatever the cluster lets them */
+  /** Restricts the modules to exactly what they declare. @default no restriction */
   readonly access?: AccessOptions | undefined;
-  /** Freezes cached objects, warns about undeclared calls, and tells of each run. @default false */
+  /** Freezes cached objects, warns of undeclared calls, and logs each run. @default false */
   readonly development?: boolean | undefined;
-  /** Webhooks are answered on another address than the default where the cluster needs it. @default false */
+  /** Whether webhooks may be served on an address other than the default, if the cluster needs that. @default false */
   readonly mayListenElsewhere?: boolean | undefined;
   /** The election to take part in. @default what the options say, and none in development */
   readonly election?: ((cluster: ClusterConfig, modules: readonly string[]) => Promise<ElectionOptions>) | undefined;
@@ -36,24 +36,24 @@ export interface RunOptions {
   readonly pause?: Pause | undefined;
   /** Called when every module has been started or is known to be broken. */
   readonly onStarted?: ((manager: Manager) => void) | undefined;
-  /** Called when every module has been started, and each time when something in the folders may have changed. */
+  /** Called when every module has been started, and whenever something in the folders may have changed. */
   readonly onLook?: (() => void) | undefined;
 }
 
-/** @returns the exit status. @throws UsageError, UserError. */
+/** Runs the modules. @returns the exit status. @throws UsageError, UserError. */
 export async function runControllers(values: RunValues, options: RunOptions): Promise<number> {
   const { host, log, signalled, development } = options;
   await using secureMetrics = metricsCertificates(values, log);
   const requestRate = rateOf(values["kube-api-qps"], values["kube-api-burst"]);
   const found = findModules(values.controllers);
-  // What a module throws while it loads is told with the module; what comes later is the running registry's.
+  // What a module throws while it loads is reported with the module; later errors belong to the running registry.
   let report = (module: string, error: unknown): void =>
     log.error("A module failed: code outside of a run", { module, error });
   const loading = host.embedded.offered().then((offered) => {
     const load = { offered, onError: (module: string, error: unknown) => report(module, error) };
     return { load, loaded: loadAll(found, load) };
   });
-  loading.catch(() => {}); // awaited below, unless something before it fails
+  loading.catch(() => {}); // this is awaited below, unless something before it fails
   const disabled = disabledBy(host.env);
   if (disabled.length > 0) log.info("Optimizations are switched off by the environment", { variables: disabled });
   const cluster = await options.cluster();
@@ -112,7 +112,7 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
   const loaded = await Promise.race([signalled, startModules(modules, { manager, strict: values.strict })]);
   manager.loaded();
   if (manager.address("webhook") !== undefined && webhooks?.registration === undefined) {
-    log.warn("Webhooks are answered, and the API server cannot be told: say how it reaches them", {
+    log.warn("Webhooks are served but cannot be registered: say how the API server reaches them", {
       inTheCluster: "--webhook-service namespace/name",
       outside: "--webhook-host of this machine",
     });

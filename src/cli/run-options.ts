@@ -1,4 +1,4 @@
-/** The options of running controllers: of `run`, and with other defaults of `dev`. */
+/** The options for running controllers: those of `run`, and with other defaults those of `dev`. */
 import type { LogLevel } from "../observe/log.ts";
 import { type ElectionValues, electionOptions } from "./election-options.ts";
 import { metricsOptions, type MetricsValues } from "./metrics-options.ts";
@@ -37,7 +37,8 @@ const options = [
     name: "shutdown-delay-duration",
     type: "duration",
     default: "0s",
-    describe: "Time at the end in which everything goes on and /readyz fails, so that no more requests are sent here",
+    describe:
+      "Time at the end during which everything keeps working while /readyz fails, so that requests go elsewhere",
   },
   {
     name: "force-removal",
@@ -49,12 +50,12 @@ const options = [
   {
     name: "concurrency",
     type: "number",
-    describe: "Runs in parallel for controllers that do not say; 4 when left out",
+    describe: "Parallel runs of controllers that do not declare their own number; 4 when left out",
   },
   {
     name: "kube-api-qps",
     type: "number",
-    describe: "Most requests a second to the API server, watches and the Lease aside; no limit when left out",
+    describe: "Most requests per second to the API server, except watches and the Lease; no limit when left out",
   },
   {
     name: "kube-api-burst",
@@ -87,9 +88,9 @@ export interface RunValues extends ElectionValues, MetricsValues, WebhookValues 
   readonly "log-level": LogLevel;
   readonly "log-format": "json" | "pretty" | undefined;
   readonly watch: boolean;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly "grace-period": number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly "shutdown-delay-duration": number;
   readonly concurrency: number | undefined;
   readonly "kube-api-qps": number | undefined;
@@ -99,7 +100,7 @@ export interface RunValues extends ElectionValues, MetricsValues, WebhookValues 
   readonly "force-removal": boolean;
 }
 
-/** What a command with {@link runOptions} was given. */
+/** Returns the values of a command with {@link runOptions}. */
 export function runValues(given: object): RunValues {
   return given as ValuesOf<typeof options> & ElectionValues & MetricsValues & WebhookValues;
 }

@@ -7,7 +7,7 @@ import { runControllers } from "./run-controllers.ts";
 import { runOptions, runValues } from "./run-options.ts";
 import { stopSignal } from "./signals.ts";
 
-/** `process.stderr` would be a stream, which nobody needs: 0.6 MiB. */
+/** The file descriptor; `process.stderr` would create a stream that takes 0.6 MiB. */
 const STANDARD_ERROR = 2;
 
 export const runCommand: Command = command({

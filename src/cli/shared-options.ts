@@ -1,7 +1,7 @@
 /** Options that several commands share. */
 import type { Option } from "./option.ts";
 
-/** Its name and type are literal: the types of a command's values follow from them. */
+/** The name and the type are literals, from which the types of a command's values are inferred. */
 interface ListOption<Name extends string> extends Option {
   readonly name: Name;
   readonly type: "list";
@@ -14,7 +14,7 @@ export const controllersOption: ListOption<"controllers"> & { readonly default: 
   describe: "Folder with modules; repeatable",
 };
 
-/** An option with a text. */
+/** An option whose value is a text. */
 interface TextOption<Name extends string> extends Option {
   readonly name: Name;
   readonly type: "string";
@@ -23,7 +23,7 @@ interface TextOption<Name extends string> extends Option {
 export const kubeconfigOption: TextOption<"kubeconfig"> = {
   name: "kubeconfig",
   type: "string",
-  describe: "Path of a kubeconfig; else $KUBECONFIG, the pod's service account, ~/.kube/config",
+  describe: "Path of a kubeconfig [default: $KUBECONFIG, the pod's service account, ~/.kube/config]",
 };
 
 export const contextOption: TextOption<"context"> = {

@@ -1,11 +1,9 @@
-/** SIGTERM and SIGINT: the first one asks to drain, the second one exits at once. */
+/** Handles SIGTERM and SIGINT: the first one drains, the second one exits at once. */
 import type { Log } from "../observe/log.ts";
 
-/** Resolves at the first signal, and says so. */
+/** Resolves at the first signal, and logs it. */
 export function stopSignal(log: Log): Promise<void> {
-  return whenSignalled((signal) =>
-    log.info("Stopping: runs under way finish; signal again to exit at once", { signal }),
-  );
+  return whenSignalled((signal) => log.info("Stopping: active runs finish; signal again to exit at once", { signal }));
 }
 
 /** Resolves at the first signal, after `onFirst`; the second one ends the process with exit status 1. */

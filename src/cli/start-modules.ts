@@ -1,4 +1,4 @@
-/** Starts the modules that were found, in the order of their names, without waiting for one that is slow to load. */
+/** Starts the modules in the order of their names, without waiting for one that loads slowly. */
 import type { Loaded } from "../loader/load-all.ts";
 import type { Manager } from "../manager/manager.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
@@ -7,18 +7,18 @@ import { sleep } from "../platform/clock.ts";
 import { UserError } from "./usage-error.ts";
 
 /**
- * Milliseconds in which modules are expected to load. Of two that cannot run beside each other the first by name
- * wins, so the order must not hang on which one loads faster.
+ * Milliseconds in which modules are expected to load. Of two that cannot run together the first by name wins, so the
+ * order must not depend on which one loads faster.
  */
 const EXPECTED = 250;
 
 export interface StartOptions {
   readonly manager: Manager;
-  /** Fails at the first module that cannot run, instead of remembering it as broken. */
+  /** Throws at the first module that cannot run, instead of recording it as broken. */
   readonly strict: boolean;
 }
 
-/** Resolves when each module runs or is known to be broken. @throws UserError with `strict`. */
+/** Starts the modules; resolves when each runs or is known to be broken. @throws UserError with `strict`. */
 export async function startModules(
   loading: readonly Promise<Loaded>[],
   options: StartOptions,
@@ -43,7 +43,7 @@ async function start({ found, result }: Loaded, { manager, strict }: StartOption
   manager.modules.markBroken(name, { file, message });
 }
 
-/** @returns why it does not run. */
+/** Starts a module. @returns why it does not run. */
 async function add(module: LoadedModule, manager: Manager): Promise<string | undefined> {
   try {
     await manager.add(module);

@@ -54,7 +54,7 @@ test("takeStateFolder says when it cannot make the folder", () => {
   const path = join(folder, "taken");
   writeFileSync(path, "");
   expect(() => takeStateFolder(path)).toThrow(
-    `Cannot keep the cluster's state in ${path}: there is a file of that name`,
+    `Cannot keep the cluster's state in ${path}: a file with that name exists`,
   );
 });
 

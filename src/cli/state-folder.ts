@@ -1,4 +1,4 @@
-/** The folder in which `dev` keeps its state, for one process at a time. */
+/** The folder in which `dev` keeps its state; only one process uses it at a time. */
 import { Database } from "bun:sqlite";
 import { chmodSync, lstatSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,16 +8,16 @@ import { UserError } from "./usage-error.ts";
 export interface StateFolder extends Disposable {
   readonly path: string;
   readonly kubeconfig: string;
-  /** Where the objects are kept. */
+  /** The folder of the objects. */
   readonly data: string;
-  /** The port of the last time; 0 when there was none. */
+  /** The previous port; 0 when there was none. */
   readonly port: number;
 }
 
 /**
  * Takes the folder.
  *
- * The lock is the operating system's, on a file: it goes with the process, however that ends.
+ * The lock is the operating system's lock of a file, so it ends with the process in any case.
  *
  * @throws UserError when another process has it.
  */
@@ -45,14 +45,14 @@ export function takeStateFolder(path: string): StateFolder {
   };
 }
 
-/** Makes the folder. Nobody else may have a hand in it: it holds an administrator's kubeconfig. @throws UserError */
+/** Creates the folder. Nobody else may write to it, because it holds an administrator's kubeconfig. @throws UserError */
 export function makeStateFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why =
-      code === "EEXIST" ? "there is a file of that name" : error instanceof Error ? error.message : String(error);
+      code === "EEXIST" ? "a file with that name exists" : error instanceof Error ? error.message : String(error);
     throw new UserError(`${cannotKeep(path)}: ${why}. Start in a folder that can be written to`);
   }
   const stat = lstatSync(path);
@@ -62,7 +62,7 @@ export function makeStateFolder(path: string): void {
   chmodSync(path, 0o700);
 }
 
-/** A link in a folder that came from elsewhere would have the state written to anywhere. */
+/** Rejects links: one in a folder from elsewhere would have the state written to any place. */
 function refuseLinks(path: string, names: readonly string[]): void {
   for (const name of names) {
     if (lstatSync(join(path, name), { throwIfNoEntry: false })?.isSymbolicLink() === true)
@@ -74,7 +74,7 @@ function cannotKeep(path: string): string {
   return `Cannot keep the cluster's state in ${path}`;
 }
 
-/** @returns undefined when another process holds it. */
+/** Locks the file. @returns undefined when another process holds the lock. */
 function lockFile(file: string): Database | undefined {
   const lock = new Database(file, { create: true });
   try {

@@ -1,35 +1,35 @@
-/** The files that `binnacle init` and `binnacle new` begin with: each is complete, and its test passes as it is. */
+/** The files that `binnacle init` and `binnacle new` write: each is complete, and its test passes unchanged. */
 
 export const kinds = ["controller", "key-controller", "resource", "webhook", "plugin"] as const;
 export type TemplateKind = (typeof kinds)[number];
 
 export interface TemplateOptions {
-  /** As the user gave it, such as `Backup`, `image-policy` or `shopMetrics`. */
+  /** The name as the user gave it, such as `Backup`, `image-policy` or `shopMetrics`. */
   readonly name: string;
-  /** The API group of a kind of one's own. */
+  /** The API group of a new kind. */
   readonly group: string;
-  /** A kind of Kubernetes itself that a controller or webhook is for. @default a kind of one's own; for a webhook ConfigMap */
+  /** A built-in kind that a controller or webhook is for. @default a new kind; for a webhook ConfigMap */
   readonly builtin: string | undefined;
 }
 
-/** A file's name, and its text. */
+/** The texts of files by name. */
 export type Files = Readonly<Record<string, string>>;
 
-/** @returns the files for the controllers folder, the module first. */
+/** Returns the files for the controllers folder, the module first. */
 export function filesFor(kind: TemplateKind, options: TemplateOptions): Files {
   return templates[kind]({ ...options, ...spellings(options.name) });
 }
 
 interface Spelled extends TemplateOptions {
-  /** `ImagePolicy` */
+  /** The form `ImagePolicy`. */
   readonly pascal: string;
-  /** `imagePolicy` */
+  /** The form `imagePolicy`. */
   readonly camel: string;
-  /** `image-policy` */
+  /** The form `image-policy`. */
   readonly kebab: string;
 }
 
-/** The one name in the spellings of kinds, of variables and of files. */
+/** Returns a name in the spellings of kinds, variables and files. */
 export function spellings(name: string): Pick<Spelled, "pascal" | "camel" | "kebab"> {
   const words = name
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
@@ -63,7 +63,7 @@ export const ${pascal} = defineResource({
   status: z.object({ conditions: conditions("Ready") }),
 });
 
-/** Called after each change of a ${pascal} or of its children. It makes the cluster what the spec asks for. */
+/** Called after each change of a ${pascal} or of its children. It brings the cluster to what the spec asks for. */
 export const ${camel} = defineController({
   for: ${pascal},
   owns: [ConfigMap],
@@ -129,7 +129,7 @@ function keyController({ camel, kebab }: Spelled): Files {
     [`${kebab}.ts`]: `import { allow, defineKeyController, watch } from "binnacle";
 import { ConfigMap, Pod } from "binnacle/resources";
 
-/** Works on keys that have no object of their own: here one for each namespace, whose pods it counts. */
+/** Works on keys without an object of their own: here one for each namespace, whose pods it counts. */
 export const ${camel} = defineKeyController({
   name: "${kebab}",
   watches: [watch(Pod, { enqueue: ({ metadata: { namespace } }) => [{ namespace, name: "pods" }] })],
@@ -201,7 +201,7 @@ function webhook({ camel, kebab, builtin }: Spelled): Files {
   const module = `import { defineWebhook, Denied } from "binnacle";
 import { ${kind} } from "binnacle/resources";
 
-/** Asked by the API server before a ${kind} is stored. */
+/** Called by the API server before a ${kind} is stored. */
 export const ${camel} = defineWebhook({
   name: "${kebab}",
   for: ${kind},
@@ -243,7 +243,10 @@ function plugin({ camel, kebab }: Spelled): Files {
     [`${kebab}.ts`]: `import { allow, definePlugin } from "binnacle";
 import { Namespace } from "binnacle/resources";
 
-/** What is no reconciler: here a metric that follows the namespaces, on the leader. It leaves with the module. */
+/**
+ * Extends the process with something other than a reconciler: here a metric that counts the namespaces, on the
+ * leader. It is removed with the module.
+ */
 export const ${camel} = definePlugin({
   name: "${kebab}",
   uses: [allow(Namespace, "list")],

@@ -1,13 +1,13 @@
-/** What runs before a user's tests, in the process that runs them. */
+/** Runs before a user's tests, in the process that runs them. */
 import { writeSync } from "node:fs";
 import { afterEach } from "bun:test";
 import { offerModules, type OfferedPackages } from "../platform/module-host.ts";
 import { keepRecentPast, recentPast } from "../testing/recent-past.ts";
 import { reportLine } from "./test-report.ts";
 
-/** Offers the SDK to the tests and tells the command, after each test, what to show if it failed. */
+/** Offers the SDK to the tests, and tells the command after each test what to show if it failed. */
 export function prepareTests(offered: OfferedPackages): void {
-  // Inherited, it would make a binnacle that a test starts something else.
+  // A binnacle that a test starts must not inherit this variable, with which it would be the plain runtime.
   delete process.env["BUN_BE_BUN"];
   offerModules(offered);
   keepRecentPast();

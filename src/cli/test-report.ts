@@ -1,29 +1,29 @@
 /**
- * The output of a test run with what clusters looked like when a test failed.
+ * Adds to the output of a test run what clusters looked like when a test failed.
  *
- * The runner does not say to the tests' process which of them failed, but prints it after their hooks: so what is to be
- * told of each test goes ahead in a line that nobody sees, and is shown when the next result is a failure.
+ * The runner does not tell the tests' process which of them failed, but prints that after their hooks. So the report
+ * of each test is sent ahead in a line that is not shown, and is printed when the next result is a failure.
  */
 
 const MARK = "\u001Ebinnacle ";
-/** Nobody writes lines like this; the SDK in the binary has them. */
+/** Code that people write has no longer lines; the SDK in the binary has. */
 const LONGEST_SOURCE_LINE = 400;
 
-/** The line that carries a report through the output. */
+/** Returns the line that carries a report through the output. */
 export function reportLine(text: string): string {
   return `\n${MARK}${Buffer.from(text).toString("base64")}\n`;
 }
 
-/** Takes the output piece by piece and passes it on, without excerpts of source that is not for people. */
+/** Passes on the output piece by piece, without excerpts of source that is not meant for people. */
 export class ReportFilter {
   readonly #write: (text: string) => void;
   #rest = "";
   #report: string | undefined;
-  /** The line break that goes before a report belongs to it. */
+  /** Whether there is a line break before a report, which belongs to it. */
   #blank = false;
-  /** The excerpt that is being read. */
+  /** The lines of the present excerpt. */
   #source: string[] = [];
-  /** The runner has ended, and says that there was no test. */
+  /** Whether the runner ended and said that there was no test. */
   ranNothing = false;
 
   constructor(write: (text: string) => void) {
@@ -69,7 +69,7 @@ export class ReportFilter {
     if (/^(\((fail|pass|skip|todo)\)|[✓✗»✎]) /.test(plain)) this.#report = undefined;
   }
 
-  /** @returns false when there was an excerpt and it is left out */
+  /** Ends an excerpt. @returns false when there was one and it is left out */
   #endSource(): boolean {
     const source = this.#source;
     this.#source = [];

@@ -1,6 +1,6 @@
 /**
- * What a test run takes from around it: settings and packages of the tested folder, and what is named. The working directory
- * may be anybody's.
+ * Determines what a test run takes from its surroundings: settings and packages of the tested folder, and whatever is
+ * named. The working directory is not trusted.
  */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -18,10 +18,10 @@ export interface NamedFiles {
 }
 
 /**
- * The runner's flags for its settings.
+ * Returns the runner's flags for its settings.
  *
- * @param empty a folder with a bunfig.toml and a tsconfig.json that say nothing.
- * @throws UserError when a file is named that is not there.
+ * @param empty a folder with an empty bunfig.toml and tsconfig.json.
+ * @throws UserError when a named file does not exist.
  */
 export function settingsFlags(
   folder: string,
@@ -59,9 +59,10 @@ export interface PackageOptions {
 }
 
 /**
- * Looks that the tests can be read, and where the packages come from that the tests, and their files in the tested folder, import by a literal name.
+ * Checks that the tests can be read, and where the packages come from that the tests, and their files in the tested
+ * folder, import by a literal name.
  *
- * @throws UserError for one that the runner would find in a folder above the tested one.
+ * @throws UserError for a package that the runner would find in a folder above the tested one.
  */
 export function checkPackages(tests: readonly string[], { folder, offered, allowed }: PackageOptions): void {
   const root = realpathSync(folder);
@@ -75,7 +76,7 @@ export function checkPackages(tests: readonly string[], { folder, offered, allow
     if (printable(test) !== test)
       throw new UserError(`Cannot run ${printable(test)}: its name has characters that cannot be shown; rename it`);
     for (const [file, source] of sources) {
-      if (!isIn(root, file)) continue; // its own folder's packages are as good as it is
+      if (!isIn(root, file)) continue; // packages of its own folder are allowed
       for (const specifier of packagesIn(source)) {
         if (offered.includes(specifier) || isBuiltin(specifier) || isInstalled(specifier, { file, root })) continue;
         const found = resolveImport(specifier, file);
@@ -94,7 +95,7 @@ function packagesIn(source: string): readonly string[] {
   try {
     return importsOf(source).filter((specifier) => !/^[./#]/.test(specifier));
   } catch {
-    return []; // does not parse: the runner says so
+    return []; // it does not parse, which the runner reports
   }
 }
 

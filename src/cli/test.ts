@@ -18,12 +18,12 @@ export const testCommand: Command = command({
       default: "./controllers",
       describe: "Folder with *.test.ts, or one such file",
     },
-    { name: "filter", type: "list", positional: true, describe: "Part of a file's path; several choose more" },
+    { name: "filter", type: "list", positional: true, describe: "Part of a file's path; each one selects more files" },
     {
       name: "server",
       type: "string",
       choices: ["embedded", "real"],
-      describe: "What startCluster() starts when it does not say; real needs KUBEBUILDER_ASSETS [default: embedded]",
+      describe: "Server that startCluster() starts by default; real needs KUBEBUILDER_ASSETS [default: embedded]",
     },
     {
       name: "as-admin",
@@ -47,7 +47,7 @@ export const testCommand: Command = command({
     {
       name: "node-modules",
       type: "list",
-      describe: "Folder outside of the tested one that packages may come from; repeatable",
+      describe: "Folder outside of the tested one from which packages may be imported; repeatable",
     },
   ],
   async run(values, host) {
@@ -71,7 +71,7 @@ export const testCommand: Command = command({
         BUN_BE_BUN: "1",
         ...(values.server !== undefined && { BINNACLE_TEST_SERVER: values.server }),
         ...(values["as-admin"] && { BINNACLE_TEST_AS_ADMIN: "1" }),
-        // A real server has a connection for each watch.
+        // A real server needs a connection for each watch.
         BUN_CONFIG_MAX_HTTP_REQUESTS: "4096",
         ...(process.stderr.isTTY && !host.env["NO_COLOR"] && { FORCE_COLOR: "1" }),
       },
@@ -79,7 +79,7 @@ export const testCommand: Command = command({
       stdout: "inherit",
       stderr: "pipe",
     });
-    // Its clusters end with it: a real one has processes.
+    // Its clusters must end with it, because a real one consists of processes.
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => child.kill(signal));
     const filter = new ReportFilter(host.err);
     const decoder = new TextDecoder();
@@ -91,7 +91,7 @@ export const testCommand: Command = command({
   },
 });
 
-/** In a shape that the runner takes for paths. @throws UserError when there is none. */
+/** Returns the tests in a form that the runner takes for paths. @throws UserError when there is none. */
 function testFiles(folder: string, filters: readonly string[]): readonly string[] {
   if (!existsSync(folder)) throw new UserError(`Cannot find the folder '${folder}': create it, or name another`);
   const chosen = findTests(folder).filter(
@@ -110,7 +110,7 @@ function asPath(name: string): string {
   return name.startsWith("..") ? name : `./${name}`;
 }
 
-/** What runs before the tests, and a folder with settings that say nothing. */
+/** Returns the program that runs before the tests, and a folder with empty settings. */
 async function preload({ embedded, env }: Host): Promise<{ readonly program: string; readonly empty: string }> {
   const { source } = embedded;
   if (source !== undefined) return { program: source, empty: dirname(dirname(source)) };

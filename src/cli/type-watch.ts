@@ -1,11 +1,11 @@
-/** Tells the type errors of modules and their tests while `dev` runs: at its start, and whenever their files change. */
+/** Reports type errors of modules and their tests while `dev` runs: at its start, and whenever files change. */
 import { closureOf } from "../loader/closure.ts";
 import { scanFolders } from "../loader/scan.ts";
 import { readTypeErrors, type TypeError, typeErrors } from "../loader/type-check.ts";
 import type { Log } from "../observe/log.ts";
 import { findTests } from "./find-tests.ts";
 
-/** So that the rest of the log can still be found. */
+/** More errors would hide the rest of the log. */
 const MOST_ERRORS = 10;
 
 export interface TypeWatchOptions {
@@ -20,7 +20,7 @@ export class TypeWatch implements AsyncDisposable {
   readonly #leaving = new AbortController();
   #work: Promise<void> = Promise.resolve();
   #isWaiting = false;
-  /** Of the files as they were checked last. */
+  /** The state of the files at the last check. */
   #checked = "";
   #hadErrors = false;
 
@@ -29,7 +29,7 @@ export class TypeWatch implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Checks what changed since the last time; looks that come while a check is under way become one. */
+  /** Checks the files if they changed; requests during a check are combined into one. */
   look(): void {
     if (this.#isWaiting || this.#leaving.signal.aborted) return;
     this.#isWaiting = true;

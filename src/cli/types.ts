@@ -42,7 +42,7 @@ export const typesCommand: Command = command({
   ],
   async run({ what = [], output, sdk, kubeconfig, context, "all-versions": all }, host) {
     if (what.length === 0 && !sdk) {
-      throw new UsageError("Cannot write types of nothing: name a file, a folder or a kind, or give --sdk");
+      throw new UsageError("Cannot write types: name a file, a folder or a kind, or pass --sdk");
     }
     if (sdk) await writeDeclarations(host);
     const isPath = (one: string) => existsSync(one) || /[/\\]|\.(ya?ml|json)$/.test(one);
@@ -79,12 +79,12 @@ async function writeDeclarations(host: Host): Promise<void> {
   host.out(`${writeSdkTypes(".binnacle", sdk)}\n`);
 }
 
-/** @returns the file. @throws UserError when there is a file that we have not written. */
+/** Writes the file of a kind. @returns its path. @throws UserError when it exists and binnacle did not write it. */
 function write(kind: ForeignKind, { output, isPreferred }: { output: string; isPreferred: boolean }): string {
   const name = kind.kind.toLowerCase();
   const file = join(output, kind.group, isPreferred ? `${name}.ts` : `${name}.${kind.version}.ts`);
   if (existsSync(file) && !readFileSync(file, "utf8").startsWith(GENERATED)) {
-    throw new UserError(`Cannot write '${file}': there is a file that binnacle did not write. Name another --output`);
+    throw new UserError(`Cannot write '${file}': it exists, and binnacle did not write it. Name another --output`);
   }
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, handleSource(kind));

@@ -5,7 +5,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError" as const;
 }
 
-/** Something the user can put right: its message alone is printed, exit status 1. */
+/** A problem that the user can solve: only its message is printed, and the exit status is 1. */
 export class UserError extends Error {
   override readonly name = "UserError" as const;
 }

@@ -1,4 +1,4 @@
-/** What the commands say of kinds with several versions. */
+/** Tests what the commands say about kinds with several versions. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

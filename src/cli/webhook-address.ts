@@ -1,4 +1,4 @@
-/** How the API server reaches the webhooks, as the command line says it. */
+/** Determines from the command line how the API server reaches the webhooks. */
 import type { RegistrationChoice } from "../manager/webhook-registrar.ts";
 import type { WebhookClientConfig } from "../resource/crd-conversion.ts";
 import { clientConfigOf, type WebhookTarget } from "../webhook/registration/configurations.ts";
@@ -22,7 +22,7 @@ export const webhookServiceOption: AddressOption<"webhook-service"> = {
   describe: "Namespace and name of the Service of the webhooks, such as binnacle-system/binnacle",
 };
 
-/** The port of webhooks unless it is said, as `--webhook-bind-address` has it. */
+/** The default port of webhooks, which `--webhook-bind-address` has too. */
 const DEFAULT_PORT = 9443;
 
 export type Reach = RegistrationChoice["reach"];
@@ -30,21 +30,21 @@ export type Reach = RegistrationChoice["reach"];
 type AddressValues = { readonly [K in "webhook-host" | "webhook-service"]?: string | undefined };
 
 /**
- * Where one of the webhooks is; `undefined` when nothing is said.
+ * Returns the address of a webhook; `undefined` when none is given.
  *
- * @throws UsageError when both are given, or one of them cannot be read.
+ * @throws UsageError when both options are given, or one of them is invalid.
  */
 export function webhookAddress(values: AddressValues, path: string): WebhookClientConfig | undefined {
   const reach = reachOf(values);
   return reach && clientConfigOf(path, { target: targetOf(reach) });
 }
 
-/** What is registered for a listener at its usual port. */
+/** Returns what to register for a listener at its usual port. */
 export function targetOf(reach: Reach): WebhookTarget {
   return "service" in reach ? reach : { url: `https://${reach.host}:${reach.port ?? DEFAULT_PORT}` };
 }
 
-/** @throws UsageError when both are given, or one of them cannot be read. */
+/** Parses the options. @throws UsageError when both are given, or one of them is invalid. */
 export function reachOf({ "webhook-host": host, "webhook-service": service }: AddressValues): Reach | undefined {
   if (host !== undefined && service !== undefined) {
     throw new UsageError(

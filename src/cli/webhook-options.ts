@@ -1,4 +1,4 @@
-/** The options that say how webhooks are served, and how the API server reaches them. */
+/** The options for serving webhooks, and for how the API server reaches them. */
 import { hostname } from "node:os";
 import type { WebhooksOptions } from "../manager/webhooks.ts";
 import type { Option, ValuesOf } from "./option.ts";
@@ -11,12 +11,12 @@ const options = [
     name: "webhook-bind-address",
     type: "string",
     default: ":9443",
-    describe: "Address of webhooks (TLS), taken once a module has some; 0 for none",
+    describe: "Address of webhooks (TLS), used once a module has some; 0 for none",
   },
   {
     name: "webhook-cert-path",
     type: "string",
-    describe: "Folder with tls.crt and tls.key for webhooks, followed as they are replaced; else they are made",
+    describe: "Folder with tls.crt and tls.key for webhooks, reloaded when they change; without it they are generated",
   },
   {
     name: "register-webhooks",
@@ -26,33 +26,33 @@ const options = [
   },
 ] as const;
 
-/** Of `run` and `dev`. */
+/** The options of `run` and `dev`. */
 export const webhookOptions: readonly Option[] = [...options, webhookHostOption, webhookServiceOption];
 
 export interface WebhookValues extends ValuesOf<typeof options> {
   readonly "webhook-host": string | undefined;
   readonly "webhook-service": string | undefined;
 }
-/** Beside what the command line says. */
+/** What is known besides the command line. */
 export interface WebhookSurroundings {
-  /** The API server is in this process. */
+  /** Whether the API server is in this process. */
   readonly isEmbedded: boolean;
   readonly development: boolean;
-  /** The address is nobody's choice: where the cluster reaches this machine elsewhere, it listens there. */
+  /** Whether the address is only a default: if the cluster reaches this machine elsewhere, the listener goes there. */
   readonly mayListenElsewhere: boolean;
-  /** Of the Leases of an election. */
+  /** The namespace of the election's Leases. */
   readonly electionNamespace: string | undefined;
-  /** An address of this machine that the cluster reaches. */
+  /** Finds an address of this machine that the cluster reaches. */
   readonly findHost: () => Promise<string | undefined>;
 }
 
-/** Milliseconds that a Service may take to send no more requests to a pod that ends. */
+/** Milliseconds that a Service may take until it sends no more requests to a pod that is ending. */
 const DRAIN = 2_000;
 
 /**
- * How webhooks are served and registered; `undefined` for not at all.
+ * Returns how webhooks are served and registered; `undefined` when they are not.
  *
- * @throws UsageError naming the options that do not fit each other, UserError when the files of a certificate cannot be used.
+ * @throws UsageError naming options that conflict, UserError when the files of a certificate cannot be used.
  */
 export async function webhooksOf(
   values: WebhookValues,
@@ -94,7 +94,7 @@ export async function webhooksOf(
   };
 }
 
-/** Whoever starts the process again and again, as kubelet does, waits for them. */
+/** Missing files end the process, because whoever restarts it, such as the kubelet, waits for them. */
 function checkFiles(folder: string): void {
   try {
     readCertificate(folder);
@@ -104,7 +104,7 @@ function checkFiles(folder: string): void {
   }
 }
 
-/** The Secret of a Service's self-managed certificate. */
+/** Returns the Secret of a Service's self-managed certificate. */
 export function secretOf({ namespace, name }: { readonly namespace: string; readonly name: string }): {
   readonly namespace: string;
   readonly name: string;
@@ -121,7 +121,7 @@ async function reachWithout(
   return found === undefined ? undefined : { host: found };
 }
 
-/** On an address of this machine where it was found, on all where a host was named that may stand for any of them. */
+/** Listens on the address of this machine that was found, or on all addresses when a host was named, which may be any of them. */
 function listenAt(address: string, { found, given }: Readonly<Record<"found" | "given", Reach | undefined>>): string {
   if (found === undefined || "service" in found || /^(?:localhost$|127\.)/.test(found.host)) return address;
   const port = found.port ?? Number(address.split(":").at(-1));

@@ -1,14 +1,14 @@
-/** The CustomResourceDefinition of a kind on the cluster, as migrating its objects needs it. */
+/** The CustomResourceDefinition of a kind on the cluster, as the migration of its objects needs it. */
 import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import { UserError } from "../usage-error.ts";
 
-/** The field manager of what a migration writes. */
+/** The field manager of the migration's writes. */
 export const MANAGER = "binnacle-migrate";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** What the server answers, as far as it is looked at here. */
+/** The parts of the server's object that are read here. */
 export interface CustomDefinition {
   readonly metadata: {
     readonly name: string;
@@ -41,7 +41,7 @@ export interface CustomDefinition {
 type Requests = Pick<Transport, "request">;
 
 /**
- * Finds the definition of a kind by any of its names, with the group behind a dot or without it.
+ * Finds the definition of a kind by any of its names, with or without `.group`.
  *
  * @throws UserError when there is none, or more than one.
  */
@@ -79,7 +79,7 @@ export function readDefinition(transport: Requests, name: string): Promise<Custo
   return transport.request({ method: "GET", path: `${CRDS}/${name}` });
 }
 
-/** The version in which objects are stored that are written from now on. */
+/** Returns the version in which new writes are stored. */
 export function storageVersion({ metadata, spec }: CustomDefinition): string {
   const version = spec.versions.find(({ storage }) => storage);
   if (version === undefined)
@@ -87,19 +87,19 @@ export function storageVersion({ metadata, spec }: CustomDefinition): string {
   return version.name;
 }
 
-/** Whether no object can be stored in another version than those that are written from now on. */
+/** Whether all objects are known to be stored in the storage version. */
 export function isMigrated(definition: CustomDefinition): boolean {
   const stored = definition.status?.storedVersions ?? [];
   return stored.length === 1 && stored[0] === storageVersion(definition);
 }
 
-/** Where the objects are, in the version in which they are stored. */
+/** Returns the path of the objects in their storage version. */
 export function objectsPath(definition: CustomDefinition): string {
   const { group, names } = definition.spec;
   return `/apis/${group}/${storageVersion(definition)}/${names.plural}`;
 }
 
-/** Writes an annotation of the definition, or removes it, whatever else is written to it meanwhile. */
+/** Sets or removes an annotation of the definition, regardless of concurrent writes. */
 export function annotate(
   transport: Requests,
   name: string,
@@ -115,7 +115,7 @@ export function annotate(
 }
 
 /**
- * Writes which versions objects are stored in.
+ * Writes the versions in which objects are stored.
  *
  * @returns false when the definition has changed since it was read.
  */

@@ -1,13 +1,13 @@
-/** Where an interrupted migration goes on: an annotation of the definition. */
+/** Remembers in an annotation of the definition where an interrupted migration continues. */
 import { type CustomDefinition, storageVersion } from "./custom-definition.ts";
 
 export const MARK = "binnacle.dev/migration";
 
-/** All objects in front of it have been rewritten. */
+/** The place of an interrupted migration; all objects before it have been rewritten. */
 export interface Mark {
-  /** The list's token: the server goes on at its object also after it has expired. */
+  /** The list's continue token; even after it expires, the server continues at its object. */
   readonly continue: string;
-  /** That are in front of it. */
+  /** The number of objects before it. */
   readonly objects: number;
 }
 
@@ -15,15 +15,15 @@ export function textOfMark(mark: Mark, definition: CustomDefinition): string {
   return JSON.stringify({ ...mark, aim: aimOf(definition), generation: definition.metadata.generation });
 }
 
-/** What objects are rewritten for: the version that is stored, and versions that are not served and that nobody manages fields in. */
+/** Returns the aim of a migration: the storage version, and the unserved versions in which nobody may manage fields any more. */
 function aimOf(definition: CustomDefinition): string {
   const served = definition.spec.versions.filter((version) => version.served).map(({ name }) => name);
   return `${storageVersion(definition)} of ${served.sort().join(" ")}`;
 }
 
 /**
- * The mark of an earlier migration, unless objects may have been stored in another version since: when the storage version is
- * another one, or the definition has changed so often that it may have been for a while.
+ * Returns the mark of an earlier migration, unless objects may have been stored in another version since: that is so
+ * when the storage version differs, or when the definition changed often enough to have differed for a while.
  */
 export function markOf(definition: CustomDefinition): Mark | undefined {
   const { metadata } = definition;

@@ -62,7 +62,7 @@ beforeAll(() => {
 
 afterAll(() => webhook.stop(true));
 
-/** Objects that are stored in v1, under a definition that stores in v2 from now on. */
+/** Objects that are stored in v1, under a definition whose storage version is now v2. */
 async function world(objects: number): Promise<{ cluster: TestCluster; transport: Transport } & AsyncDisposable> {
   const cluster = await startCluster({ pods: false });
   const transport = createTransport(cluster.config);
@@ -94,7 +94,7 @@ async function run(transport: Pick<Transport, "request" | "reachability">, more:
   return migrate({ ...base, transport, definition, onProgress: () => {}, ...more });
 }
 
-/** How many objects have another resource version than before. */
+/** Counts the objects whose resource version differs from before. */
 async function written(cluster: TestCluster, since: ReadonlyMap<string, string>): Promise<number> {
   const now = await versionsOf(cluster);
   return [...now].filter(([name, version]) => since.get(name) !== version).length;
@@ -105,7 +105,7 @@ async function versionsOf({ client }: TestCluster): Promise<ReadonlyMap<string, 
   return new Map(objects.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
 }
 
-/** The same, and a look at each request. */
+/** Returns the same transport, which also shows each request to the test. */
 function watched(
   transport: Transport,
   look: (request: KubeRequest) => unknown,

@@ -1,9 +1,9 @@
 /**
  * Rewrites the stored objects of a kind, so that all of them are stored in its storage version.
  *
- * Each object is patched with nothing but its own UID and resource version: the server encodes it anew, and writes it when that
- * makes a difference. Whoever has written the object since it was listed has had it encoded anew already, so a conflict means
- * that there is nothing left to do, and no write of anybody is ever undone.
+ * Each object is patched with nothing but its own UID and resource version: the server encodes it again, and writes
+ * it if that makes a difference. A write by anybody else since the list has the same effect, so a conflict means that
+ * nothing is left to do, and nobody's write is ever undone.
  */
 import { type ReceivedPage, receivedPage } from "../../kube/api/received-page.ts";
 import {
@@ -36,55 +36,55 @@ import { currentManagers, type Manager } from "./stale-managers.ts";
 export interface MigrationOptions {
   readonly transport: Pick<Transport, "request" | "reachability">;
   readonly definition: CustomDefinition;
-  /** Objects of a page. */
+  /** Objects per page. */
   readonly pageSize: number;
-  /** Objects that are rewritten at the same time. */
+  /** How many objects are rewritten at the same time. */
   readonly concurrency: number;
   /** Asks the server what would happen, and changes nothing. */
   readonly dryRun: boolean;
-  /** Ends the migration after the page that is under way. */
+  /** Ends the migration after the present page. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
-  /** Milliseconds between two tries of what a server cannot do for the moment. @default 500 */
+  /** Milliseconds between attempts of what the server cannot do at the moment. @default 500 */
   readonly retryAfter?: number | undefined;
 }
 
 export interface Progress {
-  /** Objects that have been looked at, those of an earlier migration that was interrupted included. */
+  /** How many objects have been examined, including those of an interrupted earlier migration. */
   readonly done: number;
-  /** `undefined` as long as the server has not said how many follow. */
+  /** The total; `undefined` until the server says how many follow. */
   readonly total: number | undefined;
   readonly failed: number;
 }
 
 export interface Failure {
-  /** `namespace/name` */
+  /** The key, `namespace/name`. */
   readonly object: string;
   readonly message: string;
 }
 
 export interface MigrationResult extends Progress {
-  /** Of the beginning. */
+  /** The first failures. */
   readonly failures: readonly Failure[];
   readonly interrupted: boolean;
-  /** Objects whose managers were recorded in versions that are not served. */
+  /** How many objects had managers in versions that are not served. */
   readonly managersMoved: number;
-  /** What `status.storedVersions` says now. */
+  /** The present `status.storedVersions`. */
   readonly storedVersions: readonly string[];
 }
 
-/** Nothing but the metadata, with the managers of the fields. */
+/** Requests only the metadata, with the managers of fields. */
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
-/** Failures that are told; the others are counted. */
+/** How many failures are reported in full; the others are counted. */
 const TOLD = 10;
-/** More of them are no exceptions: something is wrong with the kind. */
+/** With more failures than this, something is wrong with the kind, and the migration stops. */
 const MOST_FAILURES = 100;
 const TRIES = 6;
 const RETRY_MS = 500;
 
-/** @throws UserError when the definition changed so that the migration has to begin anew, ApiError. */
+/** Migrates the objects. @throws UserError when the definition changed so that the migration must start over, ApiError. */
 export async function migrate(options: MigrationOptions): Promise<MigrationResult> {
   return new Migration(options).run();
 }
@@ -93,10 +93,10 @@ class Migration {
   readonly #options: MigrationOptions;
   readonly #storage: string;
   readonly #path: string;
-  /** Otherwise all objects are stored in the version already, and only their managers are looked at. */
+  /** Otherwise all objects are stored in the version already, and only their managers are examined. */
   readonly #rewritesAll: boolean;
   readonly #failures: Failure[] = [];
-  /** As it was when it was last looked at. */
+  /** The definition as it was last read. */
   #definition: CustomDefinition;
   #done = 0;
   #failed = 0;
@@ -141,7 +141,7 @@ class Migration {
     return { ...this.#progress, failures: this.#failures, interrupted, managersMoved, storedVersions };
   }
 
-  /** The next page; where the token has expired, the server gives one with which the list goes on at the same object. */
+  /** Lists the next page; if the token has expired, the server returns one that continues at the same object. */
   async #list(token: string | undefined): Promise<ReceivedPage<AnyObject>> {
     const { transport, pageSize } = this.#options;
     const query = new URLSearchParams({ limit: String(pageSize), ...(token !== undefined && { continue: token }) });
@@ -193,7 +193,7 @@ class Migration {
           return;
         }
       }
-      // Whoever has written the object meanwhile has left its managers as they were.
+      // A concurrent writer has left the managers as they were.
       const now = await this.#read(metadata);
       if (now === undefined) return;
       ({ metadata } = now);
@@ -232,7 +232,7 @@ class Migration {
     return `${this.#path.slice(0, collection)}${place}${this.#path.slice(collection)}/${name}`;
   }
 
-  /** Again and again where a server, or a webhook of it, cannot answer for the moment. */
+  /** Repeats a request while the server, or one of its webhooks, is temporarily unavailable. */
   async #tried<T>(request: () => Promise<T>): Promise<T> {
     const { transport, signal, retryAfter = RETRY_MS } = this.#options;
     for (let attempt = 1; ; attempt++) {
@@ -246,7 +246,7 @@ class Migration {
     }
   }
 
-  /** From here a migration goes on that is interrupted; what failed stays behind the mark, so that it is tried again. */
+  /** Stores where an interrupted migration continues; failed objects stay behind the mark, so that they are tried again. */
   async #remember(mark: Mark): Promise<void> {
     const { dryRun, transport } = this.#options;
     if (dryRun || this.#failed > 0) return;
@@ -255,8 +255,8 @@ class Migration {
   }
 
   /**
-   * Objects may have been stored in another version meanwhile when the storage version is another one, or was for a while: that
-   * takes two changes of the definition.
+   * Checks that no object can have been stored in another version meanwhile: that needs a different storage version,
+   * or two changes of the definition.
    */
   #look(definition: CustomDefinition): void {
     const before = this.#definition;

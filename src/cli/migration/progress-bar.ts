@@ -1,21 +1,21 @@
-/** How far something is, on a terminal as a bar that grows, elsewhere as a line now and then. */
+/** Shows progress: on a terminal as a bar, elsewhere as a line from time to time. */
 
 export interface ProgressBarOptions {
   readonly isTerminal: boolean;
   readonly write: (text: string) => void;
-  /** Milliseconds; only differences count. @default performance.now */
+  /** A clock in milliseconds, of which only differences matter. @default performance.now */
   readonly now?: (() => number) | undefined;
 }
 
 const CELLS = 30;
-/** Milliseconds between two lines where there is no terminal, and between two pictures of the bar where there is one. */
+/** Milliseconds between two lines where there is no terminal, and between two updates of the bar where there is one. */
 const EVERY = { line: 10_000, picture: 100 };
 
 export class ProgressBar {
   readonly #options: ProgressBarOptions;
   readonly #now: () => number;
   readonly #began: number;
-  /** Not counted for the speed: it was done before. */
+  /** How many were done before, which do not count for the speed. */
   #first: number | undefined;
   #shown = -Infinity;
   #width = 0;
@@ -26,7 +26,7 @@ export class ProgressBar {
     this.#began = this.#now();
   }
 
-  /** @param total `undefined` while it is not known. */
+  /** Shows the progress. @param total `undefined` while it is unknown. */
   show(done: number, total: number | undefined): void {
     this.#first ??= done;
     const { isTerminal } = this.#options;
@@ -38,7 +38,7 @@ export class ProgressBar {
     else this.#options.write(`${text}\n`);
   }
 
-  /** Takes the bar away, so that what is written next stands in its place. */
+  /** Removes the bar, so that the next output takes its place. */
   clear(): void {
     if (this.#width > 0) this.#options.write(`\r${" ".repeat(this.#width)}\r`);
     this.#width = 0;

@@ -1,9 +1,10 @@
 /**
- * Managers of an object's fields that are recorded in a version which is served no more.
+ * Moves managers of an object's fields out of versions that are not served any more.
  *
- * Once such a version is taken out of the definition, kube-apiserver refuses every server-side apply of the object ("request to
- * convert CR to an invalid group/version"). So what they manage is recorded in the storage version instead, as far as it has the
- * same fields. A field without a counterpart is nobody's until a manager applies it again.
+ * After such a version is removed from the definition, kube-apiserver rejects every server-side apply of the object
+ * ("request to convert CR to an invalid group/version"). So what these managers own is recorded in the storage
+ * version instead, as far as it has the same fields. A field without a counterpart has no owner until a manager
+ * applies it again.
  */
 import type { CustomDefinition } from "./custom-definition.ts";
 import { storageVersion } from "./custom-definition.ts";
@@ -31,10 +32,10 @@ interface Schema {
   readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
 }
 
-/** Where nothing else is left: without any entry, the server would take all fields for those of a manager before. */
+/** Used when no other entry is left, because without any the server would assign all fields to a manager of its own. */
 const PLACEHOLDER: FieldSet = { "f:metadata": { "f:name": {} } };
 
-/** The managers as they should be recorded; `undefined` when they are. */
+/** Returns the managers as they should be recorded; `undefined` when they already are. */
 export function currentManagers(
   managers: readonly Manager[] | undefined,
   definition: CustomDefinition,
@@ -61,7 +62,7 @@ export function currentManagers(
   return kept.length > 0 ? kept : [{ ...entries[0]!, fieldsV1: PLACEHOLDER }];
 }
 
-/** The fields of a set that a schema has; `undefined` when it has none of them. */
+/** Returns the fields of a set that a schema has; `undefined` when it has none of them. */
 function known(fields: FieldSet, schema: Schema | undefined, isRoot = true): FieldSet | undefined {
   const names = Object.keys(fields).filter((name) => name !== ".");
   if (names.length === 0) return fields;
@@ -80,7 +81,7 @@ function known(fields: FieldSet, schema: Schema | undefined, isRoot = true): Fie
 
 const ANYTHING: Schema = { "x-kubernetes-preserve-unknown-fields": true };
 
-/** What a schema says of one step of a path; `undefined` when it has no such part. */
+/** Returns the schema at one step of a path; `undefined` when there is none. */
 function partOf(schema: Schema | undefined, step: string): Schema | undefined {
   if (schema === undefined) return undefined;
   const anything = schema["x-kubernetes-preserve-unknown-fields"] ? ANYTHING : undefined;
