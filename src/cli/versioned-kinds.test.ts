@@ -62,7 +62,7 @@ test("check names each field that a conversion loses, and the way out", async ()
   expect(status).toBe(1);
   expect(err).toContain('error: DIR/lossy/widget.ts: Widget v1 → v1beta1 → v1 loses spec.note: ""\n');
   expect(err).toContain('error: DIR/lossy/widget.ts: Widget v1beta1 → v1 → v1beta1 loses spec.note: ""\n');
-  expect(err).toContain("is kept in an annotation, or given up with `loses:");
+  expect(err).toContain("in an annotation, or give it up with `loses:");
 });
 
 test("check and manifests refuse a kind whose webhook has no address", async () => {

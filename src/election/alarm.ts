@@ -10,13 +10,13 @@ export class Alarm {
     this.#clock = clock;
   }
 
-  /** Whoever waits goes on now. */
+  /** Wakes whoever waits. */
   ring(): void {
     this.#waiting?.resolve();
     this.#waiting = undefined;
   }
 
-  /** Waits so many milliseconds, or until the alarm rings. @throws the signal's reason. */
+  /** Waits for so many milliseconds, or until the alarm rings. @throws the signal's reason. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     const waiting = (this.#waiting ??= Promise.withResolvers());
     using _timer = ms === Infinity ? undefined : this.#clock.setTimeout(() => this.ring(), Math.max(0, ms));

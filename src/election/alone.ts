@@ -1,4 +1,4 @@
-/** Leadership in something that one of the replicas does, by the slot of its name. */
+/** Gives the leadership of a task to one of the replicas, by the slot of the task's name. */
 import type { Leadership } from "../client/leadership.ts";
 import type { Shards } from "../client/shards.ts";
 

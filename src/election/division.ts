@@ -1,20 +1,23 @@
 /**
- * Which replica works which slot, by rendezvous hashing: each slot ranks the seats, and the first of them that is taken has
- * it. So a seat that becomes vacant changes nothing for the slots of others, and one that is taken only takes.
+ * Assigns slots to replicas by rendezvous hashing: each slot ranks the seats and belongs to the first taken one. So a
+ * seat that becomes vacant changes nothing for the slots of others, and a newly taken one only takes slots.
  *
- * Random ranks would give some replicas a third more than others. These are made so that replicas in the lowest seats have
- * shares that differ by one slot at most: each further seat goes before those below it in as many slots as make the shares
- * equal. Chance, by weights, decides who follows when that seat is vacant.
+ * Random ranks would give some replicas a third more than others. These ranks give replicas in the lowest seats
+ * shares that differ by at most one slot: each further seat precedes those below it in as many slots as make the
+ * shares equal. Weighted chance decides who follows when that seat is vacant.
  */
 import { SLOTS, SlotSet } from "../cache/slots.ts";
 
-/** More replicas than this have no share and stand by. */
+/** Further replicas have no share and stand by. */
 export const MOST_SEATS = 64;
 
-/** Chance decides for blocks of slots, or the ranges that a server is asked for would be many. */
+/** Chance decides for blocks of slots, because otherwise a server would be asked for too many ranges. */
 const BLOCK = 4;
 
-/** Of each slot, who has it when the lowest 64, 63, 62 … seats are taken: falling, each named once, and seat 0 the last. */
+/**
+ * For each slot, the owners when the lowest 64, 63, 62 … seats are taken: in falling order, each named once, with
+ * seat 0 last.
+ */
 let lines: readonly (readonly number[])[] | undefined;
 
 function linesOfSlots(): readonly (readonly number[])[] {
@@ -26,7 +29,7 @@ function linesOfSlots(): readonly (readonly number[])[] {
     const share = Math.floor(SLOTS / (seat + 1));
     while (taken.length < share) {
       const richest = slotsOf.reduce((best, slots) => (slots.length > best.length ? slots : best));
-      // From the end, so that what is left stays in one piece.
+      // Slots are taken from the end, so that the rest stays in one piece.
       const slot = richest.pop()!;
       taken.push(slot);
       found[slot]!.unshift(seat);
@@ -36,7 +39,7 @@ function linesOfSlots(): readonly (readonly number[])[] {
   return (lines = found);
 }
 
-/** The slots of a seat when these seats are taken. */
+/** Returns the slots of a seat when these seats are taken. */
 export function shareOf(seat: number, taken: readonly number[]): SlotSet {
   const all = linesOfSlots();
   const isTaken = new Uint8Array(MOST_SEATS);
@@ -50,8 +53,8 @@ interface Taken {
 }
 
 /**
- * The first taken seat in the ranking of a slot: its line from the front, with each of the other seats at a place that
- * chance gives it behind the next lower one of the line.
+ * Returns the first taken seat in the ranking of a slot: its line from the front, with each other seat at a random
+ * place behind the next lower one of the line.
  */
 function firstOf(line: readonly number[], { block, isTaken }: Taken): number | undefined {
   let best: number | undefined;
@@ -59,7 +62,7 @@ function firstOf(line: readonly number[], { block, isTaken }: Taken): number | u
   let above = MOST_SEATS;
   for (let at = 0; at < line.length; at++) {
     const seat = line[at]!;
-    // One of the line stands for all seats below the one before it, so it goes before others as many times as often.
+    // A seat of the line stands for all seats below the one before it, so it precedes others as many times as often.
     if (at > 0 && least < chance(block, seat) / above) return best;
     if (isTaken[seat] === 1) return seat;
     for (let other = seat + 1; other < above; other++) {
@@ -74,7 +77,7 @@ function firstOf(line: readonly number[], { block, isTaken }: Taken): number | u
   return best;
 }
 
-/** Exponentially distributed: of several the least decides, each as likely as its weight. */
+/** An exponentially distributed number: of several the smallest decides, and each is as likely as its weight. */
 function chance(block: number, seat: number): number {
   let mixed = Math.imul(block + 1, 0x9e3779b1) ^ Math.imul(seat + 1, 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d);

@@ -1,7 +1,7 @@
-/** The three durations of an election, as client-go names them. */
+/** The three durations of an election, named as in client-go. */
 
 export interface ElectionDurations {
-  /** Milliseconds after which a Lease that nobody renewed may be taken. */
+  /** Milliseconds after which a Lease that was not renewed may be taken. */
   readonly leaseDuration: number;
   /** Milliseconds after the last renewal at which a leader stops writing. */
   readonly renewDeadline: number;
@@ -9,20 +9,23 @@ export interface ElectionDurations {
   readonly retryPeriod: number;
 }
 
-/** How much longer than the retry period a candidate may wait between two attempts. */
+/** By which factor a candidate may wait longer than the retry period between two attempts. */
 export const JITTER_FACTOR = 1.2;
-/** A holder of a seat stops working at the renew deadline; others may begin when a quarter more has passed by their clocks. */
+/**
+ * A holder of a seat stops working at the renew deadline; by their own clocks, others wait a quarter longer before
+ * they begin.
+ */
 const EXPIRY_FACTOR = 1.25;
 
-/** Milliseconds without a renewal after which others take a seat from its holder, who has these durations. */
+/** Returns the milliseconds without a renewal after which others take a seat from a holder with these durations. */
 export function expiryOf({ leaseDuration, renewDeadline }: Omit<ElectionDurations, "retryPeriod">): number {
   return Math.min(leaseDuration, renewDeadline * EXPIRY_FACTOR);
 }
 
 /**
- * Checks what client-go checks.
+ * Checks the same conditions as client-go.
  *
- * @throws RangeError naming the duration that is too short and the one it has to exceed.
+ * @throws RangeError naming the duration that is too short and the one that it must exceed.
  */
 export function checkDurations({ leaseDuration, renewDeadline, retryPeriod }: ElectionDurations): void {
   if (!(leaseDuration >= 1_000)) {

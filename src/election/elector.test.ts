@@ -49,7 +49,7 @@ async function setUp(options: { readonly spec?: LeaseSpec; readonly more?: Parti
   };
 }
 
-/** Lets real requests be answered while the elector's clock stands still. */
+/** Lets real requests complete while the elector's clock stands still. */
 const held = (identity: string, seconds = 15): LeaseSpec => ({
   holderIdentity: identity,
   leaseDurationSeconds: seconds,
@@ -177,7 +177,7 @@ test("Elector refuses writes at the renew deadline, before any timer has run, an
   leases.hold = release.promise;
   const changes: boolean[] = [];
   elector.onChange((isLeader) => changes.push(isLeader));
-  // As a process that was stopped wakes: time has passed, and no timer has run yet.
+  // This is what a process sees when it wakes: time has passed, and no timer has run yet.
   const now = clock.now.bind(clock);
   clock.now = () => now() + 10_000;
   expect(elector.refused).toBe("leadership was lost: the Lease was not renewed within 10s");
@@ -242,14 +242,14 @@ test("Elector lets go of a Lease that it does not lead by, when the answer is la
   leases.hold = late.promise;
   await clock.advanceInTurns(10_000);
   await until(() => !elector.isLeader);
-  // The Lease is still ours by the server, and it is asked for.
+  // On the server the Lease is still ours, and it is read.
   await until(() => leases.server.requests.some(({ method }) => method === "GET"));
   clock.advance(2_001);
   leases.hold = undefined;
   late.resolve();
   await until(() => leases.lease?.spec?.holderIdentity === "");
   expect(elector.isLeader).toBe(false);
-  // Nobody else wants it.
+  // Nobody else wants the Lease.
   await until(() => (clock.advance(100), elector.isLeader));
   expect(leases.lease?.spec?.holderIdentity).toBe("us");
 });

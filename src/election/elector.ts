@@ -13,7 +13,7 @@ import { type Moment, momentOf, Term, type TermClocks } from "./term.ts";
 
 /** Milliseconds that the release of the Lease may take at the end. */
 const RELEASE_WITHIN = 5_000;
-/** Milliseconds between two attempts of it. */
+/** Milliseconds between two attempts to release it. */
 const RELEASE_PAUSE = 100;
 const FROM_NOBODY = (): boolean => false;
 /** Of a Lease whose holder let it go, candidates wait up to this long, so that they do not all ask at once. */
@@ -35,11 +35,11 @@ export class Elector implements Leadership {
   readonly #stopping = new AbortController();
   readonly #view: LeaseView;
   #term: Term | undefined;
-  /** Wakes whoever waits for the term's end. */
+  /** Wakes whoever waits for the end of the term. */
   #termEnded = new AbortController();
   #failing = false;
   #watchFailing = false;
-  /** A write that makes the Lease ours was sent, and nobody else was seen to hold it since. */
+  /** Whether a write that makes the Lease ours was sent, and nobody else was seen to hold it since. */
   #mayHold = false;
   /** Until the first term: from whom the Lease may be taken. */
   #takesOverFrom: (holder: string) => boolean;
@@ -48,7 +48,7 @@ export class Elector implements Leadership {
   #done: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
 
-  /** @throws RangeError when the durations do not fit each other, TypeError without an identity. */
+  /** Creates a candidate. @throws RangeError when the durations conflict, TypeError without an identity. */
   constructor(options: ElectorOptions) {
     checkDurations(options);
     if (options.identity === "") throw new TypeError("Cannot elect a leader: the candidate's identity is empty");
@@ -71,12 +71,12 @@ export class Elector implements Leadership {
     return ended === undefined ? undefined : `leadership was lost: ${ended}`;
   }
 
-  /** Who held the Lease when it was last seen; empty for nobody. */
+  /** The last known holder of the Lease; empty for nobody. */
   get holder(): string {
     return this.#view.holder;
   }
 
-  /** Milliseconds since the Lease ran out without this candidate, who leads by it, noticing; 0 otherwise. */
+  /** How many milliseconds ago the Lease expired while this candidate still counted as its holder; 0 otherwise. */
   get overdue(): number {
     if (this.#term === undefined || this.#term.hasEnded) return 0;
     const { leaseDuration, renewDeadline } = this.#options;
@@ -91,13 +91,13 @@ export class Elector implements Leadership {
   /**
    * Begins to seek the Lease.
    *
-   * @param ready what has to be done before the Lease may be taken; it is read meanwhile. @default nothing
+   * @param ready what must be done before the Lease may be taken; meanwhile it is only read. @default nothing
    */
   start(ready: Promise<void> = Promise.resolve()): void {
     this.#done ??= this.#run(ready);
   }
 
-  /** Gives the Lease up, and releases it when it is ours. Resolves when nothing is left running; never throws. */
+  /** Gives up the Lease, and releases it when it is ours. Resolves when nothing is running any more; never throws. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop());
   }
@@ -106,7 +106,7 @@ export class Elector implements Leadership {
     this.#stopping.abort(new Error("the election is over"));
     this.#term?.end("the process gave it up");
     await this.#done;
-    // A Lease that was granted at that very moment has begun a term since.
+    // A Lease that was granted at that very moment may have begun a term since.
     this.#term?.end("the process gave it up");
     const { release = true } = this.#options;
     if (release && this.#mayHold) await this.#release();
@@ -177,8 +177,8 @@ export class Elector implements Leadership {
   }
 
   /**
-   * Lets a Lease go that nobody leads by, because answers come late here: its renewals would reach the server and keep
-   * candidates away who are better off. When none of them takes it, it is taken again.
+   * Releases a Lease that nobody uses, because responses arrive late here: its renewals would reach the server and
+   * keep away candidates with a better connection. When none of them takes it, it is taken again.
    */
   async #standBack(call: LockCall): Promise<void> {
     const { lease } = this.#view;
@@ -187,7 +187,7 @@ export class Elector implements Leadership {
     await this.#pause(this.#retryDelay(), call.signal);
   }
 
-  /** Waits until the Lease may be free. Where it cannot be watched, it is asked for again after the retry period. */
+  /** Waits until the Lease may be free. If it cannot be watched, it is read again after the retry period. */
   async #vacancy(signal: AbortSignal): Promise<void> {
     const { lock, observer } = this.#options;
     try {
@@ -202,7 +202,7 @@ export class Elector implements Leadership {
     }
   }
 
-  /** @returns the Lease when it is ours now, `undefined` while somebody else holds it. */
+  /** Tries to take the Lease. @returns the Lease when it is ours now, `undefined` while somebody else holds it. */
   async #tryToTake(call: LockCall): Promise<Lease | undefined> {
     const { lock, labels } = this.#options;
     const { lease } = this.#view;
@@ -214,7 +214,7 @@ export class Elector implements Leadership {
     return this.#written(lock.update(takenLease(lease, this.#claim()), call));
   }
 
-  /** @returns the Lease as it was written; `undefined` when it is not the one that was read. */
+  /** Awaits a write. @returns the written Lease; `undefined` when it had changed since it was read. */
   async #written(writing: Promise<Lease>): Promise<Lease | undefined> {
     this.#mayHold = true;
     try {
@@ -229,7 +229,7 @@ export class Elector implements Leadership {
 
   // Leading.
 
-  /** @returns false when the answer came so late that the term would be over already. */
+  /** Begins a term. @returns false when the response arrived so late that the term would be over already. */
   #begin(lease: Lease, since: Moment): boolean {
     const { renewDeadline, observer } = this.#options;
     const ended = new AbortController();
@@ -281,7 +281,7 @@ export class Elector implements Leadership {
     }
   }
 
-  /** Writes the Lease as it was last seen and, when it has changed, as it is. @returns false when it is not ours. */
+  /** Writes the Lease as it was last seen and, if it has changed, as it is now. @returns false when it is not ours. */
   async #renew(call: LockCall): Promise<boolean> {
     const { lock, observer } = this.#options;
     const known = this.#view.lease;
@@ -297,15 +297,19 @@ export class Elector implements Leadership {
   }
 
   /**
-   * How long to wait before the next renewal. While the server answers promptly, one renewal in a little more than half
-   * of the deadline is enough and leaves time for two more attempts; a server that is slow is asked earlier.
+   * Returns the pause before the next renewal. While the server responds promptly, one renewal in a little more than
+   * half of the deadline is enough and leaves time for two more attempts; a slow server gets the next renewal
+   * earlier.
    */
   #renewalPause(took: number): number {
     const { renewDeadline, retryPeriod } = this.#options;
     return took > retryPeriod / 2 ? Math.max(0, retryPeriod - took) : Math.max(retryPeriod, renewDeadline * 0.55);
   }
 
-  /** Waits for a slow server, and leaves time for a second attempt, on another connection, when there is no answer. */
+  /**
+   * Returns how long to wait for a slow server, so that there is time for a second attempt on another connection when
+   * no response arrives.
+   */
   #renewalTimeout({ remaining }: Term): number {
     const { renewDeadline, retryPeriod } = this.#options;
     return Math.max(1, Math.min(remaining, Math.max(retryPeriod, remaining - renewDeadline * 0.15)));
@@ -335,7 +339,7 @@ export class Elector implements Leadership {
 
   // Telling.
 
-  /** Whether the Lease is ours as it was last seen, which does not make us the leader. */
+  /** Whether the Lease was ours when it was last seen, which does not make this candidate the leader. */
   get #holds(): boolean {
     return this.#view.holder === this.identity;
   }

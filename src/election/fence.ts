@@ -1,8 +1,8 @@
-/** The timer that ends a term when nobody asks. */
+/** The timer that ends a term even if nobody asks whether it lasts. */
 import type { Clock } from "../platform/clock.ts";
 import type { Term } from "./term.ts";
 
-/** Ends a term when its time is up, also while a renewal is under way. */
+/** Ends a term when its time is up, even during a renewal. */
 export class Fence implements Disposable {
   readonly #clock: Clock;
   readonly #term: Term;

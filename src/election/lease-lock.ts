@@ -1,4 +1,4 @@
-/** Reads and writes one Lease on the API server, on the connection that only Leases use. */
+/** Reads and writes one Lease on the API server, on a connection that only Leases use. */
 import { isNotFound } from "../kube/errors/api-error.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import { watch } from "../kube/api/watch.ts";
@@ -9,25 +9,25 @@ export interface LeaseName {
   readonly name: string;
 }
 
-/** What bounds one request. */
+/** The bounds of one request. */
 export interface LockCall {
   readonly signal: AbortSignal;
-  /** Milliseconds. */
+  /** The timeout in milliseconds. */
   readonly timeout: number;
 }
 
-/** What an election needs of the API server. */
+/** The requests that an election sends to the API server. */
 export interface LeaseLock {
   readonly name: LeaseName;
-  /** @returns the Lease, or undefined when there is none. */
+  /** Reads the Lease. @returns `undefined` when there is none. */
   get(call: LockCall): Promise<Lease | undefined>;
-  /** @throws ApiError AlreadyExists when another candidate was faster. */
+  /** Creates the Lease. @throws ApiError AlreadyExists when another candidate was faster. */
   create(lease: Lease, call: LockCall): Promise<Lease>;
-  /** @throws ApiError Conflict when the Lease is not the one that was read. */
+  /** Updates the Lease. @throws ApiError Conflict when it has changed since it was read. */
   update(lease: Lease, call: LockCall): Promise<Lease>;
   /**
-   * Tells each change of the Lease from `resourceVersion` on, `undefined` for its deletion, until the server ends the
-   * watch.
+   * Reports each change of the Lease from `resourceVersion` on, `undefined` for its deletion, until the server ends
+   * the watch.
    *
    * @throws ApiError, UnreachableError, the signal's reason.
    */
@@ -39,7 +39,7 @@ export interface WatchFrom {
   readonly signal: AbortSignal;
 }
 
-/** Seconds after which the server ends the watch, and milliseconds of silence after which we do. */
+/** Seconds after which the server ends the watch, and milliseconds of silence after which the client does. */
 const WATCH_SECONDS = 300;
 const WATCH_IDLE = 310_000;
 

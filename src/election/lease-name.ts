@@ -1,7 +1,10 @@
-/** How the Lease of one module is called. */
+/** Names the Leases of modules. */
 import { createHash } from "node:crypto";
 
-/** Such as `shop-guestbook` for `guestbook.ts`; a name that a Lease may not have gets a part that keeps it unique. */
+/**
+ * Returns a name such as `shop-guestbook` for `guestbook.ts`; an invalid name is changed and gets a part that keeps
+ * it unique.
+ */
 export function leaseName(id: string, module: string): string {
   const name = module.replace(/\.[jt]s$/, "");
   if (/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name)) return `${id}-${name}`;

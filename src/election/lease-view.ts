@@ -1,32 +1,32 @@
-/** What a candidate has seen of the Lease, and since when by its own clock. */
+/** What a candidate has seen of the Lease, with times of its own clock. */
 import type { Clock } from "../platform/clock.ts";
 import { durationOf, holderOf, type Lease } from "./lease.ts";
 import type { LeaseLock } from "./lease-lock.ts";
 
 export interface LeaseViewOptions {
   readonly clock: Clock;
-  /** Milliseconds that a Lease without a duration of its own lasts. */
+  /** The duration in milliseconds of a Lease that does not name one. */
   readonly fallback: number;
   readonly observer?: { observed?(holder: string, since: string | undefined): void } | undefined;
 }
 
 /**
- * A Lease expires when it has not changed for its duration **by the local clock** since it was first seen that way.
- * The times that are written in it come from other machines' clocks and decide nothing.
+ * A Lease expires when it has not changed for its duration **by the local clock**. The times that are written in it
+ * come from other machines' clocks and decide nothing.
  */
 export class LeaseView {
   readonly #options: LeaseViewOptions;
   #lease: Lease | undefined;
-  /** When the Lease was first seen as it is now. */
+  /** When the Lease was first seen in its present state. */
   #since = 0;
-  /** The last holder that was told; undefined before the first. */
+  /** The last holder that was reported; `undefined` before the first. */
   #told: string | undefined;
 
   constructor(options: LeaseViewOptions) {
     this.#options = options;
   }
 
-  /** As it was last seen; `undefined` when there was none. */
+  /** The Lease as it was last seen; `undefined` when there was none. */
   get lease(): Lease | undefined {
     return this.#lease;
   }
@@ -35,7 +35,7 @@ export class LeaseView {
     return holderOf(this.#lease);
   }
 
-  /** Nobody holds the Lease, or its holder has not renewed it in time. */
+  /** Whether nobody holds the Lease, or its holder has not renewed it in time. */
   get isVacant(): boolean {
     return this.holder === "" || this.expiresIn <= 0;
   }
@@ -61,9 +61,9 @@ export class LeaseView {
   }
 
   /**
-   * Waits until it is worth trying again: the Lease has expired, its holder let it go, or it is not there any more.
+   * Waits until another attempt is worthwhile: the Lease has expired, its holder released it, or it was deleted.
    *
-   * The Lease is watched meanwhile, so that a hand-over is noticed at once and an idle candidate asks for nothing.
+   * The Lease is watched meanwhile, so that a hand-over is noticed at once and an idle candidate sends no requests.
    *
    * @throws ApiError or UnreachableError when the watch fails, and the signal's reason.
    */

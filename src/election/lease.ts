@@ -1,4 +1,4 @@
-/** A Lease as the election reads and writes it. */
+/** The Lease object of an election. */
 
 /**
  * A `coordination.k8s.io/v1` Lease.
@@ -24,34 +24,34 @@ export interface LeaseMetadata {
 export interface LeaseSpec {
   readonly holderIdentity?: string | undefined;
   readonly leaseDurationSeconds?: number | undefined;
-  /** RFC 3339 with microseconds. */
+  /** A time in RFC 3339 with microseconds. */
   readonly acquireTime?: string | undefined;
-  /** RFC 3339 with microseconds. */
+  /** A time in RFC 3339 with microseconds. */
   readonly renewTime?: string | undefined;
   readonly leaseTransitions?: number | undefined;
 }
 
-/** What a holder writes. */
+/** What a holder writes into the Lease. */
 export interface Claim {
   readonly identity: string;
-  /** Milliseconds. */
+  /** The lease duration in milliseconds. */
   readonly leaseDuration: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** The identity of the holder; empty when nobody holds the Lease. */
+/** Returns the identity of the holder; empty when nobody holds the Lease. */
 export function holderOf(lease: Lease | undefined): string {
   return lease?.spec?.holderIdentity ?? "";
 }
 
-/** Milliseconds for which the holder asked; `fallback` when the Lease does not say. */
+/** Returns the lease duration that the holder wrote, in milliseconds; `fallback` when there is none. */
 export function durationOf(lease: Lease, fallback: number): number {
   const seconds = lease.spec?.leaseDurationSeconds;
   return seconds === undefined ? fallback : seconds * 1_000;
 }
 
-/** A Lease that does not exist yet, held by us. */
+/** Makes a new Lease that this candidate holds. */
 export function newLease(metadata: LeaseMetadata, claim: Claim): Lease {
   return {
     apiVersion: "coordination.k8s.io/v1",
@@ -61,7 +61,7 @@ export function newLease(metadata: LeaseMetadata, claim: Claim): Lease {
   };
 }
 
-/** The Lease with us as its holder: a transition unless we hold it already. */
+/** Makes this candidate the holder: that is a transition unless it already is. */
 export function takenLease(lease: Lease, claim: Claim): Lease {
   const { leaseTransitions = 0, acquireTime } = lease.spec ?? {};
   const isOurs = holderOf(lease) === claim.identity;
@@ -77,7 +77,7 @@ export function takenLease(lease: Lease, claim: Claim): Lease {
   };
 }
 
-/** The Lease without a holder: any candidate may take it at once. */
+/** Returns the Lease without a holder, so that any candidate may take it at once. */
 export function releasedLease(lease: Lease, now: number): Lease {
   const time = microTime(now);
   return {
@@ -86,7 +86,7 @@ export function releasedLease(lease: Lease, now: number): Lease {
   };
 }
 
-/** Kubernetes' MicroTime: RFC 3339 with exactly six digits after the point. */
+/** Formats a time as Kubernetes' MicroTime: RFC 3339 with exactly six decimals. */
 function microTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace("Z", "000Z");
 }

@@ -1,4 +1,4 @@
-/** The Leases of a shard group on the API server: one for each seat, told from others by a label. */
+/** The Leases of a shard group on the API server: one for each seat, with a common label. */
 import { createHash } from "node:crypto";
 import { isNotFound } from "../kube/errors/api-error.ts";
 import type { Transport } from "../kube/transport/transport.ts";
@@ -7,21 +7,21 @@ import type { Lease } from "./lease.ts";
 import type { LockCall, WatchFrom } from "./lease-lock.ts";
 import { GROUP_LABEL } from "./shard-publication.ts";
 
-/** What a member needs of the API server. */
+/** The requests that a member sends to the API server. */
 export interface ShardLeases {
   readonly namespace: string;
-  /** The value of the label that all Leases of the group carry. */
+  /** The value of the label that all Leases of the group have. */
   readonly group: string;
   nameOf(seat: number): string;
-  /** @returns the Lease, or undefined when there is none. */
+  /** Reads a Lease. @returns `undefined` when there is none. */
   get(name: string, call: LockCall): Promise<Lease | undefined>;
-  /** @throws ApiError AlreadyExists when another replica was faster. */
+  /** Creates a Lease. @throws ApiError AlreadyExists when another replica was faster. */
   create(lease: Lease, call: LockCall): Promise<Lease>;
-  /** @throws ApiError Conflict when the Lease is not the one that was read. */
+  /** Updates a Lease. @throws ApiError Conflict when it has changed since it was read. */
   update(lease: Lease, call: LockCall): Promise<Lease>;
-  /** All Leases of the group, as they are now: not from a cache that may be behind. */
+  /** Lists all Leases of the group from etcd, not from a cache that may be behind. */
   list(call: LockCall): Promise<ListedLeases>;
-  /** Tells each change from `resourceVersion` on, until the server ends the watch. @throws as a watch. */
+  /** Reports each change from `resourceVersion` on, until the server ends the watch. @throws the errors of a watch. */
   watch(from: WatchFrom, onChange: (lease: Lease, isDeleted: boolean) => void): Promise<void>;
 }
 
@@ -30,13 +30,13 @@ export interface ListedLeases {
   readonly resourceVersion: string;
 }
 
-/** Seconds after which the server ends the watch, and milliseconds of silence after which we do. */
+/** Seconds after which the server ends the watch, and milliseconds of silence after which the client does. */
 const WATCH_SECONDS = 300;
 const WATCH_IDLE = 310_000;
-/** The most characters of a label's value. */
+/** The maximum length of a label's value. */
 const MOST_LABEL = 63;
 
-/** The names of the Leases for so many seats. */
+/** Returns the names of the Leases of so many seats. */
 export function shardLeaseNames(id: string, seats: number): readonly string[] {
   return Array.from({ length: seats }, (_, seat) => shardLeaseName(id, seat));
 }

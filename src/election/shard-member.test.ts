@@ -19,7 +19,7 @@ class Group {
   }
 
   async until(moment: number): Promise<void> {
-    // What was begun outside of the world's time is sent now, and not when the next thing happens.
+    // Requests that were begun outside of the simulated time are sent now, and not when the next thing happens.
     await new Promise((resolve) => setImmediate(resolve));
     await this.world.run(moment, () => {});
   }

@@ -16,31 +16,31 @@ import type { TermClocks } from "./term.ts";
 
 export interface ShardMemberOptions extends ElectionDurations {
   readonly leases: ShardLeases;
-  /** Tells this replica from all others that ever were. */
+  /** Distinguishes this replica from all others, including earlier ones. */
   readonly identity: string;
-  /** The most replicas that work; further ones stand by. */
+  /** How many replicas work; further ones stand by. */
   readonly seats: number;
-  /** Lets the Lease go at the end. @default true */
+  /** Releases the Lease at the end. @default true */
   readonly release?: boolean | undefined;
   readonly clock: Clock;
-  /** @default the machine's time of day */
+  /** The time of day. @default the machine's */
   readonly wall?: Pick<Clock, "now"> | undefined;
-  /** Between 0 and 1. @default Math.random */
+  /** Returns a number from 0 to 1. @default Math.random */
   readonly random?: (() => number) | undefined;
   readonly observer?: ShardObserver | undefined;
 }
 
-/** What there is to tell, for logs, metrics and health. */
+/** The events of a membership, for logs, metrics and health. */
 export interface ShardObserver {
-  /** All members have published the same division, and this replica works its share of it. */
+  /** All members have published the same division, and this replica works on its share of it. */
   divided?(publication: Publication): void;
-  /** All seats are taken by others. */
+  /** Others have taken all seats. */
   standsBy?(): void;
-  /** The membership has ended, and is sought again. */
+  /** The membership has ended, and a new one is sought. */
   lost?(reason: string): void;
   /** The Lease had changed under its holder, who had to read it again. */
   slowPath?(): void;
-  /** An attempt failed; `first` after one that did not. */
+  /** An attempt failed; `first` is set when the one before it succeeded. */
   failed?(error: unknown, first: boolean): void;
 }
 
@@ -52,10 +52,9 @@ interface Dropping {
 /**
  * One replica.
  *
- * **Guarantees.** `held` never shares a slot with `held` of another replica, nor with what a participant of another one
- * has not dropped yet, as long as clocks run at rates that differ by less than a quarter. Nothing is held from the renew
- * deadline on, which is looked at whenever somebody asks, and waits for no timer. Nothing is left running after
- * {@link stop}.
+ * **Guarantees.** `held` never has a slot in common with `held` of another replica, nor with what a participant of
+ * another one has not dropped yet, as long as the rates of clocks differ by less than a quarter. Nothing is held from
+ * the renew deadline on; this is checked at each call and needs no timer. Nothing keeps running after {@link stop}.
  */
 export class ShardMember implements Shards {
   readonly #options: ShardMemberOptions;
@@ -66,19 +65,19 @@ export class ShardMember implements Shards {
   readonly #participants = new Set<ShardParticipant>();
   readonly #stopping = new AbortController();
   #held = SlotSet.none;
-  /** What is to be published as soon as nothing outside of its share is under way. */
+  /** What to publish as soon as nothing outside of its share is under way. */
   #wanted: Publication | undefined;
-  /** The highest generation that was ever to be published. */
+  /** The highest generation that this replica ever intended to publish. */
   #generation = 0;
   #dropping: readonly Dropping[] = [];
   #failing = false;
   #standsBy = false;
-  /** When this replica took the seat that it has, or had last. */
+  /** When this replica took the present or last seat. */
   #seatedAt = 0;
   #done: Promise<unknown> | undefined;
   #stopped: Promise<void> | undefined;
 
-  /** @throws RangeError when the durations do not fit each other. */
+  /** Creates a member. @throws RangeError when the durations conflict. */
   constructor(options: ShardMemberOptions) {
     checkDurations(options);
     const { clock, wall = Date, leases, random = Math.random, observer } = options;
@@ -128,19 +127,20 @@ export class ShardMember implements Shards {
     return this.#seat.isHeld ? this.#held : SlotSet.none;
   }
 
-  /** The seat that this replica sits in; `undefined` for none. */
+  /** The seat of this replica; `undefined` when it has none. */
   get seat(): number | undefined {
     return this.#seat.isHeld ? this.#seat.member?.seat : undefined;
   }
 
-  /** The replicas in their seats, as this one sees them. */
+  /** The replicas and their seats, as this one sees them. */
   get members(): readonly Member[] {
     return this.#view.members;
   }
 
   /**
-   * It is known whether this replica has a share. One that has sat for two lease durations without a share counts as settled:
-   * replicas that were told of fewer seats do not see it, and a rolling update ends them only when it is ready.
+   * Whether it is known if this replica has a share. A replica without a share counts as settled after two lease
+   * durations in its seat: replicas that were started with fewer seats do not see it, and a rolling update ends them
+   * only when it is ready.
    */
   get isSettled(): boolean {
     if (this.#standsBy || this.held.size > 0) return true;
@@ -148,12 +148,12 @@ export class ShardMember implements Shards {
     return this.#seat.isHeld && clock.now() - this.#seatedAt >= 2 * leaseDuration;
   }
 
-  /** The seat that this replica has or had last; compares no clocks. */
+  /** The present or last seat of this replica; compares no clocks. */
   get lastSeat(): number | undefined {
     return this.#seat.member?.seat;
   }
 
-  /** Milliseconds for which the seat's Lease has been expired without this replica noticing; 0 otherwise. */
+  /** For how many milliseconds the seat's Lease has been expired without this replica noticing; 0 otherwise. */
   get overdue(): number {
     return this.#seat.overdue;
   }
@@ -177,7 +177,7 @@ export class ShardMember implements Shards {
     this.#done ??= Promise.all([this.#watch.run(), this.#seat.run()]);
   }
 
-  /** Gives up all that is held, and the seat. Resolves when nothing is left running; never throws. */
+  /** Gives up the seat and everything that is held. Resolves when nothing is running any more; never throws. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop());
   }
@@ -189,7 +189,7 @@ export class ShardMember implements Shards {
     if (this.#options.release !== false) await this.#seat.release();
   }
 
-  /** Does all that follows from what was seen, published and dropped. */
+  /** Acts on what was seen, published and dropped. */
   #evaluate(): void {
     if (this.#stopping.signal.aborted) return;
     this.#divide();
@@ -199,7 +199,7 @@ export class ShardMember implements Shards {
   #divide(): void {
     const { member, isHeld } = this.#seat;
     if (!isHeld || member === undefined) return;
-    // Until the own seat is shown, others may have come before it whom nobody here has seen.
+    // Until the own seat is visible, others may have taken seats before it that nobody here has seen.
     const shown = this.#view.member(member.seat);
     if (shown === undefined || !sameMember(shown, member)) return;
     const { members } = this.#view;
@@ -233,11 +233,11 @@ export class ShardMember implements Shards {
     this.#held = share;
     this.#options.observer?.divided?.(division);
     for (const participant of this.#participants) participant.gained?.(gained);
-    // After a membership that was lost, less may be held than before.
+    // After a lost membership, less may be held than before.
     if (this.#dropping.length === 0) this.#tellDropped();
   }
 
-  /** Nothing outside the share is begun any more; what is under way ends, and only then the division is published. */
+  /** Begins nothing outside of the share any more; when what is under way there has ended, the division is published. */
   #shrinkTo(share: SlotSet): void {
     const slots = this.#held.without(share);
     if (slots.size === 0) return;
@@ -252,7 +252,7 @@ export class ShardMember implements Shards {
     });
   }
 
-  /** What the next renewal carries: the new division, unless something outside of its share is still under way. */
+  /** What the next renewal publishes: the new division, unless something outside of its share is still under way. */
   get #toPublish(): Publication | undefined {
     const wanted = this.#wanted;
     if (wanted === undefined || this.#dropping.length === 0) return wanted;

@@ -33,7 +33,7 @@ test("nextPublication adopts the highest division of the members that another on
 });
 
 test("nextPublication gives members that come back a new generation: what they published before does not count again", () => {
-  // The first two were alone, a third came and went: somebody may still work by the division with all three.
+  // The first two were alone, and a third came and left: somebody may still work by the division with all three.
   const published = [division(1, a, b)];
   const next = nextPublication({ members: [a, b], published, own: division(2, a, b, c), generation: 2 });
   expect(next).toEqual(division(3, a, b));

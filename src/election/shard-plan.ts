@@ -1,8 +1,8 @@
-/** Which division of the keys a member is to publish next. A pure step: what it sees decides. */
+/** Decides which division a member publishes next. It is a pure function of what the member sees. */
 import { type Member, type Publication, sameMembers } from "./shard-publication.ts";
 
 export interface Seen {
-  /** Who holds a seat now, this member included; sorted by seat. */
+  /** The present holders of seats, including this member, sorted by seat. */
   readonly members: readonly Member[];
   /** What the other members have published. */
   readonly published: readonly Publication[];
@@ -13,10 +13,11 @@ export interface Seen {
 }
 
 /**
- * The division among those who are there: one that another member has published and this one may adopt, or a new one.
+ * Returns the division among the present members: one that another member has published and this one may adopt, or a
+ * new one.
  *
- * **Guarantee.** A member never publishes two divisions with one generation, nor a lower generation after a higher one.
- * All who see the same members, and what they have published, come to the same division.
+ * **Guarantee.** A member never publishes two divisions with one generation, nor a lower generation after a higher
+ * one. All who see the same members and publications arrive at the same division.
  */
 export function nextPublication({ members, published, own, generation }: Seen): Publication {
   const isCurrent = own !== undefined && sameMembers(own.members, members);

@@ -1,22 +1,22 @@
-/** What a member of a shard group says in its Lease: the members among whom it takes the keys to be divided. */
+/** The publication in the Lease of a member: among whom it considers the keys to be divided. */
 import { holderOf, type Lease } from "./lease.ts";
 
-/** On a Lease: the group that it belongs to. */
+/** The label of a Lease with its group. */
 export const GROUP_LABEL = "binnacle.dev/shards";
-/** On a Lease: what its holder publishes. */
+/** The annotation of a Lease with its holder's publication. */
 const PUBLICATION_ANNOTATION = "binnacle.dev/division";
-/** On a Lease: for how many milliseconds after the beginning of a renewal its holder works. */
+/** The annotation of a Lease with the milliseconds for which its holder works after the beginning of a renewal. */
 const DEADLINE_ANNOTATION = "binnacle.dev/renew-deadline";
 
-/** A division of the keys, which counts once every member has published it. */
+/** A division of the keys, which takes effect once every member has published it. */
 export interface Publication {
-  /** Rises with each publication of a member, and says nothing about another member's. */
+  /** Increases with each publication of a member, independently of other members. */
   readonly generation: number;
-  /** Sorted by seat. */
+  /** The members, sorted by seat. */
   readonly members: readonly Member[];
 }
 
-/** One replica in one seat, from when it took the seat until it loses it: nobody is ever the same member again. */
+/** A replica in a seat, from the moment it takes the seat until it loses it; it never becomes the same member again. */
 export interface Member {
   readonly seat: number;
   /** How often the seat was taken. */
@@ -37,13 +37,13 @@ export function samePublication(one: Publication | undefined, other: Publication
   return one.generation === other.generation && sameMembers(one.members, other.members);
 }
 
-/** Who holds a seat; `undefined` when nobody does. */
+/** Returns the member in a seat; `undefined` when nobody holds it. */
 export function memberOf(seat: number, lease: Lease | undefined): Member | undefined {
   const identity = holderOf(lease);
   return identity === "" ? undefined : { seat, transitions: lease?.spec?.leaseTransitions ?? 0, identity };
 }
 
-/** What the holder of a Lease has published; `undefined` for nothing, and for what cannot be read. */
+/** Returns what the holder of a Lease has published; `undefined` when there is nothing readable. */
 export function publicationOf(lease: Lease | undefined): Publication | undefined {
   const text = lease?.metadata.annotations?.[PUBLICATION_ANNOTATION];
   if (text === undefined) return undefined;
@@ -56,7 +56,7 @@ export function publicationOf(lease: Lease | undefined): Publication | undefined
   }
 }
 
-/** The holder's renew deadline in milliseconds; `undefined` when the Lease does not say. */
+/** Returns the holder's renew deadline in milliseconds; `undefined` when the Lease does not contain one. */
 export function deadlineOf(lease: Lease): number | undefined {
   const milliseconds = Number(lease.metadata.annotations?.[DEADLINE_ANNOTATION]);
   return milliseconds > 0 ? milliseconds : undefined;
@@ -64,11 +64,11 @@ export function deadlineOf(lease: Lease): number | undefined {
 
 export interface Holder {
   readonly group: string;
-  /** Milliseconds. */
+  /** The renew deadline in milliseconds. */
   readonly renewDeadline: number;
 }
 
-/** A Lease that carries a publication, or none, and what others have to know of its holder. */
+/** Returns a Lease with a publication, or without one, and with what others must know of its holder. */
 export function publishing(
   lease: Lease,
   publication: Publication | undefined,

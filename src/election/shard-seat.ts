@@ -1,4 +1,4 @@
-/** One seat of a group, from when it is sought until it is let go: the Lease that is taken, renewed and published with. */
+/** One seat of a group, from the search for it until its release: takes, renews and publishes with its Lease. */
 import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-error.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { Alarm } from "./alarm.ts";
@@ -29,25 +29,25 @@ export interface ShardSeatOptions {
   readonly clocks: TermClocks;
   readonly random: () => number;
   readonly signal: AbortSignal;
-  /** What the next renewal is to carry. */
+  /** Returns what the next renewal publishes. */
   readonly toPublish: () => Publication | undefined;
-  /** A seat is taken, and its Lease says what this replica has published before. */
+  /** Called when a seat is taken, with what this replica has published in its Lease before. */
   readonly onTaken: (published: Publication | undefined) => void;
-  /** Called once for each seat, synchronously, before whoever found it lost goes on. */
+  /** Called once for each seat, synchronously, before the caller that found it lost continues. */
   readonly onLost: (reason: string) => void;
-  /** The Lease was renewed. */
+  /** Called when the Lease was renewed. */
   readonly onRenewed: () => void;
-  /** All seats are taken by others. */
+  /** Called when others have taken all seats. */
   readonly onNoneFree: () => void;
-  /** The Lease had changed under this replica. */
+  /** Called when the Lease had changed under this replica. */
   readonly onSlowPath: () => void;
   readonly onFailure: (error: unknown) => void;
   readonly onSuccess: () => void;
 }
 
-/** Milliseconds that the release of the Lease may take at the end. */
+/** How many milliseconds the release of the Lease may take at the end. */
 const RELEASE_WITHIN = 5_000;
-/** Milliseconds between two attempts of it. */
+/** Milliseconds between two attempts to release it. */
 const RELEASE_PAUSE = 100;
 
 export class ShardSeat {
@@ -56,12 +56,15 @@ export class ShardSeat {
   #term: Term | undefined;
   #termEnded = new AbortController();
   #member: Member | undefined;
-  /** As this replica wrote it last. */
+  /** The Lease as this replica last wrote it. */
   #lease: Lease | undefined;
-  /** The name of the Lease that was asked for last: a write that nobody waited for may have made it this replica's. */
+  /**
+   * The name of the Lease that was requested last, because a write whose response did not arrive may have made it
+   * this replica's.
+   */
   #asked: string | undefined;
   #published: Publication | undefined;
-  /** Counts what was seen, so that nobody waits for what has come already. */
+  /** Counts changes of the view, so that nobody waits for one that has already happened. */
   #looks = 0;
 
   constructor(options: ShardSeatOptions) {
@@ -69,36 +72,39 @@ export class ShardSeat {
     this.#alarm = new Alarm(options.clock);
   }
 
-  /** Compares the clocks each time, and waits for no timer. */
+  /** Whether the seat is held. It compares the clocks each time and waits for no timer. */
   get isHeld(): boolean {
     return this.#term !== undefined && this.#term.ended === undefined;
   }
 
-  /** Why nothing may be worked; `undefined` while the seat is held. */
+  /** Why nothing may be worked on; `undefined` while the seat is held. */
   get refused(): string | undefined {
     if (this.#term === undefined) return "this process has no share of the keys";
     const { ended } = this.#term;
     return ended === undefined ? undefined : `the share of the keys was lost: ${ended}`;
   }
 
-  /** As whom this replica sits, or sat last. */
+  /** The member that this replica is, or was last. */
   get member(): Member | undefined {
     return this.#member;
   }
 
-  /** What the server has confirmed. */
+  /** The publication that the server has confirmed. */
   get published(): Publication | undefined {
     return this.#published;
   }
 
-  /** Milliseconds since the last renewal beyond the lease duration while the seat is believed to be held; 0 otherwise. */
+  /**
+   * By how many milliseconds the last renewal is older than the lease duration while the seat is believed to be held;
+   * 0 otherwise.
+   */
   get overdue(): number {
     if (this.#term === undefined || this.#term.hasEnded) return 0;
     const { leaseDuration, renewDeadline } = this.#options.durations;
     return Math.max(0, renewDeadline - this.#term.remaining - leaseDuration);
   }
 
-  /** The view has changed, or something else is to be published. */
+  /** Called when the view has changed, or when there is something else to publish. */
   look(): void {
     this.#looks++;
     this.#alarm.ring();
@@ -118,7 +124,7 @@ export class ShardSeat {
     this.#term?.end("the process gave it up");
   }
 
-  /** Nothing is held from now on. */
+  /** Ends the membership: from now on nothing is held. */
   end(): void {
     this.#term?.end("the process gave it up");
   }
@@ -149,7 +155,7 @@ export class ShardSeat {
     }
   }
 
-  /** @returns the Lease when the seat is ours; `undefined` when somebody else was faster. */
+  /** Writes the Lease. @returns it when the seat is ours; `undefined` when somebody else was faster. */
   #write(
     { seat, lease }: { readonly seat: number; readonly lease: Lease | undefined },
     call: LockCall,
@@ -166,7 +172,7 @@ export class ShardSeat {
     return written(leases.update(publishing(takenLease(lease, this.#claim()), publication, this.#holder), call));
   }
 
-  /** @returns false when the answer came so late that the term would be over already. */
+  /** Begins a term in the seat. @returns false when the response arrived so late that the term would be over already. */
   #begin(seat: number, lease: Lease, since: Moment): boolean {
     const { clocks, durations, onTaken, onLost } = this.#options;
     const ended = new AbortController();
@@ -182,7 +188,7 @@ export class ShardSeat {
     if (term.remaining <= 0) return false;
     this.#lease = lease;
     this.#member = memberOf(seat, lease)!;
-    // Whoever comes back before anybody has vacated the seat goes on with what the Lease says.
+    // A replica that returns before anybody has vacated its seat continues with what the Lease says.
     this.#published = publicationOf(lease);
     this.#termEnded = ended;
     this.#term = term;
@@ -206,7 +212,7 @@ export class ShardSeat {
           continue;
         }
         const since = momentOf(clocks);
-        // Leaves time for a second attempt, on another connection.
+        // This leaves time for a second attempt on another connection.
         const timeout = Math.max(1, Math.min(term.remaining, Math.max(retryPeriod, term.remaining / 2)));
         if (!(await this.#renew({ signal, timeout }))) return term.end("the seat is not this replica's any more");
         onSuccess();
@@ -225,7 +231,7 @@ export class ShardSeat {
     }
   }
 
-  /** @returns false when the seat is not ours any more. */
+  /** Renews the Lease. @returns false when the seat is not ours any more. */
   async #renew(call: LockCall): Promise<boolean> {
     const { leases, onSlowPath, toPublish } = this.#options;
     const publication = toPublish();
@@ -279,7 +285,10 @@ export class ShardSeat {
     return { identity, leaseDuration: durations.leaseDuration, now: clocks.wall.now() };
   }
 
-  /** As an elector's: prompt answers leave time for more attempts, and a server that is slow is asked earlier. */
+  /**
+   * Returns the pause like an elector: prompt responses leave time for more attempts, and a slow server gets the next
+   * renewal earlier.
+   */
   #renewalPause(took: number): number {
     const { renewDeadline, retryPeriod } = this.#options.durations;
     return took > retryPeriod / 2 ? Math.max(0, retryPeriod - took) : Math.max(retryPeriod, renewDeadline * 0.55);
@@ -290,7 +299,7 @@ export class ShardSeat {
   }
 }
 
-/** @returns the Lease as it was written; `undefined` when it is not the one that was read. */
+/** Awaits a write. @returns the written Lease; `undefined` when it had changed since it was read. */
 async function written(writing: Promise<Lease>): Promise<Lease | undefined> {
   try {
     return await writing;

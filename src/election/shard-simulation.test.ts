@@ -8,12 +8,12 @@ import { ShardMember } from "./shard-member.ts";
 const REPLICAS = 4;
 const SCHEDULES = Number(process.env.SHARD_SCHEDULES ?? 100);
 
-/** Moments of true time, of which many are close to each other: what befalls replicas one by one is the lesser trouble. */
+/** Moments of true time, many of which are close together, because events that hit replicas one by one are the lesser trouble. */
 const moment = record({ cluster: integer({ min: 0, max: 5 }), offset: integer({ min: 0, max: 4_000 }) }).map(
   ({ cluster, offset }) => cluster * 24_000 + offset,
 );
 
-/** Something that befalls one replica. */
+/** A fault of one replica. */
 const mishap = record({
   at: moment,
   whom: integer({ min: 0, max: REPLICAS - 1 }),
@@ -24,7 +24,7 @@ const mishap = record({
 const schedule = record({
   rates: array(double({ min: 0.9, max: 1.1, noNaN: true }), { minLength: REPLICAS, maxLength: REPLICAS }),
   starts: array(moment, { minLength: REPLICAS, maxLength: REPLICAS }),
-  /** Fewer than replicas: the others stand by. */
+  /** There are fewer seats than replicas, so the others stand by. */
   seats: integer({ min: 2, max: 6 }),
   mishaps: array(mishap, { maxLength: 16 }),
   seed: integer(),
@@ -32,7 +32,7 @@ const schedule = record({
 
 type Schedule = typeof schedule extends Arbitrary<infer T> ? T : never;
 
-/** Neighbours in a share behave alike, so that some slots stand for all. */
+/** Neighbours in a share behave alike, so a few slots represent all of them. */
 const LOOKED_AT = Array.from({ length: 28 }, (_, index) => Math.floor((index * SLOTS) / 28));
 
 interface Process {
@@ -47,7 +47,7 @@ interface Replica {
 }
 
 interface Outcome {
-  /** For how long a slot that was looked at was worked by nobody, at most. */
+  /** The longest time for which nobody worked on an observed slot. */
   readonly longestGap: number;
   readonly requests: number;
 }
@@ -95,7 +95,7 @@ async function play({ rates, starts, seats, mishaps, seed }: Schedule): Promise<
       }
     });
   }
-  // Runs begin, and somebody looks, at moments that have nothing to do with what the members do.
+  // Runs begin, and observations happen, at moments that are independent of what the members do.
   for (let at = 0; at < 220_000; at += 50 + random() * 600) {
     const slot = LOOKED_AT[Math.floor(random() * LOOKED_AT.length)]!;
     const ms = random() < 0.1 ? 12_000 : random() * 2_000;
@@ -119,7 +119,7 @@ async function play({ rates, starts, seats, mishaps, seed }: Schedule): Promise<
     });
   };
   await world.run(220_000, check);
-  // All has been well for a while: every slot is worked, and by one.
+  // There were no faults for a while: exactly one replica works on every slot.
   const members = replicas.map(({ now }) => now!.member);
   for (let slot = 0; slot < SLOTS; slot++) expect(members.filter(({ held }) => held.has(slot))).toHaveLength(1);
   expect(members.filter(({ held }) => held.size > 0)).toHaveLength(Math.min(seats, REPLICAS));
@@ -160,13 +160,14 @@ test("ShardMember hands slots over within moments when a replica comes or stops"
     starts: [0, 20_000, 40_000, 60_000],
     mishaps: [{ at: 90_000, whom: 1, what: "restart", ms: 1 }],
   });
-  // A run of twelve seconds delays the hand-over of its slot, and of what goes with it, by the grace period.
+  // A run of twelve seconds delays the hand-over of its slot, and of the slots handed over with it, by the grace
+  // period.
   expect(longestGap).toBeLessThan(9_000);
 }, 60_000);
 
 test("ShardMember writes its Lease at most once in five seconds while nothing changes", async () => {
   const { requests } = await play(calm);
-  // Four replicas for 220 s; some more divide the keys at the beginning.
+  // Four replicas run for 220 s; a few more divide the keys at the beginning.
   expect(requests).toBeLessThan((4 * 220) / 5);
 }, 60_000);
 

@@ -1,4 +1,4 @@
-/** What a replica has seen of the seats of its group, and since when by its own clock. */
+/** What a replica has seen of the seats of its group, with times of its own clock. */
 import type { Clock } from "../platform/clock.ts";
 import { compareVersions } from "../resource/meta.ts";
 import { expiryOf } from "./durations.ts";
@@ -7,29 +7,29 @@ import { deadlineOf, type Member, memberOf, type Publication, publicationOf } fr
 
 interface Seat {
   lease: Lease;
-  /** When the Lease was first seen as it is. */
+  /** When the Lease was first seen in its present state. */
   since: number;
-  /** Somebody deleted the Lease: its holder may work until it has expired. */
+  /** Whether the Lease was deleted; its holder may work until it would have expired. */
   isDeleted: boolean;
 }
 
 export interface ShardViewOptions {
   readonly clock: Clock;
-  /** Milliseconds, at least, after which a Lease that did not change is taken from its holder. */
+  /** The minimum number of milliseconds after which a Lease that did not change is taken from its holder. */
   readonly expiresAfter: number;
   readonly nameOf: (seat: number) => string;
   readonly seats: number;
 }
 
 /**
- * The Leases of a group as lists and watches have shown them, never as anything else: so whoever sees its own Lease here
- * also sees all that was written before it.
+ * The Leases of a group exactly as lists and watches have shown them; so a replica that sees its own Lease here also
+ * sees everything that was written before it.
  */
 export class ShardView {
   readonly #options: ShardViewOptions;
   readonly #seats = new Map<number, Seat>();
   readonly #numbers: ReadonlyMap<string, number>;
-  /** A list has been taken in. */
+  /** Whether a list has been received. */
   listed = false;
 
   constructor(options: ShardViewOptions) {
@@ -37,7 +37,10 @@ export class ShardView {
     this.#numbers = new Map(Array.from({ length: options.seats }, (_, seat) => [options.nameOf(seat), seat]));
   }
 
-  /** A list, and whether others had time to renew their Leases while this replica saw nothing: they get it again. */
+  /**
+   * Takes a list. @param wasBlind whether others may have renewed their Leases while this replica saw nothing; then
+   * they get their time again.
+   */
   list(leases: readonly Lease[], wasBlind: boolean): void {
     const now = this.#options.clock.now();
     const shown = new Set<number>();
@@ -77,7 +80,7 @@ export class ShardView {
     return this.#seats.get(seat)?.lease;
   }
 
-  /** Who sits where, sorted by seat: also those whose Leases have expired, until somebody has taken them away. */
+  /** The members sorted by seat, including those whose Leases have expired, until somebody vacates their seats. */
   get members(): readonly Member[] {
     const members: Member[] = [];
     for (const [seat, { lease, isDeleted }] of this.#seats) {
@@ -96,7 +99,7 @@ export class ShardView {
     return publicationOf(this.#seats.get(seat)?.lease);
   }
 
-  /** Seats whose holders have not renewed their Leases in time, to be vacated: those of `identity` never count. */
+  /** The seats to vacate, whose holders have not renewed their Leases in time; those of `identity` never count. */
   expired(identity: string): readonly number[] {
     const expired: number[] = [];
     for (const [seat, { lease, isDeleted }] of this.#seats) {
@@ -106,7 +109,7 @@ export class ShardView {
     return expired;
   }
 
-  /** Milliseconds until the next Lease of somebody else expires; `undefined` when nobody else holds one. */
+  /** Milliseconds until the next Lease of another replica expires; `undefined` when no other replica holds one. */
   nextExpiry(identity: string): number | undefined {
     let next: number | undefined;
     for (const [seat, { lease }] of this.#seats) {
@@ -118,7 +121,7 @@ export class ShardView {
     return next;
   }
 
-  /** The seat to take, and its Lease if there is one: our own first, then the lowest that nobody holds. */
+  /** The seat to take, and its Lease if there is one: the own seat first, then the lowest vacant one. */
   free(identity: string): { readonly seat: number; readonly lease: Lease | undefined } | undefined {
     let lowest: { readonly seat: number; readonly lease: Lease | undefined } | undefined;
     for (let seat = 0; seat < this.#options.seats; seat++) {
@@ -141,7 +144,7 @@ export class ShardView {
   }
 }
 
-/** Its holder may work for longer than this replica would: replicas are restarted with other durations one by one. */
+/** Its holder may work for longer than this replica would, because replicas get new durations one by one. */
 function expiryOfHolder(lease: Lease): number {
   const renewDeadline = deadlineOf(lease);
   return renewDeadline === undefined ? 0 : expiryOf({ leaseDuration: durationOf(lease, Infinity), renewDeadline });

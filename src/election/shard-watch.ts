@@ -1,4 +1,4 @@
-/** Keeps the view of a group's seats current, and vacates those whose holders have not renewed their Leases. */
+/** Keeps the view of a group's seats current, and vacates seats whose holders have not renewed their Leases. */
 import { type Clock, sleep } from "../platform/clock.ts";
 import { isConflict, isNotFound } from "../kube/errors/api-error.ts";
 import type { ElectionDurations } from "./durations.ts";
@@ -16,7 +16,7 @@ export interface ShardWatchOptions extends Pick<ElectionDurations, "renewDeadlin
   readonly wall: Pick<Clock, "now">;
   readonly random: () => number;
   readonly signal: AbortSignal;
-  /** The view has changed, or a Lease has expired. */
+  /** Called when the view has changed, or a Lease has expired. */
   readonly onChange: () => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -64,15 +64,15 @@ export class ShardWatch {
     for (const seat of this.view.expired(identity)) void this.#vacate(seat);
     onChange();
     const next = this.view.nextExpiry(identity);
-    // What has expired already is tried again.
+    // Seats that have expired already are tried again.
     if (next !== undefined) {
       this.#expiry = clock.setTimeout(() => this.#changed(), next <= 0 ? retryPeriod : next);
     }
   }
 
   /**
-   * Takes the seat from a holder whose Lease has expired. The write counts only if the Lease is still as it was seen, so
-   * a holder who has renewed it meanwhile keeps it.
+   * Takes the seat from a holder whose Lease has expired. The write succeeds only if the Lease has not changed since
+   * it was seen, so a holder that has renewed it meanwhile keeps it.
    */
   async #vacate(seat: number): Promise<void> {
     const { leases, wall, renewDeadline, signal, onFailure } = this.#options;
@@ -82,7 +82,7 @@ export class ShardWatch {
     try {
       await leases.update(releasedLease(lease, wall.now()), { signal, timeout: Math.max(1_000, renewDeadline / 2) });
     } catch (error) {
-      // Somebody was faster: the watch will show it.
+      // Somebody was faster, and the watch will show it.
       if (!signal.aborted && !isConflict(error) && !isNotFound(error)) onFailure(error);
     } finally {
       this.#vacating.delete(seat);

@@ -3,7 +3,7 @@ import { type Arbitrary, array, assert, asyncProperty, constantFrom, double, int
 import { Elector } from "./elector.ts";
 import { defaultDurations, Machine, SimulatedLock, World } from "../../tests/support/integration/election-world.ts";
 
-/** Something that befalls one candidate at a moment of true time. */
+/** A fault of one candidate at a moment of true time. */
 const mishap = record({
   at: integer({ min: 0, max: 120_000 }),
   whom: integer({ min: 0, max: 2 }),
@@ -24,7 +24,7 @@ interface Candidate {
   elector: Elector;
 }
 
-/** @returns how long nobody led, in milliseconds of true time. */
+/** Plays a schedule. @returns for how long nobody led, in milliseconds of true time. */
 async function play({ rates, mishaps, seed }: Schedule): Promise<number> {
   const world = new World();
   const random = generator(seed);
@@ -61,7 +61,7 @@ async function play({ rates, mishaps, seed }: Schedule): Promise<number> {
       }
     });
   }
-  // Somebody looks at the gates at moments that have nothing to do with what the electors do.
+  // The gates are observed at moments that are independent of what the electors do.
   for (let at = 0; at < 200_000; at += 50 + random() * 400) world.at(at, () => {});
 
   let leaderless = 0;
@@ -69,13 +69,13 @@ async function play({ rates, mishaps, seed }: Schedule): Promise<number> {
   const check = (): void => {
     const writers = candidates.filter(({ elector }) => elector.refused === undefined);
     expect(writers.length).toBeLessThanOrEqual(1);
-    // By the server's own history, who writes now is who holds the Lease now.
+    // By the server's own history, the writer of this moment is the holder of the Lease.
     for (const { elector } of writers) expect(world.server.holder).toBe(elector.identity);
     if (writers.length === 0) leaderless += world.now - last;
     last = world.now;
   };
   await world.run(200_000, check);
-  // All has been well for more than a lease duration.
+  // There were no faults for more than a lease duration.
   expect(candidates.filter(({ elector }) => elector.isLeader)).toHaveLength(1);
   const stops = candidates.map(({ elector }) => elector.stop());
   await world.run(260_000, () => {});
@@ -133,7 +133,7 @@ test.each([1_000, 2_800, 4_000])(
       if (electors.every(({ refused }) => refused !== undefined)) leaderless += world.now - last;
       last = world.now;
     });
-    // Slow answers up to 3 s cost nothing; slower ones the change to renewing earlier.
+    // Responses that are up to 3 s late cost nothing; later ones cost the change to earlier renewals.
     expect(leaderless).toBeLessThan(late < 3_000 ? 100 : 30_000);
     const stops = electors.map((elector) => elector.stop());
     await world.run(360_000, () => {});

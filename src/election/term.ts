@@ -1,11 +1,11 @@
-/** One term of leadership, and how long it lasts by clocks that nobody can set back. */
+/** One term of leadership, measured by clocks that nobody can set back. */
 import type { Clock } from "../platform/clock.ts";
 
 /** The two clocks that a term is measured by. */
 export interface TermClocks {
-  /** Goes on evenly and is never set; it may stand still while the machine sleeps. */
+  /** A clock that runs evenly and is never set; it may stop while the machine sleeps. */
   readonly steady: Pick<Clock, "now">;
-  /** Follows the time of day, so it also counts the time that the machine slept. */
+  /** The time of day, which also counts the time that the machine slept. */
   readonly wall: Pick<Clock, "now">;
 }
 
@@ -22,9 +22,9 @@ export function momentOf({ steady, wall }: TermClocks): Moment {
 /**
  * Leadership from one acquisition to its end; a term that has ended never begins again.
  *
- * A term lasts for `duration` after the beginning of the last renewal that succeeded. The beginning counts, because the
- * server may have written the renewal at any moment after it. Whichever clock says that more time has passed is
- * believed: a suspended machine stops the steady clock, and setting the time of day back stops the other.
+ * A term lasts for `duration` after the beginning of the last successful renewal. The beginning counts, because the
+ * server may have written the renewal at any moment after it. The clock on which more time has passed decides: a
+ * suspended machine stops the steady clock, and setting the time of day back stops the other one.
  */
 export class Term {
   readonly #clocks: TermClocks;
@@ -35,11 +35,11 @@ export class Term {
 
   constructor(options: {
     readonly clocks: TermClocks;
-    /** Milliseconds. */
+    /** The duration in milliseconds. */
     readonly duration: number;
-    /** When the request that acquired the Lease was begun. */
+    /** When the request that acquired the Lease began. */
     readonly since: Moment;
-    /** Called once, synchronously, before the caller that found the term over goes on. */
+    /** Called once, synchronously, before the caller that found the term over continues. */
     readonly onEnd: (reason: string) => void;
   }) {
     this.#clocks = options.clocks;
@@ -48,7 +48,7 @@ export class Term {
     this.#onEnd = options.onEnd;
   }
 
-  /** Why the term is over; `undefined` while it lasts. Compares the clocks each time and waits for no timer. */
+  /** Why the term is over; `undefined` while it lasts. It compares the clocks each time and waits for no timer. */
   get ended(): string | undefined {
     if (this.#ended === undefined && this.remaining <= 0) {
       this.end(`the Lease was not renewed within ${this.#duration / 1_000}s`);
@@ -61,7 +61,7 @@ export class Term {
     return this.#ended !== undefined;
   }
 
-  /** Milliseconds for which the term lasts unless it is renewed; 0 or less when it is over. */
+  /** Milliseconds until the term ends without a renewal; 0 or less when it is over. */
   get remaining(): number {
     const { steady, wall } = this.#clocks;
     const passed = Math.max(steady.now() - this.#renewed.steady, wall.now() - this.#renewed.wall);
@@ -69,7 +69,7 @@ export class Term {
   }
 
   /**
-   * A renewal that was begun at `since` has succeeded.
+   * Records a successful renewal that began at `since`.
    *
    * @returns false when the term was over already; then it stays over.
    */

@@ -1,4 +1,4 @@
-/** The Lease has a connection to itself: no other request keeps it from being renewed. */
+/** Tests that the Lease has a connection of its own, so that no other request delays its renewal. */
 import { expect, test } from "bun:test";
 import { defaultDurations } from "../../tests/support/integration/election-world.ts";
 import { LeaseServer } from "../../tests/support/integration/lease-server.ts";
@@ -10,7 +10,7 @@ import { Elector } from "./elector.ts";
 import { KubeLeaseLock } from "./lease-lock.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
-/** A fifth of the usual ones, so that a few seconds see several renewals. */
+/** A fifth of the usual durations, so that a few seconds have several renewals. */
 const { leaseDuration, renewDeadline, retryPeriod } = defaultDurations;
 const durations = {
   leaseDuration: leaseDuration / 5,
@@ -18,7 +18,7 @@ const durations = {
   retryPeriod: retryPeriod / 5,
 };
 
-/** A leader with 300 open watches, on a server that answers writes as it is told. */
+/** Makes a leader with 300 open watches, on a server whose responses to writes the test controls. */
 async function leader(write: Handler) {
   const cleanup = new AsyncDisposableStack();
   const watched = new Set<unknown>();
@@ -76,7 +76,7 @@ async function leader(write: Handler) {
   return { transport, elector, renewals, lost, [Symbol.asyncDispose]: () => cleanup.disposeAsync() };
 }
 
-/** Sends so many writes a second, answered or not, for so long. */
+/** Sends so many writes per second for so long, whether or not responses arrive. */
 async function writeFor(ms: number, perSecond: number, write: (index: number) => Promise<unknown>) {
   const began = performance.now();
   const under: Promise<unknown>[] = [];

@@ -11,25 +11,25 @@ export interface EventSenderOptions {
   readonly transport: Pick<Transport, "request">;
   readonly clock: Clock;
   readonly log: Log;
-  /** What happened was not told; a series goes on all the same. */
+  /** Called when an occurrence was not sent; its series continues anyway. */
   readonly onDrop: (series: EventSeries, reason: EventDropReason) => void;
 }
 
 const MAX_WAITING = 1000;
 const MAX_TRIES = 12;
-/** Milliseconds between tries, at most; at least half of it. */
+/** The maximum pause between attempts in milliseconds; the minimum is half of it. */
 const RETRY_AFTER = 10_000;
-/** Milliseconds that sending may still take once it is closed. */
+/** How many milliseconds sending may still take after `close`. */
 const CLOSE_WITHIN = 5000;
 
 export class EventSender {
   readonly #options: EventSenderOptions;
   readonly #waiting = new Set<EventSeries>();
-  /** Ends the waiting between tries. */
+  /** Ends the pauses between attempts. */
   readonly #closing = new AbortController();
   /** Ends the request in flight. */
   readonly #closed = new AbortController();
-  /** Rejections are told once each, not once for each Event. */
+  /** Rejections are logged once each, not once for each Event. */
   readonly #warned = new Set<string>();
   #running: Promise<void> | undefined;
 
@@ -54,7 +54,7 @@ export class EventSender {
     await this.#running;
   }
 
-  /** Gives each waiting Event one try; drops the rest when the server does not answer, or after 5 s. */
+  /** Tries each waiting Event once; drops the rest when the server does not respond, or after 5 s. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("The event recorder is closing"));
     using _timer = this.#options.clock.setTimeout(() => this.#closed.abort(this.#closing.signal.reason), CLOSE_WITHIN);
@@ -62,7 +62,7 @@ export class EventSender {
   }
 
   async #run(): Promise<void> {
-    // A burst that is recorded in one go is complete before the first of it is sent.
+    // A burst that is recorded at once is complete before its first Event is sent.
     await Promise.resolve();
     for (const series of this.#waiting) {
       this.#waiting.delete(series);
@@ -76,7 +76,7 @@ export class EventSender {
     this.#running = undefined;
   }
 
-  /** Never throws. @returns why it was given up, if it was. */
+  /** Sends an Event; never throws. @returns why it was given up, if it was. */
   async #deliver(series: EventSeries): Promise<EventDropReason | undefined> {
     for (let attempt = 1; ; attempt++) {
       if (this.#closed.signal.aborted) return "closed";
@@ -110,7 +110,7 @@ export class EventSender {
         this.#took(series, count);
         return;
       } catch (error) {
-        // Events expire on the server: the series goes on as a new one.
+        // The Event has expired on the server, so the series continues as a new one.
         if (!isNotFound(error)) throw error;
       }
     }
@@ -119,7 +119,7 @@ export class EventSender {
       const body = eventBody(identity, { first, last, count: occurrences });
       await transport.request({ method: "POST", path, body, gate, signal });
     } catch (error) {
-      // The name is random: the one that exists is ours, from a try whose answer was lost.
+      // The name is random, so the existing Event is ours, from an attempt whose response was lost.
       if (!isAlreadyExists(error)) throw error;
     }
     this.#took(series, occurrences);
@@ -141,7 +141,7 @@ export class EventSender {
     try {
       await sleep(wait, { clock: this.#options.clock, signal: this.#closing.signal });
     } catch {
-      // Closing: the next try is the last.
+      // The recorder is closing, so the next attempt is the last one.
     }
   }
 
@@ -152,12 +152,12 @@ export class EventSender {
   }
 }
 
-/** May be well the next time. */
+/** Whether the error may be gone at the next attempt. */
 function isPassing(error: unknown): boolean {
   return !isApiError(error) || error.code === 429 || error.code >= 500;
 }
 
-/** The namespace is gone or going, and the Event with it. */
+/** Whether the namespace is gone or being deleted, together with the Event. */
 function isAboutNamespace(error: unknown): boolean {
   if (isNotFound(error)) return true;
   return (

@@ -1,4 +1,4 @@
-/** Events that repeat are one Event with a count. */
+/** Combines Events that repeat into one Event with a count. */
 import type { WriteGate } from "../client/write-gate.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EventIdentity } from "./event.ts";
@@ -6,29 +6,29 @@ import type { EventIdentity } from "./event.ts";
 /** An Event and its repetitions. */
 export interface EventSeries {
   readonly identity: EventIdentity;
-  /** Asked before the Event is sent. */
+  /** Checked before the Event is sent. */
   readonly gate: WriteGate;
-  /** Milliseconds since the epoch; likewise below. */
+  /** The first occurrence in milliseconds since the epoch; so are the times below. */
   readonly first: number;
   last: number;
   count: number;
-  /** The count that the server knows; 0 before the Event was created. */
+  /** The count that the server has; 0 before the Event was created. */
   sent: number;
-  /** The count that the server was last told, whether it took it or refused it. */
+  /** The count that was last sent to the server, whether it accepted or rejected it. */
   told: number;
   toldAt: number;
-  /** `again`: what happened while it was in flight is to be sent too. */
+  /** `again` means that an occurrence during the request must be sent too. */
   sending: "no" | "waiting" | "in flight" | "again";
 }
 
-/** A series that was not seen for so long is over: its count is sent a last time, and it is forgotten. */
+/** A series without an occurrence for this long is over: its count is sent a last time, and it is forgotten. */
 const FINISH_AFTER = 6 * 60_000;
-/** A series that goes on is sent this often. */
+/** A series that continues is sent at this interval. */
 const REFRESH_AFTER = 30 * 60_000;
-/** Series kept; beyond it the one seen least recently is finished early. */
+/** The maximum number of series; beyond it the least recent one is finished early. */
 const MAX_SERIES = 4096;
 
-/** The series that go on, those seen least recently first. */
+/** The active series, the least recent first. */
 export class SeriesCache {
   readonly #clock: Clock;
   readonly #finish: (series: EventSeries) => void;
@@ -40,7 +40,7 @@ export class SeriesCache {
     this.#finish = options.finish;
   }
 
-  /** Counts one more occurrence, if there is such a series. */
+  /** Counts one more occurrence, if the series exists. */
   repeat(key: string): EventSeries | undefined {
     const series = this.#series.get(key);
     if (series === undefined) return undefined;
@@ -110,7 +110,7 @@ export class SeriesCache {
   }
 }
 
-/** The second occurrence is told at once, later ones with the next refresh or at the end; so is one that was refused. */
+/** The second occurrence is sent at once, later ones with the next refresh or at the end; this also applies to a rejected one. */
 export function isDue({ count, told, toldAt }: EventSeries, now: number): boolean {
   return count > told && (told <= 1 || now - toldAt >= REFRESH_AFTER);
 }

@@ -1,18 +1,18 @@
-/** Events as the API server takes them: names, limits and bodies. */
+/** Events in the form that the API server accepts: names, limits and bodies. */
 import type { AnyObject } from "../resource/handle.ts";
 
-/** What happened, for `kubectl events` and `kubectl describe`. */
+/** What happened, as `kubectl events` and `kubectl describe` show it. */
 export interface EventInput {
   readonly type: "Normal" | "Warning";
-  /** A short word in UpperCamelCase; cut to 128 bytes. */
+  /** A short word in UpperCamelCase, cut to 128 bytes. */
   readonly reason: string;
-  /** What the controller did or refused to do; cut to 128 bytes. @default the reason */
+  /** What the controller did or refused to do, cut to 128 bytes. @default the reason */
   readonly action?: string | undefined;
-  /** For people; cut to 1024 bytes. */
+  /** A text for people, cut to 1024 bytes. */
   readonly message: string;
 }
 
-/** Who reports. */
+/** Who reports the Event. */
 export interface Reporter {
   readonly controller: string;
   readonly instance: string;
@@ -25,7 +25,7 @@ export interface Occurrence {
   readonly event: EventInput;
 }
 
-/** What of an Event does not change while it repeats. */
+/** The parts of an Event that do not change while it repeats. */
 export interface EventIdentity {
   readonly key: string;
   readonly name: string;
@@ -45,22 +45,22 @@ export function reporterFor(controller: string, host: string): Reporter {
   };
 }
 
-/** The reporter and the object: what is rate-limited. */
+/** Identifies the reporter and the object, for which the rate is limited. */
 export function objectKey({ reporter, regarding: { apiVersion, kind, metadata } }: Occurrence): string {
   return [reporter.controller, apiVersion, kind, metadata.namespace, metadata.name, metadata.uid].join("\0");
 }
 
 /**
- * Equal for occurrences of one Event.
+ * Returns the same key for occurrences of the same Event.
  *
- * Unlike client-go's, two messages are two Events: one does not hide the other.
+ * Unlike in client-go, two messages are two Events, so that one does not hide the other.
  */
 export function eventKey(occurrence: Occurrence, ofObject: string): string {
   const { type, reason, action, message } = occurrence.event;
   return [ofObject, type, reason, action, message].join("\0");
 }
 
-/** Names and fills in a new Event. */
+/** Names a new Event and fills in its fields. */
 export function identify({ reporter, regarding, event }: Occurrence, key: string): EventIdentity {
   const { apiVersion, kind, metadata } = regarding;
   const reason = cut(event.reason || "Unspecified", MAX_WORD);
@@ -69,7 +69,7 @@ export function identify({ reporter, regarding, event }: Occurrence, key: string
   return {
     key,
     name: eventName(metadata.name),
-    // The API server wants Events of cluster-scoped objects there.
+    // The API server requires this namespace for Events of cluster-scoped objects.
     namespace: metadata.namespace || "default",
     fields: {
       type: event.type,
@@ -90,7 +90,7 @@ export function identify({ reporter, regarding, event }: Occurrence, key: string
   };
 }
 
-/** The body of a POST. */
+/** Makes the body of a POST. */
 export function eventBody(identity: EventIdentity, seen: { first: number; last: number; count: number }): object {
   return {
     apiVersion: "events.k8s.io/v1",
@@ -102,7 +102,7 @@ export function eventBody(identity: EventIdentity, seen: { first: number; last: 
   };
 }
 
-/** The body of a PATCH. */
+/** Makes the body of a PATCH. */
 export function seriesBody(seen: { last: number; count: number }): object {
   return { series: { count: seen.count, lastObservedTime: microTime(seen.last) } };
 }
@@ -115,13 +115,13 @@ function microTime(time: number): string {
 function eventName(objectName: string): string {
   const suffix = Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex");
   const prefix = objectName.slice(0, MAX_NAME - suffix.length - 1).replace(/[.-]+$/, "");
-  // Names such as `system:node` are good for some kinds, not for Events.
+  // Names such as `system:node` are valid for some kinds, but not for Events.
   return DNS_SUBDOMAIN.test(prefix) ? `${prefix}.${suffix}` : `event.${suffix}`;
 }
 
-/** At most so many bytes of UTF-8, without half a character. */
+/** Cuts a text to so many bytes of UTF-8, without splitting a character. */
 function cut(value: unknown, bytes: number): string {
-  // Modules without types may hand over anything, and recording never throws.
+  // Modules in plain JavaScript may pass anything, and recording never throws.
   const text = String(value);
   if (text.length * 3 <= bytes) return text;
   const encoded = Buffer.from(text);

@@ -1,8 +1,8 @@
-/** Bounds the Events about one object, so that a controller that runs in circles does not fill etcd. */
+/** Limits the Events about one object, so that a controller in an endless loop does not fill etcd. */
 import type { Clock } from "../platform/clock.ts";
 
 const BURST = 25;
-/** Milliseconds for one more. */
+/** Milliseconds until one more Event is allowed. */
 const REFILL = 300_000;
 const MAX_OBJECTS = 4096;
 
@@ -11,17 +11,17 @@ interface Bucket {
   at: number;
 }
 
-/** A token bucket per reporter and object: 25 at once, then one every 5 minutes, as client-go's spam filter. */
+/** A token bucket for each reporter and object: 25 at once, then one every 5 minutes, like client-go's spam filter. */
 export class ObjectLimiter {
   readonly #clock: Clock;
-  /** Used least recently first. */
+  /** The least recently used first. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** @returns false when the object has used up its Events. */
+  /** Takes a token. @returns false when the object has used up its Events. */
   take(objectKey: string): boolean {
     const now = this.#clock.now();
     const bucket = this.#buckets.get(objectKey) ?? { tokens: BURST, at: now };

@@ -65,7 +65,7 @@ function object(name: string, namespace?: string): AnyObject {
 const book = object("book", "web");
 const created = { type: "Normal", reason: "Created", action: "Create", message: "created a deployment" } as const;
 
-/** What arrived, as `POST` or `PATCH`, with its `series.count`. The transport's probes are GETs. */
+/** Returns what arrived, as `POST` or `PATCH`, with its `series.count`. The transport's probes are GETs. */
 function sent(): [method: string, count: number | undefined][] {
   const writes = server.requests.filter(({ method }) => method !== "GET");
   return writes.map(({ method, body }) => [method, (JSON.parse(body) as EventBody).series?.count]);
@@ -84,7 +84,7 @@ function tracked<T>(request: Promise<T>): Promise<T> {
   return request;
 }
 
-/** All that was recorded has been sent; unlike `flush`, it makes nothing be sent. */
+/** Resolves when all that was recorded has been sent; unlike `flush`, it causes no sending. */
 async function settled(): Promise<void> {
   do {
     await new Promise((resolve) => setImmediate(resolve));
@@ -133,7 +133,7 @@ describe("repeating", () => {
       events.record(book, created);
       await recorder.flush();
     }
-    // Counted here only.
+    // This one is only counted here.
     events.record(book, created);
     expect(server.requests).toHaveLength(2);
     clock.advance(4 * MINUTE);
@@ -141,12 +141,12 @@ describe("repeating", () => {
     clock.advance(2 * MINUTE - 1);
     await settled();
     expect(sent()).toHaveLength(3);
-    // 9 minutes after the last of the series, 5 after the single event.
+    // This is 9 minutes after the last of the series, and 5 minutes after the single event.
     clock.advance(3 * MINUTE);
     await settled();
     expect(sent()[3]).toEqual(["PATCH", 3]);
     expect(sent()).toHaveLength(4);
-    // The series of `book` is over, the event of `single` is not.
+    // The series of `book` is over, that of `single` is not.
     events.record(book, created);
     events.record(object("single", "web"), created);
     await recorder.flush();
@@ -335,7 +335,7 @@ describe("failures", () => {
     server.handler = (request, reply) =>
       failures-- > 0 ? sendStatus(reply, 500, { reason: "InternalError" }) : sendJson(reply, JSON.parse(request.body));
     recorder.for("guestbook").record(book, created);
-    // The other timer is that of the series.
+    // The other timer belongs to the series.
     for (const requests of [1, 2]) {
       await until(() => server.requests.length === requests && clock.timers === 2);
       clock.advance(10_000);
@@ -347,7 +347,7 @@ describe("failures", () => {
 
   test("record takes an event that exists already for its own", async () => {
     const posts = () => sent().filter(([method]) => method === "POST").length;
-    // The answer to the first is lost.
+    // The first response is lost.
     server.handler = (request, reply) => {
       if (posts() === 1) request.socket.destroy();
       else sendStatus(reply, 409, { reason: "AlreadyExists" });
@@ -392,7 +392,7 @@ describe("failures", () => {
     expect([recorder.dropped, drops]).toEqual([1, ["failed"]]);
     server.handler = taking;
     for (let minute = 0; minute < 30; minute += 5) {
-      events.record(book, created); // counted here only
+      events.record(book, created); // this one is only counted here
       await settled();
       clock.advance(5 * MINUTE);
     }

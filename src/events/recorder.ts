@@ -1,4 +1,4 @@
-/** Recording Kubernetes Events, in `events.k8s.io/v1` only. */
+/** Records Kubernetes Events, in `events.k8s.io/v1` only. */
 import type { WriteGate } from "../client/write-gate.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
@@ -10,7 +10,7 @@ import { isDue, SeriesCache } from "./event-series.ts";
 import { EventSender } from "./event-sender.ts";
 import { ObjectLimiter } from "./object-limiter.ts";
 
-/** Records what one controller has to say; never waits and never throws. */
+/** Records the Events of one controller; never waits and never throws. */
 export interface ControllerEvents {
   record(regarding: AnyObject, event: EventInput): void;
 }
@@ -19,19 +19,22 @@ export interface ControllerEvents {
  * Sends Events in the background.
  *
  * **Guarantees.** Recording never blocks or fails a reconcile: at most 1,000 Events wait, further ones are dropped
- * and counted. Equal Events become one with a growing `series.count`. Of one controller about one object, 25 different
- * ones are sent at once, then one every 5 minutes.
+ * and counted. Equal Events become one with an increasing `series.count`. For one controller and one object, 25
+ * different Events are sent at once, then one every 5 minutes.
  *
  * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
  */
 export interface EventRecorder {
-  /** @param gate asked before each Event is recorded and sent. @default the recorder's */
+  /**
+   * Returns the recorder of one controller. @param gate checked before each Event is recorded and sent. @default the
+   * recorder's
+   */
   for(controller: string, gate?: WriteGate): ControllerEvents;
-  /** Waits until all Events recorded so far were sent or given up. @throws the signal's reason. */
+  /** Waits until all Events so far have been sent or given up. @throws the signal's reason. */
   flush(signal?: AbortSignal): Promise<void>;
   /** Sends what is waiting, once and within 5 s, and stops; later Events are dropped. */
   close(): Promise<void>;
-  /** Events that were not sent. */
+  /** The number of Events that were not sent. */
   readonly dropped: number;
 }
 
@@ -41,7 +44,7 @@ export interface EventRecorderOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics?: Pick<Metrics, "eventDropped"> | undefined;
-  /** The host's name: part of the Events' `reportingInstance`. */
+  /** The host's name, which is part of the Events' `reportingInstance`. */
   readonly instance: string;
 }
 
@@ -55,7 +58,7 @@ class BackgroundRecorder implements EventRecorder {
   readonly #series: SeriesCache;
   readonly #sender: EventSender;
   #dropped = 0;
-  /** Set from the moment that `close` is called. */
+  /** Set when `close` is called. */
   #closed: Promise<void> | undefined;
 
   constructor(options: EventRecorderOptions) {
@@ -67,7 +70,7 @@ class BackgroundRecorder implements EventRecorder {
       clock,
       log,
       onDrop: (series, reason) => {
-        // What the server refuses is the same Event when it happens again: as a new one it would be sent each time.
+        // A rejected Event stays known, because as a new one it would be sent at each occurrence.
         if (reason !== "failed") this.#series.forget(series);
         this.#drop(reason);
       },
@@ -112,7 +115,7 @@ class BackgroundRecorder implements EventRecorder {
     const key = eventKey(occurrence, ofObject);
     const repeated = this.#series.repeat(key);
     if (repeated !== undefined) {
-      // When the queue is full its count is sent later.
+      // When the queue is full, its count is sent later.
       if (isDue(repeated, this.#options.clock.now()) && !this.#sender.full) this.#sender.send(repeated);
       return;
     }
@@ -131,7 +134,7 @@ class BackgroundRecorder implements EventRecorder {
   }
 }
 
-/** Leaves no listener behind on a signal that outlives the wait. */
+/** Waits without leaving a listener on a signal that outlives the wait. */
 async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return work;
   const { promise, reject } = Promise.withResolvers<void>();

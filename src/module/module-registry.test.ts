@@ -419,7 +419,7 @@ test("a plugin's counters, gauges and histograms have labels, and leave with its
       expect(() => facade.gauge({ name: "shop-open", help: "" })).toThrow(
         "its name takes letters, digits and underscores",
       );
-      expect(() => facade.gauge({ name: "shop_open", help: "" })).toThrow("there is one of this name");
+      expect(() => facade.gauge({ name: "shop_open", help: "" })).toThrow("a metric with that name exists");
       expect(() => facade.gauge({ name: "shop_a", help: "", labels: ["a-b"] })).toThrow("'a-b' is no name of a label");
       expect(() => facade.gauge({ name: "shop_a", help: "", labels: ["a", "a"] })).toThrow("'a' is there twice");
       expect(() => facade.histogram({ name: "shop_h", help: "", labels: ["le"] })).toThrow(

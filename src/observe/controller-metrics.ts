@@ -3,24 +3,24 @@ import { HistogramFamily, NumberFamily, type Family, type Labels } from "./serie
 
 /** What the workers of one controller report. */
 export interface ControllerMetrics extends Disposable {
-  /** Seconds of the run; likewise below. */
+  /** Counts a success that took this many seconds; so do the methods below. */
   success(seconds: number): void;
   error(seconds: number): void;
   requeueAfter(seconds: number): void;
-  /** An error that is not retried; counted beside `error`. */
+  /** Counts an error that is not retried, in addition to `error`. */
   terminal(): void;
-  /** A throw of something that is no error of the reconciler's own; counted beside `error`. */
+  /** Counts an exception that the reconciler did not throw on purpose, in addition to `error`. */
   panic(): void;
-  /** The controller was suspended, because its runs fail. */
+  /** Counts a suspension of the controller, whose runs fail. */
   suspended(): void;
-  /** The run's own deadline passed. */
+  /** Counts a run that passed its deadline. */
   timeout(): void;
   active(delta: 1 | -1): void;
-  /** Runs whose signal fired and which have not settled. */
+  /** Sets the number of runs whose signal fired and that have not settled. */
   stuck(count: number): void;
 }
 
-/** Seconds; the same as controller-runtime's. */
+/** In seconds; controller-runtime has the same bounds. */
 const RECONCILE_BOUNDS: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
   2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
@@ -102,7 +102,7 @@ class ControllerSeries implements ControllerMetrics {
   readonly #seconds;
   readonly #active;
   readonly #stuck;
-  /** What this user added to shared gauges, taken back when it leaves before its runs do. */
+  /** What this user added to shared gauges, which is subtracted when it leaves before its runs end. */
   #activeHere = 0;
   #stuckHere = 0;
 

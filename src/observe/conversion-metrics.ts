@@ -1,4 +1,4 @@
-/** The metrics of the conversion webhook; requests and their latency are counted with those of all webhooks. */
+/** The metrics of the conversion webhook; its requests and their latency count with those of all webhooks. */
 import { type Series, NumberFamily } from "./series.ts";
 
 export class ConversionFamilies {

@@ -1,4 +1,4 @@
-/** Metrics as text, written by Prometheus' own library. */
+/** Formats metrics as text with Prometheus' own library. */
 import type { Metric } from "@prometheus-io/client";
 
 export interface Exposition {
@@ -6,7 +6,7 @@ export interface Exposition {
   readonly contentType: string;
 }
 
-/** A metric as the library's registry reads it. */
+/** A metric in the form that the library's registry reads. */
 export interface Readable {
   readonly name: string;
   readonly help: string;
@@ -14,22 +14,22 @@ export interface Readable {
   get(): Promise<object>;
 }
 
-/** Prometheus text, or OpenMetrics 1.0 when the `Accept` header prefers it, as Prometheus' own does. */
+/** Formats Prometheus text, or OpenMetrics 1.0 when the `Accept` header prefers it. */
 export async function exposition(metrics: Iterable<Readable>, accept: string | undefined): Promise<Exposition> {
-  // Loaded with the first scrape: 6 MiB that a process without one does not need.
+  // The library is loaded with the first scrape, because it takes 6 MiB that a process without one does not need.
   const { default: Registry } = await import("@prometheus-io/client/lib/registry.js");
   const openMetrics = prefersOpenMetrics(accept);
   const contentType = openMetrics ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
   const registry = new Registry(contentType);
   for (const metric of metrics) {
     const shown = openMetrics && metric.type === "counter" ? withoutSuffix(metric) : metric;
-    // The registry asks no more of a metric than this.
+    // This is all that the registry reads of a metric.
     registry.registerMetric(shown as unknown as Metric<string>);
   }
   return { body: await registry.metrics(), contentType };
 }
 
-/** The library renames counters for good when it writes OpenMetrics: it is given a stand-in. */
+/** The library permanently renames counters when it writes OpenMetrics, so it gets a copy. */
 function withoutSuffix(metric: Readable): Readable {
   const name = metric.name.replace(/_total$/, "");
   return {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createLog } from "./log.ts";
 
-/** What terminals act on, and what makes one line look like two or like another one. */
+/** Characters that terminals act on, or that make one line look like two or like another one. */
 const ATTACKS: Readonly<Record<string, string>> = {
   "CSI colours": "\u001b[31m",
   "CSI clears the screen": "\u001b[2J\u001b[H",
@@ -58,7 +58,7 @@ for (const format of ["json", "pretty"] as const) {
     }
     const line = written(format, (log) => log.error("m", { error: thrown }));
     expect(line).not.toMatch(ACTED_ON);
-    // What stands below the line itself is indented, so it cannot pass for a line.
+    // Everything below the line itself is indented, so it cannot look like a line of the log.
     for (const below of line.trimEnd().split("\n").slice(1)) expect(below).toStartWith("    ");
   });
 }

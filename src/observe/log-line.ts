@@ -1,4 +1,4 @@
-/** The two shapes of a log line. */
+/** The two formats of a log line. */
 import { loggable, shortened } from "./loggable.ts";
 import { printable } from "./printable.ts";
 
@@ -6,17 +6,18 @@ export interface Line {
   /** Milliseconds since the epoch. */
   readonly time: number;
   readonly level: "debug" | "info" | "warn" | "error";
-  /** A text, but modules without types may hand over anything. */
+  /** A text, but modules in plain JavaScript may pass anything. */
   readonly message: unknown;
   readonly fields: object | undefined;
-  /** Takes out of each text what is not to be written. */
+  /** Removes from each text what must not be written. */
   readonly clean?: ((text: string) => string) | undefined;
 }
 
 /**
- * `{ "ts", "level", "msg", …fields }` and a line break; a field of those three names gets a trailing `_`.
+ * Formats `{ "ts", "level", "msg", …fields }` and a line break; a field with one of those three names gets a trailing
+ * `_`.
  *
- * What a terminal would act on is escaped as JSON does it, so the values are exact.
+ * Control characters are escaped as in JSON, so the values are exact.
  */
 export function jsonLine(line: Line): string {
   const out: Record<string, unknown> = {
@@ -31,7 +32,7 @@ export function jsonLine(line: Line): string {
   return `${printable(JSON.stringify(out))}\n`;
 }
 
-/** Characters of a line's message: the fields tell the rest. */
+/** The maximum length of a line's message; the fields contain the rest. */
 const MAX_MESSAGE = 4_096;
 function messageOf({ message, clean }: Line): unknown {
   return shortened(typeof message === "string" && clean !== undefined ? clean(message) : message, MAX_MESSAGE);
@@ -45,10 +46,10 @@ const DIM = "\u001b[2m";
 const PLAIN = "\u001b[0m";
 
 /**
- * `time level message  name=value …`, stacks of errors on lines of their own.
+ * Formats `time level message  name=value …`, with stacks of errors on lines of their own.
  *
- * Whatever the texts hold, it is one line, with indented ones below it where there are stacks, and a terminal acts on
- * nothing in it but our colours.
+ * Whatever the texts contain, it is one line, with indented lines below it for stacks, and a terminal acts on nothing
+ * in it but our colours.
  */
 export function prettyLine(line: Line, color: boolean): string {
   const time = localTime(line.time);
@@ -84,7 +85,7 @@ function prettyValue(value: unknown): string {
   return printable(JSON.stringify(isRenderedError(value) ? value.message : value));
 }
 
-/** Quoted where it would not be seen where it ends. */
+/** Quotes a text where its end would not be visible. */
 function prettyText(text: string): string {
   const shown = printable(text);
   return shown === text && /^[^\s"=]+$/.test(text) ? text : printable(JSON.stringify(text));
@@ -109,11 +110,11 @@ function stackOf(value: unknown): string {
   return isRenderedError(value.cause) ? `${own}    caused by:\n${stackOf(value.cause)}` : own;
 }
 
-/** A place in the binary: there, its own sources have relative paths, and those of modules absolute ones. */
+/** A place in the binary: there, our own sources have relative paths, and those of modules absolute ones. */
 const OWN_PLACE = /\n\s+at [^\n]*\((?:src\/[^\n)]*|unknown)\)/;
 const CALLED_FROM = new RegExp(`(?:${OWN_PLACE.source})+\\s*$`);
 
-/** Without what called the module. Of an answer of the API server nothing is left: its message says all. */
+/** Removes the frames that called the module. An API server's error keeps none, because its message says everything. */
 function placesOfInterest({ name, stack }: RenderedError): string {
   const places = stack.replace(CALLED_FROM, "");
   if (/\n\s+at /.test(places)) return places;

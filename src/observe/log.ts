@@ -1,8 +1,9 @@
 /**
- * Structured log lines on standard error.
+ * Writes structured log lines to standard error.
  *
- * Not on a library: LogTape's one global configuration would be shared with the modules, a line below the level costs
- * fifteen times as much there and a written one four times, and Secrets have to be found in the fields anyway.
+ * It uses no library: LogTape's one global configuration would be shared with the modules, it takes fifteen times as
+ * long for a line below the level and four times as long for a written one, and Secrets must be found in the fields
+ * anyway.
  */
 import { isTerminal } from "./terminal.ts";
 import { jsonLine, prettyLine, type Line } from "./log-line.ts";
@@ -10,23 +11,23 @@ import { writeToStandardError } from "./standard-error.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** Writes lines; a call below the level does no work. */
+/** Writes lines; a call below the level does nothing. */
 export interface Log {
   debug(message: string, fields?: object): void;
   info(message: string, fields?: object): void;
   warn(message: string, fields?: object): void;
   error(message: string, fields?: object): void;
   /**
-   * A log whose lines carry these fields too; follows the level of this one.
+   * Returns a log whose lines have these fields too, and that follows the level of this one.
    *
-   * @param clean each text of its lines goes through it.
+   * @param clean is applied to each text of its lines.
    */
   with(fields: object, clean?: (text: string) => string): Log;
-  /** True when a line of this level would be written: for fields that are costly to make. */
+  /** Whether a line of this level would be written, for callers whose fields are costly to compute. */
   enabled(level: LogLevel): boolean;
 }
 
-/** The log of the process: its level may be changed while it runs, and its children follow. */
+/** The log of the process. Its level can change while it runs, and its children follow. */
 export interface RootLog extends Log {
   level: LogLevel;
 }
@@ -35,11 +36,14 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** `json`: one object per line, `{ ts, level, msg, …fields }`; `pretty`: for people. */
   readonly format: "json" | "pretty";
-  /** Takes each line, with its line break. @default standard error */
+  /** Takes each line, including its line break. @default standard error */
   readonly write?: ((line: string) => void) | undefined;
-  /** @default the machine's clock */
+  /** The clock of timestamps. @default the machine's */
   readonly clock?: { now(): number } | undefined;
-  /** Of `pretty`. @default whether standard error is a terminal and `NO_COLOR` is not set, when `write` is left out */
+  /**
+   * Whether `pretty` uses colours. @default whether standard error is a terminal and `NO_COLOR` is not set, when
+   * `write` is omitted
+   */
   readonly color?: boolean | undefined;
 }
 
@@ -120,7 +124,7 @@ class LineLog implements RootLog {
     this.#output.emit({ time: this.#output.now(), level, message, fields: this.#merged(fields), clean: this.#clean });
   }
 
-  /** Children are made per run and mostly write nothing: their fields are merged only here. */
+  /** Children are created for each run and mostly write nothing, so their fields are merged only here. */
   #merged(fields: object | undefined): object | undefined {
     const own =
       this.#fields === undefined || fields === undefined ? (fields ?? this.#fields) : { ...this.#fields, ...fields };

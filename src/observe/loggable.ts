@@ -1,19 +1,19 @@
-/** Turns any value into one that can be written to a log: finite, plain, without what is secret. */
+/** Converts any value to one that can be logged: finite, plain, and without secrets. */
 
 const MAX_DEPTH = 12;
-/** Characters of one text: container runtimes split a line at 16 KiB, and what a server sends has no limit of ours. */
+/** The maximum length of a text: container runtimes split lines at 16 KiB, and what a server sends is otherwise unlimited. */
 const MAX_TEXT = 16_384;
-/** Characters of an error's message. */
+/** The maximum length of an error's message. */
 const MAX_MESSAGE = 4_096;
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
-/** Stands in place of a value of a Secret. */
+/** Replaces a value of a Secret. */
 const REDACTED = "[redacted]";
 
 /**
- * A plain copy for `JSON.stringify`: errors as `{ name, message, stack, cause }`, Maps and Sets spread out,
- * cycles cut, values of Secrets replaced, also those in lists and in kubectl's copy of the object.
+ * Returns a plain copy for `JSON.stringify`: errors become `{ name, message, stack, cause }`, Maps and Sets are
+ * expanded, cycles cut, and values of Secrets replaced, also those in lists and in kubectl's copy of the object.
  *
- * @param clean each text goes through it, before long ones are cut.
+ * @param clean is applied to each text before long ones are cut.
  */
 export function loggable(value: unknown, clean: Clean = asItIs): unknown {
   return plain(value, { secret: false, within: [], clean });
@@ -23,7 +23,7 @@ type Clean = (text: string) => string;
 const asItIs: Clean = (text) => text;
 
 interface Position {
-  /** Inside a list of Secrets, whose items carry no kind. */
+  /** Whether the value is inside a list of Secrets, whose items have no kind. */
   readonly secret: boolean;
   readonly within: readonly object[];
   readonly clean: Clean;
@@ -46,7 +46,7 @@ function plain(value: unknown, at: Position): unknown {
   }
 }
 
-/** Getters and proxies may throw; what they hide is no reason to lose the line. */
+/** Getters and proxies may throw, which is no reason to lose the line. */
 function readable(value: object, at: Position): unknown {
   try {
     return plainObject(value, at);
@@ -104,7 +104,7 @@ function plainError(error: Error, at: Position): object {
   const message = shortened(at.clean(error.message), MAX_MESSAGE);
   const out: Record<string, unknown> = { name: shortened(at.clean(error.name), MAX_MESSAGE), message };
   if ("code" in error && (typeof error.code === "string" || typeof error.code === "number")) out["code"] = error.code;
-  // A stack begins with the message, and its places are what is wanted of it.
+  // A stack begins with the message, and only its places are wanted.
   const stack = (error.stack ?? `${error.name}: ${error.message}`).replace(error.message, () => message);
   out["stack"] = shortened(at.clean(stack), MAX_TEXT);
   if (error.cause !== undefined) out["cause"] = plain(error.cause, at);
@@ -112,7 +112,7 @@ function plainError(error: Error, at: Position): object {
   return out;
 }
 
-/** The beginning of a text that is too long, and how much of it is left out. Anything else stays as it is. */
+/** Returns the beginning of a text that is too long, and how much of it is left out. Any other value stays as it is. */
 export function shortened<T>(text: T, most: number): T | string {
   if (typeof text !== "string" || text.length <= most) return text;
   return `${text.slice(0, most)}… (${text.length - most} more characters)`;

@@ -9,7 +9,7 @@ async function read(metrics: Metrics): Promise<Map<string, ParsedFamily>> {
   return new Map(parse(body).map((family) => [family.name, family]));
 }
 
-/** `label=value,…` in the order of the labels' names → value. */
+/** Maps `label=value,…`, ordered by the labels' names, to the value. */
 function valuesOf(family: ParsedFamily | undefined): Record<string, number> {
   return Object.fromEntries((family?.metrics ?? []).map((metric) => [labelsOf(metric), Number(metric.value)]));
 }
@@ -80,7 +80,7 @@ describe("controller", () => {
     expect(body).toContain('controller_runtime_reconcile_time_seconds_count{controller="a"} 4\n');
     expect(body).toContain('controller_runtime_reconcile_time_seconds_sum{controller="a"} 62.0101\n');
     const { buckets } = seconds!;
-    // Cumulative, and a value on the bound belongs to it.
+    // Buckets are cumulative, and a value on the bound belongs to its bucket.
     expect([
       buckets!["0.005"],
       buckets!["0.01"],
@@ -225,7 +225,7 @@ describe("others", () => {
       value: "2",
       labels: { reason: "expired" },
     });
-    // Unknown before the first event.
+    // The age is unknown before the first event.
     expect(families.get("binnacle_informer_last_event_age_seconds")?.metrics ?? []).toBeEmpty();
     expect(valuesOf(families.get("binnacle_module_state"))).toEqual({ "module=guestbook,state=running": 1 });
     expect(valuesOf(families.get("binnacle_module_info"))).toEqual({ "file=guestbook.ts,module=guestbook": 1 });

@@ -11,34 +11,34 @@ import { WebhookFamilies } from "./webhook-metrics.ts";
 import { exposition, type Exposition, type Readable } from "./exposition.ts";
 
 export interface Metrics {
-  /** What `/metrics` answers: Prometheus text, or OpenMetrics when `accept` asks for it. */
+  /** Returns what `/metrics` serves: Prometheus text, or OpenMetrics when `accept` asks for it. */
   text(accept?: string): Promise<Exposition>;
-  /** The series of one controller, at 0, until it is disposed of. */
+  /** Returns the series of one controller, which start at 0 and exist until it is disposed of. */
   controller(name: string, concurrency: number): ControllerMetrics;
-  /** The series of one work queue, at 0, until it is disposed of. */
+  /** Returns the series of one work queue, which start at 0 and exist until it is disposed of. */
   queue(name: string): QueueMetrics;
   readonly requests: RequestMetrics;
   readonly webhooks: WebhookFamilies;
   readonly conversions: ConversionFamilies;
-  /** Kubernetes Events that were not sent. */
+  /** Counts a Kubernetes Event that was not sent. */
   eventDropped(reason: EventDropReason): void;
-  /** Asked when metrics are read; replaces the one before. */
+  /** Sets the function that is called when metrics are read; it replaces the previous one. */
   informersFrom(read: () => Iterable<InformerReading>): void;
-  /** Asked when metrics are read; replaces the one before. */
+  /** Sets the function that is called when metrics are read; it replaces the previous one. */
   modulesFrom(read: () => Iterable<ModuleReading>): void;
   /**
-   * Adds a metric of somebody else's, such as a plugin's, until it is disposed of.
+   * Adds a metric from elsewhere, such as a plugin's, until it is disposed of.
    *
-   * @throws Error when the name is taken or not one that Prometheus knows.
+   * @throws Error when the name is taken or invalid in Prometheus.
    */
   add(metric: ReadMetric): Disposable;
-  /** Adds a family of series that somebody else writes, until it is disposed of. @throws as `add`. */
+  /** Adds a family of series that its owner updates, until it is disposed of. @throws as `add`. */
   addFamily(family: Readable): Disposable;
 }
 
-/** A metric whose samples are asked for when metrics are read; left out while `read` throws. */
+/** A metric whose samples are computed when metrics are read; it is left out while `read` throws. */
 export interface ReadMetric {
-  /** Such as `shop_orders_total`. */
+  /** The name, such as `shop_orders_total`. */
   readonly name: string;
   readonly help: string;
   /** @default "gauge" */
@@ -46,7 +46,10 @@ export interface ReadMetric {
   readonly read: () => Iterable<{ readonly labels: Labels; readonly value: number }>;
 }
 
-/** `full`: too many waited; `rate`: too many about one object; `failed`: the server; `refused`: writes are not allowed. */
+/**
+ * `full`: too many waited; `rate`: there were too many about one object; `failed`: the server rejected it; `refused`:
+ * writes are not allowed.
+ */
 export type EventDropReason = "full" | "rate" | "failed" | "refused" | "closed";
 
 const METRIC_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
@@ -138,7 +141,7 @@ class ProcessMetrics implements Metrics {
       throw new Error(`Cannot add the metric '${name}': its name takes letters, digits and underscores`);
     }
     if (this.#families.has(name)) {
-      throw new Error(`Cannot add the metric '${name}': there is one of this name, choose another`);
+      throw new Error(`Cannot add the metric '${name}': a metric with that name exists, choose another`);
     }
     this.#families.set(name, family);
     return {

@@ -1,9 +1,9 @@
-/** Texts of others that a terminal shows: a file's name, or what somebody logs. */
+/** Makes texts from elsewhere safe for a terminal, such as names of files or logged values. */
 
-/** Control characters, line ends of every kind, and what turns the direction of the text. */
+/** Control characters, line ends of every kind, and characters that change the direction of the text. */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** The text on one line, with what a terminal would act on written out, such as `\n` and `\u001b`. */
+/** Returns the text on one line, with control characters written out, such as `\n` and `\u001b`. */
 export function printable(text: string): string {
   return text.replaceAll(UNPRINTABLE, (character) => {
     const short = { "\n": String.raw`\n`, "\r": String.raw`\r`, "\t": String.raw`\t` }[character];

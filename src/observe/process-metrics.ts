@@ -1,10 +1,10 @@
-/** The process's own metrics, under Prometheus' usual names. */
+/** The process's own metrics, with Prometheus' usual names. */
 import { readdirSync, readFileSync } from "node:fs";
 import { ReadFamily } from "./series.ts";
 
 const NO_LABELS = {};
 
-/** Everything here is read when the metrics are; nothing runs in between. */
+/** Everything here is read together with the metrics; nothing runs in between. */
 export function processFamilies(eventLoopLag: () => number): ReadFamily[] {
   return [
     one(
@@ -35,13 +35,13 @@ export function processFamilies(eventLoopLag: () => number): ReadFamily[] {
   ];
 }
 
-/** How long the event loop takes to come round, in seconds. */
+/** Measures how long a turn of the event loop takes, in seconds. */
 export function measureEventLoopLag(): Promise<number> {
   const start = performance.now();
   return new Promise((resolve) => setImmediate(() => resolve((performance.now() - start) / 1000)));
 }
 
-/** A metric that the platform cannot tell is left out. */
+/** A metric that the platform does not provide is left out. */
 function one(
   info: { readonly name: string; readonly help: string; readonly type?: "counter" | "gauge" },
   read: () => number | undefined,
@@ -64,7 +64,7 @@ function maxDescriptors(): number | undefined {
 
 function openDescriptors(): number | undefined {
   try {
-    // One of them is the listing's own.
+    // One of them belongs to the listing itself.
     return readdirSync("/proc/self/fd").length - 1;
   } catch {
     return undefined;

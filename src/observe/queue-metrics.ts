@@ -2,23 +2,23 @@
 import type { QueueReading } from "./readings.ts";
 import { HistogramFamily, NumberFamily, ReadFamily, type HistogramSeries, type Labels, type Series } from "./series.ts";
 
-/** What one work queue reports; what can be asked of it is read only when the metrics are. */
+/** What one work queue reports; values that can be asked for are read only together with the metrics. */
 export interface QueueMetrics extends Disposable {
-  /** A key was added, also while it was queued already. */
+  /** Counts an added key, even if it was queued already. */
   added(): void;
-  /** A key was handed to a worker, so many seconds after it became ready. */
+  /** Records that a key was handed to a worker, so many seconds after it became ready. */
   taken(waitedSeconds: number): void;
   done(workedSeconds: number): void;
-  /** A key was added with a delay. */
+  /** Counts a key that was added with a delay. */
   retried(): void;
-  /** Depth, running and parked keys are asked of this when metrics are read. */
+  /** Sets the function that returns depth, running and parked keys when metrics are read. */
   readFrom(read: () => QueueReading): void;
 }
 
-/** Seconds: 10 ns × 10ⁿ, as client-go's. */
+/** In seconds: 10 ns × 10ⁿ, as in client-go. */
 const QUEUE_BOUNDS: readonly number[] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
 
-/** Distinct values of the label `priority` of one queue, as in controller-runtime. */
+/** The maximum number of values of the label `priority` of one queue, as in controller-runtime. */
 const MAX_PRIORITIES = 25;
 const OTHER_PRIORITIES = "exceeded_cardinality_limit";
 
@@ -59,7 +59,7 @@ export class QueueFamilies {
   );
   readonly parked: ReadFamily = this.#gauge(
     "binnacle_queue_parked",
-    "Number of keys that are not retried by themselves",
+    "Number of keys that are not retried until something about them changes",
     (reading) => reading.parked,
   );
 
@@ -90,7 +90,7 @@ class QueueSeries implements QueueMetrics {
   readonly #retries: Series;
   readonly #waited: HistogramSeries;
   readonly #worked: HistogramSeries;
-  /** Priorities that were seen stay, at 0: a gauge that vanishes looks like one that stands still. */
+  /** Known priorities stay at 0, because a gauge that vanishes looks like one that does not change. */
   readonly #priorities = new Set<number>();
   #others = false;
 
@@ -133,7 +133,7 @@ class QueueSeries implements QueueMetrics {
       else others += keys;
     }
     this.#others ||= others > 0;
-    // That of most keys is shown from the beginning, and counts only once it was seen.
+    // The priority of most keys is shown from the beginning, but counts only once it was used.
     const depths = [...new Set([0, ...this.#priorities])].map((priority) =>
       this.#depth(String(priority), now.get(priority) ?? 0),
     );

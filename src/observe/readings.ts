@@ -1,27 +1,27 @@
-/** What other parts tell the metrics when these are read. */
+/** What other parts report when the metrics are read. */
 
 export interface InformerReading {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** Tells informers of one kind apart: namespaces and selectors; empty for all objects. */
+  /** Distinguishes informers of one kind: namespaces and selectors; empty for all objects. */
   readonly selector: string;
   readonly objects: number;
-  /** Estimated. */
+  /** The estimated size. */
   readonly bytes: number;
   /** Seconds since the last event or bookmark; `undefined` before the first. */
   readonly lastEventAgeSeconds: number | undefined;
   readonly synced: boolean;
-  /** Changes that a checking list found and no event had told of. */
+  /** The number of changes that a checking list found and no event had shown. */
   readonly differences: number;
-  /** Full lists after the first, by reason. */
+  /** The number of full lists after the first, by reason. */
   readonly relists: Readonly<Record<string, number>>;
 }
 
 export interface ModuleReading {
   readonly module: string;
   readonly file: string;
-  /** Such as `running`, `waiting`, `unavailable` or `broken`. */
+  /** The state, such as `running`, `waiting`, `unavailable` or `broken`. */
   readonly state: string;
 }
 
@@ -31,6 +31,6 @@ export interface QueueReading {
   /** Seconds that the keys being processed have taken so far, summed. */
   readonly unfinishedSeconds: number;
   readonly longestRunningSeconds: number;
-  /** Keys that are not retried by themselves. */
+  /** The number of keys that are not retried until something about them changes. */
   readonly parked: number;
 }

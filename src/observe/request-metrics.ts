@@ -2,7 +2,7 @@
 import { NumberFamily, type Series } from "./series.ts";
 
 export interface RequestMetrics {
-  /** One attempt: its HTTP method, and the status code or `<error>`. */
+  /** Counts an attempt by its HTTP method and its status code or `<error>`. */
   observe(method: string, code: string): void;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Counters, gauges and histograms whose label sets are resolved once.
  *
- * The library's own ones look their labels up on each call; here a caller holds the series itself, and the
- * library's registry only writes them out.
+ * The library's own ones look up their labels with each call; here a caller holds the series itself, and the
+ * library's registry only writes it.
  */
 
 export type Labels = Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface FamilyInfo {
   readonly help: string;
 }
 
-/** A number that goes up, or is set. */
+/** A counter or gauge. */
 export class Series {
   value = 0;
   readonly labels: Labels;
@@ -30,11 +30,11 @@ export class Series {
   }
 }
 
-/** Observations counted by upper bound. */
+/** Counts observations by upper bound. */
 export class HistogramSeries {
   readonly labels: Labels;
   readonly #bounds: readonly number[];
-  /** Not cumulative; one more than there are bounds. */
+  /** The counts, which are not cumulative; there is one more than there are bounds. */
   readonly counts: Float64Array;
   sum = 0;
 
@@ -58,13 +58,13 @@ export class HistogramSeries {
   }
 }
 
-/** All series of one name: what the library's registry takes as a metric. */
+/** All series with one name, which the library's registry treats as a metric. */
 export abstract class Family<S extends { readonly labels: Labels }> {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
   readonly aggregator = "sum";
-  /** By label values; shared by those who ask for the same labels, gone with the last of them. */
+  /** The series by label values; users with the same labels share one, which is removed with the last of them. */
   readonly #series = new Map<string, { readonly series: S; users: number }>();
 
   constructor(info: FamilyInfo, type: "counter" | "gauge" | "histogram") {
@@ -76,7 +76,7 @@ export abstract class Family<S extends { readonly labels: Labels }> {
   protected abstract make(labels: Labels): S;
   protected abstract samples(series: S): Iterable<Sample>;
 
-  /** The series of these labels, at 0 when it is new. */
+  /** Returns the series of these labels; a new one starts at 0. */
   series(labels: Labels): S {
     const key = keyOf(labels);
     let entry = this.#series.get(key);
@@ -146,7 +146,7 @@ export class HistogramFamily extends Family<HistogramSeries> {
   }
 }
 
-/** A gauge or counter whose samples are asked for when they are read. */
+/** A gauge or counter whose samples are computed when they are read. */
 export class ReadFamily {
   readonly name: string;
   readonly help: string;

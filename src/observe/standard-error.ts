@@ -1,14 +1,14 @@
-/** Writing to standard error so that nothing is lost when the process ends. */
+/** Writes to standard error so that nothing is lost when the process ends. */
 import { writeSync } from "node:fs";
 
 const STANDARD_ERROR = 2;
-/** Milliseconds that a full pipe without blocking is waited for. */
+/** How many milliseconds to wait for a full non-blocking pipe. */
 const PATIENCE = 1000;
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Writes a line at once. `process.stderr` loses what a slow reader has not taken when the process exits, and ends the
- * process when the reader has gone; here such a line is dropped.
+ * Writes a line at once. `process.stderr` loses what a slow reader has not read when the process exits, and ends the
+ * process when the reader is gone; here such a line is dropped.
  */
 export function writeToStandardError(line: string): void {
   let rest: Uint8Array = Buffer.from(line);

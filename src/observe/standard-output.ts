@@ -1,15 +1,15 @@
-/** Writing to standard output so that nothing is lost, or somebody hears of it. */
+/** Writes to standard output so that nothing is lost without an error. */
 import { writeSync } from "node:fs";
 
 const STANDARD_OUTPUT = 1;
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
-/** Standard output takes nothing. */
+/** Thrown when standard output cannot be written. */
 class OutputError extends Error {
   override readonly name = "UserError" as const;
 }
 
-/** Writes all of the text, and waits for a slow reader. @throws OutputError when it cannot be written. */
+/** Writes the whole text, and waits for a slow reader. @throws OutputError when it cannot be written. */
 export function writeToStandardOutput(text: string): void {
   let rest: Uint8Array = Buffer.from(text);
   while (rest.length > 0) {

@@ -1,15 +1,16 @@
 import { fstatSync } from "node:fs";
 
 /**
- * Whether a file descriptor leads to a terminal.
+ * Whether a file descriptor is a terminal.
  *
- * `node:tty` loads what sockets and streams need, 3 MiB of it: it is only asked about what can be a terminal at all.
+ * `node:tty` loads 3 MiB of code for sockets and streams, so it is asked only about descriptors that can be a
+ * terminal.
  */
 export function isTerminal(descriptor: number): boolean {
   try {
     if (!fstatSync(descriptor).isCharacterDevice()) return false;
   } catch {
-    return false; // it is closed
+    return false; // the descriptor is closed
   }
   return process.getBuiltinModule("node:tty").isatty(descriptor);
 }

@@ -12,13 +12,13 @@ import {
 /** What one path of the webhook listener reports. */
 export interface WebhookPathMetrics extends Disposable {
   readonly inFlight: Series;
-  /** Seconds from the end of the request's headers to the answer. */
+  /** Seconds from the end of the request's headers to the response. */
   readonly latency: HistogramSeries;
-  /** Counts an answer by its HTTP status. */
+  /** Counts a response by its HTTP status. */
   answered(status: number): void;
 }
 
-/** Seconds; Prometheus' own default. */
+/** In seconds; Prometheus' own default. */
 const LATENCY_BOUNDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export type AdmissionResult = "allowed" | "denied" | "error";
@@ -60,17 +60,17 @@ export class WebhookFamilies {
     return [this.requests, this.latency, this.inFlight, this.panics, this.admissions];
   }
 
-  /** The series of one path, at 0, until they are disposed of. */
+  /** Returns the series of one path, which start at 0 and exist until they are disposed of. */
   path(webhook: string): WebhookPathMetrics {
     return new PathSeries(this, webhook);
   }
 
-  /** Counts a throw of an author's code. */
+  /** Counts an exception in an author's code. */
   panicked(): void {
     this.#panics.value++;
   }
 
-  /** The series of one webhook's results. */
+  /** Returns the series of one webhook's results. */
   results(webhook: string): WebhookResults {
     return new WebhookResults(this.admissions, webhook);
   }
@@ -114,7 +114,7 @@ class PathSeries implements WebhookPathMetrics {
   }
 }
 
-/** Counts the answers of one webhook. */
+/** Counts the results of one webhook. */
 export class WebhookResults implements Disposable {
   readonly #family: NumberFamily;
   readonly #webhook: string;

@@ -1,9 +1,9 @@
-/** Waits for something shared without ending it. */
+/** Waits for shared work without ending it. */
 
 /**
- * Settles as the promise does, or rejects with the signal's reason when that comes first.
+ * Settles like the promise, or rejects with the signal's reason when that comes first.
  *
- * The work behind the promise goes on; no listener stays behind.
+ * The work behind the promise continues, and no listener remains.
  */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {

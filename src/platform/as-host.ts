@@ -1,19 +1,19 @@
-/** Leaving a module's context: what the SDK opens on behalf of a module must not close with it. */
+/** Leaves a module's context, because what the SDK opens on behalf of a module must not be closed together with it. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "./clock.ts";
 import { ownedByCaller } from "./error-owner.ts";
 
-/** Taken when the process starts, outside of every module. */
+/** Captured when the process starts, outside of every module. */
 const snapshot = AsyncLocalStorage.snapshot();
 
 /**
- * The same object, with every method called in the context of the process.
+ * Returns the same object with every method called in the context of the process.
  *
- * Requests and timers that begin inside a module's graph belong to it: after its removal they would never settle.
+ * Requests and timers that begin inside a module's graph belong to it, and would never settle after its removal.
  */
 export function hostBound<T extends object>(object: T): T {
   const bound: object = {};
-  // Not a Proxy: every request would go through its traps.
+  // This is no Proxy, because every request would go through its traps.
   for (let owner: object = object; owner !== Object.prototype; owner = Object.getPrototypeOf(owner) as object) {
     for (const name of Reflect.ownKeys(owner)) {
       if (Object.hasOwn(bound, name)) continue;
@@ -25,7 +25,7 @@ export function hostBound<T extends object>(object: T): T {
   return bound as T;
 }
 
-/** A clock whose timers outlive the module that sets them. */
+/** Returns a clock whose timers outlive the module that sets them. */
 export function hostClock(base: Clock): Clock {
   const bound = hostBound(base);
   return { now: () => base.now(), setTimeout: (callback, ms) => bound.setTimeout(callback, ms) };

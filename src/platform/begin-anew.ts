@@ -1,27 +1,27 @@
-/** Starts a built program anew where the runtime must be configured before its first line. */
+/** Restarts a built program where the runtime must be configured before its first line. */
 import { hasRuntimeVariables, withoutRuntimeVariables } from "./runtime-variables.ts";
 
-/** Switches the optimizing compiler of the runtime on and off. */
+/** The variable that enables or disables the runtime's optimizing compiler. */
 const SETTING = "BUN_JSC_useFTLJIT";
-/** Marks a process that was started anew with a setting of ours, which its children must not inherit. */
+/** Marks a process that was restarted with a setting of ours, which its children must not inherit. */
 const MARK = "_BINNACLE_STARTED_ANEW";
 
 export interface BeginOptions {
   /**
-   * Do without the last of the compilers, which pays off for loops that compute for seconds. A process that mostly waits for
-   * a server spends on it a fifth of the CPU of 2,000 reconciles and 2 MiB at the start, and gains nothing. The setting of
-   * the environment takes precedence: `BUN_JSC_useFTLJIT=1` keeps the compiler.
+   * Disables the last of the compilers, which pays off only for loops that compute for seconds. A process that mostly
+   * waits for a server spends a fifth of the CPU of 2,000 reconciles and 2 MiB at the start on it, without a gain.
+   * The environment takes precedence: `BUN_JSC_useFTLJIT=1` keeps the compiler.
    */
   readonly withoutLastCompiler: boolean;
 }
 
 /**
- * Starts this executable anew in the same process if the environment, which the runtime reads before any code of ours, needs
- * to be changed: it applies {@link BeginOptions.withoutLastCompiler} and removes the variables that would make the runtime
- * do something else than this program.
+ * Restarts this executable in the same process if the environment, which the runtime reads before any code of ours,
+ * must change: it applies {@link BeginOptions.withoutLastCompiler} and removes the variables that would make the
+ * runtime do something other than this program.
  *
- * Returns if nothing needs to be changed, or if it cannot be, as on Windows. What it has set is then gone from
- * `process.env`, so that child processes do not inherit it.
+ * It returns if no change is necessary, or possible, as on Windows. The variables that it has set are then gone from
+ * `process.env`, so that child processes do not inherit them.
  */
 export function beginAnew(args: readonly string[], { withoutLastCompiler }: BeginOptions): void {
   if (process.env[MARK] !== undefined) {
@@ -40,7 +40,7 @@ export function beginAnew(args: readonly string[], { withoutLastCompiler }: Begi
   }
 }
 
-/** `Bun.spawn` gives children the environment with which this process began, unless it is told otherwise. */
+/** By default `Bun.spawn` gives children the environment with which this process began. */
 function passEnvironment(): void {
   for (const name of ["spawn", "spawnSync"] as const) {
     const spawn = Bun[name] as (...given: unknown[]) => unknown;

@@ -1,6 +1,6 @@
-/** Reading the body of an answer that may not end. */
+/** Reads the body of a response that may be endless. */
 
-/** The body had more bytes than the reader takes; the rest was not read. */
+/** The body has more bytes than the reader accepts; the rest was not read. */
 export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
   readonly most: number;
@@ -16,9 +16,9 @@ function sizeOf(bytes: number): string {
 }
 
 /**
- * Reads a body as it is after decompression, no further than `most` bytes.
+ * Reads a body after decompression, but no more than `most` bytes.
  *
- * @throws BodyTooLarge, after which the connection is given up, or what reading throws.
+ * @throws BodyTooLarge, after which the connection is given up, or the errors of reading.
  */
 export async function boundedBytes(response: Response, most: number): Promise<Uint8Array> {
   if (hasKnownLength(response, most)) return response.bytes();
@@ -38,7 +38,7 @@ export async function boundedBytes(response: Response, most: number): Promise<Ui
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, bytes);
 }
 
-/** Whether the platform itself ends the body in time; a compressed one may become anything. */
+/** Whether the platform itself ends the body in time; a compressed one may grow to any size. */
 function hasKnownLength(response: Response, most: number): boolean {
   const length = response.headers.get("content-length");
   return length !== null && /^\d+$/.test(length) && Number(length) <= most && !response.headers.has("content-encoding");

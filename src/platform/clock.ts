@@ -22,13 +22,13 @@ export const systemClock: Clock = {
 
 const { timeOrigin } = performance;
 
-/** Advances steadily, also when the machine's clock is set. */
+/** A clock that advances steadily even when the machine's clock is set. */
 const monotonicClock: Clock = {
   now: () => timeOrigin + performance.now(),
   setTimeout: (callback, ms) => systemClock.setTimeout(callback, ms),
 };
 
-/** The clock for measuring delays: the monotonic one in place of the machine's clock; any other clock is used as it is. */
+/** Returns the clock for measuring delays: the monotonic one in place of the machine's; any other clock is returned as it is. */
 export function monotonic(clock: Clock = systemClock): Clock {
   return clock === systemClock ? monotonicClock : clock;
 }

@@ -1,24 +1,24 @@
-/** Whose error it is that nobody caught. */
+/** Finds the module to which an uncaught error belongs. */
 
-/** Of errors of the SDK that a module's call was rejected with: the call's module. */
+/** For errors of the SDK with which a module's call was rejected: the module that called. */
 const owners = new WeakMap<object, Bun.ModuleGraph>();
 
-/** The loaded modules' files, and whom to tell. */
+/** The loaded modules with their files and their error handlers. */
 const modules = new Map<Bun.ModuleGraph, ModuleFiles>();
 
 export interface ModuleFiles {
-  /** Real paths, the module's own file first. */
+  /** The real paths, the module's own file first. */
   readonly files: readonly string[];
   readonly onError: (error: unknown) => void;
 }
 
-/** From now on errors can be told to be this module's, until it is disposed of. */
+/** Registers a module as a possible owner of errors, until it is disposed of. */
 export function knowModule(graph: Bun.ModuleGraph, module: ModuleFiles): Disposable {
   modules.set(graph, module);
   return { [Symbol.dispose]: () => void modules.delete(graph) };
 }
 
-/** The same promise; what it is rejected with is the error of the module that calls this, if one does. */
+/** Returns the same promise; the error with which it rejects belongs to the module that calls this function. */
 export function ownedByCaller<T>(promise: Promise<T>): Promise<T> {
   const graph = Bun.ModuleGraph.current;
   if (graph === undefined) return promise;
@@ -29,12 +29,12 @@ export function ownedByCaller<T>(promise: Promise<T>): Promise<T> {
 }
 
 /**
- * Tells a module of an error that nobody caught.
+ * Reports an uncaught error to its module.
  *
- * The platform knows whose it is only when a function of the module was under way. So it is also looked for by the call that it
- * came from, and by the files that its stack names.
+ * The platform knows the owner only while a function of the module runs. So the owner is also found by the call from
+ * which the error came, and by the files that its stack names.
  *
- * @returns false when it cannot be said whose it is.
+ * @returns false when the owner is unknown.
  */
 export function tellOwner(error: unknown): boolean {
   const owner = ownerOf(error);
@@ -42,7 +42,7 @@ export function tellOwner(error: unknown): boolean {
   return owner !== undefined;
 }
 
-/** Whether code of a module is under way: in its context, or called by the host without it. */
+/** Whether code of a module is running, in its context or called by the host. */
 export function isModuleCode(): boolean {
   if (Bun.ModuleGraph.current !== undefined) return true;
   const files = filesIn(new Error("where am I").stack ?? "");

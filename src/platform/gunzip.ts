@@ -1,16 +1,16 @@
-/** Decompression that ends. */
+/** Decompresses gzip with a limit. */
 
 import { BodyTooLarge } from "./bounded-body.ts";
 
-/** The most that deflate makes of one byte. @see https://www.zlib.net/zlib_tech.html */
+/** The most bytes that deflate makes of one byte. @see https://www.zlib.net/zlib_tech.html */
 const MOST_RATIO = 1_032;
-/** What becomes no larger than this is made at once, and then looked at. */
+/** Data that cannot exceed this size is decompressed at once and checked afterwards. */
 const SAFE_BYTES = 64 * 1024 * 1024;
-/** A buffer for all at once is twice as fast as one after the other; the sender says how large, but may lie. */
+/** One buffer is twice as fast as several; the sender names the size, but may lie. */
 const LARGEST_BUFFER = 16 * 1024 * 1024;
 const SMALLEST_BUFFER = 64 * 1024;
 
-/** @throws BodyTooLarge when it becomes more than `most` bytes, or Error for what is no gzip. */
+/** Decompresses the bytes. @throws BodyTooLarge when the result exceeds `most` bytes, or Error when the data is no gzip. */
 export function gunzip(bytes: Uint8Array<ArrayBuffer>, most: number): Uint8Array<ArrayBuffer> {
   if (bytes.length * MOST_RATIO <= SAFE_BYTES) {
     const made = Bun.gunzipSync(bytes);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 
-/** In a process of its own, which the changes end with. */
+/** Runs the code in a process of its own, so that its changes end with it. */
 function inProcess(code: string): unknown {
   const module = JSON.stringify(`${import.meta.dirname}/intrinsics.ts`);
   const program = `

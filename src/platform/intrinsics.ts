@@ -1,14 +1,16 @@
 /**
- * The built-in objects of the language and the runtime, which all modules share with the SDK: whether somebody changed them.
+ * Detects changes of the built-in objects of the language and the runtime, which all modules share with the SDK.
  *
- * Looked at are the functions that the SDK and its packages use, and what was added to prototypes so that loops over keys meet
- * it. To look at all would make each of the runtime's functions, which are not there before somebody asks for them: 9 MiB.
+ * It checks the functions that the SDK and its packages use, and properties that were added to prototypes and that
+ * loops over keys would meet. Checking all of them would create each of the runtime's functions, which do not exist
+ * before their first use, and take 9 MiB.
  *
- * What looks for changes may not depend on what could have been changed: no iterators, and no methods but those kept here.
+ * The code that detects changes must not depend on what could have been changed: it uses no iterators, and only the
+ * methods that are kept here.
  */
 
 interface Kept {
-  /** Such as `Array.prototype`. */
+  /** The object, such as `Array.prototype`. */
   readonly name: string;
   readonly object: object;
   readonly keys: readonly PropertyKey[];
@@ -17,9 +19,9 @@ interface Kept {
 
 /** A property that was changed. */
 export interface IntrinsicChange {
-  /** Such as `Array.prototype.map`. */
+  /** The full name, such as `Array.prototype.map`. */
   readonly name: string;
-  /** Such as `map`. */
+  /** The property, such as `map`. */
   readonly property: string;
 }
 
@@ -27,7 +29,7 @@ const { getOwnPropertyDescriptor, defineProperty, deleteProperty } = Reflect;
 const hasOwn = Object.hasOwn;
 const toText = String;
 
-/** With what loops over its keys meet when nobody has added to its prototypes: nothing. */
+/** Objects over whose keys a loop finds nothing, unless somebody has added to their prototypes. */
 const LOOPED = [
   { name: "Object.prototype", object: Object.prototype },
   { name: "Array.prototype", object: Array.prototype },
@@ -37,12 +39,12 @@ const LOOPED = [
 
 let kept: readonly Kept[] | undefined;
 
-/** Remembers how they are now. */
+/** Remembers the present state. */
 export function keepIntrinsics(): void {
   kept ??= intrinsics();
 }
 
-/** Puts back what is not as it was when {@link keepIntrinsics} was called. @returns what was changed. */
+/** Restores what has changed since {@link keepIntrinsics} was called. @returns what was changed. */
 export function restoreIntrinsics(): readonly IntrinsicChange[] {
   const changes: IntrinsicChange[] = [];
   const add = (name: string, key: PropertyKey): void => {
@@ -97,7 +99,7 @@ function words(text: string): readonly string[] {
 
 const SYMBOLS: readonly symbol[] = [Symbol.iterator, Symbol.asyncIterator, Symbol.toPrimitive];
 
-/** Functions of each, and methods of its prototype. */
+/** The watched functions of each object, and the methods of its prototype. */
 const WATCHED: Readonly<Record<string, readonly [statics: string, methods: string]>> = {
   Object: [
     "assign create defineProperty entries freeze fromEntries getOwnPropertyDescriptor getOwnPropertyNames getPrototypeOf hasOwn is keys values",

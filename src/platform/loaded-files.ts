@@ -1,4 +1,4 @@
-/** The files that this process has loaded, with what they export. */
+/** Lists the files that this process has loaded, with what they export. */
 import { createRequire } from "node:module";
 
 export interface LoadedFile {
@@ -6,7 +6,7 @@ export interface LoadedFile {
   readonly exports: readonly unknown[];
 }
 
-/** Files of installed packages aside, and those that have not been run to their end. */
+/** Yields the loaded files except those of installed packages, and those that still run. */
 export function* loadedFiles(): Generator<LoadedFile> {
   for (const [file, loaded] of Object.entries(createRequire(import.meta.url).cache)) {
     if (loaded === undefined || file.includes("/node_modules/")) continue;
@@ -15,7 +15,7 @@ export function* loadedFiles(): Generator<LoadedFile> {
     try {
       yield { file, exports: Object.values(exports) };
     } catch {
-      // An export has no value yet: the file is still being run.
+      // The export has no value yet, because the file still runs.
     }
   }
 }

@@ -1,22 +1,22 @@
-/** Loads modules from disk at run time, each into a graph of its own that can be thrown away. */
+/** Loads modules from disk at run time, each into a graph of its own that can be discarded. */
 import { realpathSync } from "node:fs";
 import { type Clock, systemClock } from "./clock.ts";
 import { knowModule } from "./error-owner.ts";
 
 export interface LoadedGraph {
   readonly exports: Readonly<Record<string, unknown>>;
-  /** Calls user code: what it opens belongs to the module, and what it fails to catch reaches `onError`. */
+  /** Calls user code: what it opens belongs to the module, and errors that it does not catch reach `onError`. */
   readonly run: <T>(fn: () => T) => T;
   /** Closes timers, servers and requests of the module's code; promises that wait for them never settle. */
   readonly dispose: () => void;
 }
 
 export interface LoadGraphOptions {
-  /** Told what the module's code threw outside of a call, or rejected without a handler. */
+  /** Called with what the module's code threw outside of a call, or rejected without a handler. */
   readonly onError: (error: unknown) => void;
-  /** Real paths of the module's files, its own first. @default its own */
+  /** The real paths of the module's files, its own first. @default its own */
   readonly files?: readonly string[] | undefined;
-  /** Milliseconds. @default 10_000 */
+  /** The timeout in milliseconds. @default 10_000 */
   readonly timeout?: number | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
@@ -27,10 +27,13 @@ class LoadTimeout extends Error {
   override readonly name = "LoadTimeout" as const;
 }
 
-/** What modules may import from inside the binary: each package's namespace, or what loads it when it is first imported. */
+/**
+ * The packages that modules may import from inside the binary: the namespace of each, or a function that loads it at
+ * its first import.
+ */
 export type OfferedPackages = Readonly<Record<string, object | (() => Promise<object>)>>;
 
-/** Makes packages of the binary importable for modules, under exactly these names, before any `node_modules`. */
+/** Lets modules import packages of the binary, under exactly these names, before any `node_modules`. */
 export function offerModules(packages: OfferedPackages): void {
   Bun.plugin({
     name: "binnacle",
@@ -46,7 +49,7 @@ export function offerModules(packages: OfferedPackages): void {
   });
 }
 
-/** The packages with the namespaces of all of them. */
+/** Returns all packages with their namespaces. */
 export async function allLoaded(packages: OfferedPackages): Promise<Readonly<Record<string, object>>> {
   const loading = Object.entries(packages).map(async ([name, offer]) => {
     return [name, typeof offer === "function" ? await offer() : offer] as const;
@@ -62,7 +65,7 @@ export async function allLoaded(packages: OfferedPackages): Promise<Readonly<Rec
 export async function loadGraph(file: string, options: LoadGraphOptions): Promise<LoadedGraph> {
   const { onError, timeout = 10_000, clock = systemClock } = options;
   const graph = new Bun.ModuleGraph({ onError: (error) => onError(error) });
-  // ConfigMap mounts swap a link: the real path names one version.
+  // ConfigMap mounts replace a link, so the real path names one version.
   const path = realpathSync(file);
   const known = knowModule(graph, { files: options.files ?? [path], onError });
   const dispose = (): void => {
@@ -89,12 +92,12 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
   }
 }
 
-/** The relative imports of a source, and the packages it names. */
+/** Returns the relative imports of a source, and the packages that it names. */
 export function importsOf(source: string): readonly string[] {
   return new Bun.Transpiler({ loader: "tsx" }).scanImports(source).map(({ path }) => path);
 }
 
-/** The file that an import in `file` means; `undefined` when there is none. */
+/** Returns the file to which an import in `file` refers; `undefined` when there is none. */
 export function resolveImport(specifier: string, file: string): string | undefined {
   try {
     return Bun.resolveSync(specifier, file.slice(0, file.lastIndexOf("/")));

@@ -1,18 +1,18 @@
-/** Files that nobody but this user should read or have a hand in. */
+/** Files that only this user may read or write. */
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, openSync, renameSync, rmSync, writeSync } from "node:fs";
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 /**
- * Writes a file whole or not at all, for this user only.
+ * Writes a file completely or not at all, for this user only.
  *
- * It is written beside its place under a name that nobody knows, as a new file, and then put there: a link that somebody has
- * laid in either place is not followed.
+ * It is written beside its place as a new file with an unpredictable name, and then renamed, so a link that somebody
+ * has placed there is not followed.
  */
 export function writePrivate(file: string, text: string): void {
   const draft = `${file}.${randomBytes(8).toString("hex")}`;
-  // Not on Windows.
+  // This is not available on Windows.
   const descriptor = openSync(draft, O_CREAT | O_EXCL | O_WRONLY | (O_NOFOLLOW ?? 0), 0o600);
   try {
     try {

@@ -34,7 +34,7 @@ test.each(calls)("a module cannot call %s", (call, message) => {
       guardProcess();
       const { exports, run } = await loadGraph(${JSON.stringify(join(folder, "m.ts"))}, { onError: () => {} });
       try { run(exports.called); } catch (error) { console.log(error.message); }
-      // Called by the host, it is the module's code all the same.
+      // The host calls it, but it is still the module's code.
       try { exports.called(); } catch (error) { console.log(error.message); }
       console.log(run(exports.alive), process.cwd() !== "/");
       process.exit(7);`;

@@ -1,4 +1,4 @@
-/** What a module may not do to the process that it shares with others. */
+/** Keeps modules from harming the process that they share with others. */
 import { isModuleCode } from "./error-owner.ts";
 
 /** Functions of `process`, each with what it would do. */
@@ -14,8 +14,9 @@ const REFUSED: Readonly<Record<string, string>> = {
 let isGuarded = false;
 
 /**
- * From now on the code of modules cannot end the process, replace it, leave its folder or take its signal handlers away:
- * the call throws, and so the module is told like any of its errors. It keeps mistakes in, and no malice.
+ * From now on the code of modules cannot end the process, replace it, change its directory or remove its signal
+ * handlers: such a call throws, and the module gets it like any other error. This protects from mistakes, not from
+ * malice.
  */
 export function guardProcess(): void {
   if (isGuarded) return;
@@ -31,7 +32,7 @@ export function guardProcess(): void {
   }
   const kill = process.kill.bind(process);
   process.kill = (pid, signal) => {
-    // Zero and negative numbers are groups that the process may belong to.
+    // Zero and negative numbers are groups to which this process may belong.
     if ((pid <= 0 || pid === process.pid) && signal !== 0 && isModuleCode())
       throw refusal("process.kill", "end the process");
     return kill(pid, signal);

@@ -1,8 +1,8 @@
-/** Variables of the environment that the runtime under this program reads for itself. */
+/** Environment variables that the runtime below this program reads itself. */
 
 /**
- * Those that would change what the program does, or tell what it should not: options and code to run first, a debugger's
- * port, requests with their tokens on standard error, files that modules are looked for in.
+ * Variables that would change what the program does, or reveal secrets: options and code that runs first, a
+ * debugger's port, requests with their tokens on standard error, folders in which modules are searched.
  */
 const NAMES: readonly string[] = [
   "BUN_OPTIONS",
@@ -18,12 +18,12 @@ const NAMES: readonly string[] = [
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment without them. */
+/** Returns the environment without these variables. */
 export function withoutRuntimeVariables(env: Environment): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !NAMES.includes(name)));
 }
 
-/** Whether one of them is set. */
+/** Whether one of these variables is set. */
 export function hasRuntimeVariables(env: Environment): boolean {
   return NAMES.some((name) => env[name] !== undefined);
 }

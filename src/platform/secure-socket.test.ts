@@ -8,7 +8,7 @@ import { connectSecurely, type SecureSocket, type SecureSocketOptions } from "./
 const cleanup = new AsyncDisposableStack();
 afterAll(() => cleanup.disposeAsync());
 
-/** @returns the port, and the first connection as the server has it. */
+/** Starts a server. @returns the port, and the first connection on the server's side. */
 async function serve(server: net.Server = tls.createServer({ ...loopbackServerTls, ALPNProtocols: ["h2"] })) {
   const { promise: accepted, resolve } = Promise.withResolvers<TLSSocket>();
   server.on("secureConnection", (socket: TLSSocket) => resolve(socket.on("error", () => {})));
@@ -22,7 +22,7 @@ async function serve(server: net.Server = tls.createServer({ ...loopbackServerTl
 interface Told {
   readonly socket: SecureSocket;
   readonly received: string[];
-  /** How often there was room again. */
+  /** How often the socket could be written to again. */
   drained: number;
   readonly closed: Promise<Error | undefined>;
 }

@@ -1,45 +1,45 @@
-/** A TLS connection as bytes in and bytes out, without a stream's machinery around it. */
+/** A TLS connection that reads and writes bytes, without the machinery of a stream. */
 
 export interface SecureSocketOptions {
   readonly host: string;
   readonly port: number;
-  /** In the terms of `node:tls`; authority and host name are checked unless `rejectUnauthorized` is false. */
+  /** The options of `node:tls`; authority and host name are verified unless `rejectUnauthorized` is false. */
   readonly tls: {
     readonly ca: string | undefined;
     readonly cert: string | undefined;
     readonly key: string | undefined;
-    /** @default the host */
+    /** The server name. @default the host */
     readonly serverName: string | undefined;
     readonly rejectUnauthorized: boolean;
   };
-  /** Offered by ALPN, in the order of preference. */
+  /** The protocols that ALPN offers, in order of preference. */
   readonly protocols: readonly string[];
 }
 
 export interface SecureSocket {
-  /** The one of the offered protocols that the server chose; undefined when it knows none of this. */
+  /** The protocol that the server chose; `undefined` when it knows none of the offered ones. */
   readonly protocol: string | undefined;
-  /** @returns how many of the bytes were taken; after fewer than all `onDrain` says when there is room again. */
+  /** Writes bytes. @returns how many were accepted; when that is not all, `onDrain` is called once more can be written. */
   write(bytes: Uint8Array): number;
-  /** Nothing is read until `resume`, not even the end. */
+  /** Stops reading, including the end, until `resume`. */
   pause(): void;
   resume(): void;
-  /** After what was written. */
+  /** Closes the connection after what was written. */
   close(): void;
 }
 
 export interface SecureSocketHandlers {
-  /** The bytes are the handler's to keep. */
+  /** Called with bytes that the handler may keep. */
   onData(bytes: Uint8Array): void;
   onDrain(): void;
-  /** Told once, whoever closed it. */
+  /** Called once, whoever closed the connection. */
   onClose(error: Error | undefined): void;
 }
 
 /**
- * Connects; `open` is called once, when the handshake is done, and says who listens.
+ * Connects. `open` is called once, after the handshake, and returns the handler.
  *
- * @returns what gives the connection up, at any time.
+ * @returns a function that gives up the connection at any time.
  */
 export function connectSecurely(
   options: SecureSocketOptions,
@@ -76,10 +76,11 @@ export function connectSecurely(
         },
         handshake(socket, isTrusted, error) {
           if (over) return;
-          // A server that is not trusted counts as a failure also where nobody asked; only without a cipher it is one.
+          // A server that is not trusted is reported as a failure even when verification is off; without a cipher it
+          // is one.
           const mayPass = !tls.rejectUnauthorized && hasCipher(socket);
           if (!isTrusted && !mayPass) return fail(error ?? new Error("the TLS handshake failed"));
-          // Small frames are not to wait for each other.
+          // Small frames must not wait for each other.
           socket.setNoDelay(true);
           const chosen = (socket as { readonly alpnProtocol?: string | false | null }).alpnProtocol;
           handlers = to.open({
@@ -87,9 +88,9 @@ export function connectSecurely(
             write: (bytes) => Math.max(socket.write(bytes), 0),
             pause: () => socket.pause(),
             resume: () => socket.resume(),
-            // `end` would wait for the other side, which may be dead, and could not be cut short any more.
+            // `end` would wait for the other side, which may be dead, and could not be aborted any more.
             close: () => {
-              // Of one that pauses the other side's end would go unread, and it would keep the process for ever.
+              // While paused, the other side's end would not be read, and the socket would keep the process alive.
               socket.resume();
               socket.shutdown(true);
             },
@@ -107,7 +108,7 @@ export function connectSecurely(
         connectError: (_, error) => fail(error),
       },
     });
-  // Settings that cannot be used are thrown at once.
+  // Invalid settings throw at once.
   Promise.resolve().then(connect).catch(fail);
   return () => {
     over = true;
@@ -119,7 +120,7 @@ function hasCipher(socket: object): boolean {
   return (socket as { getCipher(): { readonly name?: string } | undefined }).getCipher()?.name !== undefined;
 }
 
-/** Each name after a byte with its length. @see https://www.rfc-editor.org/rfc/rfc7301#section-3.1 */
+/** Encodes each name after a byte with its length. @see https://www.rfc-editor.org/rfc/rfc7301#section-3.1 */
 function wireForm(protocols: readonly string[]): string {
   return protocols.map((name) => String.fromCharCode(name.length) + name).join("");
 }

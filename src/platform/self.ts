@@ -1,4 +1,4 @@
-/** This executable as the tools of its runtime: type checker, test runner. */
+/** Runs this executable as its runtime's tools: type checker and test runner. */
 import { withoutRuntimeVariables } from "./runtime-variables.ts";
 
 export interface ToolResult {

@@ -1,16 +1,16 @@
 /**
- * Optimizations that can be switched off by the environment, to find out whether one of them causes a problem:
+ * Optimizations that the environment can disable, to find out whether one of them causes a problem.
  * docs/troubleshooting.md names the variables.
  */
 
 export interface Switches {
-  /** Requests go over HTTP/2. */
+  /** Requests use HTTP/2. */
   readonly http2: boolean;
   /** Busy connections are read a few milliseconds later, so that several messages are read together. */
   readonly readPacing: boolean;
 }
 
-/** The variable that switches each of them off; client-go uses the first one too. */
+/** The variable that disables each of them; client-go uses the first one too. */
 const VARIABLES: Readonly<Record<keyof Switches, string>> = {
   http2: "DISABLE_HTTP2",
   readPacing: "DISABLE_READ_PACING",
@@ -18,13 +18,13 @@ const VARIABLES: Readonly<Record<keyof Switches, string>> = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the switches. As in client-go, a variable with any value that is not empty switches off. */
+/** Reads the switches. As in client-go, a variable with any value that is not empty disables the optimization. */
 export function switchesOf(env: Environment = process.env): Switches {
   const isOn = (name: keyof Switches): boolean => !env[VARIABLES[name]];
   return { http2: isOn("http2"), readPacing: isOn("readPacing") };
 }
 
-/** The variables that switch something off. */
+/** Returns the variables that disable something. */
 export function disabledBy(env: Environment): readonly string[] {
   return Object.values(VARIABLES).filter((name) => env[name]);
 }

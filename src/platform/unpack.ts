@@ -1,13 +1,13 @@
 /**
- * Files that are embedded as one: a line with the digest of all of them, then JSON, one text per path, compressed with
- * zstd.
+ * Files that are embedded as one asset: a line with the digest of all of them, then JSON with one text per path,
+ * compressed with zstd.
  */
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 
-/** Permissions of the group and of others. */
+/** The permissions of the group and of others. */
 const OTHERS = 0o077;
 const DIGEST_LENGTH = 64;
 
@@ -18,7 +18,7 @@ export function pack(files: Readonly<Record<string, string>>): Uint8Array {
   return Buffer.concat([Buffer.from(`${digestOf(texts)}\n`), packed]);
 }
 
-/** Where files may be kept between runs. */
+/** Returns the folder for files that are kept between runs. */
 function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
   return join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "binnacle");
 }
@@ -26,8 +26,8 @@ function cacheFolder(env: Readonly<Record<string, string | undefined>>): string 
 /**
  * Unpacks an asset into the cache, once per content.
  *
- * What is there already is checked by its digest, because it is going to be run: where a file differs, is missing or is too
- * many, all of it is written anew.
+ * Existing files are checked by their digest, because they will be run: if a file differs, is missing or is surplus,
+ * all files are written again.
  *
  * @returns the folder.
  */
@@ -38,12 +38,12 @@ export async function unpack(asset: string, env: Readonly<Record<string, string 
   const folder = join(cache, `sdk-${digest.slice(0, 16)}`);
   if (holds(folder, digest)) return folder;
   await mkdir(cache, { recursive: true, mode: 0o700 });
-  // Written aside, then renamed: another process sees all of it or nothing.
+  // The files are written to another folder and renamed, so that other processes see all of them or none.
   const aside = await mkdtemp(join(cache, "unpacking-"));
   try {
     await write(join(aside, "new"), await packed.slice(DIGEST_LENGTH + 1).bytes());
     await rename(join(aside, "new"), folder).catch(async (error: unknown) => {
-      if (holds(folder, digest)) return; // another process was first
+      if (holds(folder, digest)) return; // another process was faster
       await rename(folder, join(aside, "old")).catch(() => Promise.reject(error));
       await rename(join(aside, "new"), folder);
     });
@@ -61,7 +61,7 @@ async function write(folder: string, packed: Uint8Array<ArrayBuffer>): Promise<v
   await Promise.all(Object.entries(files).map(([path, text]) => writeFile(join(folder, path), text)));
 }
 
-/** Whether a folder that only we can write to holds the files of this digest, as files, and no others. */
+/** Whether a folder that only this user can write to holds exactly the files of this digest. */
 function holds(folder: string, digest: string): boolean {
   try {
     const stat = lstatSync(folder);

@@ -1,4 +1,4 @@
-/** Reading YAML. The platform's own parser is there at once; a library's takes 20 ms of a start to warm up. */
+/** Parses YAML. The platform's own parser is available at once; the library's takes 20 ms of a start. */
 
 /**
  * Parses one YAML document.
@@ -9,7 +9,7 @@ export async function parseYaml(text: string): Promise<unknown> {
   try {
     return Bun.YAML.parse(text);
   } catch {
-    // The library says where.
+    // The library says where the error is.
     const { parse } = await import("yaml");
     return parse(text);
   }

@@ -1,17 +1,17 @@
-/** The addresses of listeners, as flags have them. */
+/** Parses the addresses of listeners in flags. */
 
 export interface BindAddress {
-  /** `undefined`: all of the host. */
+  /** The host name; `undefined` for all interfaces. */
   readonly hostname: string | undefined;
   readonly port: number;
-  /** As it was given. */
+  /** The address as it was given. */
   readonly address: string;
 }
 
 /**
- * Reads `:8081`, `127.0.0.1:0` or `[::1]:8081`; `undefined` for `0`, which is no listener.
+ * Parses `:8081`, `127.0.0.1:0` or `[::1]:8081`; `undefined` for `0`, which means no listener.
  *
- * @param name as in the flag, such as `metrics` of `--metrics-bind-address`.
+ * @param name the flag's name, such as `metrics` of `--metrics-bind-address`.
  * @throws Error naming the flag.
  */
 export function parseAddress(address: string, name: string): BindAddress | undefined {
@@ -26,7 +26,7 @@ export function parseAddress(address: string, name: string): BindAddress | undef
   return { hostname: match[1] || match[2] || undefined, port, address };
 }
 
-/** Such as `127.0.0.1:8081`. */
+/** Formats an address such as `127.0.0.1:8081`. */
 export function shownAddress({
   hostname,
   port,
@@ -37,7 +37,7 @@ export function shownAddress({
   return `${hostname?.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
-/** Why an address cannot be listened on. */
+/** Explains why an address cannot be listened on. */
 export function listenError({ address }: BindAddress, name: string, error: unknown): Error {
   return new Error(`Cannot listen on ${address} (--${name}-bind-address): ${reasonOf(error)}`, { cause: error });
 }

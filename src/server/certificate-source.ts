@@ -1,9 +1,9 @@
 /**
- * Where a TLS listener gets its certificate from.
+ * The sources of a TLS listener's certificate.
  *
- * Files that are swapped (`--webhook-cert-path`) and certificates that the process makes itself are two sources; tests have
- * a third. A listener reads `current` when it starts and whenever it is told of a change, and shows the new pair to every
- * handshake from then on.
+ * Files that are replaced (`--webhook-cert-path`) and certificates that the process issues itself are two sources;
+ * tests have a third one. A listener reads `current` when it starts and whenever it is notified of a change, and uses
+ * the new pair for every handshake from then on.
  */
 
 /** A certificate chain and its private key, both PEM. */

@@ -109,7 +109,7 @@ describe("healthApp", () => {
       },
     };
     const app = healthApp({ healthz: new HealthChecks(), livez: new HealthChecks(), readyz, clock });
-    expect(await answer(app, "/readyz/hangs")).toEqual([500, "internal server error: no answer within 5 s\n"]);
+    expect(await answer(app, "/readyz/hangs")).toEqual([500, "internal server error: no result within 5 s\n"]);
     expect(waits).toEqual([5000]);
   });
 

@@ -1,11 +1,11 @@
-/** `/healthz`, `/livez` and `/readyz`, as the API server answers them. */
+/** Serves `/healthz`, `/livez` and `/readyz` like the API server. */
 import { Hono, type Context } from "hono";
 import { printable } from "../observe/printable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import type { HealthCheck, HealthChecks, HealthNote, Told } from "./health-checks.ts";
 import { isLocal } from "./local-request.ts";
 
-/** Milliseconds after which a check that does not answer has failed. */
+/** Milliseconds after which a check without a result has failed. */
 const CHECK_TIMEOUT = 5000;
 
 export interface HealthAppOptions {
@@ -24,10 +24,11 @@ interface Endpoint {
 }
 
 /**
- * Answers probes: 200 or 500, `?verbose`, `?exclude=`, and each check on a path of its own.
+ * Serves probes: 200 or 500, `?verbose`, `?exclude=`, and each check on a path of its own.
  *
- * Nobody authenticates here, so reasons are for those on this machine ({@link isLocal}). Others learn which check fails,
- * and a cause where there is one: texts of servers, objects and modules may hold what is not theirs.
+ * There is no authentication here, so only clients on this machine see reasons ({@link isLocal}). Others see which
+ * check fails, and a cause if there is one, because texts of servers, objects and modules may contain what is not
+ * meant for them.
  *
  * @see https://kubernetes.io/docs/reference/using-api/health-checks/
  */
@@ -48,7 +49,7 @@ export function healthApp(options: HealthAppOptions): Hono {
 
 const ping: HealthCheck = () => undefined;
 
-/** An endpoint without checks tells that the process answers. */
+/** An endpoint without checks shows that the process responds. */
 function checksOf(checks: HealthChecks): (readonly [string, HealthCheck])[] {
   const all = checks.checks();
   return all.length === 0 ? [["ping", ping]] : all;
@@ -101,7 +102,7 @@ function notesOf(checks: HealthChecks, mayReadAll: boolean): string {
   return lines;
 }
 
-/** On one line, whatever it says. */
+/** Returns the reason on one line, whatever it contains. */
 function shown(told: string | Told, mayReadAll: boolean): string {
   if (!mayReadAll) return typeof told === "string" ? "reason withheld" : told.cause;
   return printable((typeof told === "string" ? told : told.text).replace(/\s*\n\s*/g, " "));
@@ -115,13 +116,13 @@ function toldBy(note: HealthNote): string | Told | undefined {
   }
 }
 
-/** `undefined` when all is well; never rejects, and waits for no check longer than 5 s. */
+/** Returns the reason; `undefined` when the check passes. It never rejects, and waits for no check longer than 5 s. */
 async function reasonOf(check: HealthCheck, clock: Clock): Promise<string | Told | undefined> {
   try {
     const answer = check();
     if (answer === undefined || typeof answer === "string" || "cause" in answer) return answer;
     const timeout = Promise.withResolvers<Told>();
-    const late = `no answer within ${CHECK_TIMEOUT / 1000} s`;
+    const late = `no result within ${CHECK_TIMEOUT / 1000} s`;
     using _timer = clock.setTimeout(() => timeout.resolve({ cause: late, text: late }), CHECK_TIMEOUT);
     return await Promise.race([answer, timeout.promise]);
   } catch (error) {

@@ -1,47 +1,47 @@
-/** Named checks, added and removed while the process runs. */
+/** Named checks, which are added and removed while the process runs. */
 
-/** What is told of something that is not well, or of its state. */
+/** What is reported of a failure or a state. */
 export interface Told {
-  /** Of our own words alone, without a name or a text of anybody else: everybody may read it. */
+  /** A text of our own words, without names or texts from elsewhere, which everybody may read. */
   readonly cause: string;
-  /** For those on this machine. */
+  /** The text for clients on this machine. */
   readonly text: string;
 }
 
 /**
- * @returns `undefined` when all is well, else the reason. Throwing counts as a reason too. A reason without a cause is
- * withheld from all who are not on this machine.
+ * Returns `undefined` when all is well, otherwise the reason. An exception counts as a reason too. A reason without a
+ * cause is shown only to clients on this machine.
  */
 export type HealthCheck = () => string | Told | undefined | Promise<string | Told | undefined>;
 
-/** @returns `undefined` when all is well, else what stands beside the name, such as `waiting: the CRD is absent`. */
+/** Returns `undefined` when all is well, otherwise the text beside the name, such as `waiting: the CRD is absent`. */
 export type HealthNote = () => string | Told | undefined;
 
-/** The checks behind one of `/healthz`, `/livez` and `/readyz`. */
+/** The checks of one of `/healthz`, `/livez` and `/readyz`. */
 export class HealthChecks {
   readonly #checks = new Map<string, HealthCheck>();
   readonly #notes = new Map<string, HealthNote>();
 
-  /** @throws Error when there is a check or note of that name. */
+  /** Adds a check. @throws Error when a check or note with that name exists. */
   add(name: string, check: HealthCheck): Disposable {
     return this.#put(this.#checks, { name, value: check });
   }
 
   /**
-   * Lists something in `?verbose` without failing.
+   * Adds a line to `?verbose` that never fails.
    *
-   * @throws Error when there is a check or note of that name.
+   * @throws Error when a check or note with that name exists.
    */
   note(name: string, supplier: HealthNote): Disposable {
     return this.#put(this.#notes, { name, value: supplier });
   }
 
-  /** Sorted by name. */
+  /** The checks sorted by name. */
   checks(): (readonly [string, HealthCheck])[] {
     return sorted(this.#checks);
   }
 
-  /** Sorted by name. */
+  /** The notes sorted by name. */
   notes(): (readonly [string, HealthNote])[] {
     return sorted(this.#notes);
   }
@@ -50,7 +50,7 @@ export class HealthChecks {
     const { name, value } = entry;
     if (name === "" || this.#checks.has(name) || this.#notes.has(name)) {
       throw new Error(
-        `Cannot add the check ${JSON.stringify(name)}: ${name === "" ? "a name is needed" : "it is there"}`,
+        `Cannot add the check ${JSON.stringify(name)}: ${name === "" ? "a name is needed" : "it exists already"}`,
       );
     }
     map.set(name, value);

@@ -1,4 +1,4 @@
-/** HTTP listeners of the process. */
+/** The HTTP listeners of the process. */
 import { Hono } from "hono";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
@@ -9,44 +9,44 @@ import { RequestAuthorizer } from "./request-authorizer.ts";
 import { TlsListener } from "./tls-listener.ts";
 
 export interface ListenerOptions {
-  /** As in the flag, such as `metrics` of `--metrics-bind-address`. */
+  /** The flag's name, such as `metrics` of `--metrics-bind-address`. */
   readonly name: string;
-  /** `:8081`, `127.0.0.1:0` for a free port, `[::1]:8081`, or `0` for none. */
+  /** The address: `:8081`, `127.0.0.1:0` for a free port, `[::1]:8081`, or `0` for none. */
   readonly address: string;
   readonly app: Hono;
-  /** Listens with TLS, and answers only those whom the API server lets ask. @default everybody, without TLS */
+  /** Serves over TLS, only to clients that the API server authorizes. @default everybody, without TLS */
   readonly secured?: SecuredOptions | undefined;
 }
 
 export interface SecuredOptions {
   readonly certificates: CertificateSource;
-  /** Its account may create TokenReviews and SubjectAccessReviews. */
+  /** The account of these requests may create TokenReviews and SubjectAccessReviews. */
   readonly transport: Pick<Transport, "request">;
 }
 
 export interface Listeners extends AsyncDisposable {
-  /** Where it listens, such as `127.0.0.1:8081`; `undefined` when it is off. */
+  /** The listening address, such as `127.0.0.1:8081`; `undefined` when the listener is off. */
   address(name: string): string | undefined;
-  /** Lets requests in flight finish for up to a second, then closes. */
+  /** Lets active requests finish for up to a second, then closes. */
   stop(): Promise<void>;
 }
 
 const EVERYWHERE: ReadonlySet<string | undefined> = new Set([undefined, "0.0.0.0", "::"]);
 
-/** Milliseconds. */
+/** In milliseconds. */
 const DRAIN = 1000;
-/** Bytes: a scrape has no body. */
+/** The limit in bytes, because a scrape has no body. */
 const LARGEST_SECURED_BODY = 65_536;
 
 /**
- * Starts all listeners, or none: equal addresses share one, with the routes of all.
+ * Starts all listeners, or none: equal addresses share one listener with the routes of all.
  *
  * @throws Error naming the flag and the address that cannot be listened on.
  */
 export async function startListeners(
   listeners: readonly ListenerOptions[],
   options: {
-    /** Told of routes that throw, and of listeners on all interfaces. */
+    /** Logs routes that throw, and listeners on all interfaces. */
     readonly log?: Log | undefined;
   } = {},
 ): Promise<Listeners> {
@@ -79,14 +79,14 @@ export async function startListeners(
   const open = [...shared.values()].filter(({ place }) => EVERYWHERE.has(place.hostname)).flatMap(({ names }) => names);
   if (open.length > 0) {
     const flags = open.map((name) => `--${name}-bind-address`);
-    options.log?.info("Listening on all interfaces without authentication: whoever reaches them is answered", {
+    options.log?.info("Listening on all interfaces without authentication: everybody who reaches them can read this", {
       flags,
     });
   }
   return started;
 }
 
-/** Such as `/metrics` for those whom the API server lets read it. */
+/** Serves an app such as `/metrics` to clients that the API server authorizes. */
 function listenSecured({ name, address, app }: ListenerOptions, secured: SecuredOptions, log?: Log): TlsListener {
   const { certificates, transport } = secured;
   const authorizer = new RequestAuthorizer({ transport, log });
@@ -123,7 +123,8 @@ function listen(options: { name: string; place: BindAddress; app: Hono }): Serve
         return app.fetch(request, connection);
       },
       development: false,
-      // Said outright: Bun turns it on together with `development: false`, and a port in use would be no error.
+      // This is explicit because Bun enables it together with `development: false`, and then a port in use would be
+      // no error.
       reusePort: false,
     });
   } catch (error) {
@@ -164,7 +165,7 @@ class StartedListeners implements Listeners {
 }
 
 async function drain(server: Server): Promise<void> {
-  // Idle keep-alive connections would hold a graceful stop open.
+  // Idle keep-alive connections would delay a graceful stop.
   const timer = setTimeout(() => void server.stop(true), DRAIN);
   try {
     await server.stop();

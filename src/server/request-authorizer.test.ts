@@ -1,4 +1,4 @@
-/** MET-01 of controller-runtime, on a server that knows tokens and roles. */
+/** Tests MET-01 of controller-runtime on a server that knows tokens and roles. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Hono } from "hono";
 import { ClusterRole, ClusterRoleBinding, ServiceAccount } from "binnacle/resources";
@@ -39,7 +39,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-/** An authorizer, and the requests that it sends. */
+/** Makes an authorizer, and records the requests that it sends. */
 function setUp(failing = false) {
   const sent: string[] = [];
   const clock = new FakeClock();

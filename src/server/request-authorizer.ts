@@ -1,6 +1,6 @@
 /**
- * Lets those ask whom the API server lets: a token is looked up by TokenReview, and what its user may do by
- * SubjectAccessReview, as controller-runtime's filter of the metrics listener does.
+ * Authorizes requests by the API server: TokenReview identifies the user of a token and SubjectAccessReview checks
+ * the user's permissions, as in controller-runtime's filter of the metrics listener.
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#webhook-token-authentication
  */
@@ -31,15 +31,15 @@ interface SubjectAccessReview {
   readonly status?: { readonly allowed?: boolean };
 }
 
-/** Milliseconds that answers are remembered; the same as controller-runtime's. */
+/** For how many milliseconds results are remembered; controller-runtime has the same. */
 const TOKEN_MS = 60_000;
 const ALLOWED_MS = 300_000;
 const DENIED_MS = 30_000;
-/** Milliseconds for one review. */
+/** The timeout of a review in milliseconds. */
 const REVIEW_MS = 10_000;
-/** Answers that are remembered at most: whoever tries tokens is not to fill the memory. */
+/** The maximum number of remembered results, so that somebody who tries tokens cannot fill the memory. */
 const MOST_ANSWERS = 1_000;
-/** kube-apiserver itself issues none that is longer. */
+/** kube-apiserver itself issues no longer tokens. */
 const LONGEST_TOKEN = 16_384;
 
 export class RequestAuthorizer {

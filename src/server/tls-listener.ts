@@ -1,10 +1,10 @@
 /**
- * A TLS listener whose certificate is swapped while requests come, and which ends without losing any.
+ * A TLS listener that replaces its certificate while it serves, and stops without losing requests.
  *
- * The platform keeps the certificate that a server started with, so a new one gets a server of its own on the same port
- * (`SO_REUSEPORT`). A server that stops closes its idle connections at once, and a request that is on its way to one of them
- * would be lost. So the old server first answers for a moment with `Connection: close`, which takes the busy connections away
- * from it. During that moment a new connection may still get the old certificate.
+ * The platform keeps the certificate with which a server started, so a new one gets its own server on the same port
+ * (`SO_REUSEPORT`). A server that stops closes its idle connections at once, and a request that is on its way to one
+ * of them would be lost. So the old server first responds with `Connection: close` for a moment, which moves the busy
+ * connections away from it. During that moment a new connection may still get the old certificate.
  */
 import type { Log } from "../observe/log.ts";
 import { type Clock, sleep, systemClock } from "../platform/clock.ts";
@@ -13,14 +13,14 @@ import type { CertificateSource, ServingCertificate } from "./certificate-source
 import type { Connection } from "./local-request.ts";
 
 export interface TlsListenerOptions {
-  /** As in the flag, such as `webhook` of `--webhook-bind-address`. */
+  /** The flag's name, such as `webhook` of `--webhook-bind-address`. */
   readonly name: string;
-  /** As in `startListeners`, but not `0`. */
+  /** The address as in `startListeners`, except `0`. */
   readonly address: string;
   readonly certificates: CertificateSource;
   readonly fetch: (request: Request, connection: Connection) => Response | Promise<Response>;
   readonly log?: Log | undefined;
-  /** The largest body in bytes; the platform answers more with 413. */
+  /** The largest body in bytes; the platform rejects larger ones with 413. */
   readonly largestBody: number;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
@@ -28,14 +28,14 @@ export interface TlsListenerOptions {
 
 type Server = ReturnType<typeof Bun.serve>;
 
-/** Seconds; Go's clients give a connection up after 90, so that they, and not the server, end an idle one. */
+/** In seconds. Go's clients close an idle connection after 90 s, so that they, and not the server, end it. */
 const IDLE_TIMEOUT = 120;
 /**
- * Milliseconds without a request after which a server whose certificate is no longer the one is closed. Until then each
- * answer is the last of its connection. To close it sooner would cut connections that a client is just about to use.
+ * Milliseconds without a request after which a server with an old certificate is closed. Until then each response is
+ * the last one of its connection. Closing it sooner would cut connections that a client is just about to use.
  */
 const QUIET = 1_000;
-/** Milliseconds after which it is closed anyway: by then a client of Go has given up what it does not use. */
+/** Milliseconds after which it is closed in any case; by then a Go client has closed what it does not use. */
 const MOVED_AWAY = 100_000;
 
 export class TlsListener implements AsyncDisposable {
@@ -43,10 +43,10 @@ export class TlsListener implements AsyncDisposable {
   readonly #place: BindAddress;
   readonly #clock: Clock;
   readonly #subscription: Disposable;
-  /** The last one takes new connections. */
+  /** The last one accepts new connections. */
   readonly #generations: Generation[] = [];
   #address: string | undefined;
-  /** The port once it is known, for `:0`. */
+  /** The port; for `:0` it is known once the listener has started. */
   #port: number;
   #shown: ServingCertificate | undefined;
   #closing = false;
@@ -54,7 +54,7 @@ export class TlsListener implements AsyncDisposable {
   /**
    * Listens as soon as there is a certificate.
    *
-   * @throws Error naming the flag and the address that cannot be listened on, also while there is no certificate.
+   * @throws Error naming the flag and the address that cannot be listened on, even while there is no certificate.
    */
   constructor(options: TlsListenerOptions) {
     const { name, address, certificates } = options;
@@ -69,27 +69,27 @@ export class TlsListener implements AsyncDisposable {
     if (certificates.current() !== undefined) this.#listen(certificates.current()!);
   }
 
-  /** Where it listens, such as `127.0.0.1:9443`; the port is known before there is a certificate. */
+  /** The listening address, such as `127.0.0.1:9443`; the port is known before there is a certificate. */
   get address(): string {
     return this.#address!;
   }
 
-  /** Why nobody is answered; `undefined` while requests are. */
+  /** Why no requests are served; `undefined` while they are. */
   get notListening(): string | undefined {
     if (this.#generations.length > 0) return undefined;
     return this.#closing ? "the listener is closed" : "there is no certificate yet";
   }
 
-  /** Asks clients that keep connections to end them: each answer from now on is the last of its connection. */
+  /** Asks clients with persistent connections to close them: from now on each response is the last one of its connection. */
   retire(): void {
     this.#closing = true;
     for (const generation of this.#generations) generation.retired = true;
   }
 
   /**
-   * Takes no more connections, and ends those it has after the requests under way.
+   * Accepts no more connections, and ends the existing ones after their active requests.
    *
-   * @param grace milliseconds that these get.
+   * @param grace the milliseconds for these requests.
    */
   async stop({ grace }: { readonly grace: number }): Promise<void> {
     this.retire();
@@ -101,7 +101,7 @@ export class TlsListener implements AsyncDisposable {
     return this.stop({ grace: 0 });
   }
 
-  /** With `SO_REUSEPORT` a port that somebody else has is no error: it is asked for once without. */
+  /** With `SO_REUSEPORT` a port in use is no error, so the port is first requested without it. */
   #takePort(): void {
     const { hostname } = this.#place;
     try {
@@ -127,7 +127,7 @@ export class TlsListener implements AsyncDisposable {
     try {
       this.#listen(next);
     } catch (error) {
-      log?.error("Cannot use the new certificate: the one before stays in use", { listener: name, error });
+      log?.error("Cannot use the new certificate: the previous one stays in use", { listener: name, error });
     }
   }
 
@@ -178,10 +178,10 @@ export class TlsListener implements AsyncDisposable {
 /** A server with one certificate. */
 class Generation {
   server: Server | undefined;
-  /** Each answer is the last of its connection. */
+  /** Whether each response is the last one of its connection. */
   retired = false;
   #running = 0;
-  /** When the last request was answered. */
+  /** When the last response was sent. */
   #answered = -Infinity;
   readonly #clock: Clock;
   #idle: PromiseWithResolvers<void> | undefined;
@@ -190,7 +190,7 @@ class Generation {
     this.#clock = clock;
   }
 
-  /** Milliseconds without a request. */
+  /** Milliseconds since the last request. */
   get quiet(): number {
     return this.#running > 0 ? 0 : this.#clock.now() - this.#answered;
   }
@@ -199,7 +199,7 @@ class Generation {
     this.#running++;
     try {
       const response = await fetch();
-      // HTTP/2 has no such header, and the platform leaves it out there.
+      // HTTP/2 has no such header, and the platform omits it there.
       if (this.retired) response.headers.set("Connection", "close");
       return response;
     } finally {
@@ -224,11 +224,11 @@ class Generation {
       ]);
       over.abort();
     }
-    // An answer is on its way when its promise has resolved, and out a moment later.
+    // A response is on its way when its promise has resolved, and sent a moment later.
     await Promise.race([ended, sleep(LAST_ANSWER)]);
     await this.server?.stop(true);
   }
 }
 
-/** Milliseconds. */
+/** In milliseconds. */
 const LAST_ANSWER = 100;

@@ -1,4 +1,4 @@
-/** What others than those on this machine are told. */
+/** Tests what clients on other machines see. */
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { expect, test } from "bun:test";
