@@ -57,8 +57,7 @@ export function versionsOf(definition: Definition, from: string): readonly Forei
 /**
  * Orders stable versions first, then beta, then alpha, the newest first in each, then all other names alphabetically.
  *
- * @see
- * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
  */
 function byPriority(one: string, other: string): number {
   const [a, b] = [priority(one), priority(other)];

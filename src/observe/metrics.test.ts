@@ -251,7 +251,9 @@ describe("others", () => {
     const metrics = createMetrics();
     const info = { help: "Orders", type: "counter" as const };
     const added = metrics.add({ name: "shop_orders_total", ...info, read: () => [{ labels: {}, value: 5 }] });
-    expect(() => metrics.add({ name: "shop_orders_total", ...info, read: () => [] })).toThrow("one of this name");
+    expect(() => metrics.add({ name: "shop_orders_total", ...info, read: () => [] })).toThrow(
+      "a metric with that name exists",
+    );
     expect(() => metrics.add({ name: "shop-orders", ...info, read: () => [] })).toThrow(
       "'shop-orders': its name takes",
     );

@@ -1,11 +1,11 @@
-/** Why a key runs: bounded and merged by the queue, newest last. */
+/** The causes of a run: the queue merges and limits them, newest last. */
 import type { Key } from "./meta.ts";
 
-/** One reason for a run. For logs, traces and "why", never for logic. */
+/** One reason for a run, for logs and traces; logic must not depend on it. */
 export interface Cause {
-  /** Such as `for`, `owns Deployment`, `watches Secret`, `every 30s`, `retry`. */
+  /** The source, such as `for`, `owns Deployment`, `watches Secret`, `every 30s`, `retry`. */
   readonly source: string;
-  /** Such as `create`, `update`, `delete`, `generic`. */
+  /** The type of event, such as `create`, `update`, `delete`, `generic`. */
   readonly type: string;
   readonly kind?: string | undefined;
   readonly key?: Key | undefined;

@@ -4,10 +4,10 @@ import { labelKeyProblem } from "./label-name.ts";
 import type { Condition } from "./meta.ts";
 
 /**
- * The schema of `status.conditions`; the names are checked where conditions are set.
+ * The schema of `status.conditions`. The names are checked where conditions are set.
  *
- * A list keyed by `type`, so that several controllers can each keep their own; types that are not named here are
- * accepted too, because another controller may set them.
+ * It is a list keyed by `type`, so that several controllers can each keep their own; types that are not named here
+ * are accepted too, because another controller may set them.
  *
  * @see https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#typical-status-properties
  * @example
@@ -20,7 +20,7 @@ export function conditions<const T extends string = string>(
     const problem = types.indexOf(type) < index ? "it is given twice" : labelKeyProblem(type);
     if (problem !== undefined) throw new TypeError(`Cannot use condition ${JSON.stringify(type)}: ${problem}`);
   }
-  // The rules of metav1.Condition, word for word.
+  // These are the rules of metav1.Condition, word for word.
   const condition = z.object({
     type: z
       .string()

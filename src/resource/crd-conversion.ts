@@ -1,28 +1,30 @@
-/** The conversion webhook of a CustomResourceDefinition. */
+/** Adds the conversion webhook to CustomResourceDefinitions. */
 import type { ApiextensionsWebhookClientConfig } from "./builtin/apiextensions.ts";
 import type { Crd } from "./crd.ts";
 import { definitionOf } from "./definition.ts";
 import type { Resource } from "./handle.ts";
 
-/** How the API server reaches a webhook: `url`, or `service` for one in the cluster, and the authority of its certificate. */
+/** How the API server reaches a webhook: a `url`, or a `service` in the cluster, and the authority of its certificate. */
 export type WebhookClientConfig = ApiextensionsWebhookClientConfig;
 
-/** What the endpoint reads; the API server takes the first version that it knows. */
+/** The versions that the endpoint reads; the API server uses the first one that it knows. */
 const REVIEW_VERSIONS: readonly string[] = ["v1", "v1beta1"];
 
 /**
- * Whether the API server has to have the kind's objects converted.
+ * Whether the API server must have the kind's objects converted.
  *
- * A version that is no longer served counts too: objects may still be stored in it.
+ * A version that is not served any more counts too, because objects may still be stored in it.
  */
 export function needsConversion(resource: Resource): boolean {
   return (definitionOf(resource)?.versions.length ?? 0) > 1;
 }
 
 /**
- * The definition of a kind with several versions, whose objects this webhook converts; a kind with one version stays as it is.
+ * Returns the definition of a kind with several versions, whose objects this webhook converts; the definition of a
+ * kind with one version stays as it is.
  *
- * Without a webhook the API server changes nothing but `apiVersion`, and what the other version does not know is lost.
+ * Without a webhook the API server changes only `apiVersion`, and fields that the other version does not have are
+ * lost.
  */
 export function withConversion(crd: Crd, clientConfig: WebhookClientConfig): Crd {
   if (crd.spec.versions.length < 2) return crd;
@@ -30,7 +32,7 @@ export function withConversion(crd: Crd, clientConfig: WebhookClientConfig): Crd
   return { ...crd, spec: { ...crd.spec, conversion: { strategy: "Webhook", webhook } } };
 }
 
-/** Why the definition of a kind must not be written without the webhook, and what to do. */
+/** Explains why the definition of a kind must not be applied without the webhook, and what to do. */
 export function conversionNeeded(resource: Resource): string {
   const names = definitionOf(resource)?.versions.map(({ name }) => name) ?? [];
   return (

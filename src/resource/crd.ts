@@ -1,25 +1,26 @@
-/** CustomResourceDefinitions of the resources that modules define. */
+/** Makes CustomResourceDefinitions of the resources that modules define. */
 import { CustomResourceDefinition, type JSONSchemaProps } from "./builtin/apiextensions.ts";
 import { type Column, definitionOf, type ResourceDefinition, type VersionDefinition } from "./definition.ts";
 import { type Desired, groupKind, type Resource } from "./handle.ts";
 
 type ShapeOfCrd = typeof CustomResourceDefinition extends Resource<infer S> ? S : never;
 
-/** A CustomResourceDefinition to write. */
+/** A CustomResourceDefinition to be written. */
 export type Crd = Desired<ShapeOfCrd>;
 
 /**
- * The CustomResourceDefinition of a resource: equal definitions give equal text, whatever the order of their fields.
+ * Returns the CustomResourceDefinition of a resource: equal definitions give equal text, whatever the order of their
+ * fields.
  *
- * With several versions it says nothing about conversion: `withConversion` adds where the webhook is.
+ * For a kind with several versions it contains no conversion; `withConversion` adds the webhook.
  *
- * @throws TypeError when the handle is not one of `defineResource`.
+ * @throws TypeError when the handle does not come from `defineResource`.
  */
 export function crdOf(resource: Resource): Crd {
   const definition = definitionOf(resource);
   if (definition === undefined) {
     throw new TypeError(
-      `Cannot make a CustomResourceDefinition of ${groupKind(resource)}: it is not of defineResource()`,
+      `Cannot make a CustomResourceDefinition of ${groupKind(resource)}: it does not come from defineResource()`,
     );
   }
   const { group, names, scope, versions } = definition;
@@ -61,7 +62,7 @@ function versionOf(version: VersionDefinition, definition: ResourceDefinition): 
   };
 }
 
-/** kubectl shows the age by itself only where there are no other columns. */
+/** Adds the age, which kubectl shows by itself only where there are no other columns. */
 function withAge(columns: readonly Column[]): readonly Column[] {
   if (columns.some(({ name }) => name.toLowerCase() === "age")) return columns;
   return [...columns, { name: "Age", type: "date", path: ".metadata.creationTimestamp" }];
@@ -78,7 +79,7 @@ function columnOf({ name, type, path, format, description, priority }: Column): 
   };
 }
 
-/** The same JSON with the names of every object in order; `undefined` is left out. */
+/** Returns the same JSON with the fields of every object sorted; `undefined` is left out. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-/** `defineResource`: a kind of one's own, from zod schemas. */
+/** `defineResource` defines a new kind with zod schemas. */
 import type { z } from "zod";
 import { type ResourceDefinition, resourceBrand } from "./definition.ts";
 import { handle, type Resource, type Scope } from "./handle.ts";
@@ -13,15 +13,15 @@ export { definitionOf } from "./definition.ts";
 /** A status that was not declared has no fields to set. */
 type NoStatus = z.ZodType<{ [key: string]: never }>;
 
-/** What one kind is called and where it lives. */
+/** The names and the scope of a kind. */
 interface KindOptions<G extends string, K extends string, Sc extends Scope> {
-  /** A DNS name with a dot, such as `demo.example.com`. */
+  /** The API group, a DNS name with a dot such as `demo.example.com`. */
   readonly group: G;
-  /** Such as `Guestbook`. */
+  /** The kind, such as `Guestbook`. */
   readonly kind: K;
   /** @default "Namespaced" */
   readonly scope?: Sc;
-  /** What stands in place of the derived names. */
+  /** Replacements of derived names. */
   readonly names?: NamesInput;
 }
 
@@ -35,26 +35,26 @@ export interface ResourceOptions<
   Status extends z.ZodType,
 >
   extends KindOptions<G, K, Sc>, VersionOptions<Spec, Status> {
-  /** Such as `v1` or `v1alpha1`. */
+  /** The version, such as `v1` or `v1alpha1`. */
   readonly version: V;
 }
 
-/** An object of a version, as conversions see it. */
+/** An object of one version, as conversions get it. */
 export interface VersionObject<Spec extends z.ZodType, Status> {
   readonly metadata: ObjectMeta;
   readonly spec: DeepReadonly<z.output<Spec>>;
   readonly status?: DeepReadonly<Status> | undefined;
 }
 
-/** What a conversion returns; apiVersion, kind and the rest of the metadata are filled in. */
+/** The result of a conversion; apiVersion, kind and the rest of the metadata are added. */
 export interface ConvertedObject<Spec extends z.ZodType, Status> {
-  /** @default those of the given object */
+  /** Labels and annotations. @default those of the given object */
   readonly metadata?: Pick<MetaInput, "labels" | "annotations">;
   readonly spec: DeepReadonly<z.input<Spec>>;
   readonly status?: DeepReadonly<Status> | undefined;
 }
 
-/** The status schema of a version; versions without one are inferred as unknown. */
+/** The status schema of a version; a version without one gets an unknown status. */
 type StatusAt<Statuses, V> = V extends keyof Statuses
   ? Statuses[V] extends z.ZodType
     ? Statuses[V]
@@ -62,15 +62,15 @@ type StatusAt<Statuses, V> = V extends keyof Statuses
   : NoStatus;
 type OutputAt<Statuses, V> = z.output<StatusAt<Statuses, V>>;
 
-/** One of several versions: how it converts to the hub and back. */
+/** One of several versions, with its conversions to the hub and back. */
 export interface Conversions<Spec extends z.ZodType, Status, HubSpec extends z.ZodType, HubStatus> {
-  /** From this version to the hub; on every version but the hub. */
+  /** Converts from this version to the hub; every version except the hub has it. */
   readonly toHub?: (old: VersionObject<Spec, Status>) => ConvertedObject<HubSpec, HubStatus>;
-  /** From the hub to this version; on every version but the hub. */
+  /** Converts from the hub to this version; every version except the hub has it. */
   readonly fromHub?: (hub: VersionObject<HubSpec, HubStatus>) => ConvertedObject<Spec, Status>;
   /**
-   * Fields of either version that do not survive the way to the other one and back, such as `spec.zone`, with all that is in
-   * them. `binnacle check` refuses every other loss.
+   * Fields of either version, such as `spec.zone`, that are lost with everything in them on the way to the other one
+   * and back. `binnacle check` rejects every other loss.
    *
    * @default none
    */
@@ -92,7 +92,7 @@ export interface VersionedResourceOptions<
       readonly status?: z.ZodType;
     } & Conversions<Specs[V], OutputAt<Statuses, V>, Specs[Hub], OutputAt<Statuses, Hub>>;
   } & { readonly [V in keyof Statuses]: { readonly status?: Statuses[V] } };
-  /** The version that controllers see and that the others are converted to and from. */
+  /** The version that controllers see; all others are converted to and from it. */
   readonly hub: Hub;
   /** The version that the API server stores. */
   readonly storage: keyof Specs & string;

@@ -1,4 +1,4 @@
-/** What a module says about a kind of its own, after it was checked. */
+/** The checked definition of a module's kind. */
 import type { ResourceNames } from "./names.ts";
 import type { Scope } from "./handle.ts";
 import type { StructuralSchema } from "./schema/structural.ts";
@@ -7,25 +7,25 @@ import type { StructuralSchema } from "./schema/structural.ts";
 export interface Column {
   readonly name: string;
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
-  /** A JSON path, such as `.status.readyReplicas`. */
+  /** The JSON path, such as `.status.readyReplicas`. */
   readonly path: string;
   readonly format?: "int32" | "int64" | "float" | "double" | "byte" | "date" | "date-time" | "password" | undefined;
   readonly description?: string | undefined;
-  /** Above 0: only in `kubectl get -o wide`. @default 0 */
+  /** A column with a priority above 0 appears only in `kubectl get -o wide`. @default 0 */
   readonly priority?: number | undefined;
 }
 
-/** The scale subresource: `kubectl scale` and autoscalers. */
+/** The scale subresource, for `kubectl scale` and autoscalers. */
 export interface Scale {
-  /** Where the wanted number stands, such as `.spec.replicas`. */
+  /** The path of the desired number, such as `.spec.replicas`. */
   readonly specReplicas: string;
-  /** Where the present number stands, such as `.status.replicas`. */
+  /** The path of the present number, such as `.status.replicas`. */
   readonly statusReplicas: string;
-  /** Where the label selector of the pods stands, as text, such as `.status.selector`. */
+  /** The path of the pods' label selector in text form, such as `.status.selector`. */
   readonly selector?: string | undefined;
 }
 
-/** A conversion between the objects of two versions. */
+/** Converts objects from one version to another. */
 export type Conversion = (object: unknown) => unknown;
 
 /** One version of a kind. */
@@ -34,19 +34,19 @@ export interface VersionDefinition {
   /** The schema of the whole object. */
   readonly schema: StructuralSchema;
   readonly served: boolean;
-  /** The warning that users of the version get, `true` for the server's own words. */
+  /** The warning for users of the version; `true` uses the server's own words. */
   readonly deprecated: string | boolean;
   readonly columns: readonly Column[];
   readonly scale?: Scale | undefined;
   readonly selectableFields: readonly string[];
-  /** Present on every version but the hub, when there is more than one. */
+  /** Every version has conversions except the hub, if there are several versions. */
   readonly toHub?: Conversion | undefined;
   readonly fromHub?: Conversion | undefined;
-  /** Paths of fields whose loss in a conversion to this version and back is intended. */
+  /** Paths of fields that may be lost in a conversion to this version and back. */
   readonly loses: readonly string[];
 }
 
-/** The definition behind a handle of `defineResource`. */
+/** The definition of a handle that `defineResource` returned. */
 export interface ResourceDefinition {
   /** The version of the contract between modules and the binary. */
   readonly api: 1;
@@ -54,17 +54,17 @@ export interface ResourceDefinition {
   readonly names: ResourceNames;
   readonly scope: Scope;
   readonly versions: readonly VersionDefinition[];
-  /** The version that controllers see and that others are converted to and from. */
+  /** The version that controllers see; all others are converted to and from it. */
   readonly hub: string;
   /** The version that the API server stores. */
   readonly storage: string;
 }
 
-/** Shared by every copy of the SDK, so that a definition is known across module graphs. */
+/** All copies of the SDK share this symbol, so a definition is recognized across module graphs. */
 export const resourceBrand: unique symbol = Symbol.for("binnacle.resource") as never;
 
 /**
- * The definition behind a handle of `defineResource`, `undefined` for every other value.
+ * Returns the definition of a handle that `defineResource` returned; `undefined` for every other value.
  *
  * @throws TypeError when the handle was made for another version of the contract.
  */

@@ -1,18 +1,18 @@
-/** Lengths of time, as authors write them. */
+/** Durations in the forms that authors write. */
 
 type Unit = "ms" | "s" | "m" | "h";
 
-/** Milliseconds, or Go-style: "500ms", "1m30s", "2h15m". */
+/** Milliseconds, or a text in Go's style: "500ms", "1m30s", "2h15m". */
 export type Duration =
   number | `${number}${Unit}` | `${number}h${number}m` | `${number}m${number}s` | `${number}h${number}m${number}s`;
 
 const milliseconds: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
 /**
- * Milliseconds of a duration.
+ * Returns the milliseconds of a duration.
  *
- * @param what the option, for the error: `requeueAfter`.
- * @throws RangeError that names the option and prints the value.
+ * @param what the option's name for the error, such as `requeueAfter`.
+ * @throws RangeError that names the option and shows the value.
  */
 export function parseDuration(value: Duration, what: string): number {
   const result = typeof value === "string" ? parseText(value) : value;
@@ -29,7 +29,7 @@ function parseText(text: string): number | undefined {
   let total = 0;
   for (const [index, unit] of ["h", "m", "s", "ms"].entries()) {
     const part = parts[index + 1];
-    // Number() reads "1.2.3" and "." as NaN, which the caller refuses.
+    // Number() turns "1.2.3" and "." into NaN, which the caller rejects.
     if (part !== undefined) total += Number(part) * (milliseconds[unit] ?? Number.NaN);
   }
   return total;

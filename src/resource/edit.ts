@@ -1,4 +1,4 @@
-/** Changed copies of objects that are shared and frozen. */
+/** Makes changed copies of objects that are shared and frozen. */
 import type { Draft } from "./meta.ts";
 
 /**
@@ -18,13 +18,13 @@ export function edit<T extends object>(object: T, change: (draft: Draft<T>) => v
   return draft;
 }
 
-/** A deep copy of JSON data. */
+/** Returns a deep copy of JSON data. */
 export function copyOf<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyOf) as T;
   const copy: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
-    // Assigning would set the prototype instead of a field of this name.
+    // An assignment would set the prototype instead of a field with this name.
     if (key === "__proto__")
       Object.defineProperty(copy, key, { value: copyOf(item), configurable: true, enumerable: true, writable: true });
     else copy[key] = copyOf(item);

@@ -1,11 +1,11 @@
-/** Field selectors: `metadata.name=web,status.phase!=Running`. */
+/** Field selectors such as `metadata.name=web,status.phase!=Running`. */
 import type { AnyObject } from "./handle.ts";
 
-/** Which objects are meant, by the text of their fields. */
+/** Selects objects by the text of their fields. */
 export interface FieldSelector {
-  /** Whether the object is selected; an absent field is the empty text. */
+  /** Whether the object is selected; an absent field counts as the empty text. */
   matches(object: AnyObject): boolean;
-  /** The canonical form: equal selectors give equal text, fit for a `fieldSelector` query. */
+  /** The canonical form for a `fieldSelector` query: equal selectors give equal text. */
   toString(): string;
 }
 
@@ -45,7 +45,7 @@ function textAt(object: unknown, path: readonly string[]): string {
 }
 
 /**
- * Reads a field selector: `=`, `==` and `!=`, joined by commas; `\` escapes `,`, `=` and itself in values.
+ * Parses a field selector: `=`, `==` and `!=`, joined by commas; `\` escapes `,`, `=` and itself in values.
  *
  * @throws SyntaxError that quotes the selector and the term.
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/field-selectors/

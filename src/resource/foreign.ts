@@ -1,4 +1,4 @@
-/** `foreignResource`: a typed handle for a kind that others define. */
+/** `foreignResource` makes a typed handle for a kind that others define. */
 import type { z } from "zod";
 import { handle, type Resource, type Scope, type UntypedStatus } from "./handle.ts";
 import { isDnsSubdomain } from "./label-name.ts";
@@ -6,7 +6,7 @@ import type { DeepReadonly, MetaInput, ObjectMeta } from "./meta.ts";
 import { checkVersion } from "./names.ts";
 import { checkKeys } from "./version.ts";
 
-/** What a kind of others is called and where it lives. */
+/** The names and the scope of a kind that others define. */
 export interface ForeignOptions<
   G extends string,
   V extends string,
@@ -14,24 +14,30 @@ export interface ForeignOptions<
   Sc extends Scope,
   Schema extends z.ZodType,
 > {
-  /** Such as `cert-manager.io`. */
+  /** The API group, such as `cert-manager.io`. */
   readonly group: G;
-  /** Such as `v1`. */
+  /** The version, such as `v1`. */
   readonly version: V;
-  /** Such as `Certificate`. */
+  /** The kind, such as `Certificate`. */
   readonly kind: K;
   /** @default "Namespaced" */
   readonly scope?: Sc;
-  /** The name in paths. Discovery finds it; only `manifests rbac`, which asks no cluster, goes by it. @default the English plural of the kind */
+  /**
+   * The name in paths. Discovery finds it; only `manifests rbac` uses this one, because it works without a cluster.
+   * @default the English plural of the kind
+   */
   readonly plural?: string;
-  /** Of what stands beside the metadata, for the types. @default none: what the type parameter says, or untyped */
+  /**
+   * The schema of everything except the metadata, for the types. @default none: the type parameter decides, or the
+   * objects are untyped
+   */
   readonly schema?: Schema;
 }
 
-/** What stands beside `apiVersion`, `kind` and `metadata`. */
+/** Everything except `apiVersion`, `kind` and `metadata`. */
 type Content<T> = Omit<T, "apiVersion" | "kind" | "metadata">;
 
-/** What a controller may set: that of the type, and anything where the type says nothing. */
+/** The status that a controller may set: that of the type, or any where the type has none. */
 type StatusIn<T> = T extends { readonly status?: infer S }
   ? unknown extends S
     ? UntypedStatus
@@ -53,20 +59,20 @@ export interface ForeignShape<A extends string, K extends string, Sc extends Sco
 declare const directions: unique symbol;
 
 /**
- * The types of a kind that are not the same in both directions, for the type parameter of {@link foreignResource}: what the
- * server answers, with its defaults filled in, and what is written to it. `binnacle types` writes them.
+ * Types of a kind that differ by direction, as the type parameter of {@link foreignResource}: what the server
+ * returns, with defaults, and what is written to it. `binnacle types` generates them.
  */
 export interface ForeignTypes<Read extends object, Write extends object> {
   readonly [directions]: readonly [read: Read, write: Write];
 }
 
-/** The type parameter as the server answers it, where there is one. */
+/** The type of the type parameter for reading, where there is one. */
 type ReadOf<T, Otherwise = never> = [T] extends [never]
   ? Otherwise
   : T extends ForeignTypes<infer Read, infer _>
     ? Read
     : T;
-/** The type parameter as it is written, where there is one. */
+/** The type of the type parameter for writing, where there is one. */
 type WriteOf<T, Otherwise> = [T] extends [never] ? Otherwise : T extends ForeignTypes<infer _, infer Write> ? Write : T;
 type ApiVersionOf<T, G extends string, V extends string> = [T] extends [never]
   ? G extends ""
@@ -81,7 +87,7 @@ type KindOf<T> = [T] extends [never]
     ? K
     : string;
 
-/** The schema behind a handle of {@link foreignResource}, shared by every copy of the SDK. */
+/** The schema of a handle from {@link foreignResource}; all copies of the SDK share this symbol. */
 const foreignSchema: unique symbol = Symbol.for("binnacle.foreign") as never;
 
 /**
@@ -123,7 +129,7 @@ export function foreignResource<
   }
 }
 
-/** Of objects of which nothing is known but their metadata. */
+/** Objects of which only the metadata is known. */
 interface Untyped {
   readonly [field: string]: unknown;
 }
@@ -157,12 +163,12 @@ function wrong(option: string, value: string, advice: string): TypeError {
   return new TypeError(`'${option}' ${advice}: current value is ${JSON.stringify(value)}`);
 }
 
-/** Whether the handle is one of {@link foreignResource}: of such a kind the server knows more than the handle says. */
+/** Whether the handle comes from {@link foreignResource}; the server knows more of such a kind than the handle. */
 export function isForeign(resource: Resource): boolean {
   return foreignSchema in resource;
 }
 
-/** The schema of a kind that others define, as its handle has it; `undefined` where it has none. */
+/** Returns the schema of a kind that others define; `undefined` when its handle has none. */
 export function schemaOfForeign(resource: Resource): z.core.$ZodType | undefined {
   return (resource as { readonly [foreignSchema]?: z.core.$ZodType })[foreignSchema];
 }
@@ -174,13 +180,13 @@ interface AnyDefinition {
   readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
 }
 
-/** A schema without what makes it optional, gives it a default, and the like. */
+/** Returns the schema inside of wrappers that make it optional, give it a default, and the like. */
 function innermost(schema: z.core.$ZodType): z.core.$ZodType {
   const { innerType } = schema._zod.def as AnyDefinition;
   return innerType === undefined ? schema : innermost(innerType);
 }
 
-/** Whether the schema has a field at the path; `[]` goes to the items of a list. */
+/** Whether the schema has a field at the path; `[]` stands for the items of a list. */
 export function hasField(schema: z.core.$ZodType | undefined, path: readonly string[]): boolean {
   if (schema === undefined) return false;
   const [name, ...rest] = path;

@@ -1,5 +1,5 @@
 /**
- * Resource handles: the one value from which a kind's types, paths and scope follow.
+ * Resource handles: one value from which a kind's types, paths and scope follow.
  *
  * A handle has a single, covariant type parameter, so arrays of handles need no `any`.
  */
@@ -7,14 +7,14 @@ import type { Condition, MetaInput, ObjectMeta } from "./meta.ts";
 
 export type Scope = "Namespaced" | "Cluster";
 
-/** What a handle knows of its kind, as types. */
+/** The types that a handle knows of its kind. */
 export interface Shape {
   readonly apiVersion: string;
   readonly kind: string;
   readonly scope: Scope;
-  /** What the API server answers. */
+  /** The object that the API server returns. */
   readonly read: { readonly apiVersion: string; readonly kind: string; readonly metadata: ObjectMeta };
-  /** What is written, without `apiVersion` and `kind`. */
+  /** The object that is written, without `apiVersion` and `kind`. */
   readonly write: object;
   readonly status: unknown;
 }
@@ -30,13 +30,13 @@ export interface Resource<out S extends Shape = Shape> {
   readonly [shape]: S;
   readonly apiVersion: S["apiVersion"];
   readonly kind: S["kind"];
-  /** For a handle of `resource()` the scope is not known before discovery, and this says `Namespaced`. */
+  /** The scope; a handle of `resource()` has `Namespaced` until discovery tells. */
   readonly scope: S["scope"];
   readonly group: string;
   readonly version: string;
-  /** The name in paths, such as `deployments`; `undefined` for a handle of `resource()`: discovery finds it. */
+  /** The name in paths, such as `deployments`; `undefined` for a handle of `resource()`, where discovery finds it. */
   readonly plural: string | undefined;
-  /** Such as `status` and `scale`; `undefined` when only discovery knows. */
+  /** The subresources, such as `status` and `scale`; `undefined` when only discovery knows them. */
   readonly subresources: readonly string[] | undefined;
 }
 
@@ -51,12 +51,12 @@ export type StatusOf<R extends Resource> = R[typeof shape]["status"];
  */
 export type OneOf<R extends Resource> = Resource<R[typeof shape]>;
 
-/** What is written: the kind's literal `apiVersion` and `kind` make it a member of a discriminated union. */
+/** The object that is written: its literal `apiVersion` and `kind` make it a member of a discriminated union. */
 export type Desired<S extends Shape> = S extends Shape
   ? { readonly apiVersion: S["apiVersion"]; readonly kind: S["kind"] } & S["write"]
   : never;
 
-/** The shape of a built-in kind, as the generated tables write it. */
+/** The shape of a built-in kind, as the generated tables describe it. */
 export interface BuiltinShape<
   A extends string,
   K extends string,
@@ -73,7 +73,7 @@ export interface BuiltinShape<
   readonly status: Status;
 }
 
-/** What the run time needs to know of a kind. */
+/** What is known of a kind at run time. */
 export interface ResourceInfo {
   readonly apiVersion: string;
   readonly kind: string;
@@ -82,7 +82,7 @@ export interface ResourceInfo {
   readonly subresources?: readonly string[] | undefined;
 }
 
-/** The API group of an `apiVersion`; the core group is the empty string. */
+/** Returns the API group of an `apiVersion`; the core group is the empty string. */
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf("/");
   return slash < 0 ? "" : apiVersion.slice(0, slash);
@@ -102,17 +102,17 @@ export function handle<S extends Shape>(info: ResourceInfo): Resource<S> {
   }) as unknown as Resource<S>;
 }
 
-/** `of(Deployment, { metadata, spec })` fills in apiVersion and kind. */
+/** Adds apiVersion and kind, as in `of(Deployment, { metadata, spec })`. */
 export function of<S extends Shape>(resource: Resource<S>, object: S["write"]): Desired<S> {
   return { apiVersion: resource.apiVersion, kind: resource.kind, ...object } as Desired<S>;
 }
 
-/** A status of which nothing is known. */
+/** A status of unknown type. */
 export type UntypedStatus = Readonly<Record<string, unknown>> & {
   readonly conditions?: readonly Condition[] | undefined;
 };
 
-/** An untyped handle; path, scope and subresources come from discovery. {@link foreignResource} makes a typed one. */
+/** Makes an untyped handle; path, scope and subresources come from discovery. {@link foreignResource} makes a typed one. */
 export function resource<Read extends AnyObject = AnyObject & Readonly<Record<string, unknown>>>(
   apiVersion: string,
   kind: string,
@@ -127,7 +127,7 @@ export function resource<Read extends AnyObject = AnyObject & Readonly<Record<st
   return handle({ apiVersion, kind, scope: "Namespaced" });
 }
 
-/** Tells resources apart: `<kind>.<group>`, the core group as in `Pod.`; versions of one kind are the same resource. */
+/** Identifies a resource as `<kind>.<group>`, with `Pod.` for the core group; versions of a kind are the same resource. */
 export function groupKind(resource: { readonly group: string; readonly kind: string }): string {
   return `${resource.kind}.${resource.group}`;
 }

@@ -1,23 +1,23 @@
-/** The secrets inside of a sensitive value that has a structure of its own, such as the logins of a `.dockerconfigjson`. */
+/** Finds the secrets inside of a sensitive value with a structure of its own, such as the logins of a `.dockerconfigjson`. */
 
-/** Longer than what Kubernetes takes for a Secret as a whole. */
+/** Kubernetes accepts no Secret that is larger than this. */
 const LONGEST = 1_048_576;
-/** Names of what is secret, as they stand in the lines of `.env`, `.npmrc`, INI and YAML files. */
+/** Names of secret values in lines of `.env`, `.npmrc`, INI and YAML files. */
 const SECRET_NAME = /pass|secret|token|key|auth|cred/i;
-/** A line has no more names than this before its value: `//registry.example.com/:_authToken=…` has two. */
+/** The maximum number of names before the value in a line: `//registry.example.com/:_authToken=…` has two. */
 const MOST_NAMES = 4;
 const QUOTED = /^(["'])(.*)\1,?$/;
-/** `scheme://user:password@host` */
+/** Matches `scheme://user:password@host`. */
 const USER_INFO = /:\/\/[^\s/:@]*:([^\s/@]+)@/g;
-/** The beginning of what may be shown, in PEM. */
+/** Matches the beginning of PEM blocks that are public. */
 const PUBLIC = /^-----BEGIN (?:CERTIFICATE|.*PUBLIC KEY)/;
-/** A line of a key in PEM. */
+/** Matches a line of a key in PEM. */
 const BASE64_LINE = /^[A-Za-z0-9+/]{32,}={0,2}$/;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
-/** What a login is made of: `user:password`. */
+/** Matches a login, `user:password`. */
 const LOGIN = /^([^\s:]+):(\S+)$/;
 
-/** What of a sensitive text is secret by itself; the text as a whole is not among it. */
+/** Yields the parts of a sensitive text that are secret by themselves, but not the text as a whole. */
 export function* innerSecrets(text: string): Generator<string> {
   if (text.length > LONGEST) return;
   for (const [, password] of text.matchAll(USER_INFO)) yield* spelledInUrls(password!);
@@ -60,7 +60,7 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** What follows the name of something secret. Each character is looked at once, because anybody may have written the line. */
+/** Returns what follows the name of something secret. It looks at each character once, because the line may come from anybody. */
 function assignedIn(line: string): string | undefined {
   let from = 0;
   for (const { index } of line.matchAll(/[:=]/g).take(MOST_NAMES)) {
@@ -70,7 +70,7 @@ function assignedIn(line: string): string | undefined {
   return undefined;
 }
 
-/** The `auth` of a registry is a login in base64. */
+/** Yields the parts of a registry's `auth`, which is a login in base64. */
 function* loginOf(value: string): Generator<string> {
   if (!BASE64.test(value)) return;
   const [login, , password] = LOGIN.exec(Buffer.from(value, "base64").toString()) ?? [];
@@ -84,6 +84,6 @@ function* spelledInUrls(password: string): Generator<string> {
   try {
     yield decodeURIComponent(password);
   } catch {
-    // It is not percent-encoded.
+    // The value is not percent-encoded.
   }
 }

@@ -1,4 +1,4 @@
-/** Comparing values as the JSON that they become. */
+/** Compares values as the JSON that they are encoded to. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -6,14 +6,14 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Equal as JSON; `undefined` fields count as absent. */
+/** Whether two values are equal as JSON; `undefined` fields count as absent. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
   }
   if (!isFields(a) || !isFields(b)) return false;
-  // Counted and not looked up: an object answers to names such as `constructor` without having such a field.
+  // The fields are counted and not looked up, because an object has inherited members such as `constructor`.
   let more = 0;
   for (const name in a) {
     if (a[name] === undefined) continue;

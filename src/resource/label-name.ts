@@ -1,4 +1,4 @@
-/** The syntax of label keys and values, as the API server checks it. */
+/** Checks the syntax of label keys and values as the API server does. */
 
 const namePart = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
@@ -9,7 +9,7 @@ export function isDnsSubdomain(text: string): boolean {
 }
 
 /**
- * Says what is wrong with a label key, or nothing.
+ * Returns what is wrong with a label key, if anything.
  *
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
  */
@@ -27,7 +27,7 @@ export function labelKeyProblem(key: string): string | undefined {
   return undefined;
 }
 
-/** Says what is wrong with a label value, or nothing; the empty value is right. */
+/** Returns what is wrong with a label value, if anything; the empty value is valid. */
 export function labelValueProblem(value: string): string | undefined {
   if (value.length > 63) return `the value "${value}" is longer than 63 characters`;
   if (value !== "" && !namePart.test(value)) {

@@ -1,6 +1,6 @@
-/** Object metadata, keys and conditions: the shapes every kind shares. */
+/** Object metadata, keys and conditions, which all kinds share. */
 
-/** Not `Request`: that name is the global of fetch, and Hono handlers stand in the same files. */
+/** It is not called `Request`, because that is the global of fetch, and Hono handlers are in the same files. */
 export interface Key {
   readonly name: string;
   readonly namespace?: string | undefined;
@@ -15,7 +15,10 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean | undefined;
 }
 
-/** One manager's entry, reduced at decode to the managers of this binary. @see https://kubernetes.io/docs/reference/using-api/server-side-apply/ */
+/**
+ * A manager's entry; decoding keeps only those of this binary's managers. @see
+ * https://kubernetes.io/docs/reference/using-api/server-side-apply/
+ */
 export interface ManagedFieldsEntry {
   readonly manager?: string | undefined;
   readonly operation?: string | undefined;
@@ -26,12 +29,12 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string | undefined;
 }
 
-/** The set of fields a manager owns: `f:<field>`, `k:<keys as JSON>`, `v:<value as JSON>` and `.`. */
+/** The set of fields that a manager owns: `f:<field>`, `k:<keys as JSON>`, `v:<value as JSON>` and `.`. */
 export interface FieldsV1 {
   readonly [path: string]: FieldsV1;
 }
 
-/** What the server answers. Times are RFC 3339 strings, as on the wire. */
+/** The metadata that the server returns. Times are RFC 3339 strings, as on the wire. */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string | undefined;
@@ -49,7 +52,7 @@ export interface ObjectMeta {
   readonly managedFields?: readonly ManagedFieldsEntry[] | undefined;
 }
 
-/** What an author writes. */
+/** The metadata that an author writes. */
 export interface MetaInput {
   readonly name: string;
   readonly namespace?: string | undefined;
@@ -69,7 +72,7 @@ export interface Condition<Type extends string = string> {
   readonly observedGeneration?: number | undefined;
 }
 
-/** Kept as it is; also `string & {}`, a text of which some values have names. */
+/** A type that is kept as it is; also `string & {}`, a text of which some values have names. */
 type Primitive = string | number | bigint | boolean | symbol | null | undefined;
 
 export type DeepReadonly<T> = T extends Primitive
@@ -88,7 +91,7 @@ export type Draft<T> = T extends Primitive
       ? { -readonly [K in keyof T]: Draft<T[K]> }
       : T;
 
-/** `namespace/name`, or `name` for a cluster-scoped object: the key of stores and queues. */
+/** Returns the key of stores and queues: `namespace/name`, or `name` for a cluster-scoped object. */
 export function keyString(key: Key): string {
   return key.namespace ? `${key.namespace}/${key.name}` : key.name;
 }

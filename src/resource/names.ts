@@ -1,17 +1,17 @@
-/** The names of a resource: derived from the kind, and checked as the API server checks them. */
+/** The names of a resource, which are derived from the kind and checked as the API server does. */
 import { isDnsSubdomain } from "./label-name.ts";
 
-/** What stands in place of the derived names. */
+/** Replacements of derived names. */
 export interface NamesInput {
-  /** In paths and `kubectl get`. @default the English plural of the kind in lower case */
+  /** The name in paths and `kubectl get`. @default the English plural of the kind in lower case */
   readonly plural?: string | undefined;
   /** @default the kind in lower case */
   readonly singular?: string | undefined;
   /** @default the kind and `List` */
   readonly listKind?: string | undefined;
-  /** Such as `gb`, for `kubectl get gb`. @default none */
+  /** Short names such as `gb`, for `kubectl get gb`. @default none */
   readonly shortNames?: readonly string[] | undefined;
-  /** Such as `all`, for `kubectl get all`. @default none */
+  /** Categories such as `all`, for `kubectl get all`. @default none */
   readonly categories?: readonly string[] | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface ResourceNames {
   readonly categories?: readonly string[];
 }
 
-/** The English plural of a word in lower case. */
+/** Returns the English plural of a word in lower case. */
 export function pluralOf(word: string): string {
   if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`;
   return /(?:s|x|z|ch|sh)$/.test(word) ? `${word}es` : `${word}s`;
@@ -34,7 +34,7 @@ const label = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const kindName = /^[A-Z][A-Za-z0-9]{0,62}$/;
 
 /**
- * Checked names of a kind.
+ * Returns the checked names of a kind.
  *
  * @throws TypeError that says which name is wrong and what is allowed.
  */
@@ -70,7 +70,7 @@ export function namesOf(kind: string, given: NamesInput): ResourceNames {
   };
 }
 
-/** @throws TypeError when the group is not one that a custom resource can have. */
+/** Checks the group. @throws TypeError when a custom resource cannot have it. */
 export function checkGroup(group: string): void {
   if (!isDnsSubdomain(group) || !group.includes(".")) {
     throw wrong("group", group, 'must be a DNS name with a dot, such as "demo.example.com"');
@@ -79,12 +79,12 @@ export function checkGroup(group: string): void {
     throw wrong(
       "group",
       group,
-      "must not end in k8s.io or kubernetes.io: these belong to Kubernetes, use a domain of yours",
+      "must not end in k8s.io or kubernetes.io: these belong to Kubernetes, use a domain of your own",
     );
   }
 }
 
-/** @throws TypeError when the text is not the name of a version. */
+/** Checks a version's name. @throws TypeError when it is invalid. */
 export function checkVersion(version: string): void {
   if (!/^v[1-9][0-9]{0,8}(?:(?:alpha|beta)[1-9][0-9]{0,8})?$/.test(version)) {
     throw wrong("version", version, 'must be such as "v1", "v1beta1" or "v2alpha1"');

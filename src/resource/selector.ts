@@ -3,21 +3,21 @@ import { labelKeyProblem, labelValueProblem } from "./label-name.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Which objects are meant, by their labels. */
+/** Selects objects by their labels. */
 export interface LabelSelector {
   /** Whether an object with these labels is selected; an empty selector selects everything. */
   matches(labels: Labels | undefined): boolean;
-  /** The canonical form: equal selectors give equal text, fit for a `labelSelector` query. */
+  /** The canonical form for a `labelSelector` query: equal selectors give equal text. */
   toString(): string;
 }
 
-/** What a label must be: a value, one of several values, or a set operator. */
+/** The condition for a label: a value, one of several values, or a set operator. */
 export type LabelMatch =
   | string
   | readonly string[]
   | { readonly in?: readonly string[]; readonly notIn?: readonly string[]; readonly exists?: boolean };
 
-/** The form that Kubernetes objects use. @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/label-selector/ */
+/** The form in Kubernetes objects. @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/label-selector/ */
 export interface LabelSelectorObject {
   readonly matchLabels?: Labels | undefined;
   readonly matchExpressions?:
@@ -29,7 +29,7 @@ export interface LabelSelectorObject {
     | undefined;
 }
 
-/** Everything that says which labels are meant; the text is Kubernetes' own syntax, as `kubectl -l` takes it. */
+/** Any form of a label selector; a text has Kubernetes' own syntax, as for `kubectl -l`. */
 export type LabelQuery = string | LabelSelectorObject | { readonly [label: string]: LabelMatch };
 
 type Operator = "in" | "notin" | "exists" | "!" | ">" | "<";
@@ -63,7 +63,7 @@ class Requirements implements LabelSelector {
 }
 
 function meets(labels: Labels | undefined, { key, operator, values }: Requirement): boolean {
-  // Labels are keys from outside: only own properties count, `constructor` is not a label.
+  // Labels have arbitrary keys, so only own properties count: `constructor` is not a label.
   const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
   switch (operator) {
     case "in":
@@ -82,7 +82,7 @@ function meets(labels: Labels | undefined, { key, operator, values }: Requiremen
   }
 }
 
-/** What Go reads as an int64. */
+/** Whether Go parses the text as an int64. */
 function isInteger(text: string): boolean {
   return /^[-+]?[0-9]+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
@@ -109,7 +109,7 @@ function textOf({ key, operator, values }: Requirement): string {
 }
 
 /**
- * Reads a label selector such as `app=web,tier in (a, b),!canary`.
+ * Parses a label selector such as `app=web,tier in (a, b),!canary`.
  *
  * @throws SyntaxError that quotes the selector and names the place.
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
@@ -119,8 +119,8 @@ export function parseLabelSelector(text: string): LabelSelector {
 }
 
 /**
- * A label selector from text, from `{ app: "web", tier: ["a", "b"], canary: { exists: false } }`
- * or from `{ matchLabels, matchExpressions }`.
+ * Makes a label selector of text, of `{ app: "web", tier: ["a", "b"], canary: { exists: false } }` or of `{
+ * matchLabels, matchExpressions }`.
  *
  * @throws SyntaxError that says what is wrong.
  */
@@ -236,7 +236,7 @@ class Parser {
     }
   }
 
-  /** Nothing before a comma or the end is the empty value. */
+  /** Returns a value; nothing before a comma or the end is the empty value. */
   #value(): string {
     const token = this.#peek();
     if (token === undefined || token === ",") return "";
@@ -250,7 +250,7 @@ class Parser {
     if (open !== "(") throw this.#unexpected(open, '"("');
     const values: string[] = [];
     for (;;) {
-      // `()`, `(a,)` and `(,a)` hold the empty value, as the server reads them.
+      // `()`, `(a,)` and `(,a)` contain the empty value, as on the server.
       const token = this.#peek();
       if (isWord(token)) this.#at++;
       values.push(isWord(token) ? token : "");

@@ -1,15 +1,15 @@
-/** What of an object is not for everybody who may read Events and logs. */
+/** Finds what everybody who may read Events and logs must not see of an object. */
 import { definitionOf } from "./definition.ts";
 import type { Resource } from "./handle.ts";
 import { innerSecrets } from "./inner-secrets.ts";
 import { SENSITIVE, type StructuralSchema } from "./schema/structural.ts";
 
-/** Lists the texts of an object, or of a patch of it, that are not to be repeated elsewhere. */
+/** Lists the texts of an object, or of a patch of it, that must not be repeated elsewhere. */
 export type SensitiveTexts = (object: unknown) => Iterable<string>;
 
 const known = new WeakMap<Resource, { readonly texts: SensitiveTexts | undefined }>();
 
-/** `undefined` for the many kinds in which nothing is sensitive. */
+/** Returns the sensitive texts of a kind; `undefined` for the many kinds without any. */
 export function sensitiveTexts(resource: Resource): SensitiveTexts | undefined {
   let entry = known.get(resource);
   if (entry === undefined) {
@@ -26,7 +26,7 @@ function textsOf(resource: Resource): SensitiveTexts | undefined {
   return version && sensitiveTextsOf(version.schema);
 }
 
-/** Of a built-in kind. */
+/** Returns those of a built-in kind. */
 export function sensitiveTextsOfKind({
   kind,
   group,
@@ -38,12 +38,12 @@ export function sensitiveTextsOfKind({
   return texts && orPatch(texts);
 }
 
-/** Those that a schema marks; `undefined` when it marks none. */
+/** Returns those that a schema marks; `undefined` when it marks none. */
 export function sensitiveTextsOf(schema: StructuralSchema): SensitiveTexts | undefined {
   return isMarked(schema) ? orPatch((object) => markedTexts(schema, object)) : undefined;
 }
 
-/** Service accounts are asked for tokens, by a subresource whose answer is a TokenRequest. */
+/** The kinds with secrets; a service account has a subresource that returns tokens in a TokenRequest. */
 const BUILT_IN: Readonly<Record<string, SensitiveTexts>> = {
   "Secret.": secretTexts,
   "ServiceAccount.": tokenTexts,
@@ -51,7 +51,7 @@ const BUILT_IN: Readonly<Record<string, SensitiveTexts>> = {
   "TokenReview.authentication.k8s.io": tokenTexts,
 };
 
-/** A JSON patch has values without their fields: all of them count. A body may be JSON already. */
+/** A JSON patch has values without their fields, so all of them count. A body may be JSON text. */
 function orPatch(texts: SensitiveTexts): SensitiveTexts {
   return function* (given) {
     const object = typeof given === "string" ? parsed(given) : given;
@@ -82,7 +82,7 @@ function* secretTexts(object: unknown): Generator<string> {
   yield* withDecoded(allTexts(data));
 }
 
-/** The data of a Secret is in base64. */
+/** Adds the decoded form, because the data of a Secret is in base64. */
 function* withDecoded(values: Iterable<string>): Generator<string> {
   for (const value of values) {
     yield value;

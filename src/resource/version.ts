@@ -5,16 +5,16 @@ import { validationRules } from "./schema/annotations.ts";
 import { convertField } from "./schema/convert.ts";
 import { type Field, SchemaProblem, type StructuralSchema, type ValidationRule } from "./schema/structural.ts";
 
-/** What a version of a kind holds. */
+/** The content of a version of a kind. */
 export interface VersionOptions<Spec extends z.ZodType, Status extends z.ZodType> {
   readonly spec: Spec;
-  /** `observedGeneration` is added to it. @default no fields besides it */
+  /** The schema of the status; `observedGeneration` is added to it. @default no other fields */
   readonly status?: Status;
   /** Columns of `kubectl get`, between the name and the age. @default none */
   readonly columns?: readonly Column[];
-  /** CEL rules on the whole object: `self.spec`, `oldSelf.spec`. */
+  /** CEL rules for the whole object, with `self.spec` and `oldSelf.spec`. */
   readonly rules?: readonly ValidationRule[];
-  /** `kubectl scale` and autoscalers. @default none */
+  /** The scale subresource, for `kubectl scale` and autoscalers. @default none */
   readonly scale?: Scale;
   /** Fields for field selectors, such as `.spec.color`. @default none */
   readonly selectableFields?: readonly string[];
@@ -24,14 +24,14 @@ export interface VersionOptions<Spec extends z.ZodType, Status extends z.ZodType
   readonly deprecated?: string | boolean;
 }
 
-/** A version, with conversions, before it was checked. */
+/** A version, with conversions, before it is checked. */
 export interface AnyVersionOptions extends VersionOptions<z.ZodType, z.ZodType> {
   readonly toHub?: Conversion;
   readonly fromHub?: Conversion;
   readonly loses?: readonly string[];
 }
 
-/** @throws TypeError that names an option that does not exist, and the ones that do. */
+/** Checks the names of options. @throws TypeError that names an unknown option, and those that exist. */
 export function checkKeys(options: object, known: readonly string[], where = ""): void {
   if (typeof options !== "object" || options === null) throw new TypeError(`'${where}' must be an object`);
   const unknown = Object.keys(options).filter((key) => !known.includes(key));
@@ -42,7 +42,7 @@ export function checkKeys(options: object, known: readonly string[], where = "")
   );
 }
 
-/** A checked version; `prefix` is where its options stand, for errors. */
+/** Returns the checked version; `prefix` is the place of its options, for errors. */
 export function versionDefinition(name: string, options: AnyVersionOptions, prefix: string): VersionDefinition {
   const schema = rootSchema(options, prefix);
   const { columns = [], scale, selectableFields = [], toHub, fromHub, loses = [] } = options;
@@ -69,7 +69,7 @@ export function versionDefinition(name: string, options: AnyVersionOptions, pref
   });
 }
 
-/** The fields may be of this version or of the hub, so that they are not looked for in the schema. */
+/** Checks paths of fields, which may belong to this version or to the hub and are therefore not looked up in the schema. */
 function checkLosses(paths: unknown, where: string): void {
   if (!Array.isArray(paths)) throw new TypeError(`'${where}' must be a list of paths such as "spec.replicas"`);
   for (const path of paths) {
@@ -107,7 +107,7 @@ function fieldOf(schema: unknown, path: string): Field {
   return field;
 }
 
-/** A spec that may be left empty may be left out: then the server fills it in, so that it is always there on read. */
+/** A spec that may be empty may also be left out; then the server adds it, so that it is always there when it is read. */
 function specField(field: Field): Field {
   const { schema, optional } = field;
   if (optional || (schema.required?.length ?? 0) > 0 || schema.oneOf !== undefined) return field;
@@ -146,7 +146,7 @@ function checkColumn(column: Column, where: string): void {
   }
 }
 
-/** Simple paths only: `.spec.replicas`; the field must be in the schema. */
+/** Allows only simple paths such as `.spec.replicas`, whose field must be in the schema. */
 function checkPath(path: string, prefix: string, root: StructuralSchema, where: string): void {
   const names = path.split(".").slice(1);
   if (!path.startsWith(prefix) || !names.every((name) => /^\w+$/.test(name))) {

@@ -1,24 +1,24 @@
-/** What `.describe()` and `.meta()` say about a schema, and the extensions of Kubernetes that stand there. */
+/** Reads what `.describe()` and `.meta()` say about a schema, including Kubernetes' extensions. */
 import { z } from "zod";
 import { SchemaProblem, SENSITIVE, type StructuralSchema, type ValidationRule } from "./structural.ts";
 
-/** Kubernetes' extensions of a schema, given with `.meta({ … })`. */
+/** Kubernetes' extensions of a schema, which `.meta({ … })` sets. */
 export interface SchemaExtensions {
-  /** CEL rules; `self` is the value they stand on. @see https://kubernetes.io/docs/reference/using-api/cel/ */
+  /** CEL rules; `self` is the value that has them. @see https://kubernetes.io/docs/reference/using-api/cel/ */
   readonly rules?: readonly ValidationRule[] | undefined;
   /** The value cannot change once it is set: the rule `self == oldSelf`. */
   readonly immutable?: true | undefined;
   /** How server-side apply merges an array. @default "atomic" */
   readonly listType?: "atomic" | "set" | "map" | undefined;
-  /** The fields that tell the items of `listType: "map"` apart; each required, or with a default. */
+  /** The fields that identify the items of `listType: "map"`; each is required or has a default. */
   readonly listMapKeys?: readonly string[] | undefined;
   /** How server-side apply merges an object. @default "granular" */
   readonly mapType?: "atomic" | "granular" | undefined;
-  /** The value is a whole Kubernetes object, with apiVersion, kind and metadata. */
+  /** Whether the value is a whole Kubernetes object, with apiVersion, kind and metadata. */
   readonly embeddedResource?: true | undefined;
-  /** Fields that the schema does not name are kept. */
+  /** Whether fields that the schema does not name are kept. */
   readonly preserveUnknownFields?: true | undefined;
-  /** The text is not repeated in Events and logs of runs that read or write it: the format `password`. */
+  /** Whether Events and logs of runs that read or write the text must not repeat it; this sets the format `password`. */
   readonly sensitive?: true | undefined;
 }
 
@@ -26,7 +26,7 @@ declare module "zod" {
   interface GlobalMeta extends SchemaExtensions {}
 }
 
-/** Adds what the metadata of one zod schema says; what stands outside wins over what stands inside. */
+/** Adds the metadata of a zod schema; that of an outer schema wins over that of an inner one. */
 export function annotate(schema: z.core.$ZodType, inner: StructuralSchema, path: string): StructuralSchema {
   const meta = z.globalRegistry.get(schema);
   if (meta === undefined) return inner;
@@ -61,7 +61,7 @@ export function annotate(schema: z.core.$ZodType, inner: StructuralSchema, path:
 
 const ruleKeys = new Set(["rule", "message", "messageExpression", "reason", "fieldPath", "optionalOldSelf"]);
 
-/** Checked copies of rules. */
+/** Returns checked copies of rules. */
 export function validationRules(rules: unknown, path: string): ValidationRule[] {
   if (rules === undefined) return [];
   if (!Array.isArray(rules)) throw new SchemaProblem(path, "'rules' must be an array of { rule, message }");

@@ -1,10 +1,10 @@
-/** What zod's checks on a schema amount to; a check that the API server could not make is refused. */
+/** Translates zod's checks of a schema; a check that the API server cannot make is rejected. */
 import type { z } from "zod";
 import { SchemaProblem } from "./structural.ts";
 
 type Check = z.core.$ZodChecks["_zod"]["def"];
 
-/** The checks of a schema: a format such as `z.email()` is its own first check. */
+/** Returns the checks of a schema; a format such as `z.email()` is its own first check. */
 export function checksOf(schema: z.core.$ZodType, path: string): readonly Check[] {
   const { def, traits } = schema._zod;
   const own = traits.has("$ZodCheck") ? [def as unknown as Check] : [];
@@ -28,7 +28,7 @@ export function checksOf(schema: z.core.$ZodType, path: string): readonly Check[
   return checks;
 }
 
-/** The error for a check that has no counterpart. */
+/** Makes the error for a check without a counterpart. */
 export function unknownCheck(path: string, check: string): SchemaProblem {
   return new SchemaProblem(
     path,
@@ -36,12 +36,12 @@ export function unknownCheck(path: string, check: string): SchemaProblem {
   );
 }
 
-/** Refuses every check, for types that have none in the API server. */
+/** Rejects every check, for types that have none in the API server. */
 export function refuseChecks(schema: z.core.$ZodType, path: string): void {
   for (const { check } of checksOf(schema, path)) throw unknownCheck(path, check);
 }
 
-/** The least and greatest length that the checks allow, and what they leave over. */
+/** Returns the minimum and maximum length that the checks allow, and the remaining checks. */
 export function lengthsOf(checks: readonly Check[]): {
   readonly min: number | undefined;
   readonly max: number | undefined;

@@ -1,12 +1,12 @@
-/** Whether an object has all that its type says is there, and the smallest one that has. */
+/** Checks whether an object has every field that its type guarantees, and completes it. */
 import type { StructuralSchema } from "./structural.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Whether no field is missing that the schema requires or has a default for, at any depth.
+ * Whether the value has every field that the schema requires or has a default for, at any depth.
  *
- * Values are not validated: an object that is complete may be invalid.
+ * Values are not validated, so a complete object may be invalid.
  */
 export function isComplete(schema: StructuralSchema, value: unknown): boolean {
   if (Array.isArray(value)) {
@@ -30,7 +30,7 @@ export function isComplete(schema: StructuralSchema, value: unknown): boolean {
   );
 }
 
-/** The value with what is missing: defaults, and empty values where there are none. The given value is not changed. */
+/** Returns the value with its missing fields: defaults, or empty values where there are none. The given value does not change. */
 export function completed(schema: StructuralSchema, value: unknown): unknown {
   if (isMissing(schema, value)) {
     const start = schema.default ?? emptyOf(schema);
@@ -71,7 +71,7 @@ function requiredOf(schema: StructuralSchema, fields: Fields): readonly string[]
   return [...required, ...(variant.required ?? []), ...Object.keys(variant.properties ?? {})];
 }
 
-/** The option of a discriminated union that the object is, or the first one while it does not say. */
+/** Returns the option of a discriminated union to which the object belongs, or the first one while that is unknown. */
 function variantOf({ oneOf }: StructuralSchema, fields: Fields): StructuralSchema | undefined {
   const isThis = ({ properties = {} }: StructuralSchema): boolean =>
     Object.entries(properties).every(([name, property]) => property.enum?.includes(fields[name]) === true);

@@ -1,8 +1,8 @@
 /**
- * zod → structural schema.
+ * Converts zod schemas to structural schemas.
  *
- * Every zod type either means the same in the API server as in zod, or is refused with advice: nothing vanishes
- * silently, as it would in a plain JSON schema.
+ * Every zod type either means the same in the API server as in zod, or is rejected with advice: nothing is dropped
+ * silently, as it would be in a plain JSON schema.
  */
 import type { z } from "zod";
 import { annotate } from "./annotations.ts";
@@ -14,7 +14,7 @@ import { coerced, stringSchema } from "./string.ts";
 import { type Field, SchemaProblem, type StructuralSchema } from "./structural.ts";
 import { unionField } from "./union.ts";
 
-/** What to do instead of the types that JSON or the API server does not have. */
+/** Alternatives to types that JSON or the API server does not have. */
 const advice: Readonly<Record<string, string>> = {
   tuple: "the API server has no tuples: use z.object() with named fields, or z.array() of one type with .length()",
   bigint: "JSON has no bigint: use z.int() (z.int64() and z.bigint() are bigints), or z.string() for larger numbers",
@@ -32,13 +32,13 @@ const advice: Readonly<Record<string, string>> = {
   custom: "z.custom() and z.instanceof() run in JavaScript only: use a type, with a CEL rule in .meta({ rules })",
 };
 
-/** The structural schema of a field; an error says where the schema is wrong and what to write. */
+/** Converts a field; an error says where the schema is wrong and what to write. */
 export function convertField(schema: z.core.$ZodType, path: string): Field {
   const field = new Converter().convert(schema, path);
   return { ...field, schema: withNullableEnums(field.schema) };
 }
 
-/** The API server refuses `null` where `enum` stands, even when it lists it; within `allOf` it lets it pass. */
+/** The API server rejects `null` beside `enum`, even when `enum` lists it; within `allOf` it accepts it. */
 function withNullableEnums(schema: StructuralSchema): StructuralSchema {
   const { properties, items, additionalProperties, enum: values, ...rest } = schema;
   const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, withNullableEnums(field)] as const);
@@ -56,11 +56,11 @@ function withNullableEnums(schema: StructuralSchema): StructuralSchema {
 }
 
 class Converter {
-  /** The schemas around the one being converted: meeting one of them again is a recursion. */
+  /** The enclosing schemas; meeting one of them again is a recursion. */
   readonly #around = new Set<z.core.$ZodType>();
 
   readonly convert = (schema: z.core.$ZodType, path: string): Field => {
-    // Getters that make a new schema each time recur without repeating themselves; no real schema is this deep.
+    // Getters that return a new schema each time recur without repeating themselves; no real schema is this deep.
     if (this.#around.has(schema) || this.#around.size > 100) {
       throw new SchemaProblem(
         path,

@@ -1,16 +1,17 @@
-/** The defaults of a structural schema, filled in as the API server fills them in when it reads an object. */
+/** Applies the defaults of a structural schema as the API server does when it reads an object. */
 import type { StructuralSchema } from "./structural.ts";
 
-/** Gives the value with defaults: the same value where nothing was missing, else a copy of what changed. */
+/** Returns the value with defaults: the same value where nothing was missing, otherwise a copy of what changed. */
 type Fill = (value: unknown) => unknown;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `undefined` where a schema has no default in it, so that such parts of an object are never looked at. */
+/** `undefined` marks a schema without defaults, so that such parts of an object are never visited. */
 const fills = new WeakMap<StructuralSchema, { readonly fill: Fill | undefined }>();
 
 /**
- * The value with the defaults of its schema; the given value is not changed, and shared where it was complete.
+ * Returns the value with the defaults of its schema. The given value does not change, and complete parts of it are
+ * shared.
  *
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting
  */

@@ -1,9 +1,9 @@
-/** Literals, enums and template literals. */
+/** Converts literals, enums and template literals. */
 import type { z } from "zod";
 import { re2 } from "./string.ts";
 import { SchemaProblem, type StructuralSchema } from "./structural.ts";
 
-/** The schema of a closed set of values; `null` among them makes it nullable. */
+/** Returns the schema of a closed set of values; `null` among them makes it nullable. */
 export function valuesSchema(values: Iterable<unknown>, path: string): StructuralSchema {
   const all = [...new Set(values)];
   const some = all.filter((value) => value !== null);

@@ -1,4 +1,4 @@
-/** Numbers: ranges, steps and integer formats. */
+/** Converts numbers: ranges, steps and integer formats. */
 import type { z } from "zod";
 import { checksOf, unknownCheck } from "./checks.ts";
 import { coerced } from "./string.ts";
@@ -10,8 +10,8 @@ interface Bound {
 }
 
 /**
- * `z.int()` is `format: int64` without the bounds of safe integers: they would stand in every schema and say nothing.
- * `z.uint32()` keeps its bounds, because the API server does not know its format.
+ * `z.int()` becomes `format: int64` without the bounds of safe integers, which would appear in every schema without a
+ * use. `z.uint32()` keeps its bounds, because the API server does not know its format.
  */
 export function numberSchema(schema: z.core.$ZodNumber, path: string): StructuralSchema {
   if (schema._zod.def.coerce) throw coerced(path, "z.number() or z.int()");
@@ -47,7 +47,7 @@ export function numberSchema(schema: z.core.$ZodNumber, path: string): Structura
 
 function bound(value: unknown, inclusive: boolean, path: string): Bound | undefined {
   if (typeof value !== "number" || Number.isNaN(value)) throw new SchemaProblem(path, "bounds must be numbers");
-  // An infinite bound, as in .max(Infinity), bounds nothing.
+  // An infinite bound, as in .max(Infinity), has no effect.
   return Number.isFinite(value) ? { value, inclusive } : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Objects, records and intersections. */
+/** Converts objects, records and intersections. */
 import type { z } from "zod";
 import { sameJson } from "../json.ts";
 import { checksOf, refuseChecks } from "./checks.ts";
@@ -19,7 +19,7 @@ export function objectSchema(schema: z.core.$ZodObject, path: string, convert: C
     if (!optional) required.push(name);
   }
   const base = withProperties(properties, required);
-  // The server prunes what the schema does not name: that is what z.strictObject and z.object mean here.
+  // The server prunes fields that the schema does not name, which is what z.strictObject and z.object mean here.
   const rest = catchall?._zod.def.type;
   if (catchall === undefined || rest === "never") return base;
   if (rest === "unknown" || rest === "any") return { ...base, "x-kubernetes-preserve-unknown-fields": true };
@@ -60,7 +60,7 @@ export function recordSchema(schema: z.core.$ZodRecord, path: string, convert: C
   return { type: "object", additionalProperties: value.schema };
 }
 
-/** `z.intersection()` of objects is one object with the fields of both. */
+/** A `z.intersection()` of objects becomes one object with the fields of both. */
 export function intersectionSchema(schema: z.core.$ZodIntersection, path: string, convert: Convert): StructuralSchema {
   refuseChecks(schema, path);
   const left = convert(schema._zod.def.left, path).schema;

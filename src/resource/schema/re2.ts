@@ -1,5 +1,5 @@
 /**
- * JavaScript's regular expressions in the syntax of RE2, which the API server speaks.
+ * Translates JavaScript's regular expressions to RE2, the syntax of the API server.
  *
  * @see https://github.com/google/re2/wiki/Syntax
  */
@@ -7,7 +7,7 @@
 const categories = /^(?:[LMNPSZC]|L[ulmto]|M[nce]|N[dlo]|P[cdseifo]|S[mcko]|Z[slp]|C[cfos])$/;
 
 /**
- * The same expression for RE2.
+ * Returns the same expression for RE2.
  *
  * @throws SyntaxError that says which part RE2 does not have and what to write instead.
  */
@@ -87,7 +87,7 @@ class Translation {
     if (next === "b" && this.#inClass) return this.#take(2, "\\x08");
     if (/[dDwWsSbBtnvfr]/.test(next)) return this.#take(2);
     if (/[pP]/.test(next) && this.#unicode) return this.#property(rest);
-    // A letter that means nothing in JavaScript may mean something in RE2: `\a`, `\z`.
+    // A letter without a meaning in JavaScript may have one in RE2, such as `\a` and `\z`.
     return this.#take(2, /[\w\u0080-\u{10ffff}]/u.test(next) && next !== "_" ? next : undefined);
   }
 

@@ -1,4 +1,4 @@
-/** Every kind of zod type, against a real API server: what zod takes the server takes, what zod refuses it refuses. */
+/** Tests every kind of zod type on a real API server: it accepts what zod accepts, and rejects what zod rejects. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { assets, type ControlPlane, startControlPlane } from "../../../tests/support/control-plane.ts";
@@ -10,9 +10,9 @@ interface Row {
   readonly schema: z.ZodType;
   readonly right: readonly unknown[];
   readonly wrong: readonly unknown[];
-  /** What the server stores for the first right value, when it is not the value itself. */
+  /** What the server stores for the first valid value, when it differs from the value. */
   readonly stored?: unknown;
-  /** Where the server cannot be as strict as zod. */
+  /** Values that the server cannot reject, although zod does. */
   readonly onlyZodRefuses?: readonly unknown[];
 }
 

@@ -1,4 +1,4 @@
-/** Strings: lengths, patterns and the formats that the API server knows. */
+/** Converts strings: lengths, patterns and the formats that the API server knows. */
 import type { z } from "zod";
 import { checksOf, lengthsOf, unknownCheck } from "./checks.ts";
 import { toRe2 } from "./re2.ts";
@@ -25,7 +25,7 @@ const date = String.raw`(?:\d+Y(?:\d+M)?(?:\d+D)?|\d+M(?:\d+D)?|\d+D)`;
 const seconds = String.raw`\d+(?:[.,]\d+)?S`;
 const time = String.raw`(?:\d+H(?:\d+M)?(?:${seconds})?|\d+M(?:${seconds})?|${seconds})`;
 
-/** Patterns in place of zod's, which are lax, absent, or not possible in RE2. */
+/** Patterns in place of zod's own, which are lax, missing, or impossible in RE2. */
 const ownPatterns: ReadonlyMap<string, string | undefined> = new Map([
   ["url", "^[A-Za-z][A-Za-z0-9+.-]*:"],
   ["duration", String.raw`^P(?:\d+W|${date}(?:T${time})?|T${time})$`],
@@ -63,7 +63,7 @@ function patternSchema(patterns: readonly string[]): StructuralSchema {
   return patterns.length === 1 ? { pattern: first } : { allOf: patterns.map((pattern) => ({ pattern })) };
 }
 
-/** A check of a string's form, with the options of the formats that have some. */
+/** A check of a string's form, with the options that some formats have. */
 interface FormatCheck {
   readonly format: string;
   readonly pattern?: RegExp | undefined;
@@ -75,7 +75,7 @@ interface FormatCheck {
   readonly precision?: number | null;
 }
 
-/** What JavaScript code checks beyond a pattern. */
+/** Formats that JavaScript code checks beyond a pattern. */
 const partlyCode = new Set(["jwt", "credit_card", "iban", "json_string"]);
 
 function formatOf(check: FormatCheck, path: string): { readonly format?: string; readonly pattern?: string } {
@@ -91,7 +91,7 @@ function formatOf(check: FormatCheck, path: string): { readonly format?: string;
   return { ...(known === undefined ? {} : { format: known }), ...(text === undefined ? {} : { pattern: text }) };
 }
 
-/** Local times and times without seconds are not RFC 3339; only the pattern describes them. */
+/** Local times and times without seconds are not RFC 3339, so only the pattern describes them. */
 function isLax(check: FormatCheck): boolean {
   return check.local === true || check.precision === -1;
 }
@@ -104,7 +104,7 @@ function refuseUrlOptions(check: FormatCheck, path: string): void {
   );
 }
 
-/** A pattern for the API server. */
+/** Returns the pattern for the API server. */
 export function re2(pattern: RegExp, path: string): string {
   try {
     return toRe2(pattern);
@@ -113,7 +113,7 @@ export function re2(pattern: RegExp, path: string): string {
   }
 }
 
-/** The error for `z.coerce`. */
+/** Makes the error for `z.coerce`. */
 export function coerced(path: string, plain: string): SchemaProblem {
   return new SchemaProblem(path, `z.coerce does not happen in the API server: use ${plain}`);
 }

@@ -1,18 +1,18 @@
-/** The part of JSON schema that custom resources allow. */
+/** The part of JSON Schema that custom resources allow. */
 
 /** A CEL rule. @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules */
 export interface ValidationRule {
-  /** A CEL expression that is true for valid objects; `self` is the value it stands on. */
+  /** A CEL expression that is true for valid objects; `self` is the value that has the rule. */
   readonly rule: string;
-  /** What the user reads when the rule fails. @default `failed rule: …` */
+  /** The message to the user when the rule fails. @default `failed rule: …` */
   readonly message?: string | undefined;
-  /** A CEL expression that makes the message. */
+  /** A CEL expression that computes the message. */
   readonly messageExpression?: string | undefined;
   readonly reason?:
     "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate" | undefined;
-  /** The field that the error names, relative to `self`: `.spec.replicas`. */
+  /** The field that the error names, relative to `self`, such as `.spec.replicas`. */
   readonly fieldPath?: string | undefined;
-  /** Makes a rule with `oldSelf` run on creation too, where `oldSelf` is an optional value. */
+  /** Whether a rule with `oldSelf` runs on creation too; then `oldSelf` is an optional value. */
   readonly optionalOldSelf?: boolean | undefined;
 }
 
@@ -58,10 +58,10 @@ export interface Field {
   readonly optional: boolean;
 }
 
-/** The format that OpenAPI has for texts that are not to be shown; `.meta({ sensitive: true })` sets it. */
+/** OpenAPI's format of texts that must not be shown; `.meta({ sensitive: true })` sets it. */
 export const SENSITIVE = "password";
 
-/** Why a zod schema has no structural schema; `defineResource` adds which resource it was. */
+/** Explains why a zod schema has no structural schema; `defineResource` adds the resource. */
 export class SchemaProblem extends Error {
   override readonly name = "SchemaProblem";
 

@@ -1,4 +1,4 @@
-/** Unions: the few that the API server can tell apart. */
+/** Converts unions: the few whose options the API server can distinguish. */
 import type { z } from "zod";
 import { sameJson } from "../json.ts";
 import { refuseChecks } from "./checks.ts";
@@ -54,7 +54,7 @@ function merge(fields: readonly Field[], path: string): StructuralSchema {
   );
 }
 
-/** A bound or pattern only concerns values of its own type, so both sides' can stand together. */
+/** A bound or pattern applies only to values of its own type, so those of both sides can be combined. */
 function intOrString(text: StructuralSchema, number: StructuralSchema, path: string): StructuralSchema {
   if (text.enum !== undefined || number.enum !== undefined || text.format !== undefined) {
     throw new SchemaProblem(
@@ -70,7 +70,7 @@ function intOrString(text: StructuralSchema, number: StructuralSchema, path: str
 
 interface Branch {
   readonly schema: StructuralSchema;
-  /** z.strictObject: fields of other branches are refused rather than ignored. */
+  /** Whether options are z.strictObject: fields of other options are rejected rather than ignored. */
   readonly strict: boolean;
 }
 
@@ -79,7 +79,7 @@ function branch(option: z.core.$ZodType, schema: StructuralSchema): Branch {
   return { schema, strict: def.catchall?._zod.def.type === "never" };
 }
 
-/** One object with the fields of all branches, and `oneOf` for what each branch requires. */
+/** Returns one object with the fields of all options, and `oneOf` for what each of them requires. */
 function mergeBranches(discriminator: string, branches: readonly Branch[], path: string): StructuralSchema {
   const properties: Record<string, StructuralSchema> = {};
   const values: unknown[] = [];
