@@ -1,4 +1,4 @@
-/** Answers AdmissionReviews at one path, with the definitions behind it one after the other. */
+/** Serves AdmissionReviews at one path, and calls its definitions one after the other. */
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview, AdmissionStatus } from "./admission-review.ts";
 import type { AdmissionMember } from "./admission-member.ts";
 import type { Collected } from "./admission-run.ts";
@@ -15,7 +15,7 @@ export class AdmissionEndpoint implements ReviewEndpoint {
   readonly path: string;
   readonly #members: readonly AdmissionMember[];
 
-  /** @param members all of one type. */
+  /** Creates the endpoint. @param members definitions of one type. */
   constructor(path: string, members: readonly AdmissionMember[]) {
     this.path = path;
     this.#members = members;
@@ -37,7 +37,7 @@ export class AdmissionEndpoint implements ReviewEndpoint {
     return { status: 200, body: { kind: "AdmissionReview", apiVersion, response } satisfies AdmissionReview };
   }
 
-  /** As controller-runtime answers what it cannot read: HTTP 200, and the refusal in a review without a kind. */
+  /** Responds to an unreadable request like controller-runtime: with HTTP 200, and the rejection in a review without a kind. */
   malformed({ code, message }: RequestProblem): ReviewAnswer {
     const response = { uid: "", allowed: false, status: problemStatus(code, message) };
     return { status: 200, body: { response } satisfies AdmissionReview };
@@ -84,7 +84,7 @@ function answer(
   };
 }
 
-/** What is wrong with a body; `undefined` when it is a review with a request. */
+/** Returns what is wrong with a body; `undefined` when it is a review with a request. */
 function reviewProblem(body: unknown): string | undefined {
   if (!isFields(body)) return "expected an AdmissionReview, got no object";
   const { kind = "AdmissionReview", apiVersion = V1, request } = body;
@@ -95,7 +95,7 @@ function reviewProblem(body: unknown): string | undefined {
   return typeof (request["uid"] ?? "") === "string" ? undefined : "the uid of the request is no text";
 }
 
-/** A request without an operation asks for nothing that a definition is for, and is allowed as such. */
+/** A request without an operation is not one that a definition handles, and is allowed. */
 function isUnknown(operation: unknown): boolean {
   return operation !== undefined && operation !== "" && !OPERATIONS.has(operation);
 }
@@ -104,7 +104,7 @@ function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Short, whatever it is. */
+/** Shows a value briefly, whatever it is. */
 function shown(value: unknown): string {
   return (JSON.stringify(value) ?? String(value)).slice(0, 100);
 }

@@ -1,4 +1,4 @@
-/** One definition behind a path: calls the author's code, and knows which of its calls are under way. */
+/** One definition of a path: calls the author's code, and tracks its active calls. */
 import { deepFreeze } from "../cache/freeze.ts";
 import type { AdmissionResult, WebhookResults } from "../observe/webhook-metrics.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -16,16 +16,16 @@ export interface MemberOptions {
   /** Calls the author's code in the context of its module. */
   readonly invoke: <T>(call: () => T) => T;
   readonly clock: Clock;
-  /** Freezes what `validate` sees. */
+  /** Whether to freeze the objects that `validate` sees. */
   readonly freeze: boolean;
   readonly results: Pick<WebhookResults, "count">;
-  /** Told that the author's code threw, which is in the log by then. */
+  /** Called when the author's code threw, after that was logged. */
   readonly onPanic: () => void;
 }
 
-/** What one definition says of a request. */
+/** The decision of one definition. */
 export interface Verdict {
-  /** Why not; `undefined` when the request is allowed. */
+  /** The rejection; `undefined` when the request is allowed. */
   readonly refused: AdmissionStatus | undefined;
   /** The object after `default`. */
   readonly object: unknown;
@@ -34,7 +34,7 @@ export interface Verdict {
 
 export interface Asking {
   readonly collected: Collected;
-  /** Milliseconds by the clock. */
+  /** A time of the clock in milliseconds. */
   readonly deadline: number;
 }
 
@@ -43,13 +43,13 @@ const UNAVAILABLE = 503;
 const INTERNAL = 500;
 const LATE: unique symbol = Symbol("late");
 
-/** The calls of one definition. */
+/** Calls one definition. */
 export class AdmissionMember {
   readonly type: WebhookType;
   readonly #options: MemberOptions;
   readonly #operations: ReadonlySet<string>;
   readonly #running = new Set<AdmissionRun>();
-  /** Requests under way that may come to this definition: their bodies may be on their way, or others may be asked first. */
+  /** How many requests may still reach this definition: their bodies may be on the way, or other definitions come first. */
   #requests = 0;
   #leaving: string | undefined;
   #idle: PromiseWithResolvers<void> | undefined;
@@ -62,13 +62,13 @@ export class AdmissionMember {
     this.#operations = new Set<string>([...operationsOf(webhook, type), ...given]);
   }
 
-  /** Whether the definition is for requests of this operation: who shares its path may be registered for others. */
+  /** Whether the definition handles this operation; others that share its path may be registered for other ones. */
   handles(operation: string): boolean {
     if (this.type === "mutating" && operation === "DELETE") return false;
     return this.#operations.has(operation) || this.#operations.has("*");
   }
 
-  /** Asks the author's code; never rejects. */
+  /** Calls the author's code; never rejects. */
   async ask(request: AdmissionRequest, object: unknown, { collected, deadline }: Asking): Promise<Verdict> {
     if (this.#leaving !== undefined) return refusal(problemStatus(UNAVAILABLE, this.#leaving));
     const { scope, results, freeze } = this.#options;
@@ -101,7 +101,7 @@ export class AdmissionMember {
     }
   }
 
-  /** A request may ask this definition until it is {@link answered}. */
+  /** Announces a request that may call this definition, until it is {@link answered}. */
   requested(): void {
     this.#requests++;
   }
@@ -110,12 +110,12 @@ export class AdmissionMember {
     if (--this.#requests === 0) this.#idle?.resolve();
   }
 
-  /** Resolves when no request is under way that may ask this definition. */
+  /** Resolves when no active request may call this definition. */
   async idle(): Promise<void> {
     if (this.#requests > 0) await (this.#idle ??= Promise.withResolvers()).promise;
   }
 
-  /** Answers no more. Calls under way end now: their signals fire, and their callers are refused. */
+  /** Ends the definition. Active calls end now: their signals fire, and their requests are rejected. */
   leave(reason: string): void {
     this.#leaving = reason;
     for (const run of this.#running) run.close(reason);
@@ -138,7 +138,7 @@ export class AdmissionMember {
     using _timer = clock.setTimeout(end, deadline - clock.now());
     run.onClose(end);
     const settled = Promise.resolve(outcome);
-    settled.catch(() => {}); // when it fails after the answer
+    settled.catch(() => {}); // when it fails after the response
     return await Promise.race([settled, late.promise]);
   }
 
@@ -154,7 +154,7 @@ function refusal(refused: AdmissionStatus): Verdict {
   return { refused, object: undefined, patch: [] };
 }
 
-/** Whatever was thrown: not everything can be made a text. */
+/** Returns the message of whatever was thrown, which may have no text form. */
 function messageOf(error: unknown): string {
   try {
     return error instanceof Error ? error.message : String(error);

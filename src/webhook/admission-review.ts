@@ -1,5 +1,5 @@
 /**
- * AdmissionReview as it goes over the wire.
+ * AdmissionReview as it is sent.
  *
  * `admission.k8s.io/v1` and `v1beta1` have the same fields, so one set of types serves both.
  *
@@ -30,10 +30,10 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** The question of the API server, as it was sent. */
+/** The API server's request, as it was sent. */
 export interface AdmissionRequest {
   readonly uid: string;
-  /** The kind of `object`, after a conversion to what the webhook asked for. */
+  /** The kind of `object`, after a conversion to the version that the webhook requested. */
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
   readonly subResource?: string | undefined;
@@ -41,21 +41,21 @@ export interface AdmissionRequest {
   readonly requestKind?: GroupVersionKind | undefined;
   readonly requestResource?: GroupVersionResource | undefined;
   readonly requestSubResource?: string | undefined;
-  /** Empty while the server has not generated the name yet. */
+  /** The name; empty while the server has not generated it yet. */
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
   readonly operation: Operation;
   readonly userInfo: UserInfo;
-  /** Absent on DELETE. */
+  /** The object; absent for DELETE. */
   readonly object?: unknown;
-  /** Present on UPDATE and DELETE. */
+  /** The existing object; present for UPDATE and DELETE. */
   readonly oldObject?: unknown;
   readonly dryRun?: boolean | undefined;
   /** The options of the operation, such as `CreateOptions` with its `fieldManager`. */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The `status` of an answer. Its empty `metadata` is what Go's encoding of `metav1.Status` writes. */
+/** The `status` of a response. Its empty `metadata` is what Go's encoding of `metav1.Status` writes. */
 export interface AdmissionStatus {
   readonly metadata: Readonly<Record<string, never>>;
   readonly message?: string | undefined;
@@ -64,7 +64,7 @@ export interface AdmissionStatus {
   readonly code: number;
 }
 
-/** The answer to the API server. */
+/** The response to the API server. */
 export interface AdmissionResponse {
   readonly uid: string;
   readonly allowed: boolean;

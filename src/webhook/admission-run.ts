@@ -1,4 +1,4 @@
-/** One call of an author's `default` or `validate`: its context, and the end of all that it may still do. */
+/** One call of an author's `default` or `validate`: its context, and the end of everything that it may still do. */
 import type { Client } from "../client/client.ts";
 import type { RequestContext } from "../client/client-scope.ts";
 import type { WriteGate } from "../client/write-gate.ts";
@@ -15,14 +15,14 @@ import type { AdmissionContext, AnyWebhook } from "./definition.ts";
 export interface AdmissionScope {
   readonly name: string;
   readonly webhook: AnyWebhook;
-  /** The client of one call. */
+  /** Makes the client of one call. */
   readonly clientOf: (call: RequestContext) => Client;
   readonly log: Pick<Log, "with">;
 }
 
-/** What one request collects over all webhooks of its path. */
+/** What one request collects from all webhooks of its path. */
 export interface Collected {
-  /** Texts, unless an author's code went around the types; likewise the annotations. */
+  /** Texts, unless an author's code circumvents the types; so are the annotations. */
   readonly warnings: unknown[];
   readonly annotations: Map<string, unknown>;
 }
@@ -91,7 +91,7 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext
     return (key, value) => void this.#collected.annotations.set(key, value);
   }
 
-  // What the client asks of a run.
+  // These members are what the client requires of a run.
 
   get gate(): WriteGate {
     return this;
@@ -116,12 +116,12 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext
     if (texts !== undefined) this.#keep(texts, object);
   }
 
-  /** A text without any sensitive value that the call has seen. */
+  /** Removes the sensitive values that the call has seen from a text. */
   clean(text: string): string {
     return this.#secrets === undefined ? text : this.#secrets.clean(text);
   }
 
-  /** From now on the signal has fired, writes are refused and requests under way are cut off. */
+  /** Ends the call: its signal has fired, writes are refused, and its active requests are cut off. */
   close(reason: string): void {
     if (this.#closed !== undefined) return;
     this.#closed = reason;
@@ -129,7 +129,7 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext
     this.#onClose?.();
   }
 
-  /** Tells one listener when the call is over, however it ends. */
+  /** Calls one listener when the call is over, however it ends. */
   onClose(listener: () => void): void {
     this.#onClose = listener;
   }
@@ -152,7 +152,7 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext
   }
 }
 
-/** A webhook with rules may be asked about Secrets too; what was sent need not have a kind. */
+/** Returns the sensitive texts: a webhook with rules may get Secrets too, and the object may have no kind. */
 function textsOf({ kind }: AdmissionRequest): SensitiveTexts | undefined {
   return kind ? sensitiveTextsOfKind(kind) : undefined;
 }

@@ -1,8 +1,8 @@
 /**
- * What the author's definitions mean to the API server: for each path one webhook of a configuration.
+ * Translates the author's definitions to the API server's configuration: one webhook for each path.
  *
- * `manifests webhooks`, `--register-webhooks` and the routes of the listener all go by this list, so that what is registered is
- * what is served.
+ * `manifests webhooks`, `--register-webhooks` and the routes of the listener all use this list, so that exactly what
+ * is registered is served.
  */
 import type { LabelSelector } from "../resource/builtin/meta.ts";
 import type { Resource } from "../resource/handle.ts";
@@ -12,7 +12,7 @@ import type { AdmissionRule, AnyWebhook, MatchCondition } from "./definition.ts"
 
 export type WebhookType = "mutating" | "validating";
 
-/** A rule as `admissionregistration.k8s.io/v1` has it. */
+/** A rule of `admissionregistration.k8s.io/v1`. */
 export interface RegistrationRule {
   readonly apiGroups: readonly string[];
   readonly apiVersions: readonly string[];
@@ -21,12 +21,12 @@ export interface RegistrationRule {
   readonly scope: "Cluster" | "Namespaced" | "*";
 }
 
-/** One entry of a MutatingWebhookConfiguration or a ValidatingWebhookConfiguration, without its `clientConfig`. */
+/** An entry of a MutatingWebhookConfiguration or a ValidatingWebhookConfiguration, without its `clientConfig`. */
 export interface DeclaredWebhook {
   readonly type: WebhookType;
-  /** Fully qualified, with at least three segments. */
+  /** The fully qualified name, with at least three segments. */
   readonly name: string;
-  /** Where the listener answers it, such as `/validate-demo-binnacle-dev-v1-guestbook`. */
+  /** The path on the listener, such as `/validate-demo-binnacle-dev-v1-guestbook`. */
   readonly path: string;
   readonly rules: readonly RegistrationRule[];
   readonly objectSelector: LabelSelector | undefined;
@@ -34,7 +34,7 @@ export interface DeclaredWebhook {
   readonly matchConditions: readonly MatchCondition[];
   readonly matchPolicy: "Exact" | "Equivalent";
   readonly failurePolicy: "Fail" | "Ignore";
-  /** Of mutating webhooks only. */
+  /** Only for mutating webhooks. */
   readonly reinvocationPolicy: "Never" | "IfNeeded" | undefined;
   readonly timeoutSeconds: number;
   readonly sideEffects: "None" | "NoneOnDryRun";
@@ -45,18 +45,18 @@ const DEFAULT_TIMEOUT_SECONDS = 10;
 const DOMAIN = "binnacle.dev";
 const DEFAULT_OPERATIONS: readonly Operation[] = ["CREATE", "UPDATE"];
 
-/** The webhook's own name: the author's, or the kind in lower case. */
+/** Returns the webhook's own name: the author's, or the kind in lower case. */
 export function webhookName(webhook: AnyWebhook): string {
   return webhook.name ?? webhook.for!.kind.toLowerCase();
 }
 
-/** The operations that a webhook is asked about; DELETE changes no object, so `default` is not asked about it. */
+/** Returns the operations of a webhook; `default` is not called for DELETE, which changes no object. */
 export function operationsOf(webhook: AnyWebhook, type: WebhookType): readonly Operation[] {
   const { operations = DEFAULT_OPERATIONS } = webhook;
   return type === "mutating" ? operations.filter((operation) => operation !== "DELETE") : operations;
 }
 
-/** The entries of one definition: one for `default` and one for `validate`. */
+/** Returns the entries of one definition: one for `default` and one for `validate`. */
 export function declaredWebhooks(webhook: AnyWebhook): readonly DeclaredWebhook[] {
   const types: WebhookType[] = [];
   if (webhook.default !== undefined) types.push("mutating");
@@ -77,7 +77,7 @@ export function declaredWebhooks(webhook: AnyWebhook): readonly DeclaredWebhook[
   }));
 }
 
-/** Each path once, in the order in which the definitions come: definitions that share a path are one entry. */
+/** Returns each path once, in the order of the definitions; those that share a path are one entry. */
 export function declaredByPath(webhooks: Iterable<AnyWebhook>): ReadonlyMap<string, DeclaredWebhook> {
   const entries = new Map<string, DeclaredWebhook>();
   for (const webhook of webhooks) {
@@ -88,7 +88,7 @@ export function declaredByPath(webhooks: Iterable<AnyWebhook>): ReadonlyMap<stri
   return entries;
 }
 
-/** Why two definitions cannot share a path; `undefined` when they are registered alike. */
+/** Returns why two definitions cannot share a path; `undefined` when they are registered in the same way. */
 export function sharingProblem(one: DeclaredWebhook, other: DeclaredWebhook): string | undefined {
   for (const option of Object.keys(one) as (keyof DeclaredWebhook)[]) {
     if (JSON.stringify(one[option]) !== JSON.stringify(other[option])) return option;
@@ -96,7 +96,7 @@ export function sharingProblem(one: DeclaredWebhook, other: DeclaredWebhook): st
   return undefined;
 }
 
-/** As kubebuilder names them: `/mutate--v1-pod` for the core group. */
+/** Names a path as kubebuilder does: `/mutate--v1-pod` for the core group. */
 function pathOf(webhook: AnyWebhook, type: WebhookType): string {
   const { for: resource, subresource, name } = webhook;
   const verb = type === "mutating" ? "mutate" : "validate";
@@ -123,7 +123,7 @@ function rulesOf(webhook: AnyWebhook, type: WebhookType): readonly RegistrationR
   const { for: resource, subresource, rules } = webhook;
   const operations = operationsOf(webhook, type);
   if (resource === undefined) return (rules ?? []).flatMap((rule) => ruleOf(rule, operations, type));
-  // The plural of a handle of `resource()` is not known without a cluster: by convention it follows from the kind.
+  // Without a cluster the plural of a handle of `resource()` is unknown, so it follows from the kind by convention.
   const plural = resource.plural ?? pluralOf(resource.kind.toLowerCase());
   return [
     {

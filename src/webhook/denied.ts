@@ -1,16 +1,16 @@
-/** What an author throws to refuse a request. */
+/** The error with which an author rejects a request. */
 
 export interface DeniedOptions {
   /**
-   * The HTTP status code that the client gets, from 400 to 599. With 422 the answer has the reason `Invalid` and kubectl
+   * The HTTP status code for the client, from 400 to 599. With 422 the response has the reason `Invalid`, and kubectl
    * prints one line for each entry of `fields`.
    *
    * @default 403
    */
   readonly code?: number;
-  /** The reason of the answer. @default `Forbidden`, `Invalid` or what else the code stands for */
+  /** The reason in the response. @default `Forbidden`, `Invalid` or the one that belongs to the code */
   readonly reason?: string;
-  /** What is wrong with which field, such as `{ "spec.image": "must not be latest" }`. Each entry becomes a cause. */
+  /** What is wrong with each field, such as `{ "spec.image": "must not be latest" }`. Each entry becomes a cause. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }

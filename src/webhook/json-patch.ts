@@ -1,4 +1,4 @@
-/** The JSON patch that leads from what the API server sent to what the author made of it. */
+/** Computes the JSON patch from what the API server sent to what the author made of it. */
 import { createPatch, type Operation, type Pointer } from "rfc6902";
 import { sameJson } from "../resource/json.ts";
 
@@ -8,7 +8,7 @@ export type PatchOperation = Operation;
 /** The library finds the shortest patch of two arrays in a time and a depth that grow with the product of their lengths. */
 const MOST_CELLS = 10_000;
 
-/** Two elements of which the one takes the place of the other. */
+/** Two elements of which one replaces the other. */
 class Replaced {
   readonly before: unknown;
   readonly after: unknown;
@@ -20,21 +20,21 @@ class Replaced {
 }
 
 /**
- * The operations that lead from one value to the other; none when they are the same JSON. Fields that are `undefined` count
- * as absent.
+ * Returns the operations from one value to the other; none when their JSON is equal. Fields that are `undefined`
+ * count as absent.
  */
 export function patchBetween(before: unknown, after: unknown): readonly PatchOperation[] {
   const operations = createPatch(before, after, boundedDiff);
   for (const operation of operations) {
-    // As JSON writes it in an array; without a value the operation would be an invalid one.
+    // The value becomes null, as in a JSON array, because an operation without a value would be invalid.
     if ("value" in operation && operation.value === undefined) operation.value = null;
   }
   return operations;
 }
 
 /**
- * Takes from the library what is the same, which is quicker to find out without it, and long arrays: they are compared place by
- * place, or replaced when their lengths differ.
+ * Handles equal values, which is faster without the library, and long arrays, which are compared element by element,
+ * or replaced when their lengths differ.
  */
 function boundedDiff(before: unknown, after: unknown, pointer: Pointer): Operation[] | undefined {
   if (sameJson(before, after)) return [];
@@ -50,14 +50,14 @@ function boundedDiff(before: unknown, after: unknown, pointer: Pointer): Operati
 }
 
 /**
- * The library compares each element with each of the other array, and would find out the whole difference of all these pairs:
- * with arrays in arrays that takes minutes. So it is told only whether they differ, and the difference is found out for the pairs
- * of which one element takes the other's place.
+ * The library compares each element with each one of the other array, and would compute the full difference of all
+ * these pairs, which takes minutes for arrays in arrays. So it only learns whether two elements differ, and the
+ * difference is computed for those that replace each other.
  */
 function arrayDiff(before: readonly unknown[], after: readonly unknown[], path: string): Operation[] {
   const operations = createPatch(before, after, (one: unknown, other: unknown, pointer) => {
     const place = pointer.toString();
-    if (place === "") return undefined; // the arrays themselves
+    if (place === "") return undefined; // these are the arrays themselves
     return sameJson(one, other) ? [] : [{ op: "replace", path: place, value: new Replaced(one, other) }];
   });
   return operations.flatMap((operation) => {

@@ -1,4 +1,4 @@
-/** What the API server is told when a request is not allowed. */
+/** Makes the response of a rejected request. */
 import { type ApiError, isApiError, type StatusCause } from "../kube/errors/api-error.ts";
 import type { AdmissionRequest, AdmissionStatus } from "./admission-review.ts";
 import { type Denied, isDenied } from "./denied.ts";
@@ -24,18 +24,18 @@ const REASONS: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-/** A refusal that is not the author's, such as of a request that cannot be decoded. */
+/** Makes a rejection that is not the author's, such as of a request that cannot be decoded. */
 export function problemStatus(code: number, message: string): AdmissionStatus {
   return { metadata: NO_METADATA, message, code };
 }
 
-/** The refusal that a thrown `Denied` or error of the API server stands for; `undefined` for anything else. */
+/** Returns the rejection for a thrown `Denied` or error of the API server; `undefined` for anything else. */
 export function thrownStatus(error: unknown, request: AdmissionRequest): AdmissionStatus | undefined {
   if (isDenied(error)) return deniedStatus(error, request);
   return isApiError(error) ? passedOn(error) : undefined;
 }
 
-/** An error of the API server is the author's answer, as controller-runtime has it. */
+/** An error of the API server becomes the response, as in controller-runtime. */
 function passedOn({ status, code, reason, message }: ApiError): AdmissionStatus {
   return {
     metadata: NO_METADATA,
@@ -62,8 +62,8 @@ function deniedStatus(denied: Denied, request: AdmissionRequest): AdmissionStatu
 }
 
 /**
- * kubectl prints an invalid object by its kind and name and then the causes, and of a status with those it drops the
- * message: without causes they are left out.
+ * kubectl prints an invalid object by its kind and name and then the causes, and drops the message of a status with
+ * those fields, so they are omitted when there are no causes.
  */
 function named(code: number, { kind, name }: AdmissionRequest): { name?: string; group?: string; kind?: string } {
   if (code !== UNPROCESSABLE || kind === undefined) return {};

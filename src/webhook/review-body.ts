@@ -1,8 +1,8 @@
-/** Reading a review from a request: no more than it may hold, and no longer than the caller waits. */
+/** Reads a review from a request, within limits of size and time. */
 import type { Clock } from "../platform/clock.ts";
 import type { RequestProblem } from "./review-endpoint.ts";
 
-/** As controller-runtime: the largest object that etcd takes, twice, and some. */
+/** The limit of controller-runtime: a little more than twice the largest object that etcd accepts. */
 const MOST_BODY_BYTES = 7 * 1024 * 1024;
 
 interface Limits {
@@ -54,7 +54,7 @@ async function textOf(
   }
 }
 
-/** The text of a body of unknown length. */
+/** Reads the text of a body of unknown length. */
 async function boundedText(
   request: Request,
   mostBytes: number,

@@ -1,4 +1,4 @@
-/** What every path of the webhook listener has in common: which endpoint answers, and how a review is read and written. */
+/** What all paths of the webhook listener have in common: finding the endpoint, and reading and writing reviews. */
 import { type Context, Hono } from "hono";
 import type { Log } from "../observe/log.ts";
 import type { WebhookFamilies, WebhookPathMetrics } from "../observe/webhook-metrics.ts";
@@ -19,11 +19,11 @@ interface Mounted {
   readonly metrics: WebhookPathMetrics;
 }
 
-/** What kube-apiserver waits for a webhook that does not say. */
+/** How long kube-apiserver waits for a webhook that does not name a timeout. */
 const DEFAULT_TIMEOUT = 10_000;
-/** The longest that kube-apiserver allows. */
+/** The longest timeout that kube-apiserver allows. */
 const LONGEST_TIMEOUT = 30_000;
-/** The share of the caller's timeout, and its limits in milliseconds, that is left for the answer's way back. */
+/** The part of the caller's timeout, and its limits in milliseconds, that is reserved for the way of the response. */
 const MARGIN = 0.1;
 const LEAST_MARGIN = 20;
 const MOST_MARGIN = 500;
@@ -39,14 +39,14 @@ export class ReviewRoutes {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** The number of reviews answered so far. */
+  /** The number of reviews that have a response. */
   get answered(): number {
     return this.#answered;
   }
 
   /**
-   * Answers a path until the returned value is disposed of. Mounting a path again swaps its endpoint: requests under way end
-   * with the endpoint they began with, and the metrics of the path go on.
+   * Serves a path until the returned value is disposed of. Mounting a path again replaces its endpoint: active
+   * requests end with the endpoint with which they began, and the metrics of the path continue.
    */
   mount(endpoint: ReviewEndpoint): Disposable {
     const { path } = endpoint;
@@ -62,7 +62,7 @@ export class ReviewRoutes {
     };
   }
 
-  /** The routes, for a listener. */
+  /** Returns the routes for a listener. */
   app(): Hono {
     const app = new Hono();
     app.post("/*", (context) => this.#answer(context));
@@ -118,7 +118,7 @@ export class ReviewRoutes {
   }
 }
 
-/** Milliseconds in which an answer must be on its way, from the `timeout` of the request, such as `10s`. */
+/** Returns the milliseconds within which a response must be on its way, from the request's `timeout`, such as `10s`. */
 function timeoutOf(given: string | undefined): number {
   const timeout = given === undefined ? DEFAULT_TIMEOUT : millisecondsOf(given);
   return timeout - Math.min(Math.max(timeout * MARGIN, LEAST_MARGIN), MOST_MARGIN);

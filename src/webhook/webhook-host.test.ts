@@ -11,7 +11,7 @@ import { WebhookHost } from "./webhook-host.ts";
 
 type Validate = () => Promise<void>;
 
-/** A host whose webhooks read nothing. */
+/** Makes a host whose webhooks read nothing. */
 function newHost() {
   const log = createLog({ level: "info", format: "json", write: () => {} });
   const released: string[] = [];
@@ -38,7 +38,7 @@ function newHost() {
   return {
     host,
     released,
-    /** What is said to a pod. */
+    /** Calls the webhook with a pod. */
     ask: async (): Promise<string> => {
       const request = { uid: "1", operation: "CREATE", kind: { group: "", version: "v1", kind: "Pod" }, object: {} };
       const response = await app.request("/validate--v1-pod", {

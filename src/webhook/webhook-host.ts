@@ -1,9 +1,8 @@
 /**
  * The webhooks of all loaded modules.
  *
- * The module registry puts in what a module exports and takes it out again; the host mounts an endpoint for each path and
- * tells those who have to know: registration (which configurations the API server needs) and conversion (which kinds have
- * several versions).
+ * The module registry adds and removes what modules export. The host mounts an endpoint for each path and notifies
+ * registration (which configurations the API server needs) and conversion (which kinds have several versions).
  */
 import type { Log } from "../observe/log.ts";
 import type { ConversionFamilies } from "../observe/conversion-metrics.ts";
@@ -22,7 +21,7 @@ import type { KindLookup } from "./conversion/conversion-review.ts";
 import type { ReviewEndpoint } from "./review-endpoint.ts";
 import { ReviewRoutes } from "./review-routes.ts";
 
-/** What a module brings to the webhook listener. */
+/** The webhooks and kinds of a module. */
 export interface WebhookModule {
   readonly name: string;
   readonly webhooks: readonly AnyWebhook[];
@@ -32,21 +31,21 @@ export interface WebhookModule {
   readonly invoke: <T>(call: () => T) => T;
 }
 
-/** What has to be registered with the API server. */
+/** What must be registered with the API server. */
 export interface ServedWebhooks {
-  /** Each path once. */
+  /** The webhooks, each path once. */
   readonly webhooks: readonly DeclaredWebhook[];
-  /** Kinds with several versions: their definitions name `/convert`. */
+  /** The kinds with several versions, whose definitions name `/convert`. */
   readonly converted: readonly Resource[];
 }
 
-/** Removes registrations of what is about to leave; awaited before the handlers stop to answer. */
+/** Removes registrations of webhooks that are about to leave; awaited before their handlers end. */
 export type BeforeLeaving = (left: ServedWebhooks) => Promise<void>;
 
 /** What the calls of a definition share, and what ends with its module. */
 export interface ScopedWebhook extends Disposable {
   readonly scope: AdmissionScope;
-  /** Its caches hold what it reads; a reason while they do not. */
+  /** Why its caches are not synced; `undefined` when they are. */
   readonly notReady: string | undefined;
 }
 
@@ -56,11 +55,14 @@ export interface WebhookHostOptions {
   readonly conversions: ConversionFamilies;
   /** Makes the client and the caches of a definition. */
   readonly scopeOf: (webhook: AnyWebhook, module: WebhookModule) => ScopedWebhook;
-  /** Called before a module with webhooks, or with kinds of several versions, is served. What it throws keeps it from starting. */
+  /**
+   * Called before a module with webhooks, or with kinds of several versions, is served. If it throws, the module does
+   * not start.
+   */
   readonly ensureListening: (module: string) => void;
-  /** Told that a module's code threw, which is in the log by then. */
+  /** Called when a module's code threw, after that was logged. */
   readonly onError: (module: string) => void;
-  /** Freezes what `validate` sees. @default false */
+  /** Whether to freeze the objects that `validate` sees. @default false */
   readonly freeze?: boolean | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
@@ -83,7 +85,7 @@ export class WebhookHost {
   readonly routes: ReviewRoutes;
   readonly #options: WebhookHostOptions;
   readonly #clock: Clock;
-  /** By module name. */
+  /** The modules by name. */
   readonly #loaded = new Map<string, Loaded>();
   readonly #mounted = new Map<string, Disposable>();
   readonly #conversion: ConversionEndpoint;
@@ -100,19 +102,19 @@ export class WebhookHost {
     this.#conversion = new ConversionEndpoint({ find, metrics: conversions, log });
   }
 
-  /** What is served now, in the order of module names. */
+  /** What is served now, ordered by the modules' names. */
   get served(): ServedWebhooks {
     return servedBy(this.modules());
   }
 
-  /** The loaded modules, in the order of their names. */
+  /** The loaded modules, ordered by name. */
   modules(): readonly WebhookModule[] {
     return this.#inOrder().map(({ module }) => module);
   }
 
   /**
-   * Converts objects of a module's kinds before it is put in, until the returned value is disposed of: its definitions are
-   * changed first, and from then on the API server asks.
+   * Converts objects of a module's kinds before the module is added, until the returned value is disposed of: its
+   * definitions change first, and from then on the API server sends requests.
    */
   convertFor(module: Pick<WebhookModule, "resources" | "invoke">): Disposable {
     const early = this.#converted.lend(module);
@@ -125,7 +127,7 @@ export class WebhookHost {
     };
   }
 
-  /** Why a webhook would not answer as it should; `undefined` when all would. */
+  /** Why a webhook would not respond as it should; `undefined` when all would. */
   get notReady(): string | undefined {
     for (const { served } of this.#loaded.values()) {
       for (const { webhook, scoped } of served) {
@@ -135,21 +137,21 @@ export class WebhookHost {
     return undefined;
   }
 
-  /** Told after each change of what is served; the handlers answer by then. */
+  /** Called after each change of what is served, when the handlers already respond. */
   onChange(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Asked before handlers leave that no other module has. */
+  /** Called before handlers leave that no other module has. */
   beforeLeaving(listener: BeforeLeaving): Disposable {
     this.#beforeLeaving.add(listener);
     return { [Symbol.dispose]: () => void this.#beforeLeaving.delete(listener) };
   }
 
   /**
-   * Serves a module's webhooks, in place of those of an earlier version. The new ones answer at once; the promise resolves when
-   * the calls of the earlier ones have ended, or when the signal fires and has cut them off.
+   * Serves a module's webhooks, in place of those of an earlier version. The new ones respond at once; the promise
+   * resolves when the calls of the earlier ones have ended, or when the signal fires and has cut them off.
    */
   async put(module: WebhookModule, { signal }: { readonly signal: AbortSignal }): Promise<void> {
     const old = this.#loaded.get(module.name);
@@ -161,19 +163,19 @@ export class WebhookHost {
       const next = [...this.#others(module.name), module];
       await this.#announceLeaving(leaving(this.served, servedBy(next)));
     }
-    // Whoever changed the module meanwhile has ended what was there then.
+    // A concurrent change of the module has ended what was there then.
     const before = this.#loaded.get(module.name);
     this.#loaded.set(module.name, loaded);
     this.#mount();
     if (before !== undefined) await this.#end(before, signal);
   }
 
-  /** Takes a module's webhooks away: their registrations first, then the routes, then what is under way. */
+  /** Removes a module's webhooks: their registrations first, then the routes, then the active calls. */
   async remove(name: string, { signal }: { readonly signal: AbortSignal }): Promise<void> {
     const old = this.#loaded.get(name);
     if (old === undefined) return;
     await this.#announceLeaving(leaving(this.served, servedBy(this.#others(name))));
-    // A server that is away is waited for, longer than the grace period: the module may be back by then.
+    // An unreachable server is waited for, longer than the grace period, so the module may be back by then.
     if (this.#loaded.get(name) !== old) return;
     this.#loaded.delete(name);
     this.#mount();
@@ -202,13 +204,13 @@ export class WebhookHost {
     return { webhook, scoped, results, members };
   }
 
-  /** Serves what is there now, and tells of it. */
+  /** Mounts the present webhooks, and notifies the listeners. */
   #mount(): void {
     this.#route();
     for (const listener of this.#listeners) listener();
   }
 
-  /** Mounts what is there now, and takes away what is not there any more. */
+  /** Mounts the present webhooks, and unmounts those that are gone. */
   #route(): void {
     const byPath = new Map<string, AdmissionMember[]>();
     for (const { served } of this.#inOrder()) {
@@ -261,7 +263,10 @@ export class WebhookHost {
   }
 }
 
-/** What the API server has to know of the webhooks of some modules. It needs no running process, so `manifests` can use it too. */
+/**
+ * Returns what the API server must know of the webhooks of some modules. It needs no running process, so `manifests`
+ * uses it too.
+ */
 export function servedBy(modules: readonly Pick<WebhookModule, "webhooks" | "resources">[]): ServedWebhooks {
   const converted = new Map<string, Resource>();
   for (const resource of modules.flatMap(({ resources }) => resources)) {
@@ -273,7 +278,7 @@ export function servedBy(modules: readonly Pick<WebhookModule, "webhooks" | "res
   };
 }
 
-/** Whether a module brings what is there already: a new version of it has a context of its own. */
+/** Whether a module has the webhooks that are there already; a new version of it has a context of its own. */
 function isSame(one: WebhookModule, other: WebhookModule): boolean {
   return (
     one.invoke === other.invoke && sameList(one.webhooks, other.webhooks) && sameList(one.resources, other.resources)
@@ -284,7 +289,7 @@ function sameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((value, index) => value === other[index]);
 }
 
-/** What is in the one and not in the other. */
+/** Returns what one has and the other lacks. */
 function leaving(now: ServedWebhooks, next: ServedWebhooks): ServedWebhooks {
   const paths = new Set(next.webhooks.map(({ path }) => path));
   const kinds = new Set(next.converted.map(groupKind));

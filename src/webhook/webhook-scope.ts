@@ -1,4 +1,7 @@
-/** The client of a webhook: it reads what the webhook declares from the shared informers, and everything else from the server. */
+/**
+ * Makes the client of a webhook, which reads what the webhook declares from the shared informers, and everything else
+ * from the server.
+ */
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { InformerLease } from "../cache/informer-registry.ts";
 import { clientCore, KubeClient } from "../client/kube-client.ts";
@@ -16,10 +19,10 @@ import type { ScopedWebhook } from "./webhook-host.ts";
 
 type WebhookRuntime = Pick<Runtime, "transport" | "mapper" | "informers" | "log" | "namespaces" | "warnUndeclared">;
 
-/** Definitions never change, and are asked again and again. */
+/** Definitions never change, and are requested again and again. */
 const known = new WeakMap<AnyWebhook, Declarations>();
 
-/** What a webhook declares, read as from a controller that only reads. */
+/** Returns what a webhook declares, in the form of a controller that only reads. */
 function declarations(webhook: AnyWebhook): Declarations {
   let found = known.get(webhook);
   if (found === undefined) {
@@ -30,7 +33,7 @@ function declarations(webhook: AnyWebhook): Declarations {
   return found;
 }
 
-/** What a webhook's `reads` and `uses` permit its client. */
+/** Returns what a webhook's `reads` and `uses` permit its client. */
 export function permissionsOfWebhook(webhook: AnyWebhook): Permissions {
   return declarations(webhook).permissions;
 }

@@ -1,4 +1,4 @@
-/** CERT-01 of controller-runtime, and the way in which kubelet replaces a mounted Secret. */
+/** Tests CERT-01 of controller-runtime, and the way in which kubelet replaces a mounted Secret. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -82,7 +82,7 @@ test("files that no event tells of are found at the next look", async () => {
   for (const name of ["tls.crt", "tls.key"]) symlinkSync(join(elsewhere, name), join(folder, name));
   const clock = new FakeClock();
   await using files = open(clock);
-  // Moved out, and new files made.
+  // The files are moved away, and new ones are created.
   for (const name of ["tls.crt", "tls.key"]) unlinkSync(join(elsewhere, name));
   write(two, elsewhere);
   clock.advance(9_999);

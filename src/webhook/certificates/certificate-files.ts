@@ -1,4 +1,4 @@
-/** A certificate in files that somebody else keeps, such as a Secret of cert-manager that is mounted. */
+/** A certificate in files that somebody else maintains, such as a mounted Secret of cert-manager. */
 import { type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { belongTogether } from "../../kube/config/key-pair.ts";
@@ -7,43 +7,43 @@ import type { Clock } from "../../platform/clock.ts";
 import { type TrustedSource, CurrentCertificate, type TrustedCertificate } from "./trusted-source.ts";
 import { certificatesOf } from "./stored-certificates.ts";
 
-/** As kubelet mounts a Secret of `kubernetes.io/tls`. */
+/** The name in a mounted Secret of type `kubernetes.io/tls`. */
 const CERT = "tls.crt";
 const KEY = "tls.key";
-/** cert-manager adds it; without it somebody else injects the authorities. */
+/** cert-manager adds this file; without it somebody else injects the authorities. */
 const AUTHORITIES = "ca.crt";
 
-/** Milliseconds between two looks: events do not come from every file system, nor for files behind a link. */
+/** Milliseconds between two checks, because not every file system sends events, nor do files behind a link. */
 const LOOK_EVERY = 10_000;
-/** Milliseconds after an event: the two files may be replaced one after the other. */
+/** Milliseconds after an event, because the two files may be replaced one after the other. */
 const SETTLE = 20;
 
 export interface CertificateFilesOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told of each attempt to read the files. */
+  /** Called after each attempt to read the files. */
   readonly onRead?: ((isGood: boolean) => void) | undefined;
 }
 
 /**
- * Follows the files of a folder, however they are replaced: by writing, by renaming, or by a link that points elsewhere.
+ * Follows the files of a folder, however they are replaced: by writing, by renaming, or by a link to another place.
  *
- * **Guarantee.** A certificate is handed out only with its own key. Files that cannot be used leave the certificate
- * before them in use, and are looked at again.
+ * **Guarantee.** A certificate is only used together with its own key. While the files are invalid, the previous
+ * certificate stays in use, and the files are checked again.
  */
 export class CertificateFiles implements TrustedSource, AsyncDisposable {
   readonly #options: CertificateFilesOptions;
   readonly #current = new CurrentCertificate();
   #watcher: FSWatcher | undefined;
-  /** The folder that is watched: one that was deleted and made again sends no events. */
+  /** The inode of the watched folder, because a folder that was deleted and created again sends no events. */
   #watched = -1;
   #timer: Disposable | undefined;
   #settling: Disposable | undefined;
   #problem: string | undefined;
   #closed = false;
 
-  /** @throws Error when the files cannot be used: without a certificate nothing can be served. */
+  /** Reads the files. @throws Error when they are invalid, because nothing can be served without a certificate. */
   constructor(options: CertificateFilesOptions) {
     this.#options = options;
     this.#read();
@@ -60,7 +60,7 @@ export class CertificateFiles implements TrustedSource, AsyncDisposable {
     return this.#current.subscribe(listener);
   }
 
-  /** Why the files as they are now cannot be used; `undefined` while they can. */
+  /** Why the present files cannot be used; `undefined` while they can. */
   get failure(): string | undefined {
     return this.#problem;
   }
@@ -91,7 +91,7 @@ export class CertificateFiles implements TrustedSource, AsyncDisposable {
       this.#watcher = watch(folder, () => this.#soon());
       this.#watcher.on("error", () => this.#soon());
     } catch {
-      this.#watched = -1; // the next look tries again
+      this.#watched = -1; // the next check tries again
     }
   }
 
@@ -105,7 +105,7 @@ export class CertificateFiles implements TrustedSource, AsyncDisposable {
     const before = this.#problem;
     this.#read();
     if (this.#problem !== undefined && this.#problem !== before) {
-      this.#options.log.error("Cannot take the new certificate: the one before stays in use", {
+      this.#options.log.error("Cannot use the new certificate: the previous one stays in use", {
         reason: this.#problem,
       });
     }
@@ -125,9 +125,9 @@ export class CertificateFiles implements TrustedSource, AsyncDisposable {
 }
 
 /**
- * Reads a certificate, its key and, where they are, its authorities.
+ * Reads a certificate, its key and, if there are any, its authorities.
  *
- * @throws Error that names the file that is missing or cannot be used.
+ * @throws Error that names the file that is missing or invalid.
  */
 export function readCertificate(folder: string): TrustedCertificate {
   const cert = textOf(folder, CERT);

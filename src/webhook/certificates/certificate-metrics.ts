@@ -3,13 +3,13 @@ import type { Metrics } from "../../observe/metrics.ts";
 import type { TrustedSource } from "./trusted-source.ts";
 import { certificatesOf, expiryOf } from "./stored-certificates.ts";
 
-/** Counts of controller-runtime's certwatcher. */
+/** The counters of controller-runtime's certwatcher. */
 export interface FileReads {
   total: number;
   errors: number;
 }
 
-/** Adds the metrics; they leave with what is returned. */
+/** Adds the metrics until the returned value is disposed of. */
 export function certificateMetrics(source: TrustedSource, reads: FileReads, metrics: Metrics): Disposable {
   const added = new DisposableStack();
   added.use(
@@ -39,7 +39,7 @@ export function certificateMetrics(source: TrustedSource, reads: FileReads, metr
   return added;
 }
 
-/** What expires, and when in milliseconds since the epoch: the certificate, and the last of its authorities. */
+/** Returns when the certificate and the last of its authorities expire, in milliseconds since the epoch. */
 export function expiries(source: TrustedSource): readonly (readonly ["serving" | "authority", number])[] {
   const current = source.current();
   if (current === undefined) return [];

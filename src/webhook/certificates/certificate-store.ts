@@ -1,31 +1,31 @@
-/** Where a self-managed certificate is kept. */
+/** Stores a self-managed certificate. */
 import type { StoredCertificates } from "./stored-certificates.ts";
 
-/** What was read, and what a write replaces. */
+/** The result of a read, which a write replaces. */
 export interface StoredVersion {
-  /** `undefined` when nothing is stored. Parts that cannot be read are empty. */
+  /** The certificates; `undefined` when nothing is stored. Parts that cannot be read are empty. */
   readonly certificates: StoredCertificates | undefined;
-  /** Tells this version from every other one; `undefined` when nothing is stored. */
+  /** Identifies this version; `undefined` when nothing is stored. */
   readonly version: string | undefined;
 }
 
 export interface CertificateStore {
-  /** For messages, such as `Secret shop/hook-tls`. */
+  /** The name in messages, such as `Secret shop/hook-tls`. */
   readonly name: string;
-  /** @throws ApiError, UnreachableError, the signal's reason. */
+  /** Reads the certificate. @throws ApiError, UnreachableError, the signal's reason. */
   read(signal: AbortSignal): Promise<StoredVersion>;
   /**
    * Replaces exactly the version that was read.
    *
-   * @returns false when it is not there any more: somebody else was faster.
+   * @returns false when it does not exist any more, because somebody else was faster.
    * @throws ApiError, UnreachableError, the signal's reason.
    */
   write(next: StoredCertificates, replaced: string | undefined, signal: AbortSignal): Promise<boolean>;
-  /** Calls back when there may be something new, for as long as it lasts. Never rejects; resolves when the signal fires. */
+  /** Calls back when there may be a new version, until the signal fires. Never rejects. */
   watch(onChange: () => void, signal: AbortSignal): Promise<void>;
 }
 
-/** Keeps it in this process, whose certificate is nobody else's. */
+/** Stores the certificate in this process, which shares it with nobody. */
 export class MemoryStore implements CertificateStore {
   readonly name = "the memory of this process";
   #stored: StoredVersion = { certificates: undefined, version: undefined };

@@ -1,7 +1,8 @@
 /**
- * Makes certificates: an authority that signs itself, and server certificates that it signs. ECDSA P-256 with SHA-256.
+ * Issues certificates: an authority that signs itself, and server certificates that it signs, with ECDSA P-256 and
+ * SHA-256.
  *
- * Import this file lazily. Most processes read certificates that somebody else has made, and the library is large.
+ * Import this file lazily: most processes read certificates that somebody else has issued, and the library is large.
  */
 import { Integer, BitString, OctetString, Utf8String } from "asn1js";
 import {
@@ -23,13 +24,13 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** Milliseconds since the epoch. */
+/** Times in milliseconds since the epoch. */
 export interface Lifetime {
   readonly from: number;
   readonly until: number;
 }
 
-/** What is sent as the DER of an extension. */
+/** A value that is encoded as the DER of an extension. */
 interface Encodable {
   toBER(): ArrayBuffer;
 }
@@ -37,16 +38,19 @@ interface Encodable {
 const P256 = { name: "ECDSA", namedCurve: "P-256" } as const;
 const SERIAL_BYTES = 16;
 const SERVER_AUTHENTICATION = "1.3.6.1.5.5.7.3.1";
-/** The first byte of KeyUsage, and how many of its bits do not count. @see https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.3 */
+/**
+ * The first byte of KeyUsage, and how many of its bits are unused. @see
+ * https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.3
+ */
 const SIGNS_CERTIFICATES = { bits: 0b0000_0110, unused: 1 } as const;
 const SIGNS = { bits: 0b1000_0000, unused: 7 } as const;
-/** Kinds of GeneralName. @see https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.6 */
+/** The kinds of GeneralName. @see https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.6 */
 const DNS_NAME = 2;
 const ADDRESS = 7;
 
 const engine = new CryptoEngine({ name: "webcrypto", crypto: globalThis.crypto });
 
-/** Makes an authority. Each has a name of its own, because for a while two of them are trusted side by side. */
+/** Creates an authority. Each has a name of its own, because two of them are trusted side by side for a while. */
 export async function createAuthority(lifetime: Lifetime): Promise<KeyPair> {
   const keys = await newKeys();
   const certificate = new Draft(keys, lifetime);
@@ -59,7 +63,7 @@ export async function createAuthority(lifetime: Lifetime): Promise<KeyPair> {
 }
 
 /**
- * Makes the certificate of a server, signed by an authority of {@link createAuthority}.
+ * Issues a server certificate, signed by an authority of {@link createAuthority}.
  *
  * @param server `hosts` are DNS names and IP addresses.
  */
@@ -71,7 +75,7 @@ export async function issueServerCertificate(
   const signerKey = await crypto.subtle.importKey("pkcs8", derOf(authority.key), P256, false, ["sign"]);
   const signerIdentifier = await keyIdentifier(await signer.getPublicKey(undefined, engine));
   const certificate = new Draft(await newKeys(), server);
-  // A name that is too long for a common name is still among the alternative names, which are what counts.
+  // A name that is too long for a common name is still an alternative name, and only those count.
   certificate.subject = server.hosts.find((host) => host.length <= 64) ?? "webhook";
   certificate.issuer = signer.subject.typesAndValues[0]?.value.valueBlock.value ?? "";
   certificate.add("2.5.29.15", keyUsage(SIGNS), { critical: true });
@@ -82,7 +86,7 @@ export async function issueServerCertificate(
   return certificate.signedBy(signerKey);
 }
 
-/** A certificate that is being made. */
+/** A certificate under construction. */
 class Draft {
   readonly serial: Uint8Array<ArrayBuffer> = newSerial();
   subject = "";
@@ -93,7 +97,7 @@ class Draft {
   constructor(keys: CryptoKeyPair, { from, until }: Lifetime) {
     this.#keys = keys;
     const certificate = this.#certificate;
-    certificate.version = 2; // the third version counts from 0
+    certificate.version = 2; // version 3 is encoded as 2
     certificate.serialNumber = new Integer({ valueHex: this.serial.buffer });
     certificate.notBefore.value = new Date(from);
     certificate.notAfter.value = new Date(until);
@@ -121,7 +125,7 @@ function newKeys(): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(P256, true, ["sign", "verify"]);
 }
 
-/** Positive, and never with a leading zero byte: both would be written in another length. */
+/** Returns a positive number without a leading zero byte, because both would be encoded with another length. */
 function newSerial(): Uint8Array<ArrayBuffer> {
   const serial = crypto.getRandomValues(new Uint8Array(SERIAL_BYTES));
   serial[0] = (serial[0]! & 0x7f) | 0x40;
@@ -136,7 +140,7 @@ function keyUsage({ bits, unused }: { readonly bits: number; readonly unused: nu
   return new BitString({ valueHex: new Uint8Array([bits]).buffer, unusedBits: unused });
 }
 
-/** SHA-1 of the public key's bits. @see https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.2 */
+/** Returns the SHA-1 of the public key's bits. @see https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.2 */
 async function keyIdentifier(key: CryptoKey): Promise<ArrayBuffer> {
   return crypto.subtle.digest("SHA-1", await crypto.subtle.exportKey("raw", key));
 }
@@ -147,11 +151,11 @@ function generalName(host: string): GeneralName {
   return new GeneralName({ type: ADDRESS, value: new OctetString({ valueHex: bytes }) });
 }
 
-/** The address of 4 or 16 bytes; `undefined` for a DNS name. */
+/** Returns the 4 or 16 bytes of an address; `undefined` for a DNS name. */
 function addressBytes(host: string): ArrayBuffer | undefined {
   if (isIPv4(host)) return new Uint8Array(host.split(".").map(Number)).buffer;
   if (!isIPv6(host)) return undefined;
-  // The parser of URLs knows every form of an address and gives one of them, with at most one run of zeros left out.
+  // The URL parser reads every form of an address and writes one, with at most one run of zeros omitted.
   const [head = "", tail] = new URL(`https://[${host}]`).hostname.slice(1, -1).split("::");
   const groups = (text: string | undefined): string[] => (text ? text.split(":") : []);
   const [first, last] = [groups(head), groups(tail)];

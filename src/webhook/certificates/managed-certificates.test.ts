@@ -154,7 +154,7 @@ test("what keeps it from its Secret is told once, and it tries again", async () 
   expect(certificates.failure).toBeUndefined();
 });
 
-/** A replica that keeps its certificate to itself, with one that is stored already. */
+/** Makes a replica that shares its certificate with nobody, with one that is stored already. */
 async function alone(stored: { authority: KeyPair; until: number } | undefined, inForce?: () => Promise<boolean>) {
   const clock = new FakeClock(START);
   const store = new MemoryStore();
@@ -178,7 +178,7 @@ async function passes(clock: FakeClock, ms: number): Promise<void> {
   }
 }
 
-/** An API server in this process, and replicas that share a Secret of it. */
+/** Starts an API server in this process, and replicas that share one of its Secrets. */
 async function secrets() {
   const server = await createApiServer();
   const config: ClusterConfig = {

@@ -1,4 +1,4 @@
-/** A certificate that the binary makes by itself, shares with its other replicas, and replaces ahead of time. */
+/** A certificate that the binary issues itself, shares with its other replicas, and replaces ahead of time. */
 import type { Log } from "../../observe/log.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type TrustedSource, CurrentCertificate, type TrustedCertificate } from "./trusted-source.ts";
@@ -16,7 +16,7 @@ import {
 
 export interface ManagedCertificatesOptions {
   readonly store: CertificateStore;
-  /** DNS names and addresses at which the API server reaches the listener. */
+  /** The DNS names and addresses at which the API server reaches the listener. */
   readonly hosts: readonly string[];
   readonly clock: Clock;
   readonly log: Log;
@@ -24,32 +24,32 @@ export interface ManagedCertificatesOptions {
   readonly inForce?: ((authority: string, signal: AbortSignal) => Promise<boolean>) | undefined;
 }
 
-/** Milliseconds between two looks at the store at the most: a watch may be refused, or dead. */
+/** The maximum number of milliseconds between two reads of the store, because its watch may be refused or dead. */
 const LOOK_EVERY = 60_000;
-/** Milliseconds before a look that failed is repeated: at first, and at most. */
+/** Milliseconds before a failed read is repeated: at first, and at most. */
 const FIRST_RETRY = 500;
 const LAST_RETRY = 15_000;
 
 /**
- * Keeps what is stored as it should be, and hands out the certificate.
+ * Maintains the stored certificate and provides it to the listener.
  *
- * **Guarantees.** One that is handed out is trusted by the authorities that are handed out with it. What is stored is
- * only replaced in the version that was read, so that of several replicas one makes it and the others take it. When
- * what is stored is deleted, the certificate stays in use until the API server trusts its successor.
+ * **Guarantees.** A provided certificate is trusted by the authorities that are provided with it. A write only
+ * replaces the version that was read, so one of several replicas issues the certificate and the others use it. When
+ * the stored certificate is deleted, it stays in use until the API server trusts its successor.
  */
 export class ManagedCertificates implements TrustedSource, AsyncDisposable {
   readonly #options: ManagedCertificatesOptions;
   readonly #current = new CurrentCertificate();
   readonly #stopping = new AbortController();
   readonly #running: Promise<unknown>;
-  /** What is handed out. */
+  /** The certificate in use. */
   #known: StoredCertificates | undefined;
   #failure: string | undefined;
   #wake: () => void = () => {};
-  /** Something may have changed since the last look began. */
+  /** Whether something may have changed since the last read began. */
   #stale = false;
 
-  /** Begins at once, and tries again for as long as the store cannot be reached. */
+  /** Begins at once, and retries while the store cannot be reached. */
   constructor(options: ManagedCertificatesOptions) {
     this.#options = options;
     const { signal } = this.#stopping;
@@ -70,7 +70,7 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
     return this.#failure;
   }
 
-  /** Looks at the store now. */
+  /** Reads the store now. */
   look(): void {
     this.#stale = true;
     this.#wake();
@@ -111,7 +111,7 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
     });
   }
 
-  /** Does what is to be done. @returns for how many milliseconds there is nothing to do after it. */
+  /** Takes the next step. @returns for how many milliseconds there is nothing to do after it. */
   async #settle(signal: AbortSignal): Promise<number> {
     const { store, clock, hosts } = this.#options;
     for (;;) {
@@ -125,7 +125,7 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
     }
   }
 
-  /** What cannot be used is not handed out: what was handed out before may serve until it is replaced. */
+  /** Uses a certificate if it is valid; otherwise the previous one stays in use until it is replaced. */
   #take(stored: StoredCertificates | undefined): void {
     if (stored === undefined || !isUsable(stored, this.#options.clock.now())) return;
     this.#known = stored;
@@ -135,7 +135,7 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
     }
   }
 
-  /** Asked only while there are two authorities. */
+  /** Asks whether the new authority is in force, which is necessary only while there are two. */
   async #inForce({ authorities }: StoredCertificates, signal: AbortSignal): Promise<boolean> {
     const [newest = "", ...others] = authorities;
     if (others.length === 0) return true;
@@ -145,7 +145,7 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
   async #do(step: Exclude<NextStep, { kind: "wait" }>, found: StoredVersion, signal: AbortSignal): Promise<void> {
     const { store, log } = this.#options;
     const next = await this.#next(step.kind, found.certificates);
-    if (!(await store.write(next, found.version, signal))) return; // another replica was faster: what it wrote is read
+    if (!(await store.write(next, found.version, signal))) return; // another replica was faster, and its version is read
     const what = {
       authority: "Webhook authority made",
       server: "Webhook certificate issued",
@@ -170,7 +170,7 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
       return { ...stored, ...(await issue(authority, hostsOf(stored.cert))) };
     }
     const authority = await createAuthority(lifetime(AUTHORITY_LIFETIME));
-    // What serves now goes on until the API server trusts the new authority.
+    // The certificate in use stays until the API server trusts the new authority.
     const usable = [stored, this.#known].find((one) => one !== undefined && isUsable(one, clock.now()));
     if (usable === undefined) {
       return { authorities: [authority.cert], authorityKey: authority.key, ...(await issue(authority, [])) };

@@ -1,4 +1,4 @@
-/** Keeps a self-managed certificate in a Secret, which all replicas share. The API server decides who of them makes it. */
+/** Stores a self-managed certificate in a Secret that all replicas share. The API server decides which of them issues it. */
 import { watch } from "../../kube/api/watch.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
@@ -19,7 +19,7 @@ export interface SecretStoreOptions {
   readonly log: Log;
 }
 
-/** The keys of `kubernetes.io/tls`, as cert-manager writes them, and the authority's own key. */
+/** The keys of `kubernetes.io/tls` as cert-manager writes them, and the authority's own key. */
 const DATA = { cert: "tls.crt", key: "tls.key", authorities: "ca.crt", authorityKey: "ca.key" } as const;
 
 interface Secret {
@@ -27,10 +27,10 @@ interface Secret {
   readonly data?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Seconds after which the server ends the watch, and milliseconds of silence after which we do. */
+/** Seconds after which the server ends the watch, and milliseconds of silence after which the client does. */
 const WATCH_SECONDS = 300;
 const WATCH_IDLE = 310_000;
-/** Milliseconds before a watch that failed is opened again. */
+/** Milliseconds before a failed watch is opened again. */
 const WATCH_AGAIN = 1_000;
 
 export class SecretStore implements CertificateStore {
@@ -104,7 +104,7 @@ export class SecretStore implements CertificateStore {
         });
       } catch (error) {
         if (signal.aborted) return;
-        if (!told) log.warn("Cannot watch the webhook certificate: it is read again and again", { error });
+        if (!told) log.warn("Cannot watch the webhook certificate: it is read at intervals instead", { error });
         told = true;
       }
       await sleep(WATCH_AGAIN, { clock, signal }).catch(() => {}); // the signal ends the loop

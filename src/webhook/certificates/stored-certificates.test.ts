@@ -34,14 +34,14 @@ const step = (
 
 test("without anything, or with an authority that cannot be used, an authority is made", () => {
   expect(step(undefined)).toEqual({ kind: "authority", why: "there is none" });
-  const why = "what is stored of it cannot be used";
+  const why = "the stored one is invalid";
   expect(step({ ...settled, authorities: [] })).toEqual({ kind: "authority", why });
   expect(step({ ...settled, authorityKey: ofOld.key })).toEqual({ kind: "authority", why });
   expect(step({ ...settled, authorities: ["nonsense"] })).toEqual({ kind: "authority", why });
 });
 
 test("a certificate that cannot be shown is replaced at once", () => {
-  const why = "what is stored of it cannot be used";
+  const why = "the stored one is invalid";
   expect(step({ ...settled, cert: "" })).toEqual({ kind: "server", why });
   expect(step({ ...settled, key: old.key })).toEqual({ kind: "server", why });
   expect(step({ ...settled, ...ofYoung })).toEqual({ kind: "server", why });
@@ -61,7 +61,7 @@ test("a new authority is in force before a server shows a certificate of it", ()
   expect(step(rotating, { after: 4_000 })).toEqual({ kind: "wait", ms: 6_000 });
   expect(step(rotating, { after: 10_000, inForce: false })).toEqual({ kind: "wait", ms: 1_000 });
   expect(step(rotating, { after: 10_000 })).toEqual({ kind: "server", why: "its authority was replaced" });
-  // A certificate that is about to expire helps nobody.
+  // A certificate that is about to expire is of no use.
   expect(step(rotating, { after: SERVER_LIFETIME - DAY, inForce: false })).toMatchObject({ kind: "server" });
 });
 

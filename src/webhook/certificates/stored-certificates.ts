@@ -1,11 +1,11 @@
-/** What is stored of a self-managed certificate, and what has to be done to it next. */
+/** The stored parts of a self-managed certificate, and the next step that they need. */
 import type { X509Certificate } from "node:crypto";
 import { validityOf } from "../../kube/config/certificate-validity.ts";
 import { belongTogether } from "../../kube/config/key-pair.ts";
 
-/** All of it PEM. */
+/** All parts are PEM. */
 export interface StoredCertificates {
-  /** Whom the API server trusts, the newest authority first. */
+  /** The authorities that the API server trusts, the newest first. */
   readonly authorities: readonly string[];
   /** The key of the newest authority. */
   readonly authorityKey: string;
@@ -16,53 +16,53 @@ export interface StoredCertificates {
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Clocks of machines differ, so that a certificate is valid from a while before it was made. */
+/** How long a certificate is valid before it was issued, because clocks of machines differ. */
 export const BACKDATED: number = HOUR;
 export const AUTHORITY_LIFETIME: number = 730 * DAY;
 export const SERVER_LIFETIME: number = 90 * DAY;
-/** What is left of a lifetime when it is replaced. */
+/** The remaining part of a lifetime at which a certificate is replaced. */
 const REPLACED_AT = 1 / 3;
-/** How long an authority is in force before a server shows a certificate of it: API servers have to learn of it. */
+/** How long an authority is in force before a server uses a certificate of it, because API servers must learn of it first. */
 const SPREAD = 10_000;
-/** How long an authority is trusted after the last certificate of it was replaced: replicas have to take the new one. */
+/** How long an authority is trusted after its last certificate was replaced, because replicas must load the new one. */
 const OVERLAP = HOUR;
-/** How soon it is asked again whether an authority is in force. */
+/** The interval between checks whether an authority is in force. */
 const ASK_AGAIN = 1_000;
-/** With so little time left, the certificate is replaced whether or not its authority is known to be in force. */
+/** With less time than this left, the certificate is replaced even if its authority is not known to be in force. */
 const URGENT = DAY;
 
-/** What is to be done, and why; or how many milliseconds there is nothing to be done. */
+/** What to do and why; or for how many milliseconds there is nothing to do. */
 export type NextStep =
   | { readonly kind: "wait"; readonly ms: number }
   | { readonly kind: "authority" | "server" | "forget"; readonly why: string };
 
 export interface Situation {
   readonly now: number;
-  /** That the certificate must name. */
+  /** The names that the certificate must have. */
   readonly hosts: readonly string[];
-  /** The newest authority is in every registration. */
+  /** Whether every registration has the newest authority. */
   readonly inForce: boolean;
 }
 
 /**
- * Decides what to do with what is stored.
+ * Decides the next step.
  *
- * An authority is replaced in three steps, so that at no time a server shows a certificate that an API server does not
- * trust: `authority` puts a new one beside the old one, `server` issues a certificate of it when it is in force
- * everywhere, and `forget` drops the old one when no replica shows a certificate of it any more.
+ * An authority is replaced in three steps, so that no server ever uses a certificate that an API server does not
+ * trust: `authority` adds a new one beside the old one, `server` issues a certificate of it once it is in force
+ * everywhere, and `forget` drops the old one when no replica uses a certificate of it any more.
  */
 export function nextStep(stored: StoredCertificates | undefined, { now, hosts, inForce }: Situation): NextStep {
   if (stored === undefined) return { kind: "authority", why: "there is none" };
   const [newest, ...others] = stored.authorities;
   const authority = newest === undefined ? undefined : validity(newest);
   if (newest === undefined || authority === undefined || !belongTogether(newest, stored.authorityKey)) {
-    return { kind: "authority", why: "what is stored of it cannot be used" };
+    return { kind: "authority", why: "the stored one is invalid" };
   }
   const authorityDue = dueAt(authority);
   if (now >= authorityDue) return { kind: "authority", why: `it expires on ${dayOf(authority.until)}` };
 
   const server = usable(stored, now);
-  if (server === undefined) return { kind: "server", why: "what is stored of it cannot be used" };
+  if (server === undefined) return { kind: "server", why: "the stored one is invalid" };
   const serverDue = dueAt(server);
   const missing = missingHosts(stored.cert, hosts);
   const isOfNewest = isIssuedBy(stored.cert, newest);
@@ -78,21 +78,21 @@ export function nextStep(stored: StoredCertificates | undefined, { now, hosts, i
   const next = Math.min(authorityDue, serverDue) - now;
   if (others.length === 0) return { kind: "wait", ms: next };
   const forgotten = madeAt(server) + OVERLAP;
-  if (now >= forgotten) return { kind: "forget", why: "no replica shows a certificate of it any more" };
+  if (now >= forgotten) return { kind: "forget", why: "no replica uses a certificate of it any more" };
   return { kind: "wait", ms: Math.min(next, forgotten - now) };
 }
 
-/** Whether a server can show the certificate, and be trusted. */
+/** Whether a server can use the certificate, and is trusted with it. */
 export function isUsable(stored: StoredCertificates, now: number): boolean {
   return usable(stored, now) !== undefined;
 }
 
-/** When the certificate and its newest authority expire, in milliseconds since the epoch. */
+/** Returns when a certificate expires, in milliseconds since the epoch. */
 export function expiryOf(pem: string): number | undefined {
   return validity(pem)?.until;
 }
 
-/** The DNS names and addresses of a certificate. */
+/** Returns the DNS names and addresses of a certificate. */
 export function hostsOf(cert: string): readonly string[] {
   const names = parsed(cert)?.subjectAltName?.split(", ") ?? [];
   return names.flatMap((name) => {
@@ -101,7 +101,7 @@ export function hostsOf(cert: string): readonly string[] {
   });
 }
 
-/** The certificates of a PEM text, each for itself. */
+/** Returns the certificates of a PEM text one by one. */
 export function certificatesOf(pem: string): readonly string[] {
   return (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((one) => `${one}\n`);
 }
@@ -148,7 +148,7 @@ function missingHosts(cert: string, hosts: readonly string[]): readonly string[]
   });
 }
 
-/** `node:crypto` costs 2 MiB, and only processes that make their certificates themselves come here. */
+/** `node:crypto` takes 2 MiB, and only processes that issue their own certificates need it. */
 function parsed(cert: string): X509Certificate | undefined {
   const crypto = process.getBuiltinModule("node:crypto");
   try {

@@ -1,17 +1,17 @@
-/** Where the certificate of the webhook listener comes from, and whom the API server trusts it by. */
+/** The source of the webhook listener's certificate, and the authorities by which the API server trusts it. */
 import type { CertificateSource, ServingCertificate } from "../../server/certificate-source.ts";
 
 export interface TrustedCertificate extends ServingCertificate {
-  /** PEM: the authorities that `clientConfig.caBundle` names; `undefined` when somebody else injects them. */
+  /** The authorities (PEM) for `clientConfig.caBundle`; `undefined` when somebody else injects them. */
   readonly authorities: string | undefined;
 }
 
-/** A source of the listener's certificate that knows the authorities too. */
+/** A source of the listener's certificate that also knows the authorities. */
 export interface TrustedSource extends CertificateSource {
   current(): TrustedCertificate | undefined;
 }
 
-/** Holds the certificate of a source, and tells those who subscribed. */
+/** Holds the present certificate of a source, and notifies subscribers. */
 export class CurrentCertificate implements TrustedSource {
   #current: TrustedCertificate | undefined;
   readonly #listeners = new Set<() => void>();
@@ -25,7 +25,7 @@ export class CurrentCertificate implements TrustedSource {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** @returns whether it differs from the one before. */
+  /** Sets the certificate. @returns whether it differs from the previous one. */
   set(next: TrustedCertificate): boolean {
     const { cert, key, authorities } = this.#current ?? {};
     if (cert === next.cert && key === next.key && authorities === next.authorities) return false;

@@ -12,10 +12,10 @@ import {
   readReview,
 } from "./conversion-review.ts";
 
-/** Where the API server finds it, as in kubebuilder's projects. */
+/** The path under which the API server finds it, as in kubebuilder's projects. */
 export const CONVERSION_PATH = "/convert";
 
-/** The API server sends whole lists, and nothing says how large they may be. */
+/** The API server sends whole lists, whose size is not limited. */
 export const MOST_CONVERSION_BYTES: number = 64 * 1024 * 1024;
 
 export interface ConversionEndpointOptions {
@@ -35,7 +35,7 @@ export class ConversionEndpoint implements ReviewEndpoint {
 
   readonly parse = (text: string): unknown => parseExactly(text);
 
-  /** The status is 400 for what is no ConversionReview; whether a conversion failed stands in the answer. */
+  /** Handles a review. The status is 400 for anything but a ConversionReview; the response says whether a conversion failed. */
   review(body: unknown): ReviewAnswer {
     const { find, metrics, log } = this.#options;
     let review: ConversionReview;

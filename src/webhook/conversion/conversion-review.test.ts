@@ -11,7 +11,7 @@ import { answerReview } from "./conversion-review.ts";
 const group = "demo.example.com";
 const notes = "demo.example.com/notes";
 
-/** v2 is the hub; v1 has one field for what is two there, and v3 another name. */
+/** v2 is the hub; v1 has one field in place of two, and v3 another name. */
 const Widget = defineResource({
   group,
   kind: "Widget",

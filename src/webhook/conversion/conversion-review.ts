@@ -1,5 +1,5 @@
 /**
- * ConversionReview: what the API server asks of a conversion webhook, and what it is answered.
+ * ConversionReview: the request of the API server to a conversion webhook, and its response.
  *
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response
  */
@@ -12,19 +12,19 @@ import { ConversionError, convertObject, type WireObject } from "./convert-objec
 const GROUP = "apiextensions.k8s.io";
 const VERSIONS: readonly string[] = [`${GROUP}/v1`, `${GROUP}/v1beta1`];
 
-/** A request that can be read. */
+/** A readable request. */
 export interface ConversionReview {
-  /** Of the review itself, which the answer repeats. */
+  /** The apiVersion of the review itself, which the response repeats. */
   readonly apiVersion: string;
   readonly uid: string;
-  /** Such as `demo.example.com/v1`. */
+  /** The requested version, such as `demo.example.com/v1`. */
   readonly desiredAPIVersion: string;
   readonly objects: readonly unknown[];
-  /** A whole number in it that was read as another one; `undefined` when there is none. */
+  /** A whole number that JavaScript cannot represent exactly; `undefined` when there is none. */
   readonly inexact: string | undefined;
 }
 
-/** A request that is no ConversionReview; its message says what is wrong. */
+/** Thrown for anything but a ConversionReview; its message says what is wrong. */
 export class MalformedReview extends Error {
   override readonly name = "MalformedReview" as const;
 }
@@ -36,29 +36,29 @@ export interface ConvertibleKind {
   readonly invoke: <T>(fn: () => T) => T;
 }
 
-/** The kind of a group and a name; `undefined` when no module defines it. */
+/** Returns the kind with a group and a name; `undefined` when no module defines it. */
 export type KindLookup = (group: string, kind: string) => ConvertibleKind | undefined;
 
 /** Why a review failed. */
 export interface ConversionFailure {
   readonly error: unknown;
-  /** Such as `Guestbook default/first`. */
+  /** The object, such as `Guestbook default/first`. */
   readonly object: string;
   readonly from: string;
   readonly to: string;
-  /** Takes the sensitive values of the object out of a text. */
+  /** Removes the sensitive values of the object from a text. */
   readonly clean: (text: string) => string;
 }
 
 export interface ReviewedConversion {
-  /** The answer. */
+  /** The response. */
   readonly json: string;
-  /** Objects that are in the answer. */
+  /** How many objects the response contains. */
   readonly converted: number;
   readonly failure: ConversionFailure | undefined;
 }
 
-/** @throws MalformedReview */
+/** Reads a review. @throws MalformedReview */
 export function readReview(received: unknown): ConversionReview {
   const [review, inexact] = received instanceof InexactBody ? [received.body, received.number] : [received, undefined];
   if (!isFields(review)) throw new MalformedReview("the body is no object");
@@ -77,8 +77,8 @@ export function readReview(received: unknown): ConversionReview {
 }
 
 /**
- * Converts all objects of a review, or none: one that cannot be converted makes the whole answer a failure, as the API server
- * expects it. Never throws.
+ * Converts all objects of a review, or none: if one cannot be converted, the whole response is a failure, as the API
+ * server expects. Never throws.
  */
 export function answerReview(review: ConversionReview, find: KindLookup): ReviewedConversion {
   const { apiVersion, uid, desiredAPIVersion, objects } = review;
@@ -113,7 +113,7 @@ export function answerReview(review: ConversionReview, find: KindLookup): Review
   }
 }
 
-/** The answer is written to the logs of API servers, and shown to whoever asks for a list. */
+/** The response is written to the logs of API servers, and shown to whoever requests a list. */
 function cleanerOf(object: unknown, definition: ResourceDefinition | undefined): (text: string) => string {
   const schema = definition?.versions.find(({ name }) => name === fromOf(object))?.schema;
   const texts = schema && sensitiveTextsOf(schema);
@@ -137,7 +137,7 @@ function splitVersion(apiVersion: string): readonly [group: string, version: str
   return slash < 0 ? ["", apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
 }
 
-/** What an author's function threw is told in the words that controller-runtime has for it. */
+/** Reports what an author's function threw in the words of controller-runtime. */
 function messageOf({ error, object, from, to }: ConversionFailure): string {
   const isOwn = error instanceof ConversionError;
   const what = isOwn ? "Cannot convert" : "internal error occurred during conversion of";

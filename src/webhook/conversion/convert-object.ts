@@ -1,4 +1,4 @@
-/** One object in another version of its kind: through the hub, which every version converts to and from. */
+/** Converts an object to another version of its kind, through the hub. */
 import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
 import { sameJson } from "../../resource/json.ts";
 import { completed, isComplete } from "../../resource/schema/completion.ts";
@@ -15,16 +15,20 @@ export interface WireObject {
   readonly status?: unknown;
 }
 
-/** A conversion cannot be made, or what an author's function returned is no object of its version. */
+/**
+ * Thrown when a conversion is impossible, or when an author's function returned something other than an object of its
+ * version.
+ */
 export class ConversionError extends Error {
   override readonly name = "ConversionError" as const;
 }
 
 /**
- * Converts an object of a kind with several versions. The given object is not changed; the result may share parts of it.
+ * Converts an object of a kind with several versions. The given object does not change; the result may share parts of
+ * it.
  *
- * What the author's functions get is what their types say: it has every required field, and every field with a default. So has
- * the result, because the API server fills in no defaults after a conversion.
+ * The author's functions get what their types promise: every required field and every field with a default. So does
+ * the caller, because the API server adds no defaults after a conversion.
  *
  * @param to the name of a version, such as `v1`.
  * @throws ConversionError, and whatever the author's functions throw.
@@ -55,11 +59,12 @@ function throughHub(object: WireObject, { definition, source, target }: Way): Wi
 }
 
 /**
- * Converts a part of an object: while the API server works out a server-side apply in one version of an object that is managed in
- * another, it has parts of it converted, down to an object without a spec, to learn which of their fields are the same.
+ * Converts a part of an object. While the API server computes a server-side apply in one version of an object that is
+ * managed in another, it has parts of it converted, even an object without a spec, to learn which of their fields
+ * correspond.
  *
- * The author's functions get the part with empty values for all that is missing, and the result is without what follows from
- * empty values alone.
+ * The author's functions get the part with empty values for everything that is missing, and the result omits what
+ * follows only from empty values.
  */
 function convertPart(part: WireObject, way: Way): WireObject {
   const { schema } = way.source;
@@ -72,7 +77,7 @@ function convertPart(part: WireObject, way: Way): WireObject {
   return { apiVersion, kind, metadata, ...(spec !== undefined && { spec }), ...(status !== undefined && { status }) };
 }
 
-/** What of a value is not in another one; `undefined` when that is nothing. */
+/** Returns the parts of a value that another one lacks; `undefined` when there are none. */
 function difference(value: unknown, other: unknown): unknown {
   if (sameJson(value, other)) return undefined;
   if (!isFields(value) || !isFields(other)) return value;
@@ -99,7 +104,7 @@ function fromHub(definition: ResourceDefinition, target: VersionDefinition, obje
 }
 
 interface Step {
-  /** What was converted. */
+  /** The object that was converted. */
   readonly object: WireObject;
   readonly target: VersionDefinition;
   readonly group: string;
@@ -107,10 +112,10 @@ interface Step {
   readonly by: string;
 }
 
-/** The fields of every object; those of a custom kind besides them are `spec` and `status`. */
+/** The fields of every object; a custom kind has `spec` and `status` besides them. */
 const FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "spec", "status"]);
 
-/** What a function of the author's returned, as a whole object. */
+/** Completes the result of an author's function to a whole object. */
 function complete(made: unknown, step: Step): WireObject {
   const { object, target, group, by } = step;
   if (!isFields(made)) throw new ConversionError(`${by} returned ${shown(made)}: expected { spec, … }`);
@@ -132,14 +137,14 @@ function complete(made: unknown, step: Step): WireObject {
   return withDefaults(target.schema, converted);
 }
 
-/** The generation that a status describes is kept by the runtime, so that authors know nothing of it. */
+/** The runtime maintains the generation that a status describes, so authors do not see it. */
 function statusOf(made: unknown, { status }: WireObject): { readonly status?: unknown } {
   const observed = isFields(status) ? status["observedGeneration"] : undefined;
   if (observed === undefined) return made === undefined ? {} : { status: made };
   return { status: { observedGeneration: observed, ...(made as Fields | undefined) } };
 }
 
-/** The metadata of the given object with the labels and annotations of the author: the API server refuses other changes. */
+/** Combines the metadata of the given object with the author's labels and annotations; the API server rejects other changes. */
 function metadataOf(made: unknown, { object, by }: Step): Fields {
   const { metadata } = object;
   if (made === undefined || made === metadata) return metadata;

@@ -1,26 +1,29 @@
-/** Which module converts the objects of a kind. */
+/** Finds the module that converts the objects of a kind. */
 import { needsConversion } from "../../resource/crd-conversion.ts";
 import { definitionOf } from "../../resource/definition.ts";
 import { groupKind, type Resource } from "../../resource/handle.ts";
 import type { ConvertibleKind } from "./conversion-review.ts";
 
-/** Modules as far as they convert. */
+/** The parts of a module that conversions need. */
 export interface ConvertingModule {
   readonly resources: readonly Resource[];
   readonly invoke: <T>(call: () => T) => T;
 }
 
-/** Kinds of loaded modules, and of those that are about to be. Of several modules with one kind the first converts. */
+/**
+ * The kinds of loaded modules, and of those that are about to be loaded. Of several modules with one kind the first
+ * one converts.
+ */
 export class ConvertedKinds {
   #loaded: ReadonlyMap<string, ConvertibleKind> = new Map();
   readonly #early = new Set<ReadonlyMap<string, ConvertibleKind>>();
 
-  /** The modules that are loaded now. */
+  /** Sets the loaded modules. */
   set(modules: readonly ConvertingModule[]): void {
     this.#loaded = kindsOf(modules);
   }
 
-  /** A module that is about to be loaded converts its kinds from now on, in place of whoever does. */
+  /** Lets a module that is about to be loaded convert its kinds from now on, in place of any other. */
   lend(module: ConvertingModule): Disposable {
     const kinds = kindsOf([module]);
     this.#early.add(kinds);

@@ -1,13 +1,13 @@
-/** Numbers that JavaScript has no exact value for: a conversion would give back other ones, without a word. */
+/** Detects numbers that JavaScript cannot represent exactly, because a conversion would change them silently. */
 
-/** So many digits may be too many, and hardly any text has them outside of strings. */
+/** Only numbers with this many digits may be inexact, and hardly any text has them outside of strings. */
 const LONG = /\d{16}/;
 const WHOLE = /^-?\d+$/;
 
-/** A body with a number in it that was read as another one. */
+/** A body with a number that JavaScript cannot represent exactly. */
 export class InexactBody {
   readonly body: unknown;
-  /** As it stands in the text. */
+  /** The number as it is written in the text. */
   readonly number: string;
 
   constructor(body: unknown, number: string) {
@@ -18,10 +18,10 @@ export class InexactBody {
 
 type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
 
-/** The platform tells the text of each value, which the compiler's library does not know yet. */
+/** The platform passes the text of each value, which the compiler's library does not know yet. */
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** Reads JSON. @returns an {@link InexactBody} where a whole number would be changed. @throws SyntaxError */
+/** Parses JSON. @returns an {@link InexactBody} if a whole number would change. @throws SyntaxError */
 export function parseExactly(text: string): unknown {
   if (!LONG.test(text)) return JSON.parse(text) as unknown;
   let inexact: string | undefined;

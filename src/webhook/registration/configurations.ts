@@ -1,4 +1,4 @@
-/** The webhook configurations that tell the API server what to ask. */
+/** Makes the webhook configurations, which tell the API server what to call. */
 import {
   MutatingWebhookConfiguration,
   type MutatingWebhook,
@@ -12,18 +12,18 @@ import type { DeclaredWebhook, RegistrationRule } from "../declared-webhook.ts";
 /** How the API server reaches the listener. */
 export type WebhookTarget =
   | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
-  /** Such as `https://172.18.0.1:9443`, without a path. */
+  /** A URL such as `https://172.18.0.1:9443`, without a path. */
   | { readonly url: string };
 
 export interface ConfigurationOptions {
-  /** Of both configurations. */
+  /** The name of both configurations. */
   readonly name: string;
   readonly target: WebhookTarget;
-  /** PEM. Without it somebody else injects the authorities, and what is injected stays. */
+  /** The authorities (PEM). Without them somebody else injects the authorities, and injected ones are kept. */
   readonly authorities?: string | undefined;
-  /** Whose objects are never asked about, unless the webhook's own selector says something about names of namespaces. */
+  /** Namespaces whose objects the webhooks never get, unless a webhook's own selector refers to names of namespaces. */
   readonly ownNamespaces: readonly string[];
-  /** In place of what the webhooks declare. @default as declared */
+  /** Replaces what the webhooks declare. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
@@ -33,7 +33,7 @@ type ShapeOf<R> = R extends Resource<infer S> ? S : never;
 export type MutatingConfiguration = Desired<ShapeOf<typeof MutatingWebhookConfiguration>>;
 export type ValidatingConfiguration = Desired<ShapeOf<typeof ValidatingWebhookConfiguration>>;
 
-/** Also of a type of which there is no webhook. */
+/** Both configurations; the one of a type without webhooks is empty. */
 export interface Configurations {
   readonly mutating: MutatingConfiguration & { readonly webhooks: readonly MutatingWebhook[] };
   readonly validating: ValidatingConfiguration & { readonly webhooks: readonly ValidatingWebhook[] };
@@ -48,17 +48,17 @@ const NOT_LEASES = {
 } as const;
 
 /**
- * The configurations for these webhooks, each for the requests that it declares.
+ * Returns the configurations for these webhooks, each for the requests that it declares.
  *
- * Two things are taken out of what is declared, so that a listener that is down cannot keep itself from coming back:
- * objects in its own namespaces, and Leases where a rule reaches them without naming them.
+ * Two kinds of requests are excluded, so that a listener that is down cannot prevent its own restart: those for
+ * objects in its own namespaces, and those for Leases if a rule covers them without naming them.
  */
 export function configurationsOf(declared: Iterable<DeclaredWebhook>, options: ConfigurationOptions): Configurations {
   const mutating: MutatingWebhook[] = [];
   const validating: ValidatingWebhook[] = [];
   const names = { mutating: new Set<string>(), validating: new Set<string>() };
   for (const webhook of declared) {
-    // A rule of DELETE alone leaves nothing for a webhook that changes objects.
+    // A rule only for DELETE leaves nothing for a webhook that changes objects.
     if (webhook.rules.length === 0) continue;
     const entry = entryOf(webhook, { ...options, name: unused(webhook.name, names[webhook.type]) });
     if (webhook.type === "validating") validating.push(entry);
@@ -94,7 +94,7 @@ function entryOf(webhook: DeclaredWebhook, options: ConfigurationOptions): Valid
   };
 }
 
-/** Where the API server asks for a path, and whom it trusts there. */
+/** Returns where the API server calls a path, and which authorities it trusts there. */
 export function clientConfigOf(
   path: string,
   { target, authorities }: Pick<ConfigurationOptions, "target" | "authorities">,
@@ -105,17 +105,17 @@ export function clientConfigOf(
   };
 }
 
-/** The name of both configurations of an installation: its Service is nobody else's. */
+/** Returns the name of both configurations of an installation, from its Service, which no other one has. */
 export function registrationName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return `${name}.${namespace}`;
 }
 
-/** As `caBundle` holds it. */
+/** Encodes authorities for `caBundle`. */
 export function caBundleOf(authorities: string): string {
   return Buffer.from(authorities, "utf8").toString("base64");
 }
 
-/** The names of webhooks are unique in a configuration: of two versions of a kind the second one gets a number. */
+/** Makes a name unique in its configuration: of two versions of a kind the second one gets a number. */
 function unused(name: string, taken: Set<string>): string {
   let free = name;
   for (let number = 2; taken.has(free); number++) free = `${number}.${name}`;

@@ -1,4 +1,4 @@
-/** One object of the API server that is kept as this process wants it, whoever changes it. */
+/** Keeps an object of the API server as this process wants it, whoever changes it. */
 import type { Leadership } from "../../client/leadership.ts";
 import { watch } from "../../kube/api/watch.ts";
 import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
@@ -9,13 +9,13 @@ import { type Clock, sleep } from "../../platform/clock.ts";
 /** What a process needs to keep objects. */
 export interface KeptParts {
   readonly transport: Pick<Transport, "request" | "stream">;
-  /** Of several replicas the leader writes. */
+  /** Of several replicas only the leader writes. */
   readonly leadership: Leadership;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** As the server answers it, as far as all kinds have it. */
+/** The fields of the server's object that all kinds have. */
 export interface LiveObject {
   readonly metadata: {
     readonly name: string;
@@ -25,9 +25,9 @@ export interface LiveObject {
   };
 }
 
-/** What makes an object as it should be. */
+/** How to write the object. */
 export type Write =
-  /** Server-side apply. */
+  /** With server-side apply. */
   | { readonly kind: "apply"; readonly body: object }
   | { readonly kind: "merge" | "json"; readonly body: object }
   | { readonly kind: "delete" };
@@ -36,13 +36,13 @@ export interface KeptObjectOptions<T extends LiveObject> extends KeptParts {
   /** The path of the collection. */
   readonly collection: string;
   readonly name: string;
-  /** For messages, such as `ValidatingWebhookConfiguration hook.shop`. */
+  /** The name in messages, such as `ValidatingWebhookConfiguration hook.shop`. */
   readonly what: string;
-  /** What has to be written for the object to be as it should; `undefined` for nothing. Called for each pass. */
+  /** Returns the write that the object needs; `undefined` when it needs none. Called in each pass. */
   readonly plan: (live: T | undefined) => Write | undefined;
-  /** Milliseconds after which it is written again though nothing changed. @default 60_000 */
+  /** Milliseconds after which the object is checked again even if nothing changed. @default 60_000 */
   readonly every?: number | undefined;
-  /** Somebody else had changed the object, and it was put right. */
+  /** Called when somebody else had changed the object and it was repaired. */
   readonly onRepaired?: (() => void) | undefined;
   readonly onFailed?: (() => void) | undefined;
 }
@@ -53,21 +53,21 @@ const CONTENT_TYPES = {
   json: "application/json-patch+json",
 } as const;
 
-/** Milliseconds. */
+/** In milliseconds. */
 const PASS_EVERY = 60_000;
 const FIRST_RETRY = 500;
 const LAST_RETRY = 15_000;
 const WATCH_AGAIN = 1_000;
 const WATCH_IDLE = 310_000;
 const WATCH_SECONDS = 300;
-/** Between two repairs, so that two who want different things do not keep the server busy. */
+/** Milliseconds between two repairs, so that two writers with different wishes do not keep the server busy. */
 const REPAIR_EVERY = 250;
 
 /**
- * Passes over its object whenever that may have changed, and after each {@link touch}.
+ * Checks its object whenever that may have changed, and after each {@link touch}.
  *
- * **Guarantee.** Passes come one after the other, and each begins with reading the object, so that the last one saw all
- * that was wanted and all that others did before it.
+ * **Guarantee.** Passes do not overlap, and each begins with a read of the object, so the last one has seen
+ * everything that was wanted and that others wrote before it.
  */
 export class KeptObject<T extends LiveObject> implements AsyncDisposable {
   readonly #options: KeptObjectOptions<T>;
@@ -78,9 +78,9 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
   #wake: () => void = () => {};
   #dirty = true;
   #touched = 0;
-  /** The touches that a successful pass has followed. */
+  /** The number of touches before the last successful pass. */
   #done = 0;
-  /** As read or written last; `null` while nothing is known. */
+  /** The object as last read or written; `null` while it is unknown. */
   #live: T | undefined | null = null;
   #repairedAt = 0;
   #failure: string | undefined;
@@ -95,24 +95,27 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
     this.#running.catch(() => {}); // awaited at the end
   }
 
-  /** Why it is not as it should be; `undefined` while it is. */
+  /** Why the object is not as wanted; `undefined` while it is. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** What is wanted has changed. Resolves when a pass that began after this call has succeeded, or the signal fires. */
+  /**
+   * Called when the wanted state has changed. Resolves when a pass that began after this call has succeeded, or when
+   * the signal fires.
+   */
   touch(signal?: AbortSignal): Promise<void> {
     const mine = ++this.#touched;
     this.#look();
     return this.#when(() => this.#done >= mine, signal);
   }
 
-  /** Resolves when the object passes, as far as this process has seen it, or the signal fires. */
+  /** Resolves when the object, as this process last saw it, passes the test, or when the signal fires. */
   seen(passes: (live: T | undefined) => boolean, signal?: AbortSignal): Promise<void> {
     return this.#when(() => this.#live !== null && passes(this.#live), signal);
   }
 
-  /** The object as the server has it now. @throws ApiError, UnreachableError, the signal's reason. */
+  /** Reads the object from the server. @throws ApiError, UnreachableError, the signal's reason. */
   async read(signal: AbortSignal): Promise<T | undefined> {
     try {
       return await this.#options.transport.request<T>({ method: "GET", path: this.#path, signal });
@@ -168,7 +171,7 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
     this.#live = result;
     if (!isForeign || result?.metadata.resourceVersion === live?.metadata.resourceVersion) return;
     this.#repairedAt = clock.now();
-    log.warn("Somebody else changed what registers webhooks: it is put right", { object: what });
+    log.warn("Somebody else has changed a webhook registration: repairing it", { object: what });
     onRepaired?.();
   }
 
@@ -189,7 +192,7 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
     return transport.request<T>({ method: "PATCH", path: this.#path, query, contentType, body: write.body, signal });
   }
 
-  /** Looks whenever somebody changed the object. A watch that is refused leaves the regular passes. */
+  /** Runs a pass whenever somebody changed the object. If the watch is refused, the regular passes remain. */
   async #follow(signal: AbortSignal): Promise<void> {
     const { transport, collection, name, clock, log, what } = this.#options;
     while (!signal.aborted) {
@@ -208,7 +211,7 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
         });
       } catch (error) {
         if (signal.aborted) return;
-        log.debug("Cannot watch what registers webhooks: it is looked at again and again", { object: what, error });
+        log.debug("Cannot watch a webhook registration: it is checked at intervals instead", { object: what, error });
       }
       await sleep(WATCH_AGAIN, { clock, signal }).catch(() => {}); // the signal ends the loop
     }

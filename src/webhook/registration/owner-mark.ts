@@ -1,4 +1,7 @@
-/** A registration that is one process's alone says whose it is, and until when, so that what a crash leaves can be removed. */
+/**
+ * Marks a registration that belongs to a single process with its owner and an expiry, so that what a crash leaves
+ * behind can be removed.
+ */
 import { hostname } from "node:os";
 import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
@@ -10,11 +13,11 @@ const BY_PROCESS = "process";
 const OWNER = "binnacle.dev/owner";
 const EXPIRES = "binnacle.dev/expires";
 
-/** Milliseconds for which a registration counts as used after it was written last. */
+/** Milliseconds for which a registration counts as used after its last write. */
 const LIFETIME = 5 * 60_000;
 const RENEW_EVERY = 60_000;
 
-/** Milliseconds for each request: a server that is away must not keep a process from starting. */
+/** The timeout of each request in milliseconds, because an unreachable server must not keep a process from starting. */
 const WITHIN = 5_000;
 
 const COLLECTIONS = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"].map(
@@ -23,19 +26,19 @@ const COLLECTIONS = ["mutatingwebhookconfigurations", "validatingwebhookconfigur
 
 /** The mark of this process. */
 export interface OwnerMark {
-  /** Labels and annotations, with an expiry from now on. */
+  /** Returns labels and annotations, with an expiry that counts from now on. */
   metadata(): {
     readonly labels: Readonly<Record<string, string>>;
     readonly annotations: Readonly<Record<string, string>>;
   };
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly renewEvery: number;
 }
 
 export interface Owner {
   readonly host: string;
   readonly pid: number;
-  /** When it began, in milliseconds since the epoch: numbers of processes come again. */
+  /** When the process began, in milliseconds since the epoch, because process ids are reused. */
   readonly began: number;
 }
 
@@ -52,7 +55,7 @@ export function ownerMark(clock: Pick<Clock, "now">, owner: Owner = thisProcess(
   };
 }
 
-/** The same time throughout a period, so that writing the mark again changes nothing before the next one. */
+/** Returns the same time throughout a period, so that writing the mark again changes nothing before the next period. */
 function endOfPeriod(now: number): number {
   return Math.ceil(now / RENEW_EVERY) * RENEW_EVERY;
 }
@@ -64,7 +67,7 @@ export interface JanitorOptions {
   readonly signal: AbortSignal;
   /** @default this process */
   readonly owner?: Owner | undefined;
-  /** Whether a process of this machine runs. @default asks the system */
+  /** Whether a process of this machine is running. @default asks the system */
   readonly isRunning?: ((pid: number) => boolean) | undefined;
 }
 
@@ -77,8 +80,8 @@ interface Marked {
 }
 
 /**
- * Removes registrations of processes that are gone: of this machine those whose process does not run, and of all others
- * those that were not renewed in time.
+ * Removes registrations of processes that are gone: those of this machine whose process is not running, and all
+ * others that were not renewed in time.
  *
  * @returns their names. @throws ApiError, UnreachableError, the signal's reason.
  */
@@ -106,7 +109,7 @@ export async function removeLeftRegistrations(options: JanitorOptions): Promise<
   return removed;
 }
 
-/** @returns false when it is not there any more: another process that starts was faster. */
+/** Deletes a registration. @returns false when it does not exist any more, because another starting process was faster. */
 async function isRemoved(path: string, uid: string, { transport, signal }: JanitorOptions): Promise<boolean> {
   const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid } };
   try {
@@ -137,7 +140,7 @@ function runs(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It runs as another user.
+    // The process runs as another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

@@ -1,4 +1,4 @@
-/** At which address of this machine the API server of a local cluster reaches it. */
+/** Finds the address of this machine at which the API server of a local cluster reaches it. */
 import { networkInterfaces, type NetworkInterfaceInfo } from "node:os";
 import type { Transport } from "../../kube/transport/transport.ts";
 
@@ -17,14 +17,14 @@ interface Node {
     { readonly addresses?: readonly { readonly type: string; readonly address: string }[] | undefined } | undefined;
 }
 
-/** Docker Desktop runs containers in a machine of its own, and gives them this name for the one it runs on. */
+/** Docker Desktop runs containers in a virtual machine, and gives its host this name. */
 const DOCKER_DESKTOP = "host.docker.internal";
 
 /**
- * Looks for an address of this machine in the network of the cluster's nodes. With kind, k3d and minikube that is the
+ * Finds an address of this machine in the network of the cluster's nodes. With kind, k3d and minikube that is the
  * gateway of the container network; in a laboratory it is the address in the local network.
  *
- * @returns `undefined` when the nodes are in no network of this machine.
+ * @returns `undefined` when no network of this machine has the nodes.
  * @throws ApiError, UnreachableError, the signal's reason.
  */
 export async function reachableHost(options: ReachableHostOptions): Promise<string | undefined> {
@@ -43,7 +43,7 @@ export async function reachableHost(options: ReachableHostOptions): Promise<stri
     for (const { type, address } of status?.addresses ?? []) {
       if (type !== "InternalIP") continue;
       const found = own.find((one) => one.cidr !== null && isIn(address, one.cidr));
-      // A node on this machine itself reaches it by the node's address.
+      // A node on this machine reaches it by the node's own address.
       if (found !== undefined) return found.address;
     }
   }

@@ -44,7 +44,7 @@ interface Configuration {
   }[];
 }
 
-/** @param answersAfter milliseconds that the answer to a write takes; its watch event does not wait for that. */
+/** Makes a world. @param answersAfter milliseconds until the response to a write; its watch event does not wait for that. */
 async function world({ answersAfter = 0 } = {}) {
   const server = await createApiServer();
   const config: ClusterConfig = {
@@ -123,7 +123,7 @@ test("Registration with the mark of its process rests once it has written", asyn
   };
   const first = await eventually(version);
   await Bun.sleep(200);
-  // The expiry goes by minutes, so one more write may fall into this time.
+  // The expiry changes every minute, so one more write may fall into this time.
   expect(Number(await version()) - Number(first)).toBeLessThanOrEqual(1);
 });
 
@@ -295,7 +295,7 @@ test("authorities are injected into CustomResourceDefinitions that this binary c
     const found = await transport.request<Converted>({ method: "GET", path: `${CRDS}/${name}.a.io` });
     return Buffer.from(found.spec.conversion.webhook.clientConfig.caBundle ?? "", "base64").toString();
   };
-  // The API server asks for PEM here.
+  // The API server requires PEM here.
   const { createAuthority } = await import("../certificates/issue.ts");
   const { cert } = await createAuthority({ from: Date.now(), until: Date.now() + 3_600_000 });
   certificates.set({ cert: "c", key: "k", authorities: cert });

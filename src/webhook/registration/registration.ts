@@ -1,4 +1,4 @@
-/** Tells the API server which webhooks this binary answers, and keeps what tells it so. */
+/** Registers the webhooks that this binary serves with the API server, and keeps the registration current. */
 import type { TrustedSource } from "../certificates/trusted-source.ts";
 import type { DeclaredWebhook } from "../declared-webhook.ts";
 import {
@@ -12,28 +12,28 @@ import { KeptObject, type KeptParts, type LiveObject, type Write } from "./kept-
 import type { OwnerMark } from "./owner-mark.ts";
 
 export interface RegistrationOptions extends KeptParts {
-  /** Of the configurations. */
+  /** The name of the configurations. */
   readonly name: string;
   readonly target: WebhookTarget;
   readonly ownNamespaces: readonly string[];
   readonly certificates: TrustedSource;
-  /** Somebody else applies the configurations: only the authorities are put into what is there. @default false */
+  /** Whether somebody else applies the configurations, and only the authorities are injected. @default false */
   readonly injectsOnly?: boolean | undefined;
-  /** In place of what the webhooks declare. @default as declared */
+  /** Replaces what the webhooks declare. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
-  /** Of a registration that is this process's alone: it says so, and is removed at the end. @default all replicas share it */
+  /** The owner of a registration that belongs to this process alone and is removed at its end. @default all replicas share it */
   readonly owner?: OwnerMark | undefined;
-  /** Told when something was put right that somebody else had changed, and when the server refuses a registration. */
+  /** Called when a change by somebody else was repaired, and when the server rejects a registration. */
   readonly onRepaired?: ((kind: string) => void) | undefined;
   readonly onFailed?: ((kind: string) => void) | undefined;
 }
 
-/** What the binary answers. */
+/** What the binary serves. */
 export interface Registered {
   readonly webhooks: readonly DeclaredWebhook[];
-  /** Names of the CustomResourceDefinitions whose objects it converts. */
+  /** The names of the CustomResourceDefinitions whose objects it converts. */
   readonly converted: readonly string[];
-  /** Not all modules run: what is registered for those that do not stays as it is. */
+  /** Whether some modules do not run; then their registrations stay as they are. */
   readonly keepsOthers: boolean;
 }
 
@@ -71,19 +71,19 @@ const KINDS: Readonly<Record<Side, string>> = {
   validating: "ValidatingWebhookConfiguration",
 };
 
-/** Keeps the configurations of one installation, and the authorities in the CustomResourceDefinitions that it converts. */
+/** Maintains the configurations of one installation, and the authorities in the CustomResourceDefinitions that it converts. */
 export class Registration implements AsyncDisposable {
   readonly #options: RegistrationOptions;
   readonly #configurations: Readonly<Record<Side, KeptObject<LiveConfiguration>>>;
   readonly #crds = new Map<string, KeptObject<LiveCrd>>();
   readonly #subscription: Disposable;
-  /** `undefined` until it is known: until then nothing is written. */
+  /** `undefined` until it is known; nothing is written before that. */
   #registered: Registered | undefined;
-  /** Paths that are not answered any more: nobody's entries for them are kept. */
+  /** Paths that are not served any more; entries for them are never kept. */
   readonly #withdrawn = new Set<string>();
   #ending = false;
 
-  /** Writes nothing before {@link set}. */
+  /** Creates a registration, which writes nothing before {@link set}. */
   constructor(options: RegistrationOptions) {
     this.#options = options;
     this.#configurations = { mutating: this.#keep("mutating"), validating: this.#keep("validating") };
@@ -92,7 +92,7 @@ export class Registration implements AsyncDisposable {
     });
   }
 
-  /** What the binary answers now. Entries that are new are registered soon. */
+  /** Sets what the binary serves now. New entries are registered soon. */
   set(registered: Registered): void {
     this.#registered = registered;
     for (const { path } of registered.webhooks) this.#withdrawn.delete(path);
@@ -108,10 +108,10 @@ export class Registration implements AsyncDisposable {
   }
 
   /**
-   * Takes these paths out of what is registered. Resolves when they are not registered any more: until then they have to
-   * be answered. A replica that does not lead waits until the leader has done it.
+   * Removes these paths from the registration. Resolves when they are not registered any more; until then they must
+   * be served. A replica that does not lead waits until the leader has removed them.
    *
-   * @param signal gives up waiting; what is registered then follows later.
+   * @param signal ends the wait; the registration follows later.
    */
   async withdraw(paths: Iterable<string>, signal: AbortSignal): Promise<void> {
     const gone = new Set(paths);
@@ -124,13 +124,13 @@ export class Registration implements AsyncDisposable {
     await Promise.all(Object.values(this.#configurations).map((kept) => kept.seen(isDone, signal)));
   }
 
-  /** Resolves when all that was set is registered, or the signal fires. */
+  /** Resolves when everything that was set is registered, or when the signal fires. */
   async inForce(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.#kept()].map((kept) => kept.touch(signal)));
   }
 
   /**
-   * Whether every registration has this authority, as the server has it now.
+   * Whether every registration on the server has this authority.
    *
    * @throws ApiError, UnreachableError, the signal's reason.
    */
@@ -146,24 +146,24 @@ export class Registration implements AsyncDisposable {
       .every(({ caBundle = "" }) => trustedBy(caBundle, authority));
   }
 
-  /** What of it is not as it should be, and why. */
+  /** What is not registered as it should be, and why. */
   get failures(): readonly string[] {
     return [...this.#kept()].flatMap((kept) => kept.failure ?? []);
   }
 
-  /** How many webhooks are to be registered. */
+  /** How many webhooks should be registered. */
   get size(): number {
     return this.#registered?.webhooks.length ?? 0;
   }
 
-  /** Removes what is this process's alone. @param signal gives up waiting. */
+  /** Removes what belongs to this process alone. @param signal ends the wait. */
   async end(signal: AbortSignal): Promise<void> {
     if (this.#options.owner === undefined || this.#registered === undefined) return;
     this.#ending = true;
     await Promise.all(Object.values(this.#configurations).map((kept) => kept.touch(signal)));
   }
 
-  /** Keeps nothing any more; what is registered stays. */
+  /** Stops maintaining the registration, which stays as it is. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#subscription[Symbol.dispose]();
     await Promise.all([...this.#kept()].map((kept) => kept[Symbol.asyncDispose]()));
@@ -214,7 +214,7 @@ export class Registration implements AsyncDisposable {
     if (registered === undefined) return undefined;
     const certificate = certificates.current();
     if (injectsOnly === true) return this.#injection(live, certificate?.authorities);
-    // Without a certificate nobody could be answered.
+    // Without a certificate no request could be served.
     if (certificate === undefined && registered.webhooks.length > 0) return undefined;
     const wanted: ConfigurationOptions = { ...options, authorities: certificate?.authorities, ...owner?.metadata() };
     const configuration = configurationsOf(registered.webhooks, wanted)[side];
@@ -224,7 +224,7 @@ export class Registration implements AsyncDisposable {
     return live === undefined ? undefined : { kind: "delete" };
   }
 
-  /** Each change is of the entry that was read, wherever others may have put it since. */
+  /** Each change refers to the entry that was read, wherever others may have moved it since. */
   #injection(live: LiveConfiguration | undefined, authorities: string | undefined): Write | undefined {
     if (live === undefined || authorities === undefined) return undefined;
     const value = caBundleOf(authorities);
@@ -237,7 +237,7 @@ export class Registration implements AsyncDisposable {
     return operations.length === 0 ? undefined : { kind: "json", body: operations };
   }
 
-  /** What is registered and not wanted, with the authorities of now. */
+  /** Returns registered webhooks that are not wanted, with the present authorities. */
   #others(live: LiveConfiguration | undefined, wanted: readonly Entry[]): readonly Entry[] {
     const { certificates, target } = this.#options;
     const authorities = certificates.current()?.authorities;
