@@ -5,6 +5,8 @@
  */
 import { cli } from "./cli/cli.ts";
 import { commandIndex } from "./cli/commands.ts";
+import { withCommand } from "./cli/operator.ts";
+import { type BuiltInOperator, builtInModules } from "./loader/built-in.ts";
 import { writeToStandardError } from "./observe/standard-error.ts";
 import { writeToStandardOutput } from "./observe/standard-output.ts";
 import { beginAnew } from "./platform/begin-anew.ts";
@@ -13,6 +15,8 @@ import project from "../package.json" with { type: "json" };
 
 /** The version and its commit, which the build sets. */
 declare const BUILD_VERSION: string | undefined;
+/** What `binnacle build` makes of this program, put in place by it. */
+declare const BUILD_OPERATOR: BuiltInOperator | undefined;
 
 /** Returns what modules may import from inside the binary, by exact names. */
 async function offered(): Promise<OfferedPackages> {
@@ -49,14 +53,18 @@ async function sdk(): Promise<string | undefined> {
 
 async function main(): Promise<void> {
   const built = typeof BUILD_VERSION === "string";
-  const args = process.argv.slice(2);
-  if (built) beginAnew(args, { withoutLastCompiler: args[commandIndex(args)] === "run" });
+  const operator = typeof BUILD_OPERATOR === "object" ? BUILD_OPERATOR : undefined;
+  const given = process.argv.slice(2);
+  const args = withCommand(given, operator);
+  if (built) beginAnew(given, { withoutLastCompiler: args[commandIndex(args)] === "run" });
   const status = await cli(args, {
     embedded: {
       version: built ? BUILD_VERSION : project.version,
+      dependencies: project.dependencies,
       offered,
       sdk,
       source: built ? undefined : import.meta.path,
+      operator: operator && { name: operator.name, modules: builtInModules(operator, import.meta.dirname) },
     },
     env: process.env,
     out: writeToStandardOutput,

@@ -17,6 +17,7 @@ const levels: readonly (readonly string[])[] = [
   ["webhook"],
   ["module"],
   ["manager", "loader"],
+  ["build"],
   ["index.ts"],
   ["embedded/cluster"],
   ["embedded/index.ts"],
@@ -29,7 +30,7 @@ const onlyFrom: Readonly<Record<string, readonly string[]>> = {
   "index.ts": ["embedded/cluster", "testing", "main.ts"],
 };
 /** Folders that the rest of src enters by one file alone, tests included; `binnacle run` loads none of them. */
-const doors: readonly string[] = ["embedded"];
+const doors: readonly string[] = ["embedded", "build"];
 /** The program's entry and the command. */
 const runEntries: readonly string[] = ["src/main.ts", "src/cli/run.ts"];
 /** Folders whose rooms have an order of their own, from the bottom up. */

@@ -48,7 +48,8 @@ export const checkCommand: Command = command({
       problems.push(...(await checkConversions(module, { isServed })));
     }
     const asset = types ? await host.embedded.sdk() : undefined;
-    if (types && asset === undefined) host.err("Types are not checked: this binnacle was built without them\n");
+    if (types && asset === undefined && controllers.length > 0)
+      host.err("Types are not checked: this binnacle was built without them\n");
     const checked = [...files, ...controllers.flatMap(findTests)];
     const errors =
       asset === undefined || checked.length === 0

@@ -70,7 +70,13 @@ async function run(line: string, env: Record<string, string> = {}) {
     binnacle: await import("../index.ts"),
     "binnacle/resources": await import("../resource/builtin/index.ts"),
   });
-  const embedded = { version: "1.2.3+abc", offered, sdk: () => Promise.resolve(undefined), source: undefined };
+  const embedded = {
+    version: "1.2.3+abc",
+    offered,
+
+    sdk: () => Promise.resolve(undefined),
+    source: undefined,
+  };
   const args = line
     .replaceAll("DIR", folder)
     .split(" ")

@@ -6,7 +6,8 @@ import { nearest } from "../module/nearest.ts";
 import { parseYaml } from "../platform/yaml.ts";
 import { COMPLETE, type Command, type Host } from "./command.ts";
 import { type CommandEntry, commandIndex, commands } from "./commands.ts";
-import { type ConfigFile, configOption, environmentName, resolveOptions } from "./option.ts";
+import { commandsOf, optionsOf, withCommand } from "./operator.ts";
+import { type ConfigFile, configOption, environmentName, type Option, resolveOptions } from "./option.ts";
 import { needsValue, parseFlags, parsing } from "./parse-flags.ts";
 import { plainFlags } from "./plain-flags.ts";
 import { UsageError } from "./usage-error.ts";
@@ -19,7 +20,7 @@ import { UsageError } from "./usage-error.ts";
  */
 export async function cli(args: readonly string[], host: Host): Promise<number> {
   try {
-    return await dispatch(args, host);
+    return await dispatch(withCommand(args, host.embedded.operator), host);
   } catch (error) {
     return report(error, host);
   }
@@ -27,13 +28,17 @@ export async function cli(args: readonly string[], host: Host): Promise<number> 
 
 function report(error: unknown, host: Host): number {
   if (error instanceof UsageError || (error instanceof Error && error.name === "YError")) {
-    host.err(`binnacle: ${error.message}\n`);
+    host.err(`${programName(host)}: ${error.message}\n`);
     return 2;
   }
   const known = error instanceof Error && (error.name === "UserError" || isConfigError(error) || isSystemError(error));
   const text = error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error);
-  host.err(`binnacle: ${text}\n`);
+  host.err(`${programName(host)}: ${text}\n`);
   return 1;
+}
+
+function programName({ embedded }: Host): string {
+  return embedded.operator?.name ?? "binnacle";
 }
 
 function isSystemError(error: Error): boolean {
@@ -42,10 +47,11 @@ function isSystemError(error: Error): boolean {
 
 async function dispatch(args: readonly string[], host: Host): Promise<number> {
   if (args[0] === COMPLETE) return (await import("./complete.ts")).answerShell(args.slice(1), host);
-  const names = commands.map(({ name }) => name);
+  const offered = commandsOf(host.embedded.operator);
+  const names = offered.map(({ name }) => name);
   const at = commandIndex(args);
   const first = args[at];
-  const entry = commands.find(({ name }) => name === first);
+  const entry = offered.find(({ name }) => name === first);
   if (entry !== undefined && !args.includes("--help")) {
     const command = await entry.load();
     const argv = await flagsOf(args.toSpliced(at, 1), command);
@@ -54,24 +60,26 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
   if (first !== undefined && !names.includes(first)) {
     const meant = nearest(first, names);
     throw new UsageError(
-      `Unknown command '${first}'${meant === undefined ? "; `binnacle --help` lists the commands" : `, did you mean '${meant}'?`}`,
+      `Unknown command '${first}'${meant === undefined ? `; \`${programName(host)} --help\` lists the commands` : `, did you mean '${meant}'?`}`,
     );
   }
   await help(args, host);
   return 0;
 }
 
-async function parser(args: readonly string[]): Promise<Argv> {
+async function parser(args: readonly string[], program: string): Promise<Argv> {
   const { default: yargs } = await import("yargs");
   return yargs(args)
-    .scriptName("binnacle")
+    .scriptName(program)
     .parserConfiguration(parsing)
     .exitProcess(false)
     .version(false)
     .fail((message, error) => {
       throw (
         error ??
-        new UsageError(message || "Say what to do, such as `binnacle run`; `binnacle --help` lists the commands")
+        new UsageError(
+          message || `Say what to do, such as \`${program} run\`; \`${program} --help\` lists the commands`,
+        )
       );
     });
 }
@@ -82,28 +90,30 @@ async function flagsOf(args: readonly string[], command: Command): Promise<Reado
 }
 
 /** Prints help, or the error that a command is missing. */
-async function help(args: readonly string[], { out }: Host): Promise<void> {
-  const everything = (await parser(args))
-    .usage("Runs Kubernetes controllers written as plain TypeScript files.\n\nbinnacle <command> [options]")
+async function help(args: readonly string[], host: Host): Promise<void> {
+  const program = programName(host);
+  const { operator } = host.embedded;
+  const everything = (await parser(args, program))
+    .usage(`Runs Kubernetes controllers written as plain TypeScript files.\n\n${program} <command> [options]`)
     .help()
     .demandCommand(1, "");
-  for (const { name, usage, describe, load } of commands) {
+  for (const { name, usage, describe, load } of commandsOf(operator)) {
     const command = await load();
     everything.command(usage === undefined ? name : `${name} ${usage}`, describe, (builder) =>
-      declare(builder, command),
+      declare(builder, optionsOf(command, operator)),
     );
   }
   // With a callback, the parser does not print the text itself.
   let text = "";
   await everything.parse([...args], (_error: unknown, _argv: unknown, printed: string) => void (text = printed));
-  if (text !== "") out(`${text}\n`);
+  if (text !== "") host.out(`${text}\n`);
 }
 
-function declare(builder: Argv, { options }: Command): Argv {
+function declare(builder: Argv, options: readonly Option[]): Argv {
   for (const option of [...options, configOption]) {
     const { name, describe } = option;
     const shared = {
-      describe: option.default === undefined ? describe : `${describe} [default: ${String(option.default)}]`,
+      describe: String(option.default ?? "") === "" ? describe : `${describe} [default: ${String(option.default)}]`,
       type: option.type === "boolean" ? ("boolean" as const) : ("string" as const),
     };
     if (option.positional === true) builder.positional(name, { ...shared, type: "string" });
@@ -127,12 +137,14 @@ async function values(
     if (known.includes(flag) || flag === "$0") continue;
     const meant = nearest(flag, known);
     const advice =
-      meant === undefined ? `; \`binnacle ${entry.name} --help\` lists the flags` : `, did you mean --${meant}?`;
+      meant === undefined
+        ? `; \`${programName(host)} ${entry.name} --help\` lists the flags`
+        : `, did you mean --${meant}?`;
     throw new UsageError(`Unknown flag ${flag.length === 1 ? "-" : "--"}${flag}${advice}`);
   }
   const file = argv["config"] ?? host.env[environmentName("config")];
   const config = typeof file === "string" ? await configFile(file, { command: entry.name, known }) : undefined;
-  return resolveOptions(command.options, { flags: argv, env: host.env, config }) as never;
+  return resolveOptions(optionsOf(command, host.embedded.operator), { flags: argv, env: host.env, config }) as never;
 }
 
 /** Reads the configuration file. One file serves all commands, so options of other commands are no mistake. */

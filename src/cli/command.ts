@@ -1,16 +1,29 @@
 /** The interface of the binary's commands. */
+import type { FoundModule } from "../loader/scan.ts";
 import type { OfferedPackages } from "../platform/module-host.ts";
 import type { Option, ValuesOf } from "./option.ts";
 
 /** What is embedded in the binary, which only its entry knows. */
 export interface Embedded {
   readonly version: string;
+  /** Versions of the packages that are part of this program, by name. */
+  readonly dependencies?: Readonly<Record<string, string>>;
   /** The packages that modules can import from inside the binary, by their exact names. */
   readonly offered: () => Promise<OfferedPackages>;
   /** The SDK's declarations and code: a file of zstd-compressed JSON, `{ path: text }`; `undefined` when it is not built in. */
   readonly sdk: () => Promise<string | undefined>;
   /** The entry's file when the sources run without a build. */
   readonly source: string | undefined;
+  /** In an executable that `binnacle build` has made. */
+  readonly operator?: Operator | undefined;
+}
+
+/** What an executable is that `binnacle build` has made. */
+export interface Operator {
+  /** Of the executable. */
+  readonly name: string;
+  /** Those inside; `undefined` when they are outside. */
+  readonly modules: readonly FoundModule[] | undefined;
 }
 
 /** The environment of a command. */

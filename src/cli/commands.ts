@@ -56,6 +56,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./manifests.ts")).manifestsCommand,
   },
   {
+    name: "build",
+    describe: "Build an executable or an image of the controllers",
+    load: async () => (await import("./build.ts")).buildCommand,
+  },
+  {
     name: "migrate",
     usage: "[kind]",
     describe: "Rewrite the stored objects of a kind in its present storage version",

@@ -23,7 +23,8 @@ export async function loadModules(
   { embedded }: Pick<Host, "embedded">,
   { mayBeNone = false }: { readonly mayBeNone?: boolean } = {},
 ): Promise<LoadedModules> {
-  const found = mayBeNone ? scanFolders(folders) : findModules(folders);
+  const inside = folders.length === 0 ? embedded.operator?.modules : undefined;
+  const found = inside ?? (mayBeNone ? scanFolders(folders) : findModules(folders));
   const problems: string[] = [];
   const onError = (module: string, error: unknown): void => {
     problems.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);

@@ -45,7 +45,13 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
   const { host, log, signalled, development } = options;
   await using secureMetrics = metricsCertificates(values, log);
   const requestRate = rateOf(values["kube-api-qps"], values["kube-api-burst"]);
-  const found = findModules(values.controllers);
+  const inside = values.controllers.length === 0 ? host.embedded.operator?.modules : undefined;
+  if (inside !== undefined && values.watch) {
+    throw new UsageError(
+      "--watch is for a folder, and the modules are inside this executable: name one with --controllers",
+    );
+  }
+  const found = inside ?? findModules(values.controllers);
   // What a module throws while it loads is reported with the module; later errors belong to the running registry.
   let report = (module: string, error: unknown): void =>
     log.error("A module failed: code outside of a run", { module, error });

@@ -4,7 +4,8 @@ import { type Command, command } from "./command.ts";
 export const versionCommand: Command = command({
   options: [],
   run(_values, { embedded, out }) {
-    out(`binnacle ${embedded.version} (${process.platform}-${process.arch}, Bun ${Bun.version})\n`);
+    const operator = embedded.operator === undefined ? "" : `${embedded.operator.name}, built with `;
+    out(`${operator}binnacle ${embedded.version} (${process.platform}-${process.arch}, Bun ${Bun.version})\n`);
     return Promise.resolve(0);
   },
 });

@@ -38,7 +38,13 @@ async function run(line: string) {
   const out: string[] = [];
   const err: string[] = [];
   const offered = async () => ({ binnacle: await import("../index.ts") });
-  const embedded = { version: "1.2.3", offered, sdk: () => Promise.resolve(undefined), source: undefined };
+  const embedded = {
+    version: "1.2.3",
+    offered,
+
+    sdk: () => Promise.resolve(undefined),
+    source: undefined,
+  };
   const args = line.replaceAll("DIR", folder).split(" ");
   const status = await cli(args, { embedded, env: {}, out: (text) => out.push(text), err: (text) => err.push(text) });
   return { status, out: out.join("").replaceAll(folder, "DIR"), err: err.join("").replaceAll(folder, "DIR") };

@@ -1,6 +1,7 @@
 /** The files a module consists of: its own and what it imports by paths. */
 import { readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { importsOf, resolveImport } from "../platform/module-host.ts";
+import { originsOf } from "./source-map.ts";
 
 /** Larger ones are not read: they are data that got here by mistake. */
 const MOST_MEBIBYTES = 64;
@@ -8,6 +9,8 @@ const MOST_MEBIBYTES = 64;
 export interface Closure {
   /** Source by real path, the module's own file first. Files that cannot be read or parsed count as empty. */
   readonly sources: ReadonlyMap<string, string>;
+  /** What stack traces name in place of a file that a bundler has made: the files that it was made of. */
+  readonly origins: readonly string[];
   /** The first of its files that is none, such as a device: nothing may read it. */
   readonly unusable: { readonly path: string; readonly why: string } | undefined;
   /** Changes with any of the files. */
@@ -71,5 +74,6 @@ export function closureOf(file: string): Closure {
   }
   visit(start);
   const hash = Bun.hash([...sources, [unusable?.why ?? ""]].flat().join("\0")).toString(36);
-  return { sources, hash, unusable };
+  const origins = [...sources].flatMap(([path, source]) => originsOf(path, source));
+  return { sources, hash, unusable, origins };
 }

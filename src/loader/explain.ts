@@ -8,6 +8,8 @@ export interface ExplainContext {
   readonly file: string;
   /** Its files' sources by real path, its own first. */
   readonly sources: ReadonlyMap<string, string>;
+  /** Paths that stack traces name in place of bundled files. @default none */
+  readonly origins?: readonly string[];
   /** Exact names that resolve from inside the binary, with their exports. */
   readonly offered: Readonly<Record<string, object>>;
 }
@@ -122,10 +124,11 @@ function missingReexport(name: string, specifier: string, context: ExplainContex
 /** The innermost frame that lies in the module's own files. */
 function originOf(error: Error, context: ExplainContext): string | undefined {
   for (const frame of (error.stack ?? "").split("\n")) {
-    const match = /\(?((?:\/|[A-Za-z]:\\)[^():]*):(\d+):(\d+)\)?\s*$/.exec(frame);
-    if (match !== null && context.sources.has(match[1]!)) {
-      return `${shown(match[1]!, context)}:${match[2]}:${match[3]}`;
-    }
+    const match = /(?:\(|\bat (?:async )?)((?:[A-Za-z]:)?[^():]+):(\d+):(\d+)\)?\s*$/.exec(frame);
+    if (match === null) continue;
+    const [, path = "", line, column] = match;
+    if (context.sources.has(path)) return `${shown(path, context)}:${line}:${column}`;
+    if (context.origins?.includes(path) === true) return `${path}:${line}:${column}`;
   }
   return undefined;
 }

@@ -29,22 +29,24 @@ export async function loadModule(found: FoundModule, options: LoadOptions): Prom
   const file = printable(found.file);
   if (file !== found.file)
     return { broken: `its name '${printable(name)}' has characters that cannot be shown: rename it`, hash: name };
-  const { sources, hash, unusable } = closureOf(file);
+  const { sources, hash, unusable, origins: bundled } = closureOf(file);
+  const origins = [...bundled, ...(found.origins ?? [])];
+  const named = found.origins?.[0] ?? file;
   if (unusable !== undefined) return { broken: `${shown(unusable.path, { file, sources })} ${unusable.why}`, hash };
   let graph: LoadedGraph | undefined;
   const loading = beginLoading(sources);
   try {
-    const files = [...sources.keys()];
+    const files = [...sources.keys(), ...origins];
     graph = await loadGraph(file, { ...options, files, onError: (error) => options.onError(name, error) });
     loading.check();
     const definitions = definitionsOf(graph.exports);
     loading.end();
     const { run, dispose } = graph;
-    return { module: { name, file, definitions, invoke: run, dispose }, hash };
+    return { module: { name, file: named, definitions, invoke: run, dispose }, hash };
   } catch (error) {
     const refused = loading.end();
     graph?.dispose();
-    const told = explain(error, { file, sources, offered: await allLoaded(options.offered) });
+    const told = explain(error, { file: named, sources, origins, offered: await allLoaded(options.offered) });
     // What it changed is the likely cause of its own error.
     return { broken: refused === undefined || told === refused ? told : `${refused}; it failed with: ${told}`, hash };
   }

@@ -11,6 +11,8 @@ export interface FoundModule {
   readonly name: string;
   /** The file to load. */
   readonly file: string;
+  /** Of a module inside this executable: what stack traces name in place of its file, the module's own source first. */
+  readonly origins?: readonly string[];
 }
 
 /** A controllers folder that cannot be used. */

@@ -62,5 +62,5 @@ function ownerOf(error: unknown): ModuleFiles | undefined {
 }
 
 function filesIn(stack: string): readonly string[] {
-  return [...stack.matchAll(/\(?((?:\/|[A-Za-z]:\\)[^()\n]*):\d+:\d+\)?$/gm)].map(([, file]) => file!);
+  return [...stack.matchAll(/(?:\(|\bat (?:async )?)((?:[A-Za-z]:)?[^()\n]+):\d+:\d+\)?$/gm)].map(([, file]) => file!);
 }

@@ -65,8 +65,8 @@ export async function allLoaded(packages: OfferedPackages): Promise<Readonly<Rec
 export async function loadGraph(file: string, options: LoadGraphOptions): Promise<LoadedGraph> {
   const { onError, timeout = 10_000, clock = systemClock } = options;
   const graph = new Bun.ModuleGraph({ onError: (error) => onError(error) });
-  // ConfigMap mounts replace a link, so the real path names one version.
-  const path = realpathSync(file);
+  // ConfigMap mounts replace a link, so the real path names one version. A file inside this executable has no other path.
+  const path = isInside(file) ? file : realpathSync(file);
   const known = knowModule(graph, { files: options.files ?? [path], onError });
   const dispose = (): void => {
     known[Symbol.dispose]();
@@ -90,6 +90,11 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
     dispose();
     throw error;
   }
+}
+
+/** Returns whether a file is inside this executable. */
+function isInside(file: string): boolean {
+  return /^(\/\$bunfs|[A-Z]:[/\\]~BUN)[/\\]/.test(file);
 }
 
 /** Returns the relative imports of a source, and the packages that it names. */

@@ -7,14 +7,20 @@ export interface ToolResult {
   readonly stderr: string;
 }
 
+export interface SelfOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** @default the working directory */
+  readonly cwd?: string | undefined;
+  /** What is set besides this process's environment. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
 /** Runs `bun <args>` with nothing but this executable. The signal kills it. */
-export async function selfAsBun(
-  args: readonly string[],
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
-): Promise<ToolResult> {
+export async function selfAsBun(args: readonly string[], { signal, cwd, env }: SelfOptions = {}): Promise<ToolResult> {
   const child = Bun.spawn([process.execPath, ...args], {
     ...(signal !== undefined && { signal }),
-    env: { ...withoutRuntimeVariables(process.env), BUN_BE_BUN: "1", NO_COLOR: "1" },
+    env: { ...withoutRuntimeVariables(process.env), ...env, BUN_BE_BUN: "1", NO_COLOR: "1" },
+    ...(cwd !== undefined && { cwd }),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

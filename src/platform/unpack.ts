@@ -19,7 +19,7 @@ export function pack(files: Readonly<Record<string, string>>): Uint8Array {
 }
 
 /** Returns the folder for files that are kept between runs. */
-function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
+export function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
   return join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "binnacle");
 }
 

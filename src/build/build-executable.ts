@@ -1,0 +1,123 @@
+/** Builds an executable: this program, the runtime of a target, and modules. */
+import { existsSync, realpathSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
+import type { FoundModule } from "../loader/scan.ts";
+import { compileExecutable } from "../platform/bundler.ts";
+import { BuildError } from "./build-error.ts";
+import { runtimeFor } from "./executable/runtime.ts";
+import { hostTarget, type Target } from "./executable/targets.ts";
+import type { BuiltInModule, BuiltInOperator } from "../loader/built-in.ts";
+import { bundleModules, controllersFolder, explained, moduleName } from "./modules/bundle-modules.ts";
+
+export interface ExecutableBuild {
+  readonly target: Target;
+  /** This program's code by file name; one is `main.js`. */
+  readonly program: ReadonlyMap<string, string>;
+  readonly version: string;
+  /** What is built; `undefined` for this program alone. */
+  readonly operator: { readonly name: string; readonly modules: readonly FoundModule[] | undefined } | undefined;
+  /** What modules import from inside the binary, with what it exports. */
+  readonly offered: Readonly<Record<string, object>>;
+  readonly output: string;
+  /** Where runtimes are kept. */
+  readonly cache: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Writes the executable beside its place, and then puts it there. @throws BuildError */
+export async function buildExecutable(options: ExecutableBuild): Promise<void> {
+  const { target, program, version, operator, offered, output, cache, signal } = options;
+  const modules = operator?.modules ?? [];
+  const inside = modules.length === 0 ? undefined : await insideOf(modules, offered);
+  const root = inside?.root ?? realpathSync(process.cwd());
+  const runtime =
+    target === hostTarget() ? undefined : { path: await runtimeFor(target, { cache, signal }), target: target.name };
+  const name = operator?.name ?? "binnacle";
+  const builtIn: BuiltInOperator | undefined =
+    operator && (operator.modules === undefined ? { name } : { name, modules: inside?.modules ?? [] });
+  await mkdir(dirname(output), { recursive: true });
+  const aside = await mkdtemp(join(dirname(output), `.${basename(output)}-`));
+  try {
+    // The name of the file becomes a part of its content, so it does not depend on where the file goes.
+    const outfile = join(aside, name);
+    await compileExecutable({
+      program,
+      modules: modules.map(({ file }) => realpathSync(file)),
+      define: {
+        BUILD_VERSION: JSON.stringify(version),
+        ...(builtIn !== undefined && { BUILD_OPERATOR: JSON.stringify(builtIn) }),
+      },
+      root,
+      external: Object.keys(offered),
+      runtime,
+      outfile,
+    }).catch((error: unknown) => {
+      throw new BuildError(`Cannot build: ${whyNot(error, { modules, offered })}`, { cause: error });
+    });
+    signal?.throwIfAborted();
+    const made = [outfile, `${outfile}.exe`].find((file) => existsSync(file));
+    if (made === undefined) throw new BuildError(`Cannot build ${output}: the bundler has written nothing`);
+    await chmod(made, 0o755);
+    await rename(made, output);
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+function whyNot(
+  error: unknown,
+  {
+    modules,
+    offered,
+  }: { readonly modules: readonly FoundModule[]; readonly offered: Readonly<Record<string, object>> },
+): string {
+  const [first] = modules;
+  if (first !== undefined && error instanceof AggregateError) return explained(error, first, offered);
+  return error instanceof Error ? error.message : String(error);
+}
+
+interface Inside {
+  /** The folder that all modules are below. */
+  readonly root: string;
+  readonly modules: readonly BuiltInModule[];
+}
+
+/**
+ * Where the modules are going to be. Each is bundled once by itself before, which says what is wrong with it, and which files it
+ * consists of.
+ */
+async function insideOf(found: readonly FoundModule[], offered: Readonly<Record<string, object>>): Promise<Inside> {
+  const bundled = await bundleModules(found, { offered, destination: "/" });
+  const folders = found.map((one) => dirname(controllersFolder(one)));
+  const root = commonFolder([...folders, ...found.map(({ file }) => dirname(realpathSync(file)))]);
+  const modules = found.map((one, index): BuiltInModule => {
+    const own = relative(root, realpathSync(one.file)).replaceAll(sep, "/");
+    const others = bundled[index]!.inputs.map((file) => relative(root, file).replaceAll(sep, "/"));
+    return {
+      name: moduleName(one),
+      path: own.replace(/\.[tj]s$/, ".js"),
+      origins: [own, ...others.filter((file) => file !== own && !file.includes("node_modules/")).sort()],
+    };
+  });
+  const paths = modules.map(({ path }) => path);
+  const twice = modules.find(({ path }, index) => paths.indexOf(path) !== index);
+  if (twice !== undefined) {
+    throw new BuildError(
+      `Cannot build: there are two modules '${twice.path.replace(/\.js$/, "")}', one .ts and one .js; rename one`,
+    );
+  }
+  return { root, modules };
+}
+
+/** The innermost folder that all of them are in. */
+function commonFolder(folders: readonly string[]): string {
+  const [first = [], ...rest] = folders.map((folder) => folder.split(sep));
+  const parts = [...first];
+  for (const other of rest) {
+    let same = 0;
+    while (same < parts.length && parts[same] === other[same]) same++;
+    parts.length = same;
+  }
+  return parts.join(sep) || sep;
+}

@@ -1,0 +1,120 @@
+/** Images as files: a layout folder of OCI, or the same as an archive that container engines load. */
+import { cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { createWriteStream } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type Blob, type Descriptor, mediaTypes } from "./blob.ts";
+import type { BuiltImage } from "./image.ts";
+import { fullName } from "./reference.ts";
+import { tar, type TarEntry } from "./tar.ts";
+
+export interface WriteOptions {
+  readonly mtime: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const LAYOUT = JSON.stringify({ imageLayoutVersion: "1.0.0" });
+
+/**
+ * Writes an archive that `ctr images import`, `kind load image-archive`, `docker load`, `podman load` and skopeo read. It is
+ * written beside its place and then put there.
+ */
+export async function writeArchive(file: string, image: BuiltImage, options: WriteOptions): Promise<void> {
+  const folder = dirname(file);
+  await mkdir(folder, { recursive: true });
+  const aside = await mkdtemp(join(folder, `.${basename(file)}-`));
+  try {
+    const draft = join(aside, basename(file));
+    await pipeline(
+      Readable.from(tar(archiveEntries(image), options)),
+      createWriteStream(draft),
+      ...(options.signal === undefined ? [] : [{ signal: options.signal }]),
+    );
+    await rename(draft, file);
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+/** Bytes before a piece of content that is written for the first time: the same content is written once. */
+function archiveEntries(image: BuiltImage): readonly TarEntry[] {
+  const text = (path: string, content: string): TarEntry => ({
+    type: "file",
+    path,
+    mode: 0o644,
+    bytes: Buffer.from(content),
+  });
+  return [
+    text("oci-layout", LAYOUT),
+    text("index.json", JSON.stringify(layoutIndex(image))),
+    text("manifest.json", JSON.stringify(dockerManifest(image))),
+    { type: "folder", path: "blobs", mode: 0o755 },
+    { type: "folder", path: "blobs/sha256", mode: 0o755 },
+    ...image.blobs.map(({ descriptor, content }): TarEntry => {
+      const path = blobPath(descriptor);
+      return typeof content === "string"
+        ? { type: "file", path, mode: 0o644, source: content, size: descriptor.size }
+        : { type: "file", path, mode: 0o644, bytes: content };
+    }),
+  ];
+}
+
+function blobPath({ digest }: Descriptor): string {
+  return `blobs/${digest.replace(":", "/")}`;
+}
+
+/** The entry of a layout. containerd takes the name from its own annotation, others from that of OCI. */
+function layoutIndex({ root, reference }: BuiltImage): object {
+  const annotations = {
+    "io.containerd.image.name": fullName(reference),
+    "org.opencontainers.image.ref.name": reference.tag ?? "latest",
+  };
+  return { schemaVersion: 2, mediaType: mediaTypes.index, manifests: [{ ...root.descriptor, annotations }] };
+}
+
+/** What engines read that do not know of layouts; it can name one platform only. */
+function dockerManifest({ reference, platforms }: BuiltImage): object {
+  const [first] = platforms;
+  if (first === undefined) return [];
+  return [
+    {
+      Config: blobPath(first.config.descriptor),
+      RepoTags: [fullName(reference)],
+      Layers: first.layers.map(({ descriptor }) => blobPath(descriptor)),
+    },
+  ];
+}
+
+/**
+ * Writes a layout folder of OCI. It is written beside its place and then put there, in the place of a layout that was there
+ * before.
+ *
+ * @throws Error where there is a folder that is no layout.
+ */
+export async function writeLayout(folder: string, image: BuiltImage): Promise<void> {
+  const there = await readdir(folder).catch(() => undefined);
+  if (there !== undefined && there.length > 0 && !there.includes("oci-layout")) {
+    throw new Error(
+      `Cannot write the image to '${folder}': it holds something else than an image; name another folder`,
+    );
+  }
+  await mkdir(dirname(folder), { recursive: true });
+  const aside = await mkdtemp(join(dirname(folder), `.${basename(folder)}-`));
+  try {
+    const draft = join(aside, "new");
+    await mkdir(join(draft, "blobs", "sha256"), { recursive: true });
+    for (const blob of image.blobs) await writeBlob(draft, blob);
+    await writeFile(join(draft, "oci-layout"), LAYOUT);
+    await writeFile(join(draft, "index.json"), JSON.stringify(layoutIndex(image)));
+    if (there !== undefined) await rename(folder, join(aside, "old"));
+    await rename(draft, folder);
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+async function writeBlob(folder: string, { descriptor, content }: Blob): Promise<void> {
+  const path = join(folder, blobPath(descriptor));
+  await (typeof content === "string" ? cp(content, path) : writeFile(path, content));
+}

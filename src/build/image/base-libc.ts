@@ -1,0 +1,29 @@
+/** Which C library an image holds, and so which binary runs on it. */
+import { createReadStream } from "node:fs";
+import { createGunzip, createZstdDecompress } from "node:zlib";
+import type { BaseImage } from "./image.ts";
+import { tarEntries } from "./tar-reader.ts";
+
+/** @returns `undefined` for an image without one, on which nothing runs that is linked dynamically. */
+export async function libcOf({ layers }: BaseImage): Promise<"glibc" | "musl" | undefined> {
+  let found: "glibc" | "musl" | undefined;
+  for (const { content, descriptor } of layers) {
+    if (typeof content !== "string") continue;
+    const stream = createReadStream(content);
+    const unpacked = descriptor.mediaType.endsWith("gzip")
+      ? stream.pipe(createGunzip())
+      : descriptor.mediaType.endsWith("zstd")
+        ? stream.pipe(createZstdDecompress())
+        : stream;
+    stream.once("error", (error) => unpacked.destroy(error));
+    try {
+      for await (const { path } of tarEntries(unpacked as AsyncIterable<Uint8Array>)) {
+        if (/(^|\/)ld-linux-[^/]+\.so\.\d+$/.test(path)) return "glibc";
+        if (/(^|\/)ld-musl-[^/]+\.so\.\d+$/.test(path)) found = "musl";
+      }
+    } finally {
+      stream.destroy();
+    }
+  }
+  return found;
+}

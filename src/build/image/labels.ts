@@ -1,0 +1,65 @@
+/** What an image says of itself, in the annotations of OCI. */
+import { spawnSync } from "node:child_process";
+import { dirname } from "node:path";
+import { projectOf } from "../modules/installed-packages.ts";
+import { fullName, type Reference } from "./reference.ts";
+
+export interface LabelOptions {
+  /** The controllers folder; the project around it is asked for its name and its like. */
+  readonly folder: string;
+  readonly reference: Reference;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  /** `key=value`, which win over everything else. */
+  readonly given: readonly string[];
+  /** The reference of the base. */
+  readonly base: Reference | undefined;
+}
+
+const PREFIX = "org.opencontainers.image.";
+
+/** @see https://github.com/opencontainers/image-spec/blob/main/annotations.md */
+export function labelsOf({ folder, reference, created, given, base }: LabelOptions): Readonly<Record<string, string>> {
+  const project = projectOf(dirname(folder)) ?? {};
+  const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+  const known: Readonly<Record<string, string | undefined>> = {
+    title: reference.repository.slice(reference.repository.lastIndexOf("/") + 1),
+    created: new Date(created).toISOString(),
+    version: text(project["version"]) ?? reference.tag,
+    description: text(project["description"]),
+    licenses: text(project["license"]),
+    url: text(project["homepage"]),
+    source: repositoryOf(project["repository"]),
+    revision: revisionOf(folder),
+    "base.name": base && fullName(base),
+  };
+  const labels = Object.entries(known).flatMap(([key, value]) =>
+    value === undefined ? [] : [[`${PREFIX}${key}`, value] as const],
+  );
+  const own = given.map((label): readonly [string, string] => {
+    const at = label.indexOf("=");
+    return [label.slice(0, at), label.slice(at + 1)];
+  });
+  return Object.fromEntries([...labels, ...own].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+}
+
+/** A `repository` of package.json, as an address that a browser opens where it is one. */
+function repositoryOf(repository: unknown): string | undefined {
+  const url =
+    typeof repository === "object" && repository !== null && "url" in repository ? repository.url : repository;
+  return typeof url === "string" ? url.replace(/^git\+/, "").replace(/\.git$/, "") : undefined;
+}
+
+/** The commit, with a mark where files of the folder have changed since; `undefined` outside of a repository. */
+function revisionOf(folder: string): string | undefined {
+  const git = (args: readonly string[]): string | undefined => {
+    const { status, stdout } = spawnSync("git", ["-C", folder, ...args], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    return status === 0 ? stdout.trim() : undefined;
+  };
+  const commit = git(["rev-parse", "--verify", "HEAD"]);
+  if (commit === undefined) return undefined;
+  return git(["status", "--porcelain", "--", "."]) === "" ? commit : `${commit}-dirty`;
+}

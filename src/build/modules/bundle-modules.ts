@@ -1,0 +1,111 @@
+/** Modules with everything that they import, each as one file. */
+import { basename, dirname, relative, resolve } from "node:path";
+import { realpathSync } from "node:fs";
+import { closureOf } from "../../loader/closure.ts";
+import { explain } from "../../loader/explain.ts";
+import type { FoundModule } from "../../loader/scan.ts";
+import { printable } from "../../observe/printable.ts";
+import { type Bundle, bundleModule } from "../../platform/bundler.ts";
+import { BuildError } from "../build-error.ts";
+import { type InstalledPackage, isNative, packagesOfFiles } from "./installed-packages.ts";
+import { moveSources } from "./source-map.ts";
+
+export interface BundledModule {
+  /** The name of its file or folder. */
+  readonly name: string;
+  /** With a source map. */
+  readonly code: string;
+  /** Files that the code refers to, by name. */
+  readonly assets: ReadonlyMap<string, Uint8Array>;
+  /** Every file that is part of the code, as an absolute path. */
+  readonly inputs: readonly string[];
+  /** Of npm, that are part of the code. */
+  readonly packages: readonly InstalledPackage[];
+}
+
+export interface BundleModulesOptions {
+  /** What modules import from inside the binary, with what it exports. */
+  readonly offered: Readonly<Record<string, object>>;
+  /** The folder that the modules will be in, with a slash at its end. */
+  readonly destination: string;
+}
+
+/** @throws BuildError for a module that cannot be bundled, and for two of one name. */
+export async function bundleModules(
+  found: readonly FoundModule[],
+  { offered, destination }: BundleModulesOptions,
+): Promise<readonly BundledModule[]> {
+  refuseNamesakes(found);
+  const modules: BundledModule[] = [];
+  for (const one of found) {
+    const name = moduleName(one);
+    const folder = controllersFolder(one);
+    const options = { root: folder, external: Object.keys(offered), destination: `${destination}${name}/` };
+    const bundle = await bundleModule(realpathSync(one.file), options).catch((error: unknown) => {
+      throw new BuildError(`Cannot build: ${explained(error, one, offered)}`, { cause: error });
+    });
+    const packages = packagesOfFiles([...bundle.inputs, ...bundle.addons]);
+    refuseAddons(one, bundle, packages);
+    modules.push({
+      name,
+      code: moveSources(bundle.code, folder),
+      assets: bundle.assets,
+      inputs: bundle.inputs,
+      packages,
+    });
+  }
+  return modules;
+}
+
+/** What loading the module would say, in one line for each mistake. */
+export function explained(error: unknown, { file }: FoundModule, offered: Readonly<Record<string, object>>): string {
+  const text = explain(error, { file: printable(file), sources: closureOf(file).sources, offered });
+  return text.startsWith(file) ? text : `${printable(file)}: ${text}`;
+}
+
+/** The name of the file or folder, without the controllers folder that it is in. */
+export function moduleName({ file }: FoundModule): string {
+  const name = basename(file);
+  return /^index\.[jt]s$/.test(name) ? basename(dirname(file)) : name;
+}
+
+/** The real path of the controllers folder that a module is in. */
+export function controllersFolder(found: FoundModule): string {
+  const folder = dirname(resolve(found.file));
+  return realpathSync(moduleName(found) === basename(found.file) ? folder : dirname(folder));
+}
+
+/** @throws BuildError when two modules of several folders have one name. */
+function refuseNamesakes(found: readonly FoundModule[]): void {
+  const byName = new Map<string, FoundModule>();
+  for (const one of found) {
+    const name = moduleName(one);
+    const other = byName.get(name);
+    if (other !== undefined) {
+      throw new BuildError(
+        `Cannot build: '${other.file}' and '${one.file}' would both be the module '${name}'; rename one`,
+      );
+    }
+    byName.set(name, one);
+  }
+}
+
+/** @throws BuildError when something of the module runs on one kind of machine only. */
+function refuseAddons(
+  { file }: FoundModule,
+  { addons }: Pick<Bundle, "addons">,
+  packages: readonly InstalledPackage[],
+): void {
+  const native = packages.find(isNative);
+  const what =
+    native !== undefined
+      ? `the package '${native.name}'`
+      : addons[0] !== undefined
+        ? `'${relative(dirname(realpathSync(file)), addons[0])}'`
+        : undefined;
+  if (what === undefined) return;
+  throw new BuildError(
+    `Cannot build '${file}': it imports ${what}, a native addon, which is made for one machine and cannot be embedded; ` +
+      "use a package without one, or leave the folder outside with --external",
+  );
+}

@@ -1,0 +1,191 @@
+/** Brings the base of an image from a registry: its configuration, and its layers into a folder. */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { boundedBytes } from "../../platform/bounded-body.ts";
+import { type Blob, type Descriptor, digestOf, mediaTypes, type Platform } from "../image/blob.ts";
+import type { BaseImage, ImageConfig } from "../image/image.ts";
+import { fileDigest } from "../image/layer.ts";
+import { RegistryError } from "./registry-error.ts";
+import { RegistrySession, type SessionOptions } from "./session.ts";
+
+export interface PullOptions extends Omit<SessionOptions, "action"> {
+  readonly platforms: readonly Platform[];
+  /** Where layers are kept. */
+  readonly cache: string;
+  /** Told how many bytes have arrived since the last call. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+}
+
+export interface PulledImage {
+  /** Of what the name led to. */
+  readonly digest: string;
+  /** In the order of the platforms that were asked for. */
+  readonly images: readonly BaseImage[];
+}
+
+interface Manifest {
+  readonly mediaType?: string;
+  readonly config?: Descriptor;
+  readonly layers?: readonly Descriptor[];
+  readonly manifests?: readonly Descriptor[];
+}
+
+const dockerTypes: Readonly<Record<string, string>> = {
+  "application/vnd.docker.distribution.manifest.v2+json": mediaTypes.manifest,
+  "application/vnd.docker.distribution.manifest.list.v2+json": mediaTypes.index,
+  "application/vnd.docker.container.image.v1+json": mediaTypes.config,
+  "application/vnd.docker.image.rootfs.diff.tar.gzip": mediaTypes.gzipLayer,
+};
+const ACCEPT = [mediaTypes.index, mediaTypes.manifest, ...Object.keys(dockerTypes).slice(0, 2)].join(", ");
+/** The largest manifest or configuration that is read. */
+const MOST_DOCUMENT = 8 * 1024 * 1024;
+const ATTEMPTS = 6;
+
+/** @throws RegistryError, CredentialsError */
+export async function pullImage(options: PullOptions): Promise<PulledImage> {
+  const session = new RegistrySession({ ...options, action: "pull" });
+  const { reference } = options;
+  const path = `manifests/${reference.digest ?? reference.tag ?? "latest"}`;
+  const root = await document<Manifest>(session, { path, digest: reference.digest });
+  const images: BaseImage[] = [];
+  for (const platform of options.platforms)
+    images.push(await pullPlatform(session, { root: root.value, platform, options }));
+  return { digest: root.digest, images };
+}
+
+async function pullPlatform(
+  session: RegistrySession,
+  { root, platform, options }: { readonly root: Manifest; readonly platform: Platform; readonly options: PullOptions },
+): Promise<BaseImage> {
+  const { reference } = session;
+  const name = `${reference.registry}/${reference.repository}`;
+  const wanted = `${platform.os}/${platform.architecture}`;
+  let manifest = root;
+  if (root.manifests !== undefined) {
+    const found = root.manifests.find(
+      (one) => one.platform?.os === platform.os && one.platform.architecture === platform.architecture,
+    );
+    if (found === undefined) {
+      const offered = root.manifests.flatMap((one) =>
+        one.platform === undefined ? [] : [`${one.platform.os}/${one.platform.architecture}`],
+      );
+      const known = [...new Set(offered)].filter((one) => one !== "unknown/unknown").join(", ");
+      throw new RegistryError(
+        `Cannot build on ${name} for ${wanted}: it is made for ${known || "nothing"}; choose another --base or --target`,
+      );
+    }
+    const path = `manifests/${found.digest}`;
+    manifest = (await document<Manifest>(session, { path, digest: found.digest })).value;
+  }
+  if (manifest.config === undefined || manifest.layers === undefined) {
+    throw new RegistryError(`Cannot build on ${name}: it is no image, but ${manifest.mediaType ?? "something else"}`);
+  }
+  const { digest } = manifest.config;
+  const { value: config } = await document<ImageConfig>(session, { path: `blobs/${digest}`, digest });
+  if (config.os !== platform.os || config.architecture !== platform.architecture) {
+    throw new RegistryError(
+      `Cannot build on ${name} for ${wanted}: it is made for ${config.os}/${config.architecture}; choose another --base or --target`,
+    );
+  }
+  const layers: Blob[] = [];
+  for (const layer of manifest.layers) layers.push(await pullLayer(session, { layer, options }));
+  return { config, layers };
+}
+
+/** A document of the registry. One that was named by a tag is trusted, and one that was named by a digest is compared with it. */
+async function document<T>(
+  session: RegistrySession,
+  { path, digest: expected }: { readonly path: string; readonly digest: string | undefined },
+): Promise<{ readonly value: T; readonly digest: string }> {
+  const response = await session.send({ method: "GET", path, headers: { accept: ACCEPT } });
+  const bytes = await boundedBytes(response, MOST_DOCUMENT);
+  const digest = digestOf(bytes);
+  if (expected !== undefined && digest !== expected) throw corrupt(session, expected);
+  try {
+    return { value: JSON.parse(Buffer.from(bytes).toString("utf8")) as T, digest };
+  } catch (error) {
+    throw new RegistryError(`Cannot pull ${session.reference.repository}: ${path} is not JSON`, { cause: error });
+  }
+}
+
+function corrupt({ reference }: RegistrySession, digest: string): RegistryError {
+  return new RegistryError(
+    `Cannot pull ${reference.registry}/${reference.repository}: what the registry sends as ${digest} is something else`,
+  );
+}
+
+async function pullLayer(
+  session: RegistrySession,
+  { layer, options: { cache, onBytes } }: { readonly layer: Descriptor; readonly options: PullOptions },
+): Promise<Blob> {
+  const { digest, size } = layer;
+  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw corrupt(session, digest);
+  await mkdir(cache, { recursive: true, mode: 0o700 });
+  const file = join(cache, `${digest.slice("sha256:".length)}.base`);
+  const blob: Blob = {
+    descriptor: { mediaType: dockerTypes[layer.mediaType] ?? layer.mediaType, digest, size },
+    content: file,
+    from: session.reference.repository,
+  };
+  const kept = await stat(file).catch(() => undefined);
+  if (kept?.size === size && (await fileDigest(file)) === digest) {
+    onBytes?.(size);
+    return blob;
+  }
+  const draft = `${file}.${process.pid}`;
+  try {
+    await download(session, { layer, draft, onBytes });
+    await rename(draft, file);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return blob;
+}
+
+/** Goes on where the connection broke off. */
+async function download(
+  session: RegistrySession,
+  {
+    layer: { digest, size },
+    draft,
+    onBytes,
+  }: { readonly layer: Descriptor; readonly draft: string; readonly onBytes: PullOptions["onBytes"] },
+): Promise<void> {
+  let at = 0;
+  await using file = await open(draft, "w");
+  for (let attempt = 1; at < size; attempt++) {
+    const response = await session.send({
+      method: "GET",
+      path: `blobs/${digest}`,
+      ...(at > 0 && { headers: { range: `bytes=${at}-` } }),
+    });
+    if (at > 0 && response.status !== 206) {
+      onBytes?.(-at);
+      at = 0;
+    }
+    try {
+      for await (const bytes of response.body ?? []) {
+        if (at + bytes.length > size) throw corrupt(session, digest);
+        await file.write(bytes, 0, bytes.length, at);
+        at += bytes.length;
+        onBytes?.(bytes.length);
+      }
+    } catch (error) {
+      if (attempt === ATTEMPTS || error instanceof RegistryError || isLocal(error)) throw error;
+    }
+    if (at < size) {
+      if (attempt === ATTEMPTS) throw corrupt(session, digest);
+      await session.pause(attempt);
+    }
+  }
+  const hash = createHash("sha256");
+  for await (const piece of createReadStream(draft)) hash.update(piece as Uint8Array);
+  if (`sha256:${hash.digest("hex")}` !== digest) throw corrupt(session, digest);
+}
+
+/** An error of this machine's own files. */
+function isLocal(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && (error.syscall === "write" || error.syscall === "open");
+}

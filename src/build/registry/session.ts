@@ -1,0 +1,296 @@
+/** Requests to one repository of a registry: who asks, what is tried again, and what an answer means. */
+import { printable } from "../../observe/printable.ts";
+import { type Clock, systemClock } from "../../platform/clock.ts";
+import type { Reference } from "../image/reference.ts";
+import { type Challenge, parseChallenges } from "./challenge.ts";
+import type { Credentials } from "./docker-config.ts";
+import { reasonIn, RegistryError } from "./registry-error.ts";
+
+export interface SessionOptions {
+  /** What is done, for messages: `push` or `pull`. */
+  readonly action: "push" | "pull";
+  readonly reference: Reference;
+  /** Asked once the registry wants to know. */
+  readonly credentials: () => Promise<Credentials | undefined>;
+  /** Another repository of the registry that blobs may be mounted from. */
+  readonly mountFrom?: string | undefined;
+  /** Talk HTTP without TLS; registries on this machine need not be told. @default false */
+  readonly plainHttp?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+  /** From 0 to 1. @default Math.random */
+  readonly random?: (() => number) | undefined;
+}
+
+export interface RegistryRequest {
+  readonly method: "GET" | "HEAD" | "POST" | "PATCH" | "PUT" | "DELETE";
+  /** Below `/v2/REPOSITORY/`, or a whole address that the registry gave. */
+  readonly path: string | URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | undefined;
+  /** Statuses that are answers and no errors, besides those of success. */
+  readonly expected?: readonly number[];
+  /** Whether failures are tried again here. @default true */
+  readonly retries?: boolean;
+}
+
+const ATTEMPTS = 6;
+const FIRST_DELAY = 500;
+const LONGEST_DELAY = 15_000;
+const LONGEST_RETRY_AFTER = 60_000;
+const MOST_REDIRECTS = 5;
+const HUB_HOST = "registry-1.docker.io";
+const CLIENT = "binnacle";
+
+export class RegistrySession {
+  readonly #options: SessionOptions;
+  readonly #clock: Clock;
+  #base: Promise<URL> | undefined;
+  #credentials: Promise<Credentials | undefined> | undefined;
+  /** The `Authorization` that the registry accepted last. */
+  #authorization: string | undefined;
+  #authorizing: Promise<string | undefined> | undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  get reference(): Reference {
+    return this.#options.reference;
+  }
+
+  /**
+   * Sends a request. Failures of the connection, 408, 429 and 5xx are tried again, later each time.
+   *
+   * @throws RegistryError for every other status than those that are expected.
+   */
+  async send(request: RegistryRequest): Promise<Response> {
+    for (let attempt = 1; ; attempt++) {
+      const last = request.retries === false || attempt === ATTEMPTS;
+      let response: Response;
+      try {
+        response = await this.#authorized(request);
+      } catch (error) {
+        const isFinal = error instanceof RegistryError && !isTransient(error.status ?? 0);
+        if (last || isFinal || this.#options.signal?.aborted === true) throw this.#unreachable(error);
+        await this.pause(attempt);
+        continue;
+      }
+      if (response.ok || request.expected?.includes(response.status) === true) return response;
+      if (last || !isTransient(response.status)) throw await this.#refusal(response);
+      await response.body?.cancel().catch(() => {});
+      await this.pause(attempt, response.headers.get("retry-after"));
+    }
+  }
+
+  /** Waits before the next attempt, as long as the registry asks for. */
+  async pause(attempt: number, retryAfter?: string | null): Promise<void> {
+    const { signal, random = Math.random } = this.#options;
+    const backOff = Math.min(FIRST_DELAY * 2 ** (attempt - 1), LONGEST_DELAY);
+    const asked = retryAfter === undefined || retryAfter === null ? undefined : this.#millisecondsUntil(retryAfter);
+    const ms = asked === undefined ? backOff * (0.5 + random() / 2) : Math.min(asked, LONGEST_RETRY_AFTER);
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onAbort = (): void => reject(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    using _timer = this.#clock.setTimeout(resolve, ms);
+    try {
+      await promise;
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** The address of a place that the registry named, which may be relative. */
+  async locate(location: string): Promise<URL> {
+    return new URL(location, await this.#root());
+  }
+
+  #millisecondsUntil(retryAfter: string): number | undefined {
+    if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1000;
+    const at = Date.parse(retryAfter);
+    return Number.isNaN(at) ? undefined : Math.max(at - this.#clock.now(), 0);
+  }
+
+  async #authorized(request: RegistryRequest): Promise<Response> {
+    const used = this.#authorization;
+    const response = await this.#fetch(request, used);
+    if (response.status !== 401) return response;
+    const challenges = parseChallenges(response.headers.get("www-authenticate") ?? "");
+    await response.body?.cancel().catch(() => {});
+    // Requests that were refused together ask for one token together; a token of before may have expired.
+    if (this.#authorization === used) {
+      this.#authorizing ??= this.#authorize(challenges).finally(() => (this.#authorizing = undefined));
+      this.#authorization = await this.#authorizing;
+    }
+    if (this.#authorization === undefined || this.#authorization === used) throw this.#unauthorized();
+    const again = await this.#fetch(request, this.#authorization);
+    if (again.status === 401) throw this.#unauthorized(await again.text());
+    return again;
+  }
+
+  async #fetch({ method, path, headers, body }: RegistryRequest, authorization: string | undefined): Promise<Response> {
+    const root = await this.#root();
+    const { repository } = this.#options.reference;
+    let address = typeof path === "string" ? new URL(`/v2/${repository}/${path}`, root) : path;
+    for (let redirects = 0; ; redirects++) {
+      const response = await fetch(address, {
+        method,
+        headers: {
+          "user-agent": CLIENT,
+          ...headers,
+          // Storage that a registry sends us on to gets none of our credentials.
+          ...(authorization !== undefined && address.origin === root.origin && { authorization }),
+        },
+        redirect: "manual",
+        ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> }),
+        ...(this.#options.signal && { signal: this.#options.signal }),
+      });
+      const location = response.headers.get("location");
+      if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response;
+      await response.body?.cancel().catch(() => {});
+      const next = new URL(location, address);
+      if (redirects === MOST_REDIRECTS) throw new RegistryError(this.#cannot("it redirects in a circle"));
+      if (address.protocol === "https:" && next.protocol !== "https:") {
+        throw new RegistryError(this.#cannot(`it redirects from TLS to ${next.protocol}//${next.host}`));
+      }
+      address = next;
+    }
+  }
+
+  async #authorize(challenges: readonly Challenge[]): Promise<string | undefined> {
+    this.#credentials ??= this.#options.credentials();
+    const credentials = await this.#credentials;
+    const bearer = challenges.find(({ scheme }) => scheme === "bearer");
+    if (bearer !== undefined) return `Bearer ${await this.#token(bearer, credentials)}`;
+    if (!challenges.some(({ scheme }) => scheme === "basic")) {
+      throw new RegistryError(this.#cannot("it answers 401 and names no way to authenticate that is known here"));
+    }
+    return credentials === undefined || "identityToken" in credentials ? undefined : basic(credentials);
+  }
+
+  async #token({ parameters }: Challenge, credentials: Credentials | undefined): Promise<string> {
+    const realm = URL.parse(parameters.get("realm") ?? "");
+    const root = await this.#root();
+    if (realm === null || (realm.protocol !== "https:" && realm.protocol !== root.protocol)) {
+      throw new RegistryError(this.#cannot(`its token service '${parameters.get("realm") ?? ""}' is no https address`));
+    }
+    const { reference, action, mountFrom } = this.#options;
+    const scopes = [
+      `repository:${reference.repository}:${action === "push" ? "pull,push" : "pull"}`,
+      ...(mountFrom === undefined ? [] : [`repository:${mountFrom}:pull`]),
+    ];
+    const service = parameters.get("service");
+    const form = new URLSearchParams(service === undefined ? [] : [["service", service]]);
+    if (credentials !== undefined && "identityToken" in credentials) {
+      form.set("scope", scopes.join(" "));
+      form.set("grant_type", "refresh_token");
+      form.set("client_id", CLIENT);
+      form.set("refresh_token", credentials.identityToken);
+    } else for (const scope of scopes) form.append("scope", scope);
+    const response = await this.#fetchToken(realm, { form, credentials });
+    const text = await response.text();
+    if (!response.ok) {
+      if (response.status === 401 || response.status === 403) throw this.#unauthorized(text);
+      throw new RegistryError(
+        this.#cannot(`its token service ${realm.host} answers ${response.status}${because(text)}`),
+        { status: response.status },
+      );
+    }
+    try {
+      const { token, access_token: accessToken } = JSON.parse(text) as { token?: string; access_token?: string };
+      const found = token || accessToken;
+      if (found) return found;
+    } catch {
+      // said below
+    }
+    throw new RegistryError(this.#cannot(`its token service ${realm.host} answers without a token`));
+  }
+
+  async #fetchToken(
+    realm: URL,
+    { form, credentials }: { readonly form: URLSearchParams; readonly credentials: Credentials | undefined },
+  ): Promise<Response> {
+    const { signal } = this.#options;
+    const shared = { redirect: "error" as const, ...(signal && { signal }) };
+    if (credentials !== undefined && "identityToken" in credentials) {
+      return fetch(realm, { ...shared, method: "POST", body: form });
+    }
+    const address = new URL(realm);
+    for (const [name, value] of form) address.searchParams.append(name, value);
+    const headers = credentials === undefined ? undefined : { authorization: basic(credentials) };
+    return fetch(address, { ...shared, ...(headers && { headers }) });
+  }
+
+  /** The registry's address. Which of the two it talks is asked only on this machine. */
+  #root(): Promise<URL> {
+    this.#base ??= this.#findRoot();
+    return this.#base;
+  }
+
+  async #findRoot(): Promise<URL> {
+    const { reference, plainHttp = false, signal } = this.#options;
+    const host = reference.registry === "docker.io" ? HUB_HOST : reference.registry;
+    if (plainHttp) return new URL(`http://${host}`);
+    const secure = new URL(`https://${host}`);
+    if (!/^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/.test(host)) return secure;
+    const plain = new URL(`http://${host}`);
+    // A server that wants TLS answers a plain request with 400, or not at all.
+    const answer = await fetch(new URL("/v2/", plain), { redirect: "manual", ...(signal && { signal }) }).catch(
+      () => undefined,
+    );
+    await answer?.body?.cancel().catch(() => {});
+    return answer === undefined || answer.status === 400 ? secure : plain;
+  }
+
+  #cannot(why: string): string {
+    const { action, reference } = this.#options;
+    const direction = action === "push" ? "push to" : "pull from";
+    return `Cannot ${direction} ${reference.registry}/${reference.repository}: ${printable(why)}`;
+  }
+
+  #unreachable(error: unknown): unknown {
+    const { signal, reference } = this.#options;
+    if (error instanceof RegistryError || signal?.aborted === true) return error;
+    if (error instanceof Error && error.name === "UserError") return error;
+    const why = error instanceof Error ? error.message : String(error);
+    return new RegistryError(this.#cannot(`${reference.registry} cannot be reached: ${why}`), { cause: error });
+  }
+
+  #unauthorized(text = ""): RegistryError {
+    const { action, reference } = this.#options;
+    const advice = `log in with \`docker login ${reference.registry}\` as a user who may ${action}`;
+    return new RegistryError(this.#cannot(`the registry does not let us (401${because(text)}); ${advice}`), {
+      status: 401,
+    });
+  }
+
+  async #refusal(response: Response): Promise<RegistryError> {
+    const { status } = response;
+    const text = await response.text().catch(() => "");
+    if (status === 403) {
+      const { action, reference } = this.#options;
+      const advice = `log in with \`docker login ${reference.registry}\` as a user who may ${action}`;
+      return new RegistryError(this.#cannot(`the registry does not let us (403${because(text)}); ${advice}`), {
+        status,
+      });
+    }
+    if (status === 401) return this.#unauthorized(text);
+    return new RegistryError(this.#cannot(`the registry answers ${status}${because(text)}`), { status });
+  }
+}
+
+function because(text: string): string {
+  const reason = reasonIn(text);
+  return reason === "" ? "" : `, ${reason}`;
+}
+
+function basic(credentials: Exclude<Credentials, { readonly identityToken: string }>): string {
+  return `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
+}
+
+function isTransient(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}

@@ -1,0 +1,75 @@
+/** `binnacle build` without `--image` */
+import { stat } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { buildExecutable, mebibytes, projectOf, type Target } from "../build/index.ts";
+import { findModules } from "../loader/load-all.ts";
+import { allLoaded } from "../platform/module-host.ts";
+import type { BuildContext } from "./build-image.ts";
+import { programOf, runtimeCache, targetsOf } from "./build-targets.ts";
+import { loadModules } from "./loaded-modules.ts";
+import { UsageError, UserError } from "./usage-error.ts";
+
+export interface ExecutableValues {
+  readonly controllers: readonly string[];
+  readonly target: readonly string[] | undefined;
+  readonly name: string | undefined;
+  readonly output: string | undefined;
+  readonly external: boolean;
+}
+
+/** @returns the exit status. @throws UsageError, UserError */
+export async function buildExecutables(
+  values: ExecutableValues,
+  { host, progress, signal }: BuildContext,
+): Promise<number> {
+  const targets = targetsOf(values.target);
+  const name = nameOf(values);
+  if (values.output !== undefined && targets.length > 1) {
+    throw new UsageError(
+      "--output is one file, and --target names several: leave it out, or build one after the other",
+    );
+  }
+  const modules = values.external ? undefined : findModules(values.controllers);
+  if (modules !== undefined) {
+    const { problems } = await loadModules(values.controllers, host);
+    if (problems.length > 0) throw new UserError(problems.join("\n"));
+  }
+  const program = await programOf(host);
+  const offered = await allLoaded(await host.embedded.offered());
+  const lines: string[] = [];
+  for (const target of targets) {
+    const output = values.output ?? join("dist", fileName(name, { target, isOnly: targets.length === 1 }));
+    progress.begin(`Building ${output} for ${target.name}`);
+    await buildExecutable({
+      target,
+      program,
+      version: host.embedded.version,
+      operator: { name, modules },
+      offered,
+      output: resolve(output),
+      cache: runtimeCache(host),
+      signal,
+    });
+    const { size } = await stat(output);
+    lines.push(`${output}: ${mebibytes(size)} MiB for ${target.name}\n`);
+  }
+  progress[Symbol.dispose]();
+  host.out(lines.join(""));
+  return 0;
+}
+
+/** What was asked for, or what the project is called: its package.json, else its folder. */
+function nameOf({ name, controllers }: ExecutableValues): string {
+  if (name !== undefined) {
+    if (/^[\w.-]+$/.test(name) && !name.startsWith(".") && !name.startsWith("-")) return name;
+    throw new UsageError(`--name is '${name}': expected letters, digits, '-', '_' and '.'`);
+  }
+  const folder = resolve(controllers[0] ?? ".", "..");
+  const project = projectOf(folder)?.["name"];
+  const found = typeof project === "string" ? project.slice(project.lastIndexOf("/") + 1) : basename(folder);
+  return found.replaceAll(/[^\w.-]+/g, "-").replace(/^[-.]+/, "") || "operator";
+}
+
+function fileName(name: string, { target, isOnly }: { readonly target: Target; readonly isOnly: boolean }): string {
+  return `${name}${isOnly ? "" : `-${target.name}`}${target.os === "windows" ? ".exe" : ""}`;
+}

@@ -1,0 +1,178 @@
+/** `binnacle build --image` */
+import { writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import {
+  type BaseImage,
+  buildControllersImage,
+  createdAt,
+  credentialsFor,
+  fullName,
+  labelsOf,
+  libcOf,
+  mebibytes,
+  parseReference,
+  type Progress,
+  pullImage,
+  pushImage,
+  type Reference,
+  type Target,
+  targets,
+  writeArchive,
+  writeLayout,
+} from "../build/index.ts";
+import { findModules } from "../loader/load-all.ts";
+import { allLoaded } from "../platform/module-host.ts";
+import { cacheFolder } from "../platform/unpack.ts";
+import { binaryFor, targetsOf } from "./build-targets.ts";
+import type { Host } from "./command.ts";
+import { loadModules } from "./loaded-modules.ts";
+import { UsageError, UserError } from "./usage-error.ts";
+
+export interface ImageValues {
+  readonly controllers: readonly string[];
+  readonly target: readonly string[] | undefined;
+  readonly output: string | undefined;
+  readonly external: boolean;
+  readonly image: string;
+  readonly base: string | undefined;
+  readonly label: readonly string[] | undefined;
+  readonly sbom: string | undefined;
+  readonly compression: "gzip" | "zstd";
+  readonly "plain-http": boolean;
+}
+
+export interface BuildContext {
+  readonly host: Host;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+/** @returns the exit status. @throws UsageError, UserError */
+export async function buildImageOf(values: ImageValues, { host, progress, signal }: BuildContext): Promise<number> {
+  const reference = referenceOf(values.image, "--image");
+  if (reference.digest !== undefined)
+    throw new UsageError("--image has a digest, which follows from what is built: leave it out");
+  const wanted = targetsOf(values.target);
+  const other = wanted.find(({ os }) => os !== "linux");
+  if (other !== undefined) throw new UsageError(`--target is '${other.name}': images are built for linux only`);
+  const twice = wanted.find(({ cpu }, index) => wanted.findIndex((one) => one.cpu === cpu) !== index);
+  if (twice !== undefined)
+    throw new UsageError(`--target has two for ${twice.cpu}: an image holds one for each processor; leave one out`);
+  const baseReference = values.base === undefined ? undefined : referenceOf(values.base, "--base");
+  const created = createdAt(host.env);
+  const labels = labelsOf({
+    folder: resolve(values.controllers[0] ?? "."),
+    reference,
+    created,
+    given: values.label ?? [],
+    base: baseReference,
+  });
+  const found = values.external ? undefined : findModules(values.controllers);
+  if (found !== undefined) {
+    const { problems } = await loadModules(values.controllers, host);
+    if (problems.length > 0) throw new UserError(problems.join("\n"));
+  }
+  const cache = join(cacheFolder(host.env), "layers");
+  const registry = {
+    credentials: (name: string) => credentialsFor(name, host.env),
+    plainHttp: values["plain-http"],
+    signal,
+  };
+  const base = baseReference && (await pullBase(baseReference, { targets: wanted, cache, registry, progress }));
+  const platforms = base === undefined ? wanted : await targetsOn(base, wanted);
+  const { image, documents } = await buildControllersImage({
+    reference,
+    targets: platforms,
+    modules: found,
+    offered: await allLoaded(await host.embedded.offered()),
+    program: { version: host.embedded.version, dependencies: host.embedded.dependencies ?? {} },
+    binaryFor: (target) => binaryFor(target, { host, progress, signal }),
+    base,
+    created,
+    labels: base === undefined ? labels : { ...labels, "org.opencontainers.image.base.digest": base.digest },
+    compression: values.compression,
+    cache,
+    progress,
+    signal,
+  });
+  const size = image.blobs.reduce((sum, { descriptor }) => sum + descriptor.size, 0);
+  const where = await deliver();
+  const [document] = documents.values();
+  if (values.sbom !== undefined && document !== undefined) await writeFile(values.sbom, document);
+  progress[Symbol.dispose]();
+  host.out(`${where}\n`);
+  return 0;
+
+  async function deliver(): Promise<string> {
+    const mtime = Math.floor(created / 1000);
+    if (values.output?.endsWith(".tar") === true) {
+      progress.begin(`Writing ${values.output}`);
+      await writeArchive(values.output, image, { mtime, signal });
+    } else if (values.output !== undefined) {
+      progress.begin(`Writing ${values.output}`);
+      await writeLayout(values.output, image);
+    } else {
+      progress.begin(`Pushing ${fullName(reference)}`, size);
+      const pushed = await pushImage(image, {
+        ...registry,
+        credentials: () => registry.credentials(reference.registry),
+        mountFrom: baseReference?.registry === reference.registry ? baseReference.repository : undefined,
+        onBytes: (bytes) => progress.advance(bytes),
+      });
+      return `${reference.registry}/${reference.repository}@${pushed.digest} (${mebibytes(pushed.sent)} of ${mebibytes(size)} MiB sent)`;
+    }
+    return `${values.output}: ${fullName(reference)}@${image.root.descriptor.digest} (${mebibytes(size)} MiB)`;
+  }
+}
+
+interface Base {
+  readonly name: string;
+  readonly digest: string;
+  readonly images: readonly BaseImage[];
+}
+
+/** The base has the C library, so the binary follows it. @throws UserError for a base that has none */
+async function targetsOn({ name, images }: Base, wanted: readonly Target[]): Promise<readonly Target[]> {
+  const found = images.map(async (image, index) => {
+    const libc = await libcOf(image);
+    const { cpu } = wanted[index]!;
+    const target = targets.find((one) => one.os === "linux" && one.cpu === cpu && one.libc === libc);
+    if (target !== undefined) return target;
+    throw new UserError(
+      `Cannot build on ${name}: it has no C library, which the binary needs; choose another --base, or leave it out`,
+    );
+  });
+  return Promise.all(found);
+}
+
+interface BaseOptions {
+  readonly targets: readonly Target[];
+  readonly cache: string;
+  readonly registry: {
+    readonly credentials: (name: string) => ReturnType<typeof credentialsFor>;
+    readonly plainHttp: boolean;
+    readonly signal: AbortSignal;
+  };
+  readonly progress: Progress;
+}
+
+async function pullBase(
+  reference: Reference,
+  { targets: wanted, cache, registry, progress }: BaseOptions,
+): Promise<Base> {
+  progress.begin(`Pulling ${fullName(reference)}`);
+  const pulled = await pullImage({
+    ...registry,
+    reference,
+    credentials: () => registry.credentials(reference.registry),
+    platforms: wanted.map(({ cpu }) => ({ os: "linux", architecture: cpu === "x64" ? "amd64" : "arm64" })),
+    cache,
+  });
+  return { name: fullName(reference), ...pulled };
+}
+
+function referenceOf(text: string, option: string): Reference {
+  const reference = parseReference(text);
+  if (typeof reference === "string") throw new UsageError(`${option} is '${text}': ${reference}`);
+  return reference;
+}

@@ -1,0 +1,73 @@
+/** What to build for, and this program for it. */
+import { createHash } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { buildExecutable, hostTarget, parseTarget, type Progress, type Target, targets } from "../build/index.ts";
+import { nearest } from "../module/nearest.ts";
+import { cacheFolder } from "../platform/unpack.ts";
+import type { Host } from "./command.ts";
+import { sdkFolder } from "./sdk-folder.ts";
+import { UsageError, UserError } from "./usage-error.ts";
+
+/** @param given `undefined` for this machine. @throws UsageError */
+export function targetsOf(given: readonly string[] | undefined): readonly Target[] {
+  if (given === undefined) {
+    const host = hostTarget();
+    if (host === undefined)
+      throw new UsageError("Say what to build for with --target: nothing is built for this machine");
+    return [host];
+  }
+  const found = given.map((text) => {
+    const target = parseTarget(text);
+    if (target !== undefined) return target;
+    const names = targets.map(({ name }) => name);
+    const meant = nearest(text, names);
+    const advice = meant === undefined ? `expected ${names.join(", ")}` : `did you mean ${meant}?`;
+    throw new UsageError(`--target is '${text}', which nothing is built for: ${advice}`);
+  });
+  return [...new Set(found)];
+}
+
+/** Where runtimes of other machines are kept, and this program for them. */
+export function runtimeCache({ env }: Pick<Host, "env">): string {
+  return join(cacheFolder(env), "runtimes");
+}
+
+/** The code of this program by file name. @throws UserError */
+export async function programOf(host: Pick<Host, "embedded" | "env">): Promise<ReadonlyMap<string, string>> {
+  const folder = await sdkFolder(host);
+  if (folder === undefined) throw new UserError("Cannot build: this binnacle was built without its own code");
+  const code = join(folder, "node_modules", "binnacle");
+  const files = (await readdir(code)).filter((name) => name.endsWith(".js")).sort();
+  return new Map(
+    await Promise.all(files.map(async (name) => [name, await readFile(join(code, name), "utf8")] as const)),
+  );
+}
+
+export interface BinaryOptions {
+  readonly host: Host;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+/** The path of this program for a target, without modules. It is built once for each version of this program. */
+export async function binaryFor(target: Target, { host, progress, signal }: BinaryOptions): Promise<string> {
+  if (target === hostTarget()) return process.execPath;
+  const program = await programOf(host);
+  const cache = runtimeCache(host);
+  const output = join(cache, `binnacle-${target.name}-${digestOf(program, host.embedded.version)}`);
+  const kept = await stat(output).catch(() => undefined);
+  if (kept === undefined) {
+    progress.begin(`Building binnacle for ${target.name}`);
+    const { version } = host.embedded;
+    await buildExecutable({ target, program, version, operator: undefined, offered: {}, output, cache, signal });
+  }
+  return output;
+}
+
+function digestOf(program: ReadonlyMap<string, string>, version: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([version, ...program]))
+    .digest("hex")
+    .slice(0, 16);
+}

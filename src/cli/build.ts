@@ -1,0 +1,83 @@
+/** `binnacle build` */
+import { isTerminal } from "../observe/terminal.ts";
+import { command, type Command } from "./command.ts";
+import { controllersOption } from "./shared-options.ts";
+import { whenSignalled } from "./signals.ts";
+import { UsageError } from "./usage-error.ts";
+
+const STANDARD_ERROR = 2;
+
+export const buildCommand: Command = command({
+  options: [
+    controllersOption,
+    {
+      name: "target",
+      type: "list",
+      describe:
+        "What to build for, such as linux-x64, linux-arm64-musl or darwin-arm64; repeatable; this machine when left out",
+    },
+    { name: "name", type: "string", describe: "Name of the executable; that of the project when left out" },
+    {
+      name: "output",
+      type: "string",
+      describe: "File of the executable, else dist/NAME; of an image a .tar file or a folder, else it is pushed",
+    },
+    {
+      name: "external",
+      type: "boolean",
+      default: false,
+      describe: "Leave the modules outside: what is built runs those of a folder",
+    },
+    { name: "image", type: "string", describe: "Build an image of this name, such as ghcr.io/team/guestbook:1" },
+    {
+      name: "base",
+      type: "string",
+      describe: "image: build on this image; else on nothing but the libraries of this machine that the binary needs",
+    },
+    { name: "label", type: "list", describe: "image: label and annotation, such as team=apps; repeatable" },
+    {
+      name: "sbom",
+      type: "string",
+      describe: "image: also write the bill of materials to this file, as CycloneDX JSON",
+    },
+    {
+      name: "compression",
+      type: "string",
+      default: "gzip",
+      choices: ["gzip", "zstd"],
+      describe: "image: gzip, which everything reads, or zstd, which is faster",
+    },
+    {
+      name: "plain-http",
+      type: "boolean",
+      default: false,
+      describe: "image: talk to registries without TLS; those on this machine need not be told",
+    },
+  ],
+  async run(values, host) {
+    const imageOnly = ["base", "label", "sbom", "plain-http"] as const;
+    const misplaced = imageOnly.find((name) => values[name] !== undefined && values[name] !== false);
+    if (values.image === undefined && misplaced !== undefined) {
+      throw new UsageError(`--${misplaced} is for images: add --image with the name of one, or leave it out`);
+    }
+    if (values.image !== undefined && values.name !== undefined) {
+      throw new UsageError("--name is for executables: an image is named by --image; leave one out");
+    }
+    if (host.embedded.source !== undefined) {
+      throw new UsageError(
+        "This binnacle runs from its sources, which cannot be embedded: build it first, and use dist/binnacle",
+      );
+    }
+    const stop = new AbortController();
+    void whenSignalled(() => stop.abort(new UsageError("Stopped: nothing has been written")));
+    const { Progress } = await import("../build/index.ts");
+    using progress = new Progress({ write: host.err, isTerminal: isTerminal(STANDARD_ERROR) });
+    const context = { host, progress, signal: stop.signal };
+    if (values.image === undefined) {
+      const { buildExecutables } = await import("./build-executables.ts");
+      return buildExecutables(values, context);
+    }
+    const { buildImageOf } = await import("./build-image.ts");
+    return buildImageOf({ ...values, image: values.image }, context);
+  },
+});
