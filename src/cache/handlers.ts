@@ -38,10 +38,10 @@ export class Handlers {
     this.#options = options;
   }
 
-  /** Registers a handler after calling its `onAdd` for every object that is there. */
+  /** Registers a handler after calling its `onAdd` for every object that is there, unless it wants no replay. */
   add(handler: InformerHandler, at: { options: HandlerOptions; objects: Iterable<AnyObject> }): Listener {
     const listener: Listener = { handler, options: at.options, active: true, resyncing: false, timer: undefined };
-    for (const object of at.objects) {
+    for (const object of at.options.replay === false ? [] : at.objects) {
       if (isStub(object)) continue;
       try {
         handler.onAdd(object, INITIAL);

@@ -73,5 +73,5 @@ export {
   withMaxWait,
 } from "../queue/rate-limiter.ts";
 export type { Parked, QueueItem } from "../queue/queue-item.ts";
-export { type AddOptions, WorkQueue, type WorkQueueOptions } from "../queue/work-queue.ts";
+export { type AddOptions, WorkQueue, type WorkQueueOptions, type WorkQueueSettings } from "../queue/work-queue.ts";
 export { type Key, keyString, parseKey } from "../resource/meta.ts";

@@ -28,8 +28,8 @@ export interface DeleteEvent {
 /**
  * Called synchronously and in order, after the store has changed. An error that it throws is logged and counted.
  *
- * **Guarantees.** `onAdd` is called once for each object, before any other call for it, whenever the handler is added. An
- * object of which no user of the informer needs more than its key does not exist for handlers: it is added once a user
+ * **Guarantees.** `onAdd` is called once for each object, before any other call for it, whenever the handler is added, unless
+ * it takes the place of one that was told. An object of which no user of the informer needs more than its key does not exist for handlers: it is added once a user
  * needs it, and deleted once none does.
  */
 export interface InformerHandler {
@@ -44,6 +44,8 @@ export interface HandlerOptions {
   readonly name: string;
   /** Milliseconds between resyncs. @default never */
   readonly resync?: number | undefined;
+  /** Whether the handler is told of the objects that are there when it is added. @default true */
+  readonly replay?: boolean | undefined;
 }
 
 /** Removes its handler when disposed; disposing it again has no effect. */

@@ -245,7 +245,7 @@ export class InformerRegistry {
   /** A user that comes back within the grace period, as after a reload, finds everything as it was. */
   #left(shared: Shared, needs: Needs): void {
     if (this.#stopped) return;
-    shared.leaving.push(needs);
+    if (!shared.leaving.some((other) => isSame(other, needs))) shared.leaving.push(needs);
     shared.grace?.[Symbol.dispose]();
     shared.grace = this.#clock.setTimeout(() => {
       shared.leaving.length = 0;
@@ -272,4 +272,9 @@ export class InformerRegistry {
     if (entry === undefined) groups.set(group, (entry = { informers: NONE, held: new Map() }));
     return entry;
   }
+}
+
+/** Whether needs require the same; a module that is reloaded again and again leaves its own each time. */
+function isSame(a: Needs, b: Needs): boolean {
+  return a.bodies === b.bodies && a.managers.join() === b.managers.join();
 }

@@ -56,8 +56,9 @@ export interface ClientCore {
   readonly applied: AppliedMemory;
 }
 
-export function clientCore(scope: ClientScope): ClientCore {
-  return { scope, reader: new ObjectReader(scope), writer: new ObjectWriter(scope), applied: new AppliedMemory() };
+/** @param applied what an earlier version of the controller remembers. @default nothing */
+export function clientCore(scope: ClientScope, applied: AppliedMemory = new AppliedMemory()): ClientCore {
+  return { scope, reader: new ObjectReader(scope), writer: new ObjectWriter(scope), applied };
 }
 
 export class KubeClient implements Client {

@@ -5,6 +5,7 @@ import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Log } from "../observe/log.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import { childId } from "../reconcile/owned-kind.ts";
+import type { Cause } from "../resource/cause.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { EventMappingHost, OwnNews } from "./event-mapping.ts";
 import type { FailureReports } from "./failure-reports.ts";
@@ -40,6 +41,8 @@ export class ControllerEvents implements EventMappingHost {
   readonly ownNews: OwnNews;
   readonly client: KubeClient;
   readonly #options: ControllerEventsOptions;
+  /** In place of the causes of the events that are told while it is set. */
+  cause: Cause | undefined;
 
   constructor(options: ControllerEventsOptions) {
     this.controller = options.controller;
@@ -73,7 +76,7 @@ export class ControllerEvents implements EventMappingHost {
   }
 
   add(key: string, options: AddOptions): void {
-    this.#options.queue.add(key, options);
+    this.#options.queue.add(key, this.cause === undefined ? options : { ...options, cause: this.cause });
   }
 
   addAfterRun(key: string, options: AddOptions): void {

@@ -2,7 +2,7 @@
 import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import { DEFAULT_BACK_OFF, exponential } from "../queue/rate-limiter.ts";
-import { WorkQueue } from "../queue/work-queue.ts";
+import { WorkQueue, type WorkQueueSettings } from "../queue/work-queue.ts";
 import { parseDuration } from "../resource/duration.ts";
 import type { AnyController } from "./definition.ts";
 
@@ -10,16 +10,26 @@ export interface ControllerQueueOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly metrics: QueueMetrics;
-  readonly onReady: () => void;
+  /** The queue of the version before, which goes on with the options of this one. @default a new queue */
+  readonly before?: WorkQueue | undefined;
 }
 
-export function controllerQueue(controller: AnyController, options: ControllerQueueOptions): WorkQueue {
+/** @param settings from {@link queueSettings}. */
+export function controllerQueue(settings: WorkQueueSettings, options: ControllerQueueOptions): WorkQueue {
+  const { before, ...about } = options;
+  if (before === undefined) return new WorkQueue({ ...settings, ...about });
+  before.configure(settings);
+  return before;
+}
+
+/** What a controller's author says of its queue. @throws what the author's `limiter` throws. */
+export function queueSettings(controller: AnyController, onReady: () => void): WorkQueueSettings {
   const { retry = {}, minInterval = 0, debounce = 0 } = controller;
   const { first = DEFAULT_BACK_OFF.first, max = DEFAULT_BACK_OFF.max, limiter } = retry;
-  return new WorkQueue({
-    ...options,
+  return {
+    onReady,
     limiter: limiter?.() ?? exponential(parseDuration(first, "retry.first"), parseDuration(max, "retry.max")),
     minInterval: parseDuration(minInterval, "minInterval"),
     debounce: parseDuration(debounce, "debounce"),
-  });
+  };
 }

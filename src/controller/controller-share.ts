@@ -45,6 +45,11 @@ export class ControllerShare implements ShardParticipant {
     this.#portions = Portions.of(shards);
   }
 
+  /** Goes on with what the version before works: no key is news for that. */
+  continue(before: ControllerShare): void {
+    this.#worked = before.#worked;
+  }
+
   primary(): Portion {
     return this.#portions.primary(this.#by);
   }

@@ -5,40 +5,39 @@
  * unavailable, and it continues by itself afterwards.
  */
 import type { SlotSet } from "../cache/slots.ts";
-import { clientCore, KubeClient } from "../client/kube-client.ts";
+import { KubeClient } from "../client/kube-client.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
-import type { ControllerEnvironment } from "../reconcile/run.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { Log } from "../observe/log.ts";
+import type { QueueMetrics } from "../observe/queue-metrics.ts";
+import type { AppliedMemory } from "../client/applied-memory.ts";
+import { controllerEnvironment } from "./controller-environment.ts";
 import { ControllerEvents } from "./controller-events.ts";
 import { ControllerGate } from "./controller-gate.ts";
 import { ControllerShare } from "./controller-share.ts";
-import { controllerQueue } from "./controller-queue.ts";
+import { controllerQueue, queueSettings } from "./controller-queue.ts";
 import { ReconcileExecutor } from "./reconcile-executor.ts";
 import { Retirement } from "./retirement.ts";
+import { ASKED, GAINED, NEW_TERM, RELOADED } from "./causes.ts";
 import { type ControllerState, stateOf, STOPPED } from "./controller-state.ts";
-import { type Declarations, declarationsOf } from "./declarations.ts";
+import { declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
 import { LOW_PRIORITY, ownNewsOf } from "./event-mapping.ts";
 import type { Duty } from "./duty.ts";
-import { endRuns } from "./end-runs.ts";
+import { endAllRuns, endRuns } from "./end-runs.ts";
 import { FailureReports } from "./failure-reports.ts";
+import { type ControllerVersion, controllerVersion, type Handover, retelling } from "./handover.ts";
 import { LateSync } from "./late-sync.ts";
-import { runSources } from "./key-sources.ts";
-import type { Invoke } from "./object-reconciler.ts";
+import { ControllerSources } from "./key-sources.ts";
 import { PendingEnqueues } from "./pending-enqueues.ts";
-import { runLimit } from "./run-limit.ts";
 import type { RunningController, StartOptions } from "./running-controller.ts";
 import type { Runtime } from "./runtime.ts";
-import { warnOnce } from "./undeclared-calls.ts";
 import { WatchedKinds } from "./watched-kinds.ts";
-import { within } from "./within.ts";
-import { Workers } from "./workers.ts";
+import { controllerWorkers } from "./controller-workers.ts";
+import type { Workers } from "./workers.ts";
 
 export type { RunningController, StartOptions };
-
-const DEFAULT_CONCURRENCY = 4;
 
 /** Starts a controller. It watches at once and runs keys as soon as its caches have synced. */
 export function startController(controller: AnyController, runtime: Runtime, options: StartOptions): RunningController {
@@ -53,13 +52,17 @@ class ControllerEngine implements RunningController {
   readonly #runtime: Runtime;
   /** Its lines name the module and the controller. */
   readonly #log: Log;
-  readonly #declarations: Declarations;
-  readonly #invoke: Invoke;
+  readonly #version: ControllerVersion;
+  readonly #sources: ControllerSources;
   readonly #kinds: WatchedKinds;
   readonly #cleanup = new DisposableStack();
   readonly #listeners = new Set<() => void>();
   readonly #workers: Workers;
   readonly #stopping = new AbortController();
+  /** Ends the requests of `enqueue` functions: with the controller, or once they have answered for the next version. */
+  readonly #mapping = new AbortController();
+  readonly #queueMetrics: QueueMetrics;
+  readonly #applied: AppliedMemory;
   readonly #gate: ControllerGate;
   readonly #events: ControllerEvents;
   #beginning = false;
@@ -74,14 +77,16 @@ class ControllerEngine implements RunningController {
   #retirement: Retirement | undefined;
   #working = false;
   /** Whether a term of leadership has begun before. */
-  #hasLed = false;
+  #hasLed: boolean;
+  #isHandedOver = false;
 
   constructor(controller: AnyController, runtime: Runtime, options: StartOptions) {
     const declarations = declarationsOf(controller);
     const { clock, metrics } = runtime;
+    const { invoke } = options;
+    const settings = queueSettings(controller, () => this.#workers.wake()); // author's code: it may throw
+    const before = options.before?.handOver();
     this.#runtime = runtime;
-    this.#declarations = declarations;
-    this.#invoke = options.invoke;
     this.name = declarations.name;
     this.module = options.module;
     this.finalizers = declarations.finalizers;
@@ -89,16 +94,10 @@ class ControllerEngine implements RunningController {
     this.#log = runtime.log.with({ module: this.module, controller: this.name });
     this.#pending = new PendingEnqueues({ clock, log: this.#log });
 
-    const concurrency = controller.concurrency ?? runtime.concurrency ?? DEFAULT_CONCURRENCY;
-    const controllerMetrics = this.#cleanup.use(metrics.controller(this.name, concurrency));
-    this.queue = controllerQueue(controller, {
-      name: this.name,
-      clock,
-      metrics: this.#cleanup.use(metrics.queue(this.name)),
-      onReady: () => this.#workers.wake(),
-    });
+    this.#queueMetrics = before?.queueMetrics ?? metrics.queue(this.name);
+    const about = { name: this.name, clock, metrics: this.#queueMetrics, before: before?.queue };
+    this.queue = controllerQueue(settings, about);
 
-    const { transport, mapper, informers, log } = runtime;
     this.#share =
       runtime.shards &&
       new ControllerShare(runtime.shards, controller, {
@@ -106,83 +105,84 @@ class ControllerEngine implements RunningController {
         onGained: (slots) => this.#gained(slots),
         onDrop: (slots) => this.#drop(slots),
       });
+    if (before?.share !== undefined) this.#share?.continue(before.share);
     this.#kinds = new WatchedKinds({
       runtime,
       share: this.#share,
       user: `${this.module}/${this.name}`,
       onChange: () => this.#update(),
     });
-    const core = clientCore({
-      transport,
-      mapper,
-      informers,
-      manager: this.name,
+    const environment = controllerEnvironment(controller, runtime, {
+      module: this.module,
       declared: this.#kinds.declared,
-      permissions: declarations.permissions,
-      onUndeclared: runtime.warnUndeclared ? warnOnce(this.#log) : undefined,
-    });
-    this.#cleanup.use(core.reader);
-    const environment: ControllerEnvironment = {
-      controller: this.name,
-      core,
-      transport,
-      mapper,
-      clock,
-      log: log.with({ module: this.module }),
-      events: runtime.events.for(this.name, runtime.leadership),
       gate: this.#gate,
-    };
+      log: this.#log,
+      applied: before?.applied,
+    });
+    const { core } = environment;
+    this.#cleanup.use(core.reader);
+    this.#applied = core.applied;
     this.#executor = new ReconcileExecutor(controller, {
       declarations,
       environment,
       kinds: this.#kinds,
       memory: core.applied,
       isDefined: (resource) => runtime.definedKinds.has(resource),
-      invoke: this.#invoke,
+      invoke,
       add: (key, about) => this.queue.add(key, about),
       share: this.#share,
+      pendingFinalizations: before?.pendingFinalizations,
     });
 
     const reports = new FailureReports({ retry: controller.retry, declarations, clock });
-    this.#workers = new Workers({
-      budget: runtime.errorBudget && { keys: () => this.#kinds.primary?.store.size, onChange: () => this.#changed() },
-      queue: this.queue,
-      concurrency,
-      clock,
-      log: this.#log,
-      metrics: controllerMetrics,
-      tellRunsAt: runtime.logsRuns === true ? "info" : "debug",
-      retryLimit: controller.retry?.limit ?? Infinity,
-      limit: runLimit(controller.timeout, clock),
-      executor: this.#executor,
-      onEnded: runtime.reportsFailures === false ? () => {} : (run, outcome) => reports.ended(run, outcome),
-      turns: runtime.turns,
-      mayWrite: () => this.#gate.refused === undefined,
-      onParked: (run, reason) => reports.parked(run, reason),
-    });
-    this.#cleanup.use(this.#workers);
+    this.#workers = this.#cleanup.use(
+      controllerWorkers(controller, runtime, {
+        queue: this.queue,
+        executor: this.#executor,
+        reports,
+        gate: this.#gate,
+        log: this.#log,
+        budget: { keys: () => this.#kinds.primary?.store.size, onChange: () => this.#changed() },
+      }),
+    );
     this.#events = new ControllerEvents({
       controller: this.name,
       finalizers: declarations.finalizers,
       ownNews: ownNewsOf(controller),
-      client: new KubeClient(core, { gate: this.#gate, requestSignal: this.#stopping.signal, origin: "" }),
+      client: new KubeClient(core, { gate: this.#gate, requestSignal: this.#mapping.signal, origin: "" }),
       queue: this.queue,
       workers: this.#workers,
       kinds: this.#kinds,
-      mapper,
+      mapper: runtime.mapper,
       reports,
       memory: core.applied,
       pendingFinalizations: this.#executor.pendingFinalizations,
       pendingEnqueues: this.#pending,
       isWorking: () => this.#working,
-      invoke: this.#invoke,
+      invoke,
       log: this.#log,
     });
-    this.#kinds.watch(declarations, this.#events);
+    this.#version = controllerVersion(declarations, this.#events);
+    before?.workers.handOver(this.#workers);
+    this.#hasLed = before?.hasLed === true;
+    this.#events.cause = before && RELOADED;
+    this.#kinds.watch(declarations, this.#events, before && retelling(controller, this.#version, before));
+    if (before?.hasFoundMissed === true && this.#kinds.hasSamePrimary) this.#executor.missed = "found";
+    this.#sources = new ControllerSources(declarations.sources, {
+      clock,
+      signal: this.#stopping.signal,
+      since: before?.sourcesSince,
+      add: (key, cause) => this.queue.add(key, { cause }),
+      everything: (cause) => {
+        if (runtime.leadership.isLeader) this.#addAll(cause);
+      },
+      invoke,
+      onError: (error) => this.#log.error("A source failed", { error }),
+    });
     this.#cleanup.use(runtime.finalizers.own(declarations, this.#kinds.primary));
     this.#cleanup.use(runtime.leadership.onChange((isLeader) => this.#onLeadership(isLeader)));
     if (this.#share !== undefined) this.#cleanup.use(runtime.shards!.join(this.#share));
-    if (runtime.leadership.isLeader) this.#keySources();
+    if (runtime.leadership.isLeader) this.#lead();
     if (runtime.pause !== undefined) this.#cleanup.use(runtime.pause.onChange(() => this.#openWorkers()));
     this.#cleanup.use(runtime.transport.reachability.onChange((reachable) => this.#onReachability(reachable)));
     this.#late = this.#cleanup.use(
@@ -193,7 +193,10 @@ class ControllerEngine implements RunningController {
         onLate: () => this.#changed(),
       }),
     );
+    this.#hasSynced = before?.hasSynced === true && this.#kinds.synced;
     this.#update();
+    this.#kinds.forgetBefore();
+    this.#events.cause = undefined;
   }
 
   get state(): ControllerState {
@@ -220,12 +223,35 @@ class ControllerEngine implements RunningController {
     return (this.#stopped ??= this.#stop(options.grace));
   }
 
+  handOver(): Handover {
+    this.#isHandedOver = true;
+    this.quiesce();
+    this.#kinds.detach();
+    return {
+      ...this.#version,
+      queue: this.queue,
+      queueMetrics: this.#queueMetrics,
+      workers: this.#workers,
+      applied: this.#applied,
+      pendingFinalizations: this.#executor.pendingFinalizations,
+      hasFoundMissed: this.#executor.missed === "found",
+      share: this.#share,
+      hasSynced: this.#hasSynced,
+      hasLed: this.#hasLed,
+      sourcesSince: this.#sources.since,
+      handled: this.#kinds.handled,
+    };
+  }
+
   quiesce(): void {
     if (this.#stopping.signal.aborted) return;
     this.#workers.open = false;
-    this.#stopping.abort(new Error(`controller '${this.name}' is stopping`));
+    const why = new Error(`controller '${this.name}' is stopping`);
+    this.#stopping.abort(why);
+    // Events whose keys `enqueue` functions still work out are not told to the next version.
+    if (!this.#isHandedOver) this.#mapping.abort(why);
     this.#changed();
-    this.#workers.leave(`controller '${this.name}' is stopping`);
+    this.#workers.leave(why.message);
   }
 
   resume(): void {
@@ -238,14 +264,14 @@ class ControllerEngine implements RunningController {
 
   reconcileAll(): void {
     if (this.#stopping.signal.aborted) return;
-    const { for: primary, sources } = this.#declarations;
+    const { for: primary, sources } = this.#version.declarations;
     if (primary !== undefined || sources.length > 0) this.#addAll(ASKED);
     if (primary === undefined) this.#kinds.redeliver();
   }
 
   async retire(duty: Exclude<Duty, "reconcile">, options: { readonly grace: number }): Promise<Retirement> {
     const retirement = new Retirement({
-      declarations: this.#declarations,
+      declarations: this.#version.declarations,
       executor: this.#executor,
       workers: this.#workers,
       kinds: this.#kinds,
@@ -260,43 +286,25 @@ class ControllerEngine implements RunningController {
   }
 
   async #stop(grace: number): Promise<void> {
-    const { clock } = this.#runtime;
+    const why = `controller '${this.name}' has stopped`;
     this.quiesce();
-    const drained = this.#workers.drained();
-    await within(grace, { work: drained, clock });
-    this.#gate.close(`controller '${this.name}' has stopped`);
-    this.#workers.cancel(`controller '${this.name}' has stopped`);
-    // A run that respects its signal ends now; one that does not can no longer write.
-    await within(100, { work: drained, clock });
-    const left = this.#workers.stuck.map(({ key }) => key);
-    if (left.length > 0) {
-      this.#log.warn("Runs did not end within the grace period; they can write nothing any more", {
-        keys: left.slice(0, 10),
-        runs: left.length,
-      });
+    await endAllRuns({
+      workers: this.#workers,
+      others: this.#isHandedOver ? this.#pending.idle() : undefined,
+      gate: this.#gate,
+      grace,
+      why,
+      clock: this.#runtime.clock,
+      log: this.#log,
+    });
+    this.#mapping.abort(new Error(why));
+    if (this.#isHandedOver) this.#workers.abandon();
+    else {
+      this.queue.stop();
+      this.#queueMetrics[Symbol.dispose]();
     }
-    this.queue.stop();
     this.#cleanup.dispose();
     this.#kinds[Symbol.dispose]();
-  }
-
-  // Sources.
-
-  /** Starts the sources with the first term; before it, another process leads and handles their keys. */
-  #keySources(): void {
-    if (this.#hasLed) return;
-    this.#hasLed = true;
-    const { clock, leadership } = this.#runtime;
-    runSources(this.#declarations.sources, {
-      clock,
-      signal: this.#stopping.signal,
-      add: (key, cause) => this.queue.add(key, { cause }),
-      everything: (cause) => {
-        if (leadership.isLeader) this.#addAll(cause);
-      },
-      invoke: this.#invoke,
-      onError: (error) => this.#log.error("A source failed", { error }),
-    });
   }
 
   #addAll(cause: Cause, isMeant?: (object: AnyObject) => boolean): void {
@@ -327,8 +335,7 @@ class ControllerEngine implements RunningController {
     this.#beginning = false;
     if (this.#stopping.signal.aborted || !this.#kinds.synced) return;
     this.#working = true;
-    const { signal } = this.#stopping;
-    if (!this.#hasSynced && !this.#share) void this.#executor.findMissedFinalizations(this.#runtime, signal);
+    if (!this.#share) void this.#executor.findAllMissed(this.#runtime, this.#stopping.signal);
     this.#hasSynced = true;
     this.#late?.end();
     this.#openWorkers();
@@ -355,8 +362,14 @@ class ControllerEngine implements RunningController {
       return;
     }
     if (this.#hasLed) this.#addAll(NEW_TERM);
-    else this.#keySources();
+    this.#lead();
     this.#openWorkers();
+  }
+
+  /** The sources begin with the first term; before it, another process leads and handles their keys. */
+  #lead(): void {
+    this.#hasLed = true;
+    this.#sources.begin();
   }
 
   /** Whoever worked these before may have left a key half done, so all of them run. */
@@ -364,7 +377,7 @@ class ControllerEngine implements RunningController {
     const isMeant = (object: AnyObject): boolean => this.#share!.isIn(slots, object);
     this.#addAll(GAINED, isMeant);
     // Which keys without an object there are, only the watched kinds tell.
-    if (this.#declarations.for === undefined) this.#kinds.redeliver();
+    if (this.#version.declarations.for === undefined) this.#kinds.redeliver();
     void this.#executor.findMissedFinalizations(this.#runtime, this.#stopping.signal, { isMeant });
   }
 
@@ -385,7 +398,3 @@ class ControllerEngine implements RunningController {
     for (const listener of this.#listeners) listener();
   }
 }
-
-const ASKED: Cause = Object.freeze({ source: "by request", type: "generic" });
-const GAINED: Cause = Object.freeze({ source: "shards", type: "generic" });
-const NEW_TERM: Cause = Object.freeze({ source: "leadership", type: "generic" });

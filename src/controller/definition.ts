@@ -122,6 +122,17 @@ export interface CommonOptions {
   readonly minInterval?: Duration;
   /** A key runs once it has been left alone for so long, or after ten times that: a burst of changes is one run. @default none */
   readonly debounce?: Duration;
+  /**
+   * What runs when a new version of the module takes over. Keys that wait are passed to it in any case, with their causes and
+   * attempts, and a key whose run is under way waits for its end.
+   *
+   * With `"reconcile-all"` every object runs once, behind whatever else waits, because new code may want another state; keys
+   * that are delayed or back off run too, and parked ones are freed. With `"resume"` nothing else runs: delayed keys keep
+   * their times, those that failed their back-off, and parked ones stay parked.
+   *
+   * @default "reconcile-all"
+   */
+  readonly onReload?: "reconcile-all" | "resume";
   /** Caches that have not synced after so long are said to be late, in the log and in `/readyz?verbose`; they go on trying. @default "2m" */
   readonly syncTimeout?: Duration;
   readonly watches?: readonly MappedWatch[];

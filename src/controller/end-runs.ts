@@ -3,6 +3,7 @@ import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
+import type { ControllerGate } from "./controller-gate.ts";
 import { within } from "./within.ts";
 import type { Workers } from "./workers.ts";
 
@@ -53,4 +54,35 @@ export async function endRuns(
     keys: left.slice(0, MOST_KEYS),
     runs: left.length,
   });
+}
+
+/** What is left of a controller that stops. */
+export interface Leaving {
+  readonly workers: Workers;
+  /** Whatever else has to end. */
+  readonly others: Promise<void> | undefined;
+  readonly gate: ControllerGate;
+  /** Milliseconds. */
+  readonly grace: number;
+  readonly why: string;
+  readonly clock: Clock;
+  /** With the names of module and controller. */
+  readonly log: Pick<Log, "warn">;
+}
+
+/** Milliseconds for a run to heed its signal. */
+const LAST_MOMENT = 100;
+
+/** Runs under way, whose signals have fired, have the grace period to end; then nothing can be written any more. */
+export async function endAllRuns({ workers, others, gate, grace, why, clock, log }: Leaving): Promise<void> {
+  const drained = Promise.all([workers.drained(), others]).then(() => {});
+  await within(grace, { work: drained, clock });
+  gate.close(why);
+  workers.cancel(why);
+  // A run that respects its signal ends now; one that does not can no longer write.
+  await within(LAST_MOMENT, { work: workers.drained(), clock });
+  const left = workers.stuck.map(({ key }) => key);
+  if (left.length === 0) return;
+  const about = { keys: left.slice(0, MOST_KEYS), runs: left.length };
+  log.warn("Runs did not end within the grace period; they can write nothing any more", about);
 }

@@ -9,6 +9,8 @@ import type { KeySource } from "./source.ts";
 
 export interface SourceOptions {
   readonly clock: Clock;
+  /** When the sources of the controller began, in its first version: intervals are counted from then, so that a reload moves none. */
+  readonly since: number | undefined;
   /** Ends all sources. */
   readonly signal: AbortSignal;
   add(key: string, cause: Cause): void;
@@ -18,23 +20,48 @@ export interface SourceOptions {
   onError(error: unknown): void;
 }
 
-/** Starts the sources; they end with the signal. */
-export function runSources(sources: readonly KeySource[], options: SourceOptions): void {
-  for (const source of sources) {
-    run(source, options).catch((error: unknown) => {
-      if (!options.signal.aborted) options.onError(error);
-    });
+/** The sources of one controller; they end with the signal. */
+export class ControllerSources {
+  readonly #sources: readonly KeySource[];
+  readonly #options: SourceOptions;
+  #hasBegun = false;
+  /** When they began, in the first version of the controller. */
+  since: number | undefined;
+
+  constructor(sources: readonly KeySource[], options: SourceOptions) {
+    this.#sources = sources;
+    this.#options = options;
+    this.since = options.since;
+  }
+
+  /** Starts the sources; later calls have no effect. */
+  begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    const { clock, signal } = this.#options;
+    this.since ??= clock.now();
+    for (const source of this.#sources) {
+      run(source, this.since, this.#options).catch((error: unknown) => {
+        if (!signal.aborted) this.#options.onError(error);
+      });
+    }
   }
 }
 
-async function run(source: KeySource, options: SourceOptions): Promise<void> {
+async function run(source: KeySource, since: number, options: SourceOptions): Promise<void> {
   const { clock, signal } = options;
   switch (source.source) {
     case "every": {
       const cause = { source: "every", type: "generic" };
+      const { interval } = source;
+      const passed = (clock.now() - since) % interval;
+      // A clock that was set back must not delay what is due within the interval.
+      let next = clock.now() + interval - (passed < 0 ? 0 : passed);
       while (!signal.aborted) {
-        await sleep(source.interval, { clock, signal });
+        await sleep(Math.min(next - clock.now(), interval), { clock, signal });
         options.everything(cause);
+        const now = clock.now();
+        next = Math.abs(now - next) < interval ? next + interval : now + interval;
       }
       return;
     }

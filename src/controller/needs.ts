@@ -2,7 +2,19 @@
 import type { Needs } from "../cache/projection.ts";
 import { controllerOf, OWNER_UID_LABEL } from "../reconcile/owner.ts";
 import { type AnyObject, groupKind, groupOf, type Resource } from "../resource/handle.ts";
+import type { Declarations } from "./declarations.ts";
 import type { KindWatch } from "./watch.ts";
+
+/** What a controller needs of a kind that it declares under this option. */
+export function needsOf(
+  { name, formerly, for: primary }: Pick<Declarations, "name" | "formerly" | "for">,
+  option: "for" | "owns" | "watches" | "reads",
+  watch: KindWatch,
+): Needs {
+  if (option === "watches" || option === "reads") return EVERYTHING;
+  const bodies = option === "for" || primary === undefined ? "all" : bodiesOwnedBy(primary.resource, watch);
+  return { bodies, managers: [name, ...formerly] };
+}
 
 /** Whole objects, without managed fields: for `watches` and `reads`. */
 export const EVERYTHING: Needs = Object.freeze({ bodies: "all", managers: Object.freeze([]) });

@@ -85,3 +85,13 @@ function readable(thrown: unknown): unknown {
     return new TypeError("Reconcile threw something that cannot be read");
   }
 }
+
+/** Whether an error is a bug rather than a refusal: one that JavaScript itself throws. */
+export function isPanic(error: unknown): boolean {
+  return (
+    !(error instanceof Error) ||
+    error.name === "TypeError" ||
+    error.name === "ReferenceError" ||
+    error.name === "RangeError"
+  );
+}

@@ -9,6 +9,8 @@ export class PendingEnqueues {
   readonly #clock: Clock;
   readonly #log: Log;
   #pending: Promise<unknown>[] = [];
+  /** Everything that has not answered, whether or not the start waits for it. */
+  readonly #open = new Set<Promise<unknown>>();
 
   constructor(options: { clock: Clock; log: Log }) {
     this.#clock = options.clock;
@@ -18,7 +20,14 @@ export class PendingEnqueues {
   /** @param awaited whether `answered` waits for it too. */
   add(work: Promise<unknown>, awaited: boolean): void {
     const guarded = work.catch((error: unknown) => this.#log.error("An 'enqueue' function failed", { error }));
+    this.#open.add(guarded);
+    void guarded.finally(() => this.#open.delete(guarded));
     if (awaited) this.#pending.push(guarded);
+  }
+
+  /** Resolves when everything that was added has been answered. */
+  async idle(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open);
   }
 
   /** Waits for all of them and for those that are added meanwhile, up to a deadline. */

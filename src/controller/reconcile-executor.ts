@@ -46,13 +46,17 @@ export interface ReconcileExecutorOptions {
   readonly add: (key: string, options: AddOptions) => void;
   /** What of the keys this replica works. @default all */
   readonly share: ControllerShare | undefined;
+  /** Those of the version before. @default none */
+  readonly pendingFinalizations?: PendingFinalizations | undefined;
 }
 
 type IsMeant = (object: AnyObject) => boolean;
 const ALL: IsMeant = () => true;
 
 export class ReconcileExecutor implements RunExecutor {
-  readonly pendingFinalizations: PendingFinalizations = new PendingFinalizations();
+  readonly pendingFinalizations: PendingFinalizations;
+  /** Whether all objects are known that left the selector of `for` while no process watched. */
+  missed: "unknown" | "sought" | "found" = "unknown";
   /** What is still done. */
   duty: Duty = "reconcile";
   readonly #controller: AnyController;
@@ -65,6 +69,7 @@ export class ReconcileExecutor implements RunExecutor {
   constructor(controller: AnyController, options: ReconcileExecutorOptions) {
     this.#controller = controller;
     this.#options = options;
+    this.pendingFinalizations = options.pendingFinalizations ?? new PendingFinalizations();
     const { declarations, environment, kinds, memory, invoke } = options;
     const resource = declarations.for?.resource as Resource; // a key controller has none, and its runs do not need it
     const objects: ObjectControllerEnvironment = {
@@ -164,6 +169,14 @@ export class ReconcileExecutor implements RunExecutor {
         if (isMeant(object) && host.call("match", () => isMember(reconciler, object)) === true) yield key;
       }
     }
+  }
+
+  /** Queues all objects that left the selector of `for` while no process watched, unless that has been done. */
+  async findAllMissed(runtime: Runtime, signal: AbortSignal): Promise<void> {
+    if (this.missed !== "unknown") return;
+    this.missed = "sought";
+    await this.findMissedFinalizations(runtime, signal);
+    if (!signal.aborted) this.missed = "found";
   }
 
   /** Queues objects that left the selector of `for` while no process watched. */

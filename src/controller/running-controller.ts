@@ -2,6 +2,7 @@
 import type { WorkQueue } from "../queue/work-queue.ts";
 import type { ControllerState } from "./controller-state.ts";
 import type { Duty } from "./duty.ts";
+import type { Handover } from "./handover.ts";
 import type { Invoke } from "./object-reconciler.ts";
 import type { Retirement } from "./retirement.ts";
 
@@ -10,6 +11,8 @@ export interface StartOptions {
   readonly module: string;
   /** Calls into the author's code in the context of its module. */
   readonly invoke: Invoke;
+  /** The version before, which hands over to this one. @default none */
+  readonly before?: RunningController | undefined;
 }
 
 export interface RunningController {
@@ -31,6 +34,8 @@ export interface RunningController {
   retire(duty: Exclude<Duty, "reconcile">, options: { readonly grace: number }): Promise<Retirement>;
   /** Queues every key. */
   reconcileAll(): void;
+  /** Quiesces, and leaves queue and events to the next version. Runs under way end with {@link stop}. */
+  handOver(): Handover;
   /** No source brings keys any more and no run begins; those under way are told by their signals, and go on. */
   quiesce(): void;
   /** Runs begin as usual again, although they have failed. */

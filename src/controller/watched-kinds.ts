@@ -7,12 +7,14 @@ import type { SharedInformer } from "../cache/shared-informer.ts";
 import { OWNER_INDEX, type OwnedKind } from "../reconcile/owned-kind.ts";
 import { ownerUid } from "../reconcile/owner.ts";
 import { groupKind } from "../resource/handle.ts";
+import { acquireKind } from "./acquire-kind.ts";
 import type { ControllerShare } from "./controller-share.ts";
 import type { Declarations } from "./declarations.ts";
 import { type EventMappingHost, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
-import { bodiesOwnedBy, EVERYTHING } from "./needs.ts";
+import type { HandlerRole, Retelling } from "./handover.ts";
+import { needsOf } from "./needs.ts";
 import type { Runtime } from "./runtime.ts";
-import { keptPaths, type KindWatch } from "./watch.ts";
+import type { KindWatch } from "./watch.ts";
 
 export interface WatchedKindsOptions {
   readonly runtime: Runtime;
@@ -38,6 +40,10 @@ export class WatchedKinds implements Disposable {
   /** Handlers of authors' `enqueue` functions, which are added once all caches have synced; empty afterwards. */
   readonly #delivered: { readonly informer: SharedInformer; readonly handler: InformerHandler }[] = [];
   readonly #mapped: { readonly informer: SharedInformer; readonly handler: InformerHandler }[] = [];
+  /** The handlers by role and informer. */
+  readonly handled: Set<string> = new Set();
+  /** Tells handlers that take the place of others; `undefined` once all others are new. */
+  #retelling: Retelling | undefined;
 
   constructor(options: WatchedKindsOptions) {
     this.#options = options;
@@ -73,33 +79,53 @@ export class WatchedKinds implements Disposable {
     return this.#selecting.every((informer) => informer.sees(namespace) || !informer.namespaces.includes(namespace));
   }
 
-  /** Acquires the leases, which starts the informers; their events go to the host. */
-  watch(declarations: Declarations, host: EventMappingHost): void {
-    const { name, formerly, owns, watches, reads } = declarations;
+  /**
+   * Acquires the leases, which starts the informers; their events go to the host.
+   *
+   * @param retelling tells handlers that take the place of those of an earlier version. @default all are told everything
+   */
+  watch(declarations: Declarations, host: EventMappingHost, retelling?: Retelling): void {
+    const { owns, watches, reads } = declarations;
     const { share } = this.#options;
-    const managers = [name, ...formerly];
+    this.#retelling = retelling;
     const primary = declarations.for;
     if (primary !== undefined) {
-      this.#primary = this.#lease(primary, { bodies: "all", managers }, share?.primary());
-      this.#handle(this.#primary.informer, primaryHandler(host, primary));
+      this.#primary = this.#lease(primary, needsOf(declarations, "for", primary), share?.primary());
+      this.#handle("for", this.#primary.informer, primaryHandler(host, primary));
     }
     for (const watch of owns) {
-      const needs = { bodies: bodiesOwnedBy(primary!.resource, watch), managers };
+      const needs = needsOf(declarations, "owns", watch);
       const { informer } = this.#lease(watch, needs, share?.owned(primary!.resource, watch));
       informer.store.addIndex(OWNER_INDEX, ownerUid);
       this.owned.push({ resource: watch.resource, track: watch.options.track ?? "owner", informer });
-      this.#handle(informer, ownedHandler(host, watch, primary!.resource));
+      this.#handle("owns", informer, ownedHandler(host, watch, primary!.resource));
     }
     for (const watch of watches) {
-      this.#mapped.push({ informer: this.#lease(watch, EVERYTHING).informer, handler: mappedHandler(host, watch) });
+      const { informer } = this.#lease(watch, needsOf(declarations, "watches", watch));
+      this.#mapped.push({ informer, handler: mappedHandler(host, watch) });
     }
-    for (const watch of reads) this.#lease(watch, EVERYTHING);
+    for (const watch of reads) this.#lease(watch, needsOf(declarations, "reads", watch));
+  }
+
+  /** Whether the version before reconciled the objects of the same set. */
+  get hasSamePrimary(): boolean {
+    return this.#retelling?.handled.has(`for ${this.primary?.id}`) === true;
+  }
+
+  /** Handlers that are added from here on are told everything: the version before has left. */
+  forgetBefore(): void {
+    this.#retelling = undefined;
+  }
+
+  /** Removes the handlers; the caches stay. */
+  detach(): void {
+    this.#handlers.dispose();
   }
 
   /** Adds the handlers of `enqueue` functions, which may read other kinds now that all caches have synced. */
   deliver(): void {
     for (const mapped of this.#mapped.splice(0)) {
-      this.#handle(mapped.informer, mapped.handler);
+      this.#handle("watches", mapped.informer, mapped.handler);
       this.#delivered.push(mapped);
     }
   }
@@ -118,16 +144,7 @@ export class WatchedKinds implements Disposable {
 
   #lease(watch: KindWatch, needs: Needs, portion?: Portion): InformerLease {
     const { runtime, user, onChange } = this.#options;
-    const { labels, fields, namespaces } = watch.options;
-    const lease = runtime.informers.acquire(watch.resource, {
-      namespaces: namespaces ?? (watch.resource.scope === "Cluster" ? [] : runtime.namespaces),
-      labels,
-      fields,
-      keep: keptPaths(watch),
-      portion,
-      needs,
-      user,
-    });
+    const lease = acquireKind(runtime, watch, { needs, portion, user });
     const { informer } = lease;
     this.#leases.push(lease);
     if (portion !== undefined) this.#divided.push(informer);
@@ -140,7 +157,12 @@ export class WatchedKinds implements Disposable {
     return lease;
   }
 
-  #handle(informer: SharedInformer, handler: InformerHandler): void {
-    this.#handlers.use(informer.addHandler(handler, { name: this.#options.user }));
+  #handle(role: HandlerRole, informer: SharedInformer, handler: InformerHandler): void {
+    const id = `${role} ${informer.id}`;
+    const retelling = this.#retelling?.handled.has(id) === true ? this.#retelling : undefined;
+    this.handled.add(id);
+    const replay = retelling === undefined;
+    this.#handlers.use(informer.addHandler(handler, { name: this.#options.user, replay }));
+    retelling?.tell(role, informer, handler);
   }
 }

@@ -12,7 +12,7 @@ import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
 import { failureMessage } from "../reconcile/failure-message.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
-import { type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
+import { isPanic, type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
 
 /** Makes and executes the runs of keys. */
 export interface RunExecutor {
@@ -67,6 +67,10 @@ export class Workers implements RunStarter, Disposable {
   #open = false;
   /** Of those who wait until runs have ended. */
   #ended: PromiseWithResolvers<void> | undefined;
+  /** The workers of the version before, while runs of theirs are under way. */
+  #before: Workers | undefined;
+  /** The workers of the next version, which go on with the queue. */
+  #next: Workers | undefined;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -85,9 +89,10 @@ export class Workers implements RunStarter, Disposable {
       });
   }
 
-  /** Ends what the workers wait for. */
+  /** Ends what the workers wait for, and takes their metrics away. */
   [Symbol.dispose](): void {
     this.#budget?.[Symbol.dispose]();
+    this.#options.metrics[Symbol.dispose]();
   }
 
   /** Whether the controller is slowed or suspended because its runs fail; `undefined` when it is not limited. */
@@ -113,6 +118,31 @@ export class Workers implements RunStarter, Disposable {
   set open(open: boolean) {
     this.#open = open;
     if (open) this.wake();
+  }
+
+  /**
+   * Begins no more runs: other workers go on with the queue. Until the runs under way end, each of them takes the place of
+   * one of theirs.
+   */
+  handOver(next: Workers): void {
+    this.#open = false;
+    this.#next = next;
+    // What the version before has failed at is another matter with new code.
+    if (this.#budget?.isLimiting === true) this.#options.queue.expedite();
+    if (this.#busy > 0) next.#before = this;
+  }
+
+  /** Leaves the runs to themselves: they can write nothing any more, and the next version gets their keys. */
+  abandon(): void {
+    const { queue, metrics } = this.#options;
+    for (const [key, running] of this.#running) {
+      this.#running.delete(key);
+      running.abandoned = true;
+      this.#again(running.item);
+      queue.done(key);
+    }
+    metrics.stuck(0);
+    this.#someEnded();
   }
 
   /** Called when a key is ready. */
@@ -142,7 +172,7 @@ export class Workers implements RunStarter, Disposable {
    */
   addAfterRun(key: string, options: AddOptions): boolean {
     const running = this.#running.get(key);
-    if (running === undefined) return false;
+    if (running === undefined) return this.#before?.addAfterRun(key, options) === true;
     (running.deferred ??= []).push(options);
     return true;
   }
@@ -152,8 +182,9 @@ export class Workers implements RunStarter, Disposable {
     return [...this.#running.values()].flatMap(({ run }) => (isMeant(run) ? [run.item.key] : []));
   }
 
-  /** Resolves when none of these runs is left. */
+  /** Resolves when none of these runs is left, nor one of the version before. */
   async drained(isMeant: Meant = ALL): Promise<void> {
+    await this.#before?.drained(isMeant);
     while (this.#running.values().some(({ run }) => isMeant(run))) {
       await (this.#ended ??= Promise.withResolvers()).promise;
     }
@@ -179,14 +210,39 @@ export class Workers implements RunStarter, Disposable {
   get #isFree(): boolean {
     return (
       this.#open &&
-      this.#running.size < this.#options.concurrency &&
-      (this.#budget === undefined || this.#running.size < this.#budget.room)
+      this.#busy < this.#options.concurrency &&
+      (this.#budget === undefined || this.#busy < this.#budget.room)
     );
+  }
+
+  /** How many runs are under way, those of the version before included. */
+  get #busy(): number {
+    return this.#before === undefined ? this.#running.size : this.#running.size + this.#before.#busy;
+  }
+
+  /** Runs of these workers have ended: whoever waits for that is told, and the next version has places for others. */
+  #someEnded(): void {
+    this.#ended?.resolve();
+    this.#ended = undefined;
+    if (this.#next !== undefined) this.#next.#beforeEnded();
+  }
+
+  #beforeEnded(): void {
+    if (this.#before !== undefined && this.#before.#busy === 0) this.#before = undefined;
+    if (this.#isFree) this.#options.turns.afterRun(this);
+    if (this.#next !== undefined) this.#next.#beforeEnded();
   }
 
   async #work(item: QueueItem, run: KeyRun): Promise<void> {
     const { clock, metrics, queue, limit, executor } = this.#options;
-    const running: ActiveRun = { run, cancelledAt: undefined, cancelled: false, deferred: undefined };
+    const running: ActiveRun = {
+      item,
+      run,
+      cancelledAt: undefined,
+      cancelled: false,
+      deferred: undefined,
+      abandoned: false,
+    };
     this.#running.set(item.key, running);
     metrics.active(1);
     const began = clock.now();
@@ -204,6 +260,7 @@ export class Workers implements RunStarter, Disposable {
     const telling = this.#options.onEnded(run, outcome);
     if (telling !== undefined) await telling;
     run.close("the run is over");
+    if (running.abandoned) return;
     this.#running.delete(item.key);
     if (this.#isFree) this.#options.turns.afterRun(this);
     if (running.cancelledAt !== undefined) metrics.stuck(this.stuck.length);
@@ -211,8 +268,12 @@ export class Workers implements RunStarter, Disposable {
     this.#applyOutcome({ item, run, outcome, seconds: (clock.now() - began) / 1000 });
     if (outcome.kind === "done" || outcome.kind === "requeue") this.#requeueForOwnWrites(item.key, running);
     queue.done(item.key);
-    this.#ended?.resolve();
-    this.#ended = undefined;
+    this.#someEnded();
+  }
+
+  /** Queues the key of a run that was cut short for the next version: nothing of it has failed, so it waits for nothing. */
+  #again({ key, priority, causes }: QueueItem): void {
+    for (const cause of causes.length === 0 ? [RETRIED] : causes) this.#options.queue.add(key, { priority, cause });
   }
 
   /** Queues the key again because of what its run wrote by hand. */
@@ -268,7 +329,8 @@ export class Workers implements RunStarter, Disposable {
         return;
       case "cancelled":
         run.log.info("The run was cancelled", { reason: run.refused ?? "it is to end" });
-        queue.add(key, { rateLimited: true, priority, cause: RETRIED });
+        if (this.#next !== undefined) this.#again(item);
+        else queue.add(key, { rateLimited: true, priority, cause: RETRIED });
         return;
       case "unreachable":
         metrics.error(seconds);
@@ -319,6 +381,7 @@ type Meant = (run: KeyRun) => boolean;
 const ALL: Meant = () => true;
 
 interface ActiveRun {
+  readonly item: QueueItem;
   readonly run: KeyRun;
   /** When its signal fired; `undefined` before. */
   cancelledAt: number | undefined;
@@ -326,17 +389,9 @@ interface ActiveRun {
   cancelled: boolean;
   /** The additions of its key that wait for its end. */
   deferred: AddOptions[] | undefined;
+  /** Its key is somebody else's by now. */
+  abandoned: boolean;
 }
 
 const REQUEUED = Object.freeze({ source: "requeueAfter", type: "generic" });
 const RETRIED = Object.freeze({ source: "retry", type: "generic" });
-
-/** Whether an error is a bug rather than a refusal: one that JavaScript itself throws. */
-function isPanic(error: unknown): boolean {
-  return (
-    !(error instanceof Error) ||
-    error.name === "TypeError" ||
-    error.name === "ReferenceError" ||
-    error.name === "RangeError"
-  );
-}

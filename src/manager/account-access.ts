@@ -46,6 +46,8 @@ export class AccountAccess {
   /** What is to be made before the first role. */
   #unmade: readonly (readonly [collection: string, manifest: object])[];
   readonly #transport: Transport;
+  /** Takes back what only a replaced version has declared. */
+  #narrowing: Promise<void> | undefined;
   readonly #around: Around;
   /** What the modules that run, or are about to, declare. */
   readonly #declared = new Map<string, readonly Permissions[]>();
@@ -65,11 +67,16 @@ export class AccountAccess {
   }
 
   /**
-   * Starts a module with what it declares; the version that it replaces keeps what it has until then.
+   * Starts a module with what it declares.
    *
+   * @param ended resolves when the version that it replaces has ended, which keeps what it has until then. @default at once
    * @throws what `start` throws; then everything is as it was.
    */
-  async run(module: LoadedModule, start: () => Promise<void>): Promise<void> {
+  async run(
+    module: LoadedModule,
+    start: () => Promise<void>,
+    ended: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<void> {
     const { name, definitions } = module;
     const own = permissionsOf(definitions);
     const before = this.#declared.get(name);
@@ -78,14 +85,21 @@ export class AccountAccess {
       else this.#declared.set(name, permissions);
       await this.#grant();
     };
-    await settle([...(before ?? []), ...own]);
+    const both = [...(before ?? []), ...own];
+    await settle(both);
     try {
       await start();
     } catch (error) {
       await settle(before);
       throw error;
     }
-    if (before !== undefined) await settle(own);
+    if (before === undefined) return;
+    const narrow = async (): Promise<void> => {
+      await ended();
+      if (this.#declared.get(name) === both) await settle(own);
+    };
+    // The account may do more than it needs until the next change if this fails.
+    this.#narrowing = narrow().catch(() => {});
   }
 
   /** Takes back what only this module declared. */
@@ -113,6 +127,7 @@ export class AccountAccess {
   }
 
   async close(): Promise<void> {
+    await this.#narrowing;
     await this.#transport.close();
   }
 

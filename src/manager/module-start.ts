@@ -85,7 +85,8 @@ export class ModuleStart {
   }
 
   #permitted(module: LoadedModule, start: () => Promise<void>): Promise<void> {
-    return this.#options.access?.run(module, start) ?? start();
+    const { access, modules } = this.#options;
+    return access?.run(module, start, () => modules.settled(module.name)) ?? start();
   }
 
   /** Tries again and again to install what a module needs, until it leaves or can be started. */

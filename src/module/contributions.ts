@@ -14,6 +14,7 @@ import { collectDefinitions, type ModuleDefinitions } from "./module-definitions
 import type { Check, Plugin, PluginMetric, Registry } from "./plugin.ts";
 import { PluginMetrics } from "./plugin-metrics.ts";
 import { PluginSecrets } from "./plugin-secrets.ts";
+import { Registrations } from "./registrations.ts";
 import { Runnables } from "./runnables.ts";
 
 /** The checks behind the endpoints of the health listener. */
@@ -34,6 +35,8 @@ export interface ContributionsOptions {
   readonly leadership: Leadership;
   /** Told what a runnable threw, and what a metric's function threw. */
   readonly onError: (error: unknown, what: string) => void;
+  /** Those of the version that runs, until {@link Contributions.takeOver}. @default none: what is registered is there at once */
+  readonly before?: Contributions | undefined;
 }
 
 /** Milliseconds for a plugin's `setup`; as for a module's top-level code. */
@@ -44,17 +47,22 @@ export class Contributions {
   readonly #options: ContributionsOptions;
   readonly #added: (Definition | Resource)[] = [];
   readonly #runnables: Runnables;
-  readonly #metrics: Disposable[] = [];
+  readonly #checks: Registrations;
+  readonly #metrics: Registrations;
+  /** Requests to the routes that are under way. */
+  readonly #requests = new Set<Promise<unknown>>();
   readonly #leaving = new AbortController();
   readonly #gone = new AbortController();
   #open = true;
   /** By plugin name. */
   readonly routes: Map<string, Hono> = new Map();
-  readonly #checks: Disposable[] = [];
 
   constructor(module: LoadedModule, options: ContributionsOptions) {
+    const { before, ...around } = options;
     this.#module = module;
-    this.#options = options;
+    this.#options = around; // not with the version before, which would keep all versions in memory
+    this.#checks = new Registrations(before === undefined ? undefined : before.#checks);
+    this.#metrics = new Registrations(before === undefined ? undefined : before.#metrics);
     const { clock, leadership, log, onError } = options;
     this.#runnables = new Runnables({ clock, leadership, log, onError, invoke: module.invoke });
   }
@@ -94,15 +102,43 @@ export class Contributions {
   withdraw(): void {
     this.#open = false;
     this.routes.clear();
-    for (const check of this.#checks.splice(0)) check[Symbol.dispose]();
+    this.#checks.withdraw();
   }
 
   /** Takes routes, checks and metrics away at once and ends the runnables; resolves when they ended. */
   async leave(): Promise<void> {
     this.withdraw();
-    for (const metric of this.#metrics) metric[Symbol.dispose]();
+    this.#metrics.withdraw();
     this.#leaving.abort(new Error(`The module ${this.#module.name} is leaving`));
-    await this.#runnables.ended();
+    await Promise.all([this.#runnables.ended(), ...this.#requests]);
+  }
+
+  /** Puts checks and metrics in place of those of the version before. @throws when another module has one of a name. */
+  takeOver(before: Contributions): void {
+    this.#checks.takeOver();
+    try {
+      this.#metrics.takeOver();
+    } catch (error) {
+      this.#checks.giveBack(before.#checks);
+      throw error;
+    }
+  }
+
+  /** Undoes {@link takeOver}. */
+  giveBack(before: Contributions): void {
+    this.#checks.giveBack(before.#checks);
+    this.#metrics.giveBack(before.#metrics);
+  }
+
+  /** Answers a request with the routes of a plugin; `undefined` when it has none. */
+  answer(plugin: string, request: Request): Response | Promise<Response> | undefined {
+    const app = this.routes.get(plugin);
+    if (app === undefined) return undefined;
+    const answer = this.#module.invoke(() => app.fetch(request));
+    if (!(answer instanceof Promise)) return answer;
+    const settled: Promise<unknown> = answer.catch(() => {}).finally(() => this.#requests.delete(settled));
+    this.#requests.add(settled);
+    return answer;
   }
 
   #facade({ name: plugin, ...definition }: Plugin, secrets: PluginSecrets): Registry {
@@ -112,11 +148,10 @@ export class Contributions {
     const check = (endpoints: readonly HealthChecks[], { name, ask }: { name: string; ask: Check }): void => {
       this.#mustBeOpen(plugin);
       for (const checks of endpoints) {
-        const disposable = checks.add(`${plugin}/${name}`, async () => {
+        const asked = async (): Promise<undefined> => {
           await secrets.guarded(() => this.#module.invoke(ask));
-          return undefined;
-        });
-        this.#checks.push(disposable);
+        };
+        this.#checks.add(() => checks.add(`${plugin}/${name}`, asked));
       }
     };
     const { healthz, livez, readyz } = this.#options.health;
@@ -178,7 +213,7 @@ export class Contributions {
 
   #written(plugin: string): PluginMetrics {
     this.#mustBeOpen(plugin);
-    return new PluginMetrics(this.#options.metrics, (metric) => this.#metrics.push(metric));
+    return new PluginMetrics((family) => this.#metrics.add(() => this.#options.metrics.addFamily(family)));
   }
 
   #addMetric({ name, help, type = "gauge", value }: PluginMetric, secrets: PluginSecrets): void {
@@ -190,6 +225,6 @@ export class Contributions {
         return [];
       }
     };
-    this.#metrics.push(this.#options.metrics.add({ name, help, type, read }));
+    this.#metrics.add(() => this.#options.metrics.add({ name, help, type, read }));
   }
 }

@@ -46,6 +46,7 @@ const common: readonly is.Option[] = [
   { name: "retry", check: is.isObjectOf(retry) },
   { name: "minInterval", check: is.isDuration },
   { name: "debounce", check: is.isDuration },
+  { name: "onReload", check: is.isOneOf(["reconcile-all", "resume"]) },
   { name: "syncTimeout", check: is.isDuration },
   { name: "reconcileOwnWrites", check: is.isBoolean },
   { name: "watches", check: is.isListOf(is.isMappedWatch) },

@@ -7,11 +7,14 @@ const LAST_MOMENT = 100;
 
 /** Begins when it is made; what ends one step after another shares it. */
 export class GracePeriod {
+  /** Milliseconds from its beginning to its end. */
+  readonly ms: number;
   readonly #clock: Clock;
   readonly #endsAt: number;
   readonly #atLeast: number;
 
   constructor(ms: number, clock: Clock) {
+    this.ms = ms;
     this.#clock = monotonic(clock);
     this.#endsAt = this.#clock.now() + ms;
     this.#atLeast = Math.min(ms, LAST_MOMENT);

@@ -45,8 +45,9 @@ function setUp({
     grace: 50,
     health,
     ...options,
-    start: (controller, _, { module }) => {
+    start: (controller, _, { module, before }) => {
       const name = controllerName(controller);
+      before?.handOver();
       events.push(`start ${module} ${name}`);
       const entry = { state: { kind: "syncing" } as State, hasSynced: false, changed: () => {} };
       states.set(name, entry);
@@ -69,6 +70,10 @@ function setUp({
           return { [Symbol.dispose]() {} };
         },
         resume: () => void events.push(`resume ${module} ${name}`),
+        handOver: () => {
+          events.push(`hand over ${module} ${name}`);
+          return undefined as never;
+        },
         quiesce: () => void events.push(`quiesce ${module} ${name}`),
         drained: () => drained,
         stop: async ({ grace }) => {
@@ -135,7 +140,9 @@ test("ModuleRegistry replaces a module; after a conflict the old version runs on
   expect(registry.has("a.ts")).toBe(true);
   expect(events).toEqual(["start a.ts x", "start b.ts y"]);
   await registry.replace(module("a.ts", keyed("x")));
-  expect(events.slice(2)).toEqual(["stop a.ts x 50", "dispose a.ts", "start a.ts x"]);
+  expect(events.slice(2)).toEqual(["hand over a.ts x", "start a.ts x"]);
+  await registry.settled("a.ts");
+  expect(events.slice(4)).toEqual(["stop a.ts x 50", "dispose a.ts"]);
 });
 
 test("ModuleRegistry shows what a module is doing", async () => {
@@ -463,4 +470,96 @@ test("ModuleRegistry shows and tells that a controller is slowed or suspended, a
     "Controller runs",
   ]);
   await registry.stop();
+});
+
+/** A plugin that shows which version it is of, by a route, a check and a metric. */
+const shop = (version: number, more: (registry: Registry) => void = () => {}): Definition =>
+  definePlugin({
+    name: "shop",
+    setup(facade) {
+      facade.route(new Hono().get("/", (context) => context.text(`version ${version}`)));
+      facade.readyCheck("open", () => {
+        throw new Error(`version ${version}`);
+      });
+      facade.metric({ name: "shop_version", help: "Version", value: () => version });
+      more(facade);
+    },
+  });
+
+test("a new version that cannot be set up leaves the one before as it was, and that is shown", async () => {
+  const { registry, module, events, health, metrics, notes } = setUp();
+  await registry.add(module("shop.ts", shop(1), keyed("one")));
+  const isAsBefore = async () => {
+    expect(await (await registry.answer("shop", new Request("http://x/")))!.text()).toBe("version 1");
+    await expect(checkOf(health.readyz, "shop/open")!()).rejects.toThrow("version 1");
+    expect((await metrics.text()).body).toContain("shop_version 1");
+    expect(events).toEqual(["start shop.ts one"]);
+  };
+  const bad = (plugin: Definition) => registry.replace(module("shop.ts", plugin, keyed("one")));
+  const throws = (): never => {
+    throw new Error("not today");
+  };
+  await expect(bad(shop(2, throws))).rejects.toThrow("not today");
+  await isAsBefore();
+  await registry.add(
+    module(
+      "other.ts",
+      definePlugin({ name: "other", setup: (facade) => void facade.gauge({ name: "other_open", help: "" }) }),
+    ),
+  );
+  await expect(bad(shop(2, (facade) => void facade.gauge({ name: "other_open", help: "" })))).rejects.toThrow(
+    "other_open",
+  );
+  await isAsBefore();
+  registry.markBroken("shop.ts", { file: "controllers/shop.ts", message: "not today" });
+  expect(notes()["module/shop.ts"]).toBe("broken: the version before runs on, because the newest cannot: not today");
+  expect((await registry.replace(module("shop.ts", shop(3), keyed("one")))) as unknown).toBeUndefined();
+  expect(await (await registry.answer("shop", new Request("http://x/")))!.text()).toBe("version 3");
+  expect((await metrics.text()).body).toContain("shop_version 3");
+  expect(notes()["module/shop.ts"]).toBe("loading");
+});
+
+test("a new version works while the one before ends: what it was asked is answered, and runnables never run twice", async () => {
+  const { registry, module, events } = setUp({ grace: 60_000 });
+  const asked = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const slow = definePlugin({
+    name: "shop",
+    setup(facade) {
+      facade.route(new Hono().get("/", async (context) => context.text(`one ${String(await asked.promise)}`)));
+      facade.run(
+        async ({ signal }) => {
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          await ended.promise;
+          events.push("runnable of one ended");
+        },
+        { leaderOnly: false },
+      );
+    },
+  });
+  await registry.add(module("shop.ts", slow));
+  const answer = registry.answer("shop", new Request("http://x/"))!;
+  const runs = (facade: Registry) =>
+    facade.run(async () => void events.push("runnable of two runs"), { leaderOnly: false });
+  await registry.replace(module("shop.ts", shop(2, runs)));
+  expect(await (await registry.answer("shop", new Request("http://x/")))!.text()).toBe("version 2");
+  await Bun.sleep(1);
+  expect(events).toEqual([]);
+  ended.resolve();
+  await Bun.sleep(1);
+  expect(events).toEqual(["runnable of one ended"]);
+  asked.resolve();
+  expect(await (await answer).text()).toBe("one undefined");
+  await registry.settled("shop.ts");
+  await Bun.sleep(1);
+  expect(events).toEqual(["runnable of one ended", "dispose shop.ts", "runnable of two runs"]);
+});
+
+test("a controller that is not continued ends before another one of the module begins", async () => {
+  const { registry, module, events } = setUp();
+  await registry.add(module("a.ts", keyed("kept"), keyed("gone")));
+  await registry.replace(module("a.ts", keyed("new"), keyed("kept")));
+  expect(events.slice(2)).toEqual(["hand over a.ts kept", "start a.ts kept", "stop a.ts gone 50", "start a.ts new"]);
+  await registry.settled("a.ts");
+  expect(registry.controllers.map(({ name }) => name)).toEqual(["kept", "new"]);
 });

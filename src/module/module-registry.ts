@@ -1,20 +1,19 @@
 /** The modules of a running process: each can be added, replaced and removed while the others run. */
 import { type RunningController, startController } from "../controller/controller.ts";
-import type { Leadership } from "../client/leadership.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import type { Leaderships } from "./leaderships.ts";
 import { checkConflicts, type Claimant } from "./conflicts.ts";
-import { Contributions, type Health } from "./contributions.ts";
+import type { Health } from "./contributions.ts";
 import { Draining } from "./draining.ts";
 import { GracePeriod } from "./grace-period.ts";
 import type { LoadedModule } from "./loaded-module.ts";
-import { mergedDefinitions, type ModuleDefinitions } from "./module-definitions.ts";
+import type { ModuleDefinitions } from "./module-definitions.ts";
+import { LeavingVersions } from "./leaving-versions.ts";
 import { ModuleListing } from "./module-listing.ts";
-import { pluginClient } from "./plugin-client.ts";
+import { ModuleVersion } from "./module-version.ts";
 import type { WebhookHost } from "../webhook/webhook-host.ts";
 import { type ModuleProblem, type ModuleStatus, statusesOf } from "./module-status.ts";
 import { PostponedModules } from "./postponed.ts";
-import { stateLog } from "./state-log.ts";
 
 export interface ModuleRegistryOptions {
   /** Modules list themselves here, and plugins add their checks. */
@@ -33,22 +32,6 @@ export interface ModuleRegistryOptions {
   readonly start?: typeof startController | undefined;
 }
 
-/** A module that runs. */
-interface Running {
-  readonly module: LoadedModule;
-  readonly definitions: ModuleDefinitions;
-  readonly contributions: Contributions;
-  readonly controllers: RunningController[];
-  readonly listeners: Disposable[];
-  /** Resolves when the caches of its controllers have synced, or cannot. */
-  readonly warm: PromiseWithResolvers<void>;
-  errors: number;
-  /** Until each of its controllers has been started. */
-  starting: boolean;
-  /** Once it was removed while objects carry its finalizers. */
-  draining?: { readonly drain: Draining; readonly gone: () => Promise<void> };
-}
-
 export class ModuleRegistry {
   readonly #runtime: Runtime;
   readonly #grace: number;
@@ -58,9 +41,10 @@ export class ModuleRegistry {
   readonly #health: Health;
   readonly #webhooks: WebhookHost | undefined;
   readonly #listing: ModuleListing;
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, ModuleVersion>();
   readonly #broken = new Map<string, ModuleProblem>();
   readonly #postponed = new PostponedModules();
+  readonly #leaving: LeavingVersions;
   readonly #stopping = new AbortController();
   /** Of the end, once that has begun. */
   #ending: GracePeriod | undefined;
@@ -76,6 +60,7 @@ export class ModuleRegistry {
     this.#health = health;
     this.#forcesRemoval = forcesRemoval;
     this.#listing = new ModuleListing({ readyz: health.readyz, strict, statuses: () => this.statuses() });
+    this.#leaving = new LeavingVersions(runtime.log);
     this.#start = start;
   }
 
@@ -96,20 +81,28 @@ export class ModuleRegistry {
     });
   }
 
-  /** Starts a module's new version after the old one drained. @throws as `add`; on a conflict the old one runs on. */
+  /**
+   * Starts a module's new version in place of the one that runs, if one does.
+   *
+   * Resolves when the new version works: keys that wait have been passed to it, and runs of the version before that are under way
+   * end by themselves or with the grace period, while their keys wait for them.
+   *
+   * @throws as `add`; then the version before runs on as if nothing had been.
+   */
   replace(module: LoadedModule): Promise<void> {
     return this.#inTurn(async () => {
       this.#refuseWhenStopping(module);
       const old = this.#running.get(module.name);
       checkConflicts([...this.#claims(module, old), module]);
       this.#postponed.take(module);
-      if (old !== undefined) {
-        // Whoever asks the webhooks meanwhile is answered: the new version's come in place of the old one's.
-        await this.#serve(module, module.definitions);
-        await this.#end(old, { keepWebhooks: true });
-      }
-      await this.#begin(module);
+      if (old === undefined) await this.#begin(module);
+      else await this.#follow(old, module);
     });
+  }
+
+  /** Resolves when no version of the module is left but the one that runs. */
+  settled(name: string): Promise<void> {
+    return this.#leaving.ended(name);
   }
 
   /**
@@ -200,6 +193,7 @@ export class ModuleRegistry {
     this.quiesce();
     return this.#inTurn(async () => {
       await Promise.all([...this.#running.values()].map((running) => this.#end(running)));
+      await this.#leaving.allEnded();
     });
   }
 
@@ -218,15 +212,15 @@ export class ModuleRegistry {
 
   /** Answers a request with the routes of a plugin; `undefined` when it has none. */
   answer(plugin: string, request: Request): Response | Promise<Response> | undefined {
-    for (const { module, contributions } of this.#running.values()) {
-      const app = contributions.routes.get(plugin);
-      if (app !== undefined) return module.invoke(() => app.fetch(request));
+    for (const { contributions } of this.#running.values()) {
+      const answer = contributions.answer(plugin, request);
+      if (answer !== undefined) return answer;
     }
     return undefined;
   }
 
   /** What a module cannot have beside the others; one that drains keeps only what the module does not take over. */
-  *#claims(module: Pick<LoadedModule, "definitions">, except?: Running): Iterable<Claimant> {
+  *#claims(module: Pick<LoadedModule, "definitions">, except?: ModuleVersion): Iterable<Claimant> {
     for (const { module: other, definitions, draining } of this.#running.values()) {
       if (other === except?.module) continue;
       yield {
@@ -238,55 +232,91 @@ export class ModuleRegistry {
 
   async #begin(module: LoadedModule): Promise<void> {
     const { name } = module;
-    const log = this.#runtime.log.with({ module: name });
-    const alone = this.#leaderships?.alone?.(name) ?? this.#leadershipOf(module);
-    const contributions = new Contributions(module, {
-      log,
-      metrics: this.#runtime.metrics,
-      clock: this.#runtime.clock,
-      leadership: alone,
-      health: this.#health,
-      clientOf: (plugin, about) =>
-        pluginClient(plugin, { ...this.#runtime, leadership: alone }, { module: name, ...about }),
-      onError: (error, what) => this.reportError(name, error, what),
-    });
-    const warm = Promise.withResolvers<void>();
+    let version: ModuleVersion | undefined;
     try {
-      await contributions.setup(module.definitions.plugins, { signal: this.#stopping.signal });
-      contributions.close();
+      version = await this.#setUp(module, undefined);
+      version.takeOver(undefined);
+      this.#running.set(name, version);
+      await this.#serve(module, version.definitions);
       this.#refuseWhenStopping(module);
-      const definitions = mergedDefinitions(module.definitions, contributions.added());
-      checkConflicts([...this.#claims({ definitions }), { file: module.file, definitions }]);
-      await this.#succeed(definitions.controllers);
-      const defined = this.#runtime.definedKinds.claim(definitions.resources);
-      const running: Running = {
-        module,
-        definitions,
-        contributions,
-        controllers: [],
-        listeners: [defined],
-        warm,
-        errors: 0,
-        starting: true,
-      };
-      this.#running.set(name, running);
-      await this.#serve(module, definitions);
-      for (const controller of definitions.controllers) this.#startOne(running, controller);
-      running.starting = false;
-      contributions.start(warm.promise);
-      this.#warmth(running);
-      this.#listing.add(name);
-      this.#broken.delete(name);
-      log.info("Module started", { file: module.file, controllers: running.controllers.map((one) => one.name) });
+      await this.#succeed(version.definitions.controllers);
+      version.startOthers();
+      version.startRunnables();
+      this.#started(version);
     } catch (error) {
-      const running = this.#running.get(name);
-      if (running === undefined) {
-        await contributions.leave();
-        await this.#newGrace().within((signal) => this.#webhooks?.remove(name, { signal }));
-      } else await this.#end(running, { keepGraph: true });
+      if (version === undefined) await this.#newGrace().within((signal) => this.#webhooks?.remove(name, { signal }));
+      else await this.#end(version, { keepGraph: true });
       await this.#leaderships?.leave(name);
       throw error;
     }
+  }
+
+  /**
+   * 1. The new version's plugins are set up and its caches filled: what is wrong with it keeps the version before running.
+   * 2. Its checks, metrics, kinds and webhooks come in place of those before, and its routes with it.
+   * 3. Controllers hand over to those of the same name, each in one step: no event and no key is between them.
+   * 4. Controllers that are not continued end, because another one may do their work from here on.
+   * 5. The others start. Runnables do when those before have ended: both may need the same port.
+   */
+  async #follow(old: ModuleVersion, module: LoadedModule): Promise<void> {
+    const version = await this.#setUp(module, old);
+    using caches = new DisposableStack();
+    try {
+      caches.use(await version.warmUp(old, this.#stopping.signal));
+      this.#refuseWhenStopping(module);
+      version.takeOver(old);
+      await this.#serve(module, version.definitions).catch((error: unknown) => {
+        version.giveBack(old);
+        throw error;
+      });
+    } catch (error) {
+      await version.end(this.#newGrace());
+      throw error;
+    }
+    version.errors = old.errors;
+    this.#running.set(module.name, version);
+    try {
+      await version.continueFrom(old, this.#newGrace());
+      await this.#succeed(version.definitions.controllers);
+      this.#refuseWhenStopping(module);
+      version.startOthers();
+    } catch (error) {
+      await this.#end(version, { keepGraph: true });
+      throw error;
+    } finally {
+      void this.#leaving.add(old, this.#newGrace()).then(() => version.startRunnables());
+    }
+    this.#started(version);
+  }
+
+  /** @throws when it cannot run beside the others. */
+  async #setUp(module: LoadedModule, before: ModuleVersion | undefined): Promise<ModuleVersion> {
+    const { name, file } = module;
+    const leadership = this.#leaderships?.of(name) ?? this.#runtime.leadership;
+    const around = {
+      runtime: this.#runtime,
+      health: this.#health,
+      leadership,
+      alone: this.#leaderships?.alone?.(name) ?? leadership,
+      start: this.#start,
+      onError: (error: unknown, what: string) => this.reportError(name, error, what),
+      onWarm: () => this.#leaderships?.warm(name),
+    };
+    const version = await ModuleVersion.setUp(module, around, { before, signal: this.#stopping.signal });
+    try {
+      this.#refuseWhenStopping(module);
+      checkConflicts([...this.#claims(version, before), { file, definitions: version.definitions }]);
+      return version;
+    } catch (error) {
+      await version.end(this.#newGrace());
+      throw error;
+    }
+  }
+
+  #started({ module: { name, file }, controllers }: ModuleVersion): void {
+    this.#listing.add(name);
+    this.#broken.delete(name);
+    this.#runtime.log.info("Module started", { module: name, file, controllers: controllers.map((one) => one.name) });
   }
 
   /**
@@ -294,7 +324,7 @@ export class ModuleRegistry {
    *
    * @returns false when there is nothing to wait for.
    */
-  async #drain(running: Running, gone: () => Promise<void>): Promise<boolean> {
+  async #drain(running: ModuleVersion, gone: () => Promise<void>): Promise<boolean> {
     if (this.#forcesRemoval || this.#ending !== undefined) return false;
     const drain = await Draining.begin(running, { grace: this.#newGrace(), webhooks: this.#webhooks });
     if (drain === undefined || drain.hasEnded) return false;
@@ -308,7 +338,7 @@ export class ModuleRegistry {
   }
 
   /** Nothing is left for a module to finalize. */
-  async #drained(running: Running): Promise<void> {
+  async #drained(running: ModuleVersion): Promise<void> {
     const { name } = running.module;
     if (this.#running.get(name) !== running || this.#ending !== undefined) return;
     await this.#leave(running);
@@ -325,8 +355,9 @@ export class ModuleRegistry {
     }
   }
 
-  async #leave(running: Running): Promise<void> {
+  async #leave(running: ModuleVersion): Promise<void> {
     await this.#end(running);
+    await this.settled(running.module.name);
     await this.#leaderships?.leave(running.module.name);
   }
 
@@ -335,53 +366,19 @@ export class ModuleRegistry {
     if (this.#stopping.signal.aborted) throw new Error(`Cannot start the module ${name}: the process is stopping`);
   }
 
-  #startOne(running: Running, controller: ModuleDefinitions["controllers"][number]): void {
-    const { module, controllers, listeners } = running;
-    const runtime = { ...this.#runtime, leadership: this.#leadershipOf(module) };
-    const started = this.#start(controller, runtime, { module: module.name, invoke: module.invoke });
-    controllers.push(started);
-    const tell = stateLog(started, this.#runtime.log);
-    const listener = started.onChange(() => {
-      this.#warmth(running);
-      tell();
-    });
-    listeners.push(listener);
-  }
-
-  #leadershipOf({ name }: LoadedModule): Leadership {
-    return this.#leaderships?.of(name) ?? this.#runtime.leadership;
-  }
-
-  /** A controller that cannot sync does not keep the others from work. */
-  #warmth({ module, controllers, starting, warm }: Running): void {
-    if (starting) return;
-    const isWarm = ({ hasSynced, state }: RunningController): boolean =>
-      hasSynced || state.kind === "waiting" || state.kind === "unavailable";
-    if (!controllers.every(isWarm)) return;
-    warm.resolve();
-    this.#leaderships?.warm(module.name);
-  }
-
   /** Puts in a module's webhooks, or those of its new version in place of the old one's. */
   async #serve({ name, invoke }: LoadedModule, { webhooks, resources }: ModuleDefinitions): Promise<void> {
     await this.#newGrace().within((signal) => this.#webhooks?.put({ name, webhooks, resources, invoke }, { signal }));
   }
 
-  async #end(running: Running, { keepGraph = false, keepWebhooks = false } = {}): Promise<void> {
-    const { module, controllers, contributions, listeners } = running;
+  async #end(version: ModuleVersion, { keepGraph = false } = {}): Promise<void> {
+    const { module, definitions } = version;
     const grace = this.#ending ?? this.#newGrace();
     // Runs that end may write objects that the API server has converted.
-    using _converting = keepWebhooks ? undefined : this.#webhooks?.convertFor({ ...module, ...running.definitions });
+    using _converting = this.#webhooks?.convertFor({ ...module, ...definitions });
     // First of all the registrations go, then the handlers: nobody is to ask in vain.
-    if (!keepWebhooks) await grace.within((signal) => this.#webhooks?.remove(module.name, { signal }));
-    // No new runs, and runs under way finish first: they may use what the module's plugins offer.
-    await Promise.all(controllers.map((controller) => controller.stop({ grace: grace.left })));
-    for (const listener of listeners) listener[Symbol.dispose]();
-    if (!(await grace.within(() => contributions.leave()))) {
-      const about = { module: module.name, grace: this.#grace / 1_000 };
-      this.#runtime.log.warn("Runnables did not end within the grace period; they can write nothing any more", about);
-    }
-    contributions.cutOff();
+    await grace.within((signal) => this.#webhooks?.remove(module.name, { signal }));
+    await version.end(grace);
     this.#running.delete(module.name);
     // Last: nothing of the module is called any more.
     if (!keepGraph) module.dispose();

@@ -33,6 +33,8 @@ interface StatusInput {
   readonly failure?: string | undefined;
   /** What it waits for, when it drains. */
   readonly draining?: { readonly message: string; readonly objects: number } | undefined;
+  /** An earlier version runs, if its newest does not. @default false */
+  readonly isRunning?: boolean | undefined;
 }
 
 /** A module that does not run, and why. */
@@ -76,6 +78,7 @@ export function statusesOf({ running, postponed, broken }: KnownModules): readon
       postponed: waiting.get(name)?.message,
       failure: contributions.failure,
       draining: draining?.drain,
+      isRunning: true,
     });
     byName.set(name, status);
   }
@@ -83,14 +86,16 @@ export function statusesOf({ running, postponed, broken }: KnownModules): readon
 }
 
 function statusOf(input: StatusInput): ModuleStatus {
-  const { name, file, controllers, errors, broken, postponed, failure, draining } = input;
+  const { name, file, controllers, errors, broken, postponed, failure, draining, isRunning = false } = input;
+  const newest = (message: string): string =>
+    isRunning ? `the version before runs on, because the newest cannot: ${message}` : message;
   const withState = (kind: string) => controllers.find(({ state }) => state.kind === kind);
   const unavailable = withState("unavailable");
   const waiting = withState("waiting");
   const limited = withState("suspended") ?? withState("slowed");
   const status = (state: ModuleState, message?: string): ModuleStatus => ({ name, file, state, message, errors });
-  if (broken !== undefined) return status("broken", broken);
-  if (postponed !== undefined) return status("unavailable", postponed);
+  if (broken !== undefined) return status("broken", newest(broken));
+  if (postponed !== undefined) return status("unavailable", newest(postponed));
   if (draining !== undefined) return { ...status("draining", draining.message), left: draining.objects };
   if (unavailable !== undefined)
     return status("unavailable", `${unavailable.name}: ${unavailable.state.message ?? "unavailable"}`);

@@ -52,14 +52,13 @@ function parts(given: Given): readonly [Readonly<Record<string, string>> | undef
   return typeof first === "object" ? [first, second] : [undefined, first];
 }
 
-/** Makes the metrics of plugins; each leaves with what it returns. */
+/** Makes the metrics of plugins. */
 export class PluginMetrics {
-  readonly #metrics: Pick<Metrics, "addFamily">;
-  readonly #keep: (metric: Disposable) => void;
+  readonly #register: (family: Parameters<Metrics["addFamily"]>[0]) => void;
 
-  constructor(metrics: Pick<Metrics, "addFamily">, keep: (metric: Disposable) => void) {
-    this.#metrics = metrics;
-    this.#keep = keep;
+  /** @param register told of each metric that is made. */
+  constructor(register: (family: Parameters<Metrics["addFamily"]>[0]) => void) {
+    this.#register = register;
   }
 
   counter(options: MetricOptions<string>): Counter<string> {
@@ -106,7 +105,7 @@ export class PluginMetrics {
     }
     checkLabels(options, ["le"]);
     const family = new HistogramFamily({ name, help, bounds: buckets });
-    this.#keep(this.#metrics.addFamily(family));
+    this.#register(family);
     const series = new Labelled<HistogramSeries>(options, family);
     return {
       observe: (...given: Given) => {
@@ -120,7 +119,7 @@ export class PluginMetrics {
     checkLabels(options, []);
     const { name, help } = options;
     const family = new NumberFamily({ name, help }, type);
-    this.#keep(this.#metrics.addFamily(family));
+    this.#register(family);
     const series = new Labelled<Series>(options, family);
     if ((options.labels ?? []).length === 0) series.at(); // there from the beginning, at 0
     return series;

@@ -6,11 +6,15 @@ const MOST_DEBOUNCES = 10;
 export class Debouncer {
   readonly #ms: number;
   /** Since when each key has been delayed. */
-  readonly #since = new Map<string, number>();
+  readonly #since: Map<string, number>;
 
-  /** @param ms how long a key must be left alone, in milliseconds. */
-  constructor(ms: number) {
+  /**
+   * @param ms how long a key must be left alone, in milliseconds.
+   * @param before the debouncer whose delays go on.
+   */
+  constructor(ms: number, before?: Debouncer) {
     this.#ms = ms;
+    this.#since = before === undefined ? new Map() : before.#since;
   }
 
   /** Whether a key is being delayed. */

@@ -67,6 +67,11 @@ export class Entries {
     this.#queued--;
   }
 
+  /** The keys that are queued or that workers have. */
+  keys(): Iterable<string> {
+    return this.#entries.keys();
+  }
+
   /** Removes all queued entries. */
   dropQueued(): void {
     for (const [key, entry] of this.#entries) {

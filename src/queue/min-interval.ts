@@ -3,11 +3,15 @@
 export class MinInterval {
   readonly #ms: number;
   /** When the last run of each key began, oldest first; an entry is dropped once it delays nothing. */
-  readonly #began = new Map<string, number>();
+  readonly #began: Map<string, number>;
 
-  /** @param ms milliseconds between the beginnings of two runs. */
-  constructor(ms: number) {
+  /**
+   * @param ms milliseconds between the beginnings of two runs.
+   * @param before the interval whose runs count too.
+   */
+  constructor(ms: number, before?: MinInterval) {
     this.#ms = ms;
+    this.#began = before === undefined ? new Map() : before.#began;
   }
 
   /** Milliseconds until the next run of a key may begin; 0 or less when it may begin now. */

@@ -7,6 +7,11 @@ export interface RateLimiter {
   /** Resets the count of the key. */
   forget(key: string): void;
   failures(key: string): number;
+  /**
+   * Sets the count of a key that another limiter has counted so far: a controller was reloaded with other options. A
+   * limiter without it counts from 0 again.
+   */
+  restore?(key: string, failures: number): void;
 }
 
 class Failures {
@@ -25,6 +30,10 @@ class Failures {
 
   failures(key: string): number {
     return this.#counts.get(key) ?? 0;
+  }
+
+  restore(key: string, failures: number): void {
+    this.#counts.set(key, failures);
   }
 }
 
@@ -102,6 +111,10 @@ class MaxOf implements RateLimiter {
     for (const limiter of this.#limiters) most = Math.max(most, limiter.failures(key));
     return most;
   }
+
+  restore(key: string, failures: number): void {
+    for (const limiter of this.#limiters) limiter.restore?.(key, failures);
+  }
 }
 
 /** The longest of several delays. */
@@ -165,6 +178,10 @@ class WithMaxWait implements RateLimiter {
 
   failures(key: string): number {
     return this.#limiter.failures(key);
+  }
+
+  restore(key: string, failures: number): void {
+    this.#limiter.restore?.(key, failures);
   }
 }
 

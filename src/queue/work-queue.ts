@@ -23,13 +23,10 @@ export interface AddOptions {
   readonly cause?: Cause | undefined;
 }
 
-export interface WorkQueueOptions {
-  readonly name: string;
-  /** @default systemClock */
-  readonly clock?: Clock | undefined;
+/** What may change while keys are queued. */
+export interface WorkQueueSettings {
   /** @default exponential(5, 1_000_000) */
   readonly limiter?: RateLimiter | undefined;
-  readonly metrics?: Pick<QueueMetrics, "added" | "taken" | "done" | "retried" | "readFrom"> | undefined;
   /** The minimum number of milliseconds between the beginnings of two runs of a key. @default 0 */
   readonly minInterval?: number | undefined;
   /**
@@ -39,6 +36,13 @@ export interface WorkQueueOptions {
   readonly debounce?: number | undefined;
   /** Called when an item becomes ready: synchronously by `add`, `done` and `expedite`, or by a timer. */
   readonly onReady?: (() => void) | undefined;
+}
+
+export interface WorkQueueOptions extends WorkQueueSettings {
+  readonly name: string;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+  readonly metrics?: Pick<QueueMetrics, "added" | "taken" | "done" | "retried" | "readFrom"> | undefined;
 }
 
 const NOW: AddOptions = Object.freeze({});
@@ -52,16 +56,16 @@ const NOW: AddOptions = Object.freeze({});
 export class WorkQueue {
   readonly name: string;
   readonly #clock: Clock;
-  readonly #limiter: RateLimiter;
   readonly #metrics: WorkQueueOptions["metrics"];
-  readonly #onReady: (() => void) | undefined;
+  #limiter: RateLimiter;
+  #onReady: (() => void) | undefined;
   readonly #entries = new Entries();
   readonly #ready = new ReadyItems<Entry>();
   readonly #delayed: DelayedItems<Entry>;
   readonly #parked = new Map<string, Parked>();
   readonly #depth = new DepthByPriority();
-  readonly #debouncer: Debouncer | undefined;
-  readonly #minInterval: MinInterval | undefined;
+  #debouncer: Debouncer | undefined;
+  #minInterval: MinInterval | undefined;
   readonly #waiters = new Waiters();
   #order = 0;
   #closed = false;
@@ -73,11 +77,25 @@ export class WorkQueue {
     this.#delayed = new DelayedItems(this.#clock, () => this.#promote());
     this.#limiter = options.limiter ?? exponential();
     this.#metrics = options.metrics;
-    this.#onReady = options.onReady;
-    const { minInterval = 0, debounce = 0 } = options;
-    this.#debouncer = debounce > 0 ? new Debouncer(debounce) : undefined;
-    this.#minInterval = minInterval > 0 ? new MinInterval(minInterval) : undefined;
+    this.#set(options);
     this.#metrics?.readFrom(() => this.#reading());
+  }
+
+  /**
+   * Goes on with other settings, and with none of the earlier ones.
+   *
+   * **Guarantees.** Every key keeps its place or its time, its causes and its attempt; a key that a worker has stays with it.
+   */
+  configure(settings: WorkQueueSettings): void {
+    const { limiter = exponential() } = settings;
+    const carryOver = (key: string): void => {
+      const failures = this.#limiter.failures(key);
+      if (failures > 0) limiter.restore?.(key, failures);
+    };
+    for (const key of this.#entries.keys()) carryOver(key);
+    for (const key of this.#parked.keys()) carryOver(key);
+    this.#limiter = limiter;
+    this.#set(settings);
   }
 
   /** How many keys are ready, including those that wait only for their own run to end. */
@@ -234,6 +252,12 @@ export class WorkQueue {
     this.#depth.clear();
     this.#waiters.releaseAll();
     this.#drained?.resolve();
+  }
+
+  #set({ onReady, minInterval = 0, debounce = 0 }: WorkQueueSettings): void {
+    this.#onReady = onReady;
+    this.#debouncer = debounce > 0 ? new Debouncer(debounce, this.#debouncer) : undefined;
+    this.#minInterval = minInterval > 0 ? new MinInterval(minInterval, this.#minInterval) : undefined;
   }
 
   #delay(entry: Entry, when: { until: number; priority: number | undefined; isNew: boolean; retry: boolean }): void {

@@ -1,0 +1,48 @@
+/** Makes the workers of a controller from its author's options. */
+import type { WriteGate } from "../client/write-gate.ts";
+import type { Log } from "../observe/log.ts";
+import type { WorkQueue } from "../queue/work-queue.ts";
+import { controllerName } from "./declarations.ts";
+import type { AnyController } from "./definition.ts";
+import type { FailureReports } from "./failure-reports.ts";
+import { runLimit } from "./run-limit.ts";
+import type { Runtime } from "./runtime.ts";
+import { type BudgetOptions, type RunExecutor, Workers } from "./workers.ts";
+
+const DEFAULT_CONCURRENCY = 4;
+
+export interface ControllerWorkersParts {
+  readonly queue: WorkQueue;
+  readonly executor: RunExecutor;
+  readonly reports: FailureReports;
+  readonly gate: WriteGate;
+  readonly log: Log;
+  /** Used where the process has an error budget. */
+  readonly budget: BudgetOptions;
+}
+
+export function controllerWorkers(
+  controller: AnyController,
+  runtime: Runtime,
+  { queue, executor, reports, gate, log, budget }: ControllerWorkersParts,
+): Workers {
+  const { clock, metrics, turns, logsRuns = false, reportsFailures = true } = runtime;
+  const { retry, timeout } = controller;
+  const concurrency = controller.concurrency ?? runtime.concurrency ?? DEFAULT_CONCURRENCY;
+  return new Workers({
+    budget: runtime.errorBudget === true ? budget : undefined,
+    queue,
+    concurrency,
+    clock,
+    log,
+    metrics: metrics.controller(controllerName(controller), concurrency),
+    tellRunsAt: logsRuns ? "info" : "debug",
+    retryLimit: retry?.limit ?? Infinity,
+    limit: runLimit(timeout, clock),
+    executor,
+    onEnded: reportsFailures ? (run, outcome) => reports.ended(run, outcome) : () => {},
+    turns,
+    mayWrite: () => gate.refused === undefined,
+    onParked: (run, reason) => reports.parked(run, reason),
+  });
+}

@@ -1,0 +1,194 @@
+/** One version of a module in the running process, from the setup of its plugins to the end of its last run. */
+import type { Leadership } from "../client/leadership.ts";
+import { controllerName } from "../controller/declarations.ts";
+import { isNextVersion } from "../controller/handover.ts";
+import type { RunningController, startController } from "../controller/controller.ts";
+import type { Runtime } from "../controller/runtime.ts";
+import { warmUp } from "../controller/warm-up.ts";
+import { Contributions, type Health } from "./contributions.ts";
+import type { Draining } from "./draining.ts";
+import type { GracePeriod } from "./grace-period.ts";
+import type { LoadedModule } from "./loaded-module.ts";
+import { mergedDefinitions, type ModuleDefinitions } from "./module-definitions.ts";
+import { pluginClient } from "./plugin-client.ts";
+import { stateLog } from "./state-log.ts";
+
+/** What a version needs of the process. */
+export interface VersionSurroundings {
+  readonly runtime: Runtime;
+  readonly health: Health;
+  readonly leadership: Leadership;
+  /** Who does what one replica is to do. */
+  readonly alone: Leadership;
+  /** Starts a controller. */
+  readonly start: typeof startController;
+  /** Told what the module's code threw outside of a run. */
+  readonly onError: (error: unknown, what: string) => void;
+  /** The controllers have synced, or cannot. */
+  readonly onWarm: () => void;
+}
+
+type Controller = ModuleDefinitions["controllers"][number];
+
+export class ModuleVersion {
+  readonly module: LoadedModule;
+  /** What it exports and what its plugins added. */
+  readonly definitions: ModuleDefinitions;
+  readonly contributions: Contributions;
+  readonly controllers: RunningController[] = [];
+  /** Failures of the module's code outside of runs, those of the versions before included. */
+  errors = 0;
+  /** Once it was removed while objects carry its finalizers. */
+  draining: { readonly drain: Draining; readonly gone: () => Promise<void> } | undefined;
+  readonly #around: VersionSurroundings;
+  readonly #listeners = new DisposableStack();
+  /** What each of {@link controllers} was started from. */
+  readonly #started: Controller[] = [];
+  readonly #warm = Promise.withResolvers<void>();
+  /** Until each of its controllers has been started. */
+  #isStarting = true;
+  #isWarm = false;
+  #isLeaving = false;
+
+  private constructor(
+    module: LoadedModule,
+    around: VersionSurroundings,
+    parts: { definitions: ModuleDefinitions; contributions: Contributions },
+  ) {
+    this.module = module;
+    this.#around = around;
+    this.definitions = parts.definitions;
+    this.contributions = parts.contributions;
+  }
+
+  /**
+   * Sets the plugins up. Nothing of them is seen until {@link takeOver}, when there is a version before.
+   *
+   * @throws what a setup throws, and the signal's reason; then nothing of it is left.
+   */
+  static async setUp(
+    module: LoadedModule,
+    around: VersionSurroundings,
+    { before, signal }: { readonly before: ModuleVersion | undefined; readonly signal: AbortSignal },
+  ): Promise<ModuleVersion> {
+    const { runtime, health, alone, onError } = around;
+    const { name } = module;
+    const contributions = new Contributions(module, {
+      log: runtime.log.with({ module: name }),
+      metrics: runtime.metrics,
+      clock: runtime.clock,
+      leadership: alone,
+      health,
+      clientOf: (plugin, about) => pluginClient(plugin, { ...runtime, leadership: alone }, { module: name, ...about }),
+      onError,
+      before: before?.contributions,
+    });
+    try {
+      await contributions.setup(module.definitions.plugins, { signal });
+      contributions.close();
+      const definitions = mergedDefinitions(module.definitions, contributions.added());
+      return new ModuleVersion(module, around, { definitions, contributions });
+    } catch (error) {
+      await contributions.leave();
+      contributions.cutOff();
+      throw error;
+    }
+  }
+
+  /** Its kinds are the cluster's, and its checks and metrics are shown in place of those before. @throws when one is taken. */
+  takeOver(before: ModuleVersion | undefined): void {
+    if (before !== undefined) this.contributions.takeOver(before.contributions);
+    this.#listeners.use(this.#around.runtime.definedKinds.claim(this.definitions.resources));
+  }
+
+  /** Undoes {@link takeOver}. */
+  giveBack(before: ModuleVersion): void {
+    this.contributions.giveBack(before.contributions);
+  }
+
+  /** Fills the caches of the controllers that go on, until it is disposed of: then they go on in one step. */
+  async warmUp(before: ModuleVersion, signal: AbortSignal): Promise<Disposable> {
+    using caches = new DisposableStack();
+    for (const [controller] of this.#continued(before)) {
+      const user = `${this.module.name}/${controllerName(controller)}`;
+      caches.use(await warmUp(controller, this.#around.runtime, { user, signal }));
+    }
+    return caches.move();
+  }
+
+  /** Starts the controllers that go on, which hand over; those that do not go on end. */
+  async continueFrom(before: ModuleVersion, grace: GracePeriod): Promise<void> {
+    const continued = this.#continued(before);
+    for (const [next, controller] of continued) this.#startController(next, controller);
+    const left = before.controllers.filter((one) => !continued.some(([, controller]) => controller === one));
+    await Promise.all(left.map((controller) => controller.stop({ grace: grace.left })));
+  }
+
+  /** Starts the controllers that do not run yet. */
+  startOthers(): void {
+    for (const controller of this.definitions.controllers) {
+      if (!this.#started.includes(controller)) this.#startController(controller);
+    }
+    this.#isStarting = false;
+    this.#warmth();
+  }
+
+  /** Starts the runnables, unless the version is leaving by now. */
+  startRunnables(): void {
+    if (!this.#isLeaving) this.contributions.start(this.#warm.promise);
+  }
+
+  /** Its controllers end first, because their runs may use what the plugins offer, and then the plugins; its code stays. */
+  async end(grace: GracePeriod): Promise<void> {
+    this.#isLeaving = true;
+    await Promise.all(this.controllers.map((controller) => controller.stop({ grace: grace.left })));
+    this.#listeners.dispose();
+    if (!(await grace.within(() => this.contributions.leave()))) {
+      const about = { module: this.module.name, grace: grace.ms / 1_000 };
+      this.#around.runtime.log.warn(
+        "Runnables did not end within the grace period; they can write nothing any more",
+        about,
+      );
+    }
+    this.contributions.cutOff();
+  }
+
+  /**
+   * The controllers of the version before that go on in this one, each with what it is now. Those of a version that drains do not:
+   * they have finalized only.
+   */
+  #continued(before: ModuleVersion): readonly (readonly [next: Controller, controller: RunningController])[] {
+    if (before.draining !== undefined) return [];
+    return before.controllers.flatMap((controller, index) => {
+      const next = this.definitions.controllers.find((one) => isNextVersion(one, before.#started[index]!));
+      return next === undefined ? [] : [[next, controller] as const];
+    });
+  }
+
+  /** Starts a controller; with the one `before`, which hands over, no key is lost and none runs in both. */
+  #startController(controller: Controller, before?: RunningController): void {
+    const { module, controllers } = this;
+    const { runtime, leadership, start } = this.#around;
+    const own = { ...runtime, leadership };
+    const started = start(controller, own, { module: module.name, invoke: module.invoke, before });
+    controllers.push(started);
+    this.#started.push(controller);
+    const tell = stateLog(started, runtime.log);
+    const listener = started.onChange(() => {
+      this.#warmth();
+      tell();
+    });
+    this.#listeners.use(listener);
+  }
+
+  /** A controller that cannot sync does not keep the others from work. */
+  #warmth(): void {
+    if (this.#isWarm || this.#isStarting) return;
+    const isWarm = ({ hasSynced, state }: RunningController): boolean =>
+      hasSynced || state.kind === "waiting" || state.kind === "unavailable";
+    if (!this.controllers.every(isWarm)) return;
+    this.#isWarm = true;
+    this.#warm.resolve();
+    this.#around.onWarm();
+  }
+}
