@@ -45,7 +45,7 @@ export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectR
   return result;
 }
 
-/** Calls `finalize` and removes the finalizer. While that fails, the finalizer stays and the object's status says why. */
+/** Calls `finalize`, unless the object is only released, and removes the finalizer. While that fails, the finalizer stays and the object's status says why. */
 async function finalizeObject(reconciler: ObjectReconciler, run: ObjectRun): Promise<void | Result> {
   const { declarations, controller, invoke } = reconciler;
   const { finalizers } = declarations;
@@ -53,9 +53,9 @@ async function finalizeObject(reconciler: ObjectReconciler, run: ObjectRun): Pro
   run.finalizing = true;
   let result: void | Result;
   try {
-    result = await invoke(() => controller.finalize?.(run.object, run));
+    result = run.releasing ? undefined : await invoke(() => controller.finalize?.(run.object, run));
     if (result?.requeueAfter === undefined) {
-      await run.childSet.removeTracked();
+      if (!run.releasing) await run.childSet.removeTracked();
       if (!run.deleting) takeBackFailure(run, finalizer, "Finalized");
       await run.flush(); // once the finalizer is removed the object may be gone
       await removeFinalizers(run, finalizers);

@@ -106,23 +106,28 @@ export class ReconcileExecutor implements RunExecutor {
       return undefined;
     }
     const objects = this.#reconciler.environment;
+    const releasing = this.duty === "release";
     const object = objects.latest(key);
     if (object !== undefined) {
       // The replica that works the object queues its key when its caches hold it.
       if (share?.works(object) === false || !this.#isDue(object)) return undefined;
       this.pendingFinalizations.remove(key);
-      return new ObjectRun(objects, item, { object, leftSelector: this.duty === "withdraw" });
+      return new ObjectRun(objects, item, { object, leftSelector: this.#withdraws, releasing });
     }
     const unselected = this.pendingFinalizations.get(key);
     if (unselected === undefined || share?.works(unselected) === false) return undefined;
-    return new ObjectRun(objects, item, { object: unselected, leftSelector: true });
+    return new ObjectRun(objects, item, { object: unselected, leftSelector: true, releasing });
+  }
+
+  get #withdraws(): boolean {
+    return this.duty === "withdraw" || this.duty === "release";
   }
 
   /** Whether there is anything to do for an object, where not everything is done any more. */
   #isDue(object: AnyObject): boolean {
     if (this.duty === "reconcile") return true;
     if (!hasFinalizer(object, this.#options.declarations.finalizers)) return false;
-    if (this.duty === "withdraw" || object.metadata.deletionTimestamp !== undefined) return true;
+    if (this.#withdraws || object.metadata.deletionTimestamp !== undefined) return true;
     try {
       return !isMember(this.#reconciler!, object);
     } catch {

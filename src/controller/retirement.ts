@@ -104,7 +104,7 @@ export class Retirement implements Disposable {
         { name: "retirement" },
       ),
     );
-    const everywhere = duty === "withdraw";
+    const everywhere = duty !== "drain";
     const looked = executor.findMissedFinalizations(runtime, signal, { everywhere }).then(() => {
       this.#hasLooked = true;
     });
@@ -140,7 +140,7 @@ export class Retirement implements Disposable {
     if (hasFinalizer(object, declarations.finalizers)) {
       const isNew = !this.#carrying.has(key);
       this.#carrying.set(key, metadata.deletionTimestamp !== undefined);
-      if (isNew && duty === "withdraw") queue.add(key, { cause: UNINSTALLED });
+      if (isNew && duty !== "drain") queue.add(key, { cause: UNINSTALLED });
     } else if (this.#carrying.delete(key)) this.look();
   }
 }

@@ -22,6 +22,8 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
   readonly deleting: boolean;
   /** Whether the object has left the selector of `for` and still carries its finalizer. */
   readonly leftSelector: boolean;
+  /** Whether the object loses its finalizer without a call of `finalize`. */
+  readonly releasing: boolean;
   /** Whether the run finalizes the object. */
   finalizing = false;
   #children: ChildSet | undefined;
@@ -32,12 +34,13 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
   constructor(
     environment: ObjectControllerEnvironment,
     item: RunItem,
-    about: { object: AnyObject; leftSelector?: boolean },
+    about: { object: AnyObject; leftSelector?: boolean; releasing?: boolean },
   ) {
-    const { object, leftSelector = false } = about;
+    const { object, leftSelector = false, releasing = false } = about;
     super(environment, item);
     this.object = object;
     this.leftSelector = leftSelector;
+    this.releasing = releasing;
     this.deleting = object.metadata.deletionTimestamp !== undefined;
   }
 

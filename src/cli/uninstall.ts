@@ -1,0 +1,225 @@
+/** `binnacle uninstall` */
+import { isApiError, isUnreachable } from "../kube/errors/api-error.ts";
+import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
+import type { ClusterConfig } from "../kube/config/cluster-config.ts";
+import { createTransport, type Transport } from "../kube/transport/transport.ts";
+import { createLog } from "../observe/log.ts";
+import { isTerminal } from "../observe/terminal.ts";
+import { type Command, command, type Host } from "./command.ts";
+import { loadModules } from "./loaded-modules.ts";
+import { count, ProgressBar } from "./migration/progress-bar.ts";
+import { contextOption, controllersOption, kubeconfigOption } from "./shared-options.ts";
+import { serviceAccount, serviceAccountOption } from "./service-account.ts";
+import { whenSignalled } from "./signals.ts";
+import { unregister } from "./uninstall/admission.ts";
+import { becomes, doomed, find, type Patience, remove } from "./uninstall/cluster-objects.ts";
+import { objectsOf, whatHoldsUp } from "./uninstall/definitions.ts";
+import {
+  type Deployment,
+  deploymentPath,
+  forget,
+  hasNoPods,
+  isRolledOut,
+  takeOut,
+} from "./uninstall/deployed.ts";
+import { isEmpty, makePlan, type Plan, type PlanOptions, shown } from "./uninstall/plan.ts";
+import { select } from "./uninstall/selection.ts";
+import { withdraw } from "./uninstall/withdrawal.ts";
+import { UserError } from "./usage-error.ts";
+import { reachOf, webhookServiceOption } from "./webhook-address.ts";
+
+const STANDARD_INPUT = 0;
+const STANDARD_ERROR = 2;
+/** Those of client-go, as copies have them that say nothing else. */
+const DURATIONS = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 } as const;
+
+export const uninstallCommand: Command = command({
+  options: [
+    {
+      name: "module",
+      type: "list",
+      positional: true,
+      describe: "Modules, by the names of their files, such as guestbook.ts",
+    },
+    controllersOption,
+    kubeconfigOption,
+    contextOption,
+    { name: "all", type: "boolean", default: false, describe: "All modules of the folder, and what `manifests deploy` has put there" },
+    { name: "crds", type: "boolean", default: false, describe: "Delete the kinds that they define too, with all objects" },
+    {
+      name: "release",
+      type: "boolean",
+      default: false,
+      describe: "Take finalizers off without calling `finalize`: what it would clean up stays",
+    },
+    { name: "dry-run", type: "boolean", default: false, describe: "Say what would be done, and change nothing" },
+    { name: "yes", type: "boolean", default: false, describe: "Do not ask" },
+    { name: "timeout", type: "duration", default: "5m", describe: "How long each step may wait" },
+    { name: "concurrency", type: "number", default: 8, describe: "Objects of a controller that are finalized at the same time" },
+    serviceAccountOption,
+    { ...webhookServiceOption, describe: `${webhookServiceOption.describe}; that of --service-account when left out` },
+    {
+      name: "leader-election-id",
+      type: "string",
+      describe: "Name of the Lease by which copies elect a leader; that of --service-account when left out",
+    },
+    {
+      name: "leader-election-namespace",
+      type: "string",
+      describe: "Namespace of the Lease; that of --service-account when left out",
+    },
+    {
+      name: "ignore-lease",
+      type: "boolean",
+      default: false,
+      describe: "Go on while another process holds the Lease, which does not run these modules",
+    },
+  ],
+  async run(values, host) {
+    const { modules, problems } = await loadModules(values.controllers, host);
+    if (problems.length > 0) throw new UserError(problems.join("\n"));
+    const { all, crds, release } = values;
+    const selection = select(modules, { names: values.module ?? [], all });
+    const account = serviceAccount(values["service-account"]);
+    const reach = reachOf({ "webhook-service": values["webhook-service"] });
+    const service = reach !== undefined && "service" in reach ? reach.service : account;
+    const id = values["leader-election-id"] ?? account.name;
+    const lease = { namespace: values["leader-election-namespace"] ?? account.namespace, id };
+    const { kubeconfig, context } = values;
+    const cluster = await loadKubeconfig({ kubeconfig, context, env: host.env });
+    const transport = createTransport(cluster, { userAgent: `binnacle/${host.embedded.version} uninstall` });
+    const stopping = new AbortController();
+    void whenSignalled(() => stopping.abort(new UserError("Interrupted: run this again to go on"))).catch(() => {});
+    const patience = { signal: stopping.signal, timeout: values.timeout };
+    try {
+      const asked: PlanOptions = {
+        transport,
+        selection,
+        all,
+        account,
+        service,
+        crds,
+        release,
+        lease: values["ignore-lease"] ? undefined : lease,
+      };
+      const plan = await makePlan(asked);
+      const names = selection.chosen.map(({ name }) => name).join(", ");
+      if (isEmpty(plan, all)) {
+        host.out(`Nothing of ${names} is on ${cluster.server}\n${plan.notes.map((note) => `     ${note}\n`).join("")}`);
+        return 0;
+      }
+      host.out(`Uninstall ${names} from ${cluster.server} (context ${cluster.context}):\n${shown(plan, asked)}`);
+      if (values["dry-run"]) return 0;
+      if (!values.yes && !(await confirmed(host))) {
+        host.err("Nothing was changed\n");
+        return 1;
+      }
+      const work: Work = { asked, plan, cluster, lease, host, patience, concurrency: values.concurrency };
+      return await carryOut(work);
+    } catch (error) {
+      throw isApiError(error) || isUnreachable(error) ? new UserError(error.message, { cause: error }) : error;
+    } finally {
+      await transport.close();
+    }
+  },
+});
+
+interface Work {
+  readonly asked: PlanOptions;
+  readonly plan: Plan;
+  readonly cluster: ClusterConfig;
+  readonly lease: { readonly namespace: string; readonly id: string };
+  readonly host: Host;
+  readonly patience: Patience;
+  readonly concurrency: number;
+}
+
+/** Each step makes the next one safe, and finds nothing to do when it has been done before. */
+async function carryOut(work: Work): Promise<number> {
+  const { asked, plan, host, patience } = work;
+  const { transport, service, selection, all } = asked;
+  const { deployment, rest } = plan.deployed;
+  // Nobody answers webhooks in a moment, and requests would be refused for that.
+  await unregister({ transport, service, modules: selection.chosen, others: all ? undefined : selection.others });
+  // What still runs would make anew what is taken away.
+  if (all && deployment !== undefined) await stop(deployment, work);
+  if (plan.mounted !== undefined) await rollOut(work);
+  await finalize(work);
+  if (plan.mounted !== undefined) await forget(transport, asked.account, plan.mounted);
+  if (all) for (const one of rest) await remove(transport, one);
+  let status = 0;
+  for (const { resource, ...one } of plan.definitions) {
+    patience.signal.throwIfAborted();
+    // A definition that is being deleted and cannot go would be in the way of whoever wants the kind again.
+    const held = whatHoldsUp(await objectsOf(transport, resource));
+    if (held !== undefined) {
+      host.err(`binnacle: ${one.what} stays: its objects carry finalizers of others, and could not be deleted: ${held}\n`);
+      status = 1;
+      continue;
+    }
+    await remove(transport, one);
+    if (!(await becomes(async () => (await find(transport, one.path)) === undefined, patience)))
+      throw new UserError(`Cannot delete ${one.what} within ${patience.timeout / 1_000} s: run this again`);
+  }
+  host.out(status === 0 ? "Done\n" : "Done, except for what is told above\n");
+  return status;
+}
+
+async function stop(deployment: Deployment, { asked, patience }: Work): Promise<void> {
+  const { transport, account } = asked;
+  const one = doomed(deploymentPath(account), "Deployment", deployment);
+  await remove(transport, one);
+  if (await becomes(() => hasNoPods(transport, deployment), patience)) return;
+  throw new UserError(`Cannot stop the pods of ${one.what} within ${patience.timeout / 1_000} s: run this again`);
+}
+
+async function rollOut({ asked: { transport, account }, plan, patience }: Work): Promise<void> {
+  await takeOut(transport, account, plan.mounted!);
+  const path = deploymentPath(account);
+  const isDone = async (): Promise<boolean> => {
+    const live = await find<Deployment>(transport, path);
+    return live === undefined || isRolledOut(live);
+  };
+  if (await becomes(isDone, patience)) return;
+  throw new UserError(
+    `Cannot roll out Deployment ${account.namespace}/${account.name} within ${patience.timeout / 1_000} s: see \`kubectl rollout status\`, and run ` +
+      "this again",
+  );
+}
+
+async function finalize({ asked, plan, cluster, lease, host, patience, concurrency }: Work): Promise<void> {
+  const { transport, selection, release } = asked;
+  const finalizing = selection.chosen.filter((module) => finalizersOf(module.definitions.controllers).size > 0);
+  if (plan.carried.length === 0 || finalizing.length === 0) return;
+  const total = plan.carried.reduce((sum, { objects }) => sum + objects, 0);
+  const bar = new ProgressBar({ isTerminal: isTerminal(STANDARD_ERROR), write: host.err });
+  const log = createLog({
+    level: "warn",
+    format: "pretty",
+    write: (line) => {
+      bar.clear();
+      host.err(line);
+    },
+  });
+  const { elects, mounted } = plan;
+  try {
+    await withdraw({
+      ...patience,
+      cluster,
+      modules: finalizing,
+      duty: release ? "release" : "withdraw",
+      election:
+        elects === undefined || mounted !== undefined
+          ? undefined
+          : { ...DURATIONS, ...lease, mode: elects, release: true },
+      concurrency,
+      version: host.embedded.version,
+      log,
+      onProgress: (left) => bar.show(Math.max(0, total - left), total),
+    });
+  } finally {
+    bar.clear();
+  }
+  await checkNothingLeft(transport, finalizing);
+  host.out(`${count(total)} object${total === 1 ? "" : "s"} ${release ? "released" : "finalized"}\n`);
+}

@@ -1,0 +1,91 @@
+/** The webhook configurations of an installation, as far as they name the webhooks of some modules. */
+import { isConflict } from "../../kube/errors/api-error.ts";
+import type { Transport } from "../../kube/transport/transport.ts";
+import type { LoadedModule } from "../../module/loaded-module.ts";
+import { registrationName } from "../../webhook/registration/configurations.ts";
+import { servedBy } from "../../webhook/webhook-host.ts";
+import { doomed, find, type Found, remove } from "./cluster-objects.ts";
+
+interface Service {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+interface Configuration extends Found {
+  readonly webhooks?: readonly {
+    readonly name: string;
+    readonly clientConfig: { readonly service?: Service & { readonly path?: string } };
+  }[];
+}
+
+const KINDS = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"] as const;
+
+/** One configuration, and how many of its webhooks are to go. */
+export interface Registered {
+  readonly path: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly leaving: number;
+  readonly staying: number;
+}
+
+export interface AdmissionOptions {
+  readonly transport: Transport;
+  /** Where they are asked. */
+  readonly service: Service;
+  readonly modules: readonly LoadedModule[];
+  /** Those that stay, of which a webhook may have the same path; `undefined` when nothing stays that is asked there. */
+  readonly others: readonly LoadedModule[] | undefined;
+}
+
+export async function registered(options: AdmissionOptions): Promise<readonly Registered[]> {
+  const found: Registered[] = [];
+  for (const kind of KINDS) {
+    const path = pathOf(kind, options.service);
+    const live = await find<Configuration>(options.transport, path);
+    const { leaving, staying } = divided(live, options);
+    if (leaving.length === 0) continue;
+    found.push({ path, kind, name: live!.metadata.name, leaving: leaving.length, staying: staying.length });
+  }
+  return found;
+}
+
+/** Takes the webhooks out, and deletes what is empty then. */
+export async function unregister(options: AdmissionOptions): Promise<void> {
+  const { transport, service } = options;
+  for (const kind of KINDS) {
+    const path = pathOf(kind, service);
+    for (;;) {
+      const live = await find<Configuration>(transport, path);
+      const { leaving, staying } = divided(live, options);
+      if (live === undefined || leaving.length === 0) break;
+      if (staying.length === 0) {
+        await remove(transport, doomed(path, kind, live));
+        break;
+      }
+      try {
+        await transport.request({ method: "PUT", path, body: { ...live, webhooks: staying } });
+        break;
+      } catch (error) {
+        if (!isConflict(error)) throw error; // somebody has written it meanwhile
+      }
+    }
+  }
+}
+
+function divided(live: Configuration | undefined, { service, modules, others }: AdmissionOptions) {
+  const pathsOf = (some: readonly LoadedModule[]) =>
+    new Set(servedBy(some.map(({ definitions }) => definitions)).webhooks.map(({ path }) => path));
+  const kept = pathsOf(others ?? []);
+  const paths = new Set([...pathsOf(modules)].filter((path) => !kept.has(path)));
+  const isLeaving = ({ clientConfig }: NonNullable<Configuration["webhooks"]>[number]): boolean => {
+    const { name, namespace, path = "" } = clientConfig.service ?? {};
+    return name === service.name && namespace === service.namespace && (others === undefined || paths.has(path));
+  };
+  const webhooks = live?.webhooks ?? [];
+  return { leaving: webhooks.filter(isLeaving), staying: webhooks.filter((one) => !isLeaving(one)) };
+}
+
+function pathOf(kind: string, service: Service): string {
+  return `/apis/admissionregistration.k8s.io/v1/${kind.toLowerCase()}s/${registrationName(service)}`;
+}

@@ -1,0 +1,75 @@
+/** Objects of the cluster as `uninstall` looks at them and deletes them. */
+import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
+import type { Transport } from "../../kube/transport/transport.ts";
+import { sleep } from "../../platform/clock.ts";
+
+/** What the server answers, as far as all kinds have it. */
+export interface Found {
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+}
+
+/** An object that is to be deleted. */
+export interface Doomed {
+  readonly path: string;
+  /** For messages, such as `Deployment binnacle-system/binnacle`. */
+  readonly what: string;
+  readonly uid: string;
+}
+
+const ASK_EVERY = 100;
+
+export async function find<T extends Found>(transport: Transport, path: string): Promise<T | undefined> {
+  try {
+    return await transport.request<T>({ method: "GET", path });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** All objects of a collection, which is small; nothing when the kind is not there. */
+export async function list<T extends Found>(transport: Transport, path: string, query = ""): Promise<readonly T[]> {
+  try {
+    return (await transport.request<{ items: readonly T[] }>({ method: "GET", path, query })).items;
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+export function doomed(path: string, kind: string, { metadata }: Pick<Found, "metadata">): Doomed {
+  const { name, namespace, uid } = metadata;
+  return { path, what: `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`, uid };
+}
+
+/** Deletes an object; another one that has its name by now stays. */
+export async function remove(transport: Transport, { path, uid }: Doomed): Promise<void> {
+  const body = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background", preconditions: { uid } };
+  try {
+    await transport.request({ method: "DELETE", path, body });
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
+}
+
+export interface Patience {
+  readonly signal: AbortSignal;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** Looks until something is so. @returns false when it was not within the timeout. @throws the signal's reason. */
+export async function becomes(look: () => Promise<boolean>, { signal, timeout }: Patience): Promise<boolean> {
+  for (const deadline = performance.now() + timeout; ; await sleep(ASK_EVERY, { signal })) {
+    signal.throwIfAborted();
+    if (await look()) return true;
+    if (performance.now() > deadline) return false;
+  }
+}

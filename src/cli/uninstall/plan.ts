@@ -1,0 +1,168 @@
+/** What `uninstall` would do, found out by reading alone. */
+import { declarationsOf } from "../../controller/declarations.ts";
+import { holderOf, type Lease } from "../../election/lease.ts";
+import { leaseName } from "../../election/lease-name.ts";
+import type { Transport } from "../../kube/transport/transport.ts";
+import type { ServiceAccount } from "../../module/rbac-manifests.ts";
+import { groupKind } from "../../resource/handle.ts";
+import { count } from "../migration/progress-bar.ts";
+import { type Registered, registered } from "./admission.ts";
+import { find, type Found } from "./cluster-objects.ts";
+import { type Definition, definition, objectsOf } from "./definitions.ts";
+import { type Deployed, deployed, type MountedModules, mountedModules } from "./deployed.ts";
+import { definedKinds, type Selection } from "./selection.ts";
+import { UserError } from "../usage-error.ts";
+
+export interface PlanOptions {
+  readonly transport: Transport;
+  readonly selection: Selection;
+  /** Everything that is deployed goes, and not only modules. */
+  readonly all: boolean;
+  readonly account: ServiceAccount;
+  /** Where webhooks are asked. */
+  readonly service: ServiceAccount;
+  readonly crds: boolean;
+  readonly release: boolean;
+  /** The Lease by which copies elect a leader; `undefined` when it is not to be looked at. */
+  readonly lease: { readonly namespace: string; readonly id: string } | undefined;
+}
+
+/** Objects of one kind that carry a finalizer of one controller. */
+export interface Carried {
+  readonly kind: string;
+  readonly finalizer: string;
+  readonly objects: number;
+}
+
+export interface Plan {
+  readonly webhooks: readonly Registered[];
+  readonly deployed: Deployed;
+  /** Files of the modules in a ConfigMap, when the deployment goes on without them. */
+  readonly mounted: MountedModules | undefined;
+  readonly carried: readonly Carried[];
+  readonly definitions: readonly Definition[];
+  readonly notes: readonly string[];
+  /** How copies elect a leader; `undefined` when they do not. */
+  readonly elects: "process" | "module" | undefined;
+}
+
+export async function makePlan(options: PlanOptions): Promise<Plan> {
+  const { transport, selection, all, account, service, crds } = options;
+  const { chosen } = selection;
+  const notes: string[] = [];
+  const found = await deployed(transport, account);
+  const mounted = all ? undefined : mountedIn(found, options);
+  const kinds = definedKinds(selection);
+  const definitions: Definition[] = [];
+  for (const resource of chosen.flatMap((module) => module.definitions.resources)) {
+    if (definitions.some((one) => groupKind(one.resource) === groupKind(resource))) continue;
+    const one = await definition(transport, resource);
+    if (one === undefined) continue;
+    if (one.needsConversion) {
+      throw new UserError(
+        `Cannot uninstall: objects of ${resource.kind} are stored in versions that nobody converts once the webhook is gone. ` +
+          `Run \`binnacle migrate ${resource.kind}\` first`,
+      );
+    }
+    const user = kinds.shared.get(groupKind(resource));
+    if (user !== undefined) notes.push(`${one.what} stays: ${user} uses the kind`);
+    else if (!crds && one.objects.count === 0) notes.push(`${one.what} stays; --crds deletes it`);
+    else if (!crds) notes.push(`${one.what} stays with ${count(one.objects.count)} objects; --crds deletes both`);
+    else definitions.push(one);
+  }
+  for (const what of found.foreign) notes.push(`${what} stays: \`manifests deploy\` has not made it`);
+  if (all && found.deployment !== undefined) notes.push(`Namespace ${account.namespace} stays: others may use it`);
+  if (!all && found.deployment !== undefined && mounted !== undefined)
+    notes.push("Permissions stay as they are: `binnacle manifests rbac` for the modules that are left has less");
+  return {
+    webhooks: await registered({ transport, service, modules: chosen, others: all ? undefined : selection.others }),
+    deployed: found,
+    mounted,
+    carried: await carriedBy(options),
+    definitions,
+    notes,
+    elects: await electing(options),
+  };
+}
+
+/** @throws UserError when the deployment cannot go on without the modules. */
+function mountedIn({ deployment }: Deployed, { selection, account }: PlanOptions): MountedModules | undefined {
+  if (deployment === undefined || deployment.spec.replicas === 0) return undefined;
+  const mounted = mountedModules(
+    deployment,
+    selection.chosen.map(({ name }) => name),
+  );
+  if (mounted !== undefined) return mounted.keys.length > 0 ? mounted : undefined;
+  const { namespace, name } = account;
+  throw new UserError(
+    `Cannot uninstall while Deployment ${namespace}/${name} may run these modules from its image: deploy an image without them, or ` +
+      `stop it first with kubectl scale --replicas=0 --namespace ${namespace} deployment/${name}`,
+  );
+}
+
+async function carriedBy({ transport, selection }: PlanOptions): Promise<readonly Carried[]> {
+  const carried: Carried[] = [];
+  const known = new Map<string, Awaited<ReturnType<typeof objectsOf>>>();
+  for (const controller of selection.chosen.flatMap(({ definitions }) => definitions.controllers)) {
+    const { for: primary, finalizers } = declarationsOf(controller);
+    if (primary === undefined || finalizers.length === 0) continue;
+    const { resource } = primary;
+    const id = groupKind(resource);
+    const objects = known.get(id) ?? (await objectsOf(transport, resource));
+    known.set(id, objects);
+    for (const finalizer of finalizers) {
+      const found = objects.finalizers.get(finalizer);
+      if (found !== undefined) carried.push({ kind: resource.kind, finalizer, objects: found.objects });
+    }
+  }
+  return carried;
+}
+
+/** Which Leases there are: without one, no copy elects a leader. */
+async function electing({ transport, selection, lease }: PlanOptions): Promise<Plan["elects"]> {
+  if (lease === undefined) return undefined;
+  const { namespace, id } = lease;
+  const exists = async (name: string): Promise<boolean> => {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`;
+    const live = await find<Found & Lease>(transport, path);
+    return live !== undefined && holderOf(live) !== "";
+  };
+  if (await exists(id)) return "process";
+  for (const { name } of selection.chosen) {
+    if (await exists(leaseName(id, name.slice(name.lastIndexOf("/") + 1)))) return "module";
+  }
+  return undefined;
+}
+
+/** Whether there is anything to do. */
+export function isEmpty({ webhooks, deployed: { deployment, rest }, mounted, carried, definitions }: Plan, all: boolean): boolean {
+  const pieces = all ? rest.length + (deployment === undefined ? 0 : 1) : 0;
+  return webhooks.length + carried.length + definitions.length + pieces === 0 && mounted === undefined;
+}
+
+/** The plan for people, in the order in which it is carried out. */
+export function shown(plan: Plan, { all, release }: Pick<PlanOptions, "all" | "release">): string {
+  const { webhooks, deployed: found, mounted, carried, definitions, notes } = plan;
+  const steps: string[] = [];
+  for (const { kind, name, leaving, staying } of webhooks) {
+    const rest = staying === 0 ? "" : ` (${staying} stay)`;
+    steps.push(`unregister ${leaving} webhook${leaving === 1 ? "" : "s"} of ${kind} ${name}${rest}`);
+  }
+  const { deployment } = found;
+  const place = deployment && `${deployment.metadata.namespace}/${deployment.metadata.name}`;
+  if (all && place !== undefined) steps.push(`stop and delete Deployment ${place}`);
+  if (mounted !== undefined) steps.push(`roll out Deployment ${place} without ${mounted.keys.join(", ")}`);
+  for (const { kind, finalizer, objects } of carried) {
+    const deed = release ? "release, without finalizing," : "finalize and release";
+    steps.push(`${deed} ${count(objects)} ${kind} object${objects === 1 ? "" : "s"}: finalizer ${finalizer}`);
+  }
+  if (all) for (const { what } of found.rest) steps.push(`delete ${what}`);
+  for (const { what, objects } of definitions) {
+    const { count: number } = objects;
+    const lost = number === 0 ? "" : `, and with it ${count(number)} object${number === 1 ? "" : "s"}`;
+    steps.push(`delete ${what}${lost}`);
+  }
+  const lines = steps.map((step, index) => `${String(index + 1).padStart(3)}. ${step}`);
+  return `${[...lines, ...notes.map((note) => `     ${note}`)].join("\n")}\n`;
+}
+
