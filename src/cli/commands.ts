@@ -67,6 +67,13 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./migrate.ts")).migrateCommand,
   },
   {
+    name: "uninstall",
+    usage: "[module..]",
+    describe:
+      "Take modules off a cluster: finalize their objects, and remove webhooks, deployment, permissions and kinds",
+    load: async () => (await import("./uninstall.ts")).uninstallCommand,
+  },
+  {
     name: "apiserver",
     describe: "Serve the Kubernetes API, in memory or from a folder",
     load: async () => (await import("./apiserver.ts")).apiserverCommand,

@@ -1,28 +1,24 @@
 /** `binnacle uninstall` */
+import { declarationsOf } from "../controller/declarations.ts";
+import type { AnyController } from "../controller/definition.ts";
 import { isApiError, isUnreachable } from "../kube/errors/api-error.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
+import type { LoadedModule } from "../module/loaded-module.ts";
 import { createLog } from "../observe/log.ts";
 import { isTerminal } from "../observe/terminal.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { loadModules } from "./loaded-modules.ts";
-import { count, ProgressBar } from "./migration/progress-bar.ts";
+import { ProgressBar } from "./migration/progress-bar.ts";
 import { contextOption, controllersOption, kubeconfigOption } from "./shared-options.ts";
-import { serviceAccount, serviceAccountOption } from "./service-account.ts";
+import { serviceAccount } from "./deploy/deployed-modules.ts";
 import { whenSignalled } from "./signals.ts";
 import { unregister } from "./uninstall/admission.ts";
 import { becomes, doomed, find, type Patience, remove } from "./uninstall/cluster-objects.ts";
 import { objectsOf, whatHoldsUp } from "./uninstall/definitions.ts";
-import {
-  type Deployment,
-  deploymentPath,
-  forget,
-  hasNoPods,
-  isRolledOut,
-  takeOut,
-} from "./uninstall/deployed.ts";
-import { isEmpty, makePlan, type Plan, type PlanOptions, shown } from "./uninstall/plan.ts";
+import { type Deployment, deploymentPath, forget, hasNoPods, isRolledOut, takeOut } from "./uninstall/deployed.ts";
+import { isEmpty, makePlan, type Plan, type PlanOptions, shown, someObjects } from "./uninstall/plan.ts";
 import { select } from "./uninstall/selection.ts";
 import { withdraw } from "./uninstall/withdrawal.ts";
 import { UserError } from "./usage-error.ts";
@@ -44,8 +40,18 @@ export const uninstallCommand: Command = command({
     controllersOption,
     kubeconfigOption,
     contextOption,
-    { name: "all", type: "boolean", default: false, describe: "All modules of the folder, and what `manifests deploy` has put there" },
-    { name: "crds", type: "boolean", default: false, describe: "Delete the kinds that they define too, with all objects" },
+    {
+      name: "all",
+      type: "boolean",
+      default: false,
+      describe: "All modules of the folder, and what `manifests deploy` has put there",
+    },
+    {
+      name: "crds",
+      type: "boolean",
+      default: false,
+      describe: "Delete the kinds that they define too, with all objects",
+    },
     {
       name: "release",
       type: "boolean",
@@ -55,8 +61,18 @@ export const uninstallCommand: Command = command({
     { name: "dry-run", type: "boolean", default: false, describe: "Say what would be done, and change nothing" },
     { name: "yes", type: "boolean", default: false, describe: "Do not ask" },
     { name: "timeout", type: "duration", default: "5m", describe: "How long each step may wait" },
-    { name: "concurrency", type: "number", default: 8, describe: "Objects of a controller that are finalized at the same time" },
-    serviceAccountOption,
+    {
+      name: "concurrency",
+      type: "number",
+      default: 8,
+      describe: "Objects of a controller that are finalized at the same time",
+    },
+    {
+      name: "service-account",
+      type: "string",
+      default: "binnacle-system/binnacle",
+      describe: "Namespace and name of the service account, and of what else is deployed",
+    },
     { ...webhookServiceOption, describe: `${webhookServiceOption.describe}; that of --service-account when left out` },
     {
       name: "leader-election-id",
@@ -153,7 +169,9 @@ async function carryOut(work: Work): Promise<number> {
     // A definition that is being deleted and cannot go would be in the way of whoever wants the kind again.
     const held = whatHoldsUp(await objectsOf(transport, resource));
     if (held !== undefined) {
-      host.err(`binnacle: ${one.what} stays: its objects carry finalizers of others, and could not be deleted: ${held}\n`);
+      host.err(
+        `binnacle: ${one.what} stays: its objects carry finalizers of others, and could not be deleted: ${held}\n`,
+      );
       status = 1;
       continue;
     }
@@ -187,9 +205,32 @@ async function rollOut({ asked: { transport, account }, plan, patience }: Work):
   );
 }
 
+function hasFinalizers(controller: AnyController): boolean {
+  return declarationsOf(controller).finalizers.length > 0;
+}
+
+/** A copy that nobody knew of may have set some anew. @throws UserError */
+async function checkNothingLeft(transport: Transport, modules: readonly LoadedModule[]): Promise<void> {
+  const left: string[] = [];
+  for (const controller of modules.flatMap(({ definitions }) => definitions.controllers)) {
+    const { for: primary, finalizers } = declarationsOf(controller);
+    if (primary === undefined || finalizers.length === 0) continue;
+    const found = await objectsOf(transport, primary.resource);
+    for (const finalizer of finalizers) {
+      const one = found.finalizers.get(finalizer);
+      if (one !== undefined)
+        left.push(`${finalizer} on ${primary.resource.kind} (${one.objects}, such as ${one.example})`);
+    }
+  }
+  if (left.length === 0) return;
+  throw new UserError(
+    `Cannot finish: finalizers have come back, because another copy of the modules works: ${left.join("; ")}. Stop it, and run this again`,
+  );
+}
+
 async function finalize({ asked, plan, cluster, lease, host, patience, concurrency }: Work): Promise<void> {
   const { transport, selection, release } = asked;
-  const finalizing = selection.chosen.filter((module) => finalizersOf(module.definitions.controllers).size > 0);
+  const finalizing = selection.chosen.filter((module) => module.definitions.controllers.some(hasFinalizers));
   if (plan.carried.length === 0 || finalizing.length === 0) return;
   const total = plan.carried.reduce((sum, { objects }) => sum + objects, 0);
   const bar = new ProgressBar({ isTerminal: isTerminal(STANDARD_ERROR), write: host.err });
@@ -215,11 +256,28 @@ async function finalize({ asked, plan, cluster, lease, host, patience, concurren
       concurrency,
       version: host.embedded.version,
       log,
-      onProgress: (left) => bar.show(Math.max(0, total - left), total),
+      onProgress: (left) => {
+        if (left > 0) bar.show(Math.max(0, total - left), total);
+      },
     });
   } finally {
     bar.clear();
   }
   await checkNothingLeft(transport, finalizing);
-  host.out(`${count(total)} object${total === 1 ? "" : "s"} ${release ? "released" : "finalized"}\n`);
+  host.out(`${someObjects(total)} ${release ? "released" : "finalized"}\n`);
+}
+
+/** Asks on the terminal. @throws UserError where nobody can answer. */
+async function confirmed({ err }: Host): Promise<boolean> {
+  if (!isTerminal(STANDARD_INPUT))
+    throw new UserError(
+      "Cannot ask whether to go on: standard input is no terminal. Say --yes, or --dry-run to see what would be done",
+    );
+  err("Go on? [y/N] ");
+  const answer = await new Promise<string>((resolve) => {
+    process.stdin.once("data", (bytes: Buffer) => resolve(bytes.toString("utf8")));
+    process.stdin.once("end", () => resolve(""));
+  });
+  process.stdin.pause();
+  return /^y(es)?$/i.test(answer.trim());
 }

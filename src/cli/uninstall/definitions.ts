@@ -27,7 +27,10 @@ export interface Definition extends Doomed {
 export interface Objects {
   readonly count: number;
   /** How many carry each finalizer, with one of them. */
-  readonly finalizers: ReadonlyMap<string, { readonly objects: number; readonly deleting: number; readonly example: string }>;
+  readonly finalizers: ReadonlyMap<
+    string,
+    { readonly objects: number; readonly deleting: number; readonly example: string }
+  >;
 }
 
 export async function definition(transport: Transport, resource: Resource): Promise<Definition | undefined> {

@@ -3,8 +3,10 @@
  *
  * Objects that carry labels are known by them, roles by who is bound to them: what only has the name is somebody else's.
  */
+import { leaseName } from "../../election/lease-name.ts";
 import { GROUP_LABEL } from "../../election/shard-publication.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
+import { PROCESS } from "../../manager/elections.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
 import { secretOf } from "../webhook-options.ts";
 import { doomed, type Doomed, find, type Found, list } from "./cluster-objects.ts";
@@ -51,51 +53,78 @@ export function deploymentPath({ namespace, name }: ServiceAccount): string {
   return `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`;
 }
 
-export async function deployed(transport: Transport, account: ServiceAccount): Promise<Deployed> {
+export async function deployed(
+  transport: Transport,
+  { account, modules }: { readonly account: ServiceAccount; readonly modules: readonly string[] },
+): Promise<Deployed> {
   const { namespace, name } = account;
   const rest: Doomed[] = [];
   const foreign: string[] = [];
-  const labelled = async <T extends Found>(path: string, kind: string, isOurs = labelledOurs(name)) => {
-    const live = await find<T>(transport, path);
-    if (live === undefined) return undefined;
-    const one = doomed(path, kind, live);
-    if (!isOurs(live)) return void foreign.push(one.what);
-    return { live, one };
-  };
-  const core = `/api/v1/namespaces/${namespace}`;
-  const deployment = await labelled<Deployment>(deploymentPath(account), "Deployment");
-  const { name: secret } = secretOf(account);
-  const managed = ({ metadata }: Found): boolean => metadata.labels?.[MANAGED_BY] === OURS;
-  for (const [path, kind, isOurs] of [
-    [`/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets/${name}`, "PodDisruptionBudget", undefined],
-    [`${core}/services/${name}`, "Service", undefined],
-    [`${core}/configmaps/${name}`, "ConfigMap", undefined],
-    [`${core}/secrets/${secret}`, "Secret", managed],
-  ] as const) {
-    const found = await labelled(path, kind, isOurs);
-    if (found !== undefined) rest.push(found.one);
+  const live = await find<Deployment>(transport, deploymentPath(account));
+  const deployment = live !== undefined && isOurs(live, name) ? live : undefined;
+  if (live !== undefined && deployment === undefined) foreign.push(`Deployment ${namespace}/${name}`);
+  const query = `labelSelector=${encodeURIComponent(`${MANAGED_BY}=${OURS},${NAME}=${name}`)}`;
+  for (const [kind, api] of NAMESPACED) {
+    const collection = `${api}/namespaces/${namespace}/${plural(kind)}`;
+    for (const one of await list(transport, collection, query))
+      rest.push(doomed(`${collection}/${one.metadata.name}`, kind, one));
   }
-  const leases = await list<Found>(transport, `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`);
-  const isLease = ({ metadata }: Found): boolean =>
-    metadata.name === name || metadata.labels?.[GROUP_LABEL] === name || metadata.name.startsWith(`${name}-`);
-  for (const lease of deployment === undefined ? [] : leases.filter(isLease))
-    rest.push(doomed(`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${lease.metadata.name}`, "Lease", lease));
+  const { name: certificates } = secretOf(account);
+  const path = `/api/v1/namespaces/${namespace}/secrets/${certificates}`;
+  const secret = await find<Found>(transport, path);
+  if (secret?.metadata.labels?.[MANAGED_BY] === OURS) rest.push(doomed(path, "Secret", secret));
+  if (deployment !== undefined) rest.push(...(await leasesOf(transport, account, modules)));
   rest.push(...(await roles(transport, account)));
-  const own = await labelled(`${core}/serviceaccounts/${name}`, "ServiceAccount");
-  if (own !== undefined) rest.push(own.one);
-  return { deployment: deployment?.live, rest, foreign };
+  // Last: what still runs as the account may need it to end.
+  return { deployment, rest: [...rest.filter(isNoAccount), ...rest.filter((one) => !isNoAccount(one))], foreign };
 }
 
 const MANAGED_BY = "app.kubernetes.io/managed-by";
+const NAME = "app.kubernetes.io/name";
 const OURS = "binnacle";
+/** Kinds of the account's namespace, with the root of their API. */
+const NAMESPACED = [
+  ["PodDisruptionBudget", "/apis/policy/v1"],
+  ["NetworkPolicy", "/apis/networking.k8s.io/v1"],
+  ["ServiceMonitor", "/apis/monitoring.coreos.com/v1"],
+  ["Service", "/api/v1"],
+  ["ConfigMap", "/api/v1"],
+  ["ServiceAccount", "/api/v1"],
+] as const;
 
-function labelledOurs(name: string): (object: Found) => boolean {
-  return ({ metadata: { labels } }) => labels?.[MANAGED_BY] === OURS && labels["app.kubernetes.io/name"] === name;
+function plural(kind: string): string {
+  return kind.endsWith("y") ? `${kind.slice(0, -1).toLowerCase()}ies` : `${kind.toLowerCase()}s`;
+}
+
+function isNoAccount({ what }: Doomed): boolean {
+  return !what.startsWith("ServiceAccount ");
+}
+
+function isOurs({ metadata: { labels } }: Found, name: string): boolean {
+  return labels?.[MANAGED_BY] === OURS && labels[NAME] === name;
+}
+
+/** The Leases by which the replicas of a deployment have elected a leader, or divided the keys. */
+async function leasesOf(
+  transport: Transport,
+  { namespace, name }: ServiceAccount,
+  modules: readonly string[],
+): Promise<readonly Doomed[]> {
+  const collection = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+  const leases = await list<Found>(transport, collection);
+  const names = [name, ...[...modules, PROCESS].map((module) => leaseName(name, fileOf(module)))];
+  const isShard = ({ metadata }: Found): boolean =>
+    /-shard-\d+$/.test(metadata.name) &&
+    metadata.name.startsWith(`${name}-shard-`) &&
+    metadata.labels?.[GROUP_LABEL] !== undefined;
+  return leases
+    .filter((lease) => names.includes(lease.metadata.name) || isShard(lease))
+    .map((lease) => doomed(`${collection}/${lease.metadata.name}`, "Lease", lease));
 }
 
 /** Roles of the account's name that are bound to the account and to nobody else, and their bindings. */
 async function roles(transport: Transport, { namespace, name }: ServiceAccount): Promise<readonly Doomed[]> {
-  const isOurs = ({ subjects = [], roleRef }: Binding): boolean =>
+  const isBound = ({ subjects = [], roleRef }: Binding): boolean =>
     roleRef.name === name &&
     subjects.length === 1 &&
     subjects.every((one) => one.kind === "ServiceAccount" && one.name === name && one.namespace === namespace);
@@ -104,13 +133,14 @@ async function roles(transport: Transport, { namespace, name }: ServiceAccount):
   for (const prefix of ["Cluster", ""] as const) {
     const plural = `${prefix.toLowerCase()}rolebindings`;
     for (const binding of await list<Binding>(transport, `${RBAC}/${plural}`, query)) {
-      if (!isOurs(binding)) continue;
+      if (!isBound(binding)) continue;
       const within = binding.metadata.namespace;
       const folder = within === undefined ? RBAC : `${RBAC}/namespaces/${within}`;
       found.push(doomed(`${folder}/${plural}/${name}`, `${prefix}RoleBinding`, binding));
       const path = `${folder}/${prefix.toLowerCase()}roles/${name}`;
       const role = await find<Found>(transport, path);
-      if (role !== undefined && binding.roleRef.kind === `${prefix}Role`) found.push(doomed(path, `${prefix}Role`, role));
+      if (role !== undefined && binding.roleRef.kind === `${prefix}Role`)
+        found.push(doomed(path, `${prefix}Role`, role));
     }
   }
   if (found.length > 0) {
@@ -120,6 +150,11 @@ async function roles(transport: Transport, { namespace, name }: ServiceAccount):
       found.push(doomed(path, "ClusterRole", reader));
   }
   return found;
+}
+
+/** In the image and below the mount, all modules are in one folder, so no folder is part of their names. */
+export function fileOf(module: string): string {
+  return module.slice(module.lastIndexOf("/") + 1);
 }
 
 /** The ConfigMap that holds modules, and which of its keys one module has. */
@@ -133,7 +168,7 @@ export interface MountedModules {
 export function mountedModules({ spec }: Deployment, modules: readonly string[]): MountedModules | undefined {
   const volume = spec.template.spec.volumes?.find(({ name }) => name === "controllers")?.configMap;
   if (volume?.name === undefined) return undefined;
-  const names = modules.map((name) => name.slice(name.lastIndexOf("/") + 1));
+  const names = modules.map(fileOf);
   const isOf = (path: string): boolean => names.some((name) => path === name || path.startsWith(`${name}/`));
   const keys = (volume.items ?? []).filter(({ path }) => isOf(path)).map(({ key }) => key);
   return { configMap: volume.name, keys };

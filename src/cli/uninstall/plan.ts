@@ -9,7 +9,7 @@ import { count } from "../migration/progress-bar.ts";
 import { type Registered, registered } from "./admission.ts";
 import { find, type Found } from "./cluster-objects.ts";
 import { type Definition, definition, objectsOf } from "./definitions.ts";
-import { type Deployed, deployed, type MountedModules, mountedModules } from "./deployed.ts";
+import { type Deployed, deployed, fileOf, type MountedModules, mountedModules } from "./deployed.ts";
 import { definedKinds, type Selection } from "./selection.ts";
 import { UserError } from "../usage-error.ts";
 
@@ -50,7 +50,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   const { transport, selection, all, account, service, crds } = options;
   const { chosen } = selection;
   const notes: string[] = [];
-  const found = await deployed(transport, account);
+  const found = await deployed(transport, { account, modules: chosen.map(({ name }) => name) });
   const mounted = all ? undefined : mountedIn(found, options);
   const kinds = definedKinds(selection);
   const definitions: Definition[] = [];
@@ -67,7 +67,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     const user = kinds.shared.get(groupKind(resource));
     if (user !== undefined) notes.push(`${one.what} stays: ${user} uses the kind`);
     else if (!crds && one.objects.count === 0) notes.push(`${one.what} stays; --crds deletes it`);
-    else if (!crds) notes.push(`${one.what} stays with ${count(one.objects.count)} objects; --crds deletes both`);
+    else if (!crds) notes.push(`${one.what} stays with ${someObjects(one.objects.count)}; --crds deletes all`);
     else definitions.push(one);
   }
   for (const what of found.foreign) notes.push(`${what} stays: \`manifests deploy\` has not made it`);
@@ -129,13 +129,16 @@ async function electing({ transport, selection, lease }: PlanOptions): Promise<P
   };
   if (await exists(id)) return "process";
   for (const { name } of selection.chosen) {
-    if (await exists(leaseName(id, name.slice(name.lastIndexOf("/") + 1)))) return "module";
+    if (await exists(leaseName(id, fileOf(name)))) return "module";
   }
   return undefined;
 }
 
 /** Whether there is anything to do. */
-export function isEmpty({ webhooks, deployed: { deployment, rest }, mounted, carried, definitions }: Plan, all: boolean): boolean {
+export function isEmpty(
+  { webhooks, deployed: { deployment, rest }, mounted, carried, definitions }: Plan,
+  all: boolean,
+): boolean {
   const pieces = all ? rest.length + (deployment === undefined ? 0 : 1) : 0;
   return webhooks.length + carried.length + definitions.length + pieces === 0 && mounted === undefined;
 }
@@ -154,15 +157,19 @@ export function shown(plan: Plan, { all, release }: Pick<PlanOptions, "all" | "r
   if (mounted !== undefined) steps.push(`roll out Deployment ${place} without ${mounted.keys.join(", ")}`);
   for (const { kind, finalizer, objects } of carried) {
     const deed = release ? "release, without finalizing," : "finalize and release";
-    steps.push(`${deed} ${count(objects)} ${kind} object${objects === 1 ? "" : "s"}: finalizer ${finalizer}`);
+    steps.push(`${deed} ${someObjects(objects, kind)}: finalizer ${finalizer}`);
   }
   if (all) for (const { what } of found.rest) steps.push(`delete ${what}`);
   for (const { what, objects } of definitions) {
     const { count: number } = objects;
-    const lost = number === 0 ? "" : `, and with it ${count(number)} object${number === 1 ? "" : "s"}`;
+    const lost = number === 0 ? "" : `, and with it ${someObjects(number)}`;
     steps.push(`delete ${what}${lost}`);
   }
   const lines = steps.map((step, index) => `${String(index + 1).padStart(3)}. ${step}`);
   return `${[...lines, ...notes.map((note) => `     ${note}`)].join("\n")}\n`;
 }
 
+/** Such as `3 Guestbook objects`. */
+export function someObjects(number: number, kind = ""): string {
+  return `${count(number)} ${kind === "" ? "" : `${kind} `}object${number === 1 ? "" : "s"}`;
+}

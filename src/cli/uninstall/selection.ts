@@ -35,7 +35,9 @@ export function select(
       );
     }
     if (found.length > 1)
-      throw new UsageError(`Cannot tell which module '${name}' is: write one of ${found.map((one) => one.name).join(", ")}`);
+      throw new UsageError(
+        `Cannot tell which module '${name}' is: write one of ${found.map((one) => one.name).join(", ")}`,
+      );
     chosen.add(first);
   }
   return { chosen: [...chosen], others: modules.filter((module) => !chosen.has(module)) };

@@ -24,7 +24,7 @@ export interface WithdrawalOptions extends Patience {
 }
 
 /** Milliseconds that another copy has to let its Lease go. */
-const LEASE_WITHIN = 20_000;
+const LEASE_WITHIN = 30_000;
 const GRACE = 5_000;
 
 /** Resolves when nothing carries a finalizer of the modules. @throws UserError that says what still does. */
@@ -56,7 +56,9 @@ export async function withdraw(options: WithdrawalOptions): Promise<void> {
   }, options);
   signal.throwIfAborted();
   if (hasEnded) return;
-  const waiting = controllers.flatMap(({ name, state }) => (state.message === undefined ? [] : [`${name}: ${state.message}`]));
+  const waiting = controllers.flatMap(({ name, state }) =>
+    state.message === undefined ? [] : [`${name}: ${state.message}`],
+  );
   const left = retirements
     .map(({ holders }) => holders)
     .filter(({ objects }) => objects > 0)
@@ -67,9 +69,14 @@ export async function withdraw(options: WithdrawalOptions): Promise<void> {
   );
 }
 
-async function lead(manager: Manager, { namespace, id }: ElectionOptions, { signal }: Patience): Promise<void> {
+async function lead(
+  manager: Manager,
+  { namespace, id }: ElectionOptions,
+  { signal, timeout }: Patience,
+): Promise<void> {
   const { elections } = manager;
-  if (await becomes(async () => elections?.isLeader === true, { signal, timeout: LEASE_WITHIN })) return;
+  if (await becomes(async () => elections?.isLeader === true, { signal, timeout: Math.min(timeout, LEASE_WITHIN) }))
+    return;
   throw new UserError(
     `Cannot uninstall while another copy works: it renews the Lease ${namespace}/${id}. Stop it and run this again, or say ` +
       "--ignore-lease when it does not run these modules",

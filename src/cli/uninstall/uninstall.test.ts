@@ -1,0 +1,175 @@
+/** `binnacle uninstall` against an API server of its own. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { until } from "../../../tests/support/until.ts";
+import { type ListeningApiServer, listenApiServer } from "../../embedded/index.ts";
+import { crdOf } from "../../resource/crd.ts";
+import { defineResource } from "../../resource/define.ts";
+import { z } from "zod";
+import { cli } from "../cli.ts";
+
+const Box = defineResource({
+  group: "demo.dev",
+  version: "v1",
+  kind: "Box",
+  spec: z.object({ size: z.int().optional() }),
+});
+const BOXES = "/apis/demo.dev/v1/namespaces/default/boxes";
+const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/boxes.demo.dev";
+const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+
+const MODULES: Readonly<Record<string, string>> = {
+  "box.ts": `
+    import { defineController, defineResource, z } from "binnacle";
+    import { ConfigMap } from "binnacle/resources";
+    export const Box = defineResource({ group: "demo.dev", version: "v1", kind: "Box", spec: z.object({ size: z.int().optional() }) });
+    export const box = defineController({
+      for: Box,
+      async reconcile(box, { log }) { throw new Error("nothing may be reconciled"); },
+      async finalize({ metadata }, { client }) {
+        if (metadata.name === "stuck") throw new Error("it cannot be finalized");
+        await client.create(ConfigMap, { metadata: { name: "last-of-" + metadata.name, namespace: "default" } });
+      },
+    });`,
+  "plain.ts": `
+    import { defineController, defineWebhook } from "binnacle";
+    import { ConfigMap, Pod } from "binnacle/resources";
+    export const plain = defineController({ name: "plain", for: ConfigMap, async reconcile() {} });
+    export const hook = defineWebhook({ for: Pod, validate() {} });`,
+};
+
+let folder: string;
+let server: ListeningApiServer;
+
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "binnacle-uninstall-")));
+  mkdirSync(join(folder, "controllers"));
+  for (const [name, text] of Object.entries(MODULES)) writeFileSync(join(folder, "controllers", name), text);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+beforeEach(async () => {
+  server = await listenApiServer();
+  writeFileSync(join(folder, "kubeconfig"), server.kubeconfig);
+});
+afterEach(() => server.stop());
+
+async function run(line: string) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const offered = async () => ({
+    binnacle: await import("../../index.ts"),
+    "binnacle/resources": await import("../../resource/builtin/index.ts"),
+  });
+  const embedded = { version: "1.2.3", offered, sdk: () => Promise.resolve(undefined), source: undefined };
+  const args = `uninstall ${line} --controllers ${folder}/controllers --kubeconfig ${folder}/kubeconfig`
+    .split(" ")
+    .filter((word) => word !== "");
+  const host = {
+    embedded,
+    env: {},
+    out: (text: string) => void out.push(text),
+    err: (text: string) => void err.push(text),
+  };
+  const status = await cli(args, host);
+  return { status, out: out.join(""), err: err.join("") };
+}
+
+interface Answer {
+  readonly metadata: { readonly uid: string; readonly finalizers?: readonly string[] };
+}
+
+async function request(method: string, path: string, body?: object) {
+  const init = { method, headers: { "content-type": "application/json" }, ...(body && { body: JSON.stringify(body) }) };
+  const response = await server.server.fetch(new Request(`https://server${path}`, init));
+  const text = await response.text();
+  return { status: response.status, body: (text.startsWith("{") ? JSON.parse(text) : {}) as Answer };
+}
+
+async function make(path: string, body: object) {
+  const { status, body: made } = await request("POST", path, body);
+  if (status >= 300) throw new Error(JSON.stringify(made));
+  return made;
+}
+
+const box = (name: string, finalizers: readonly string[] = ["demo.dev/box"]) =>
+  make(BOXES, { apiVersion: "demo.dev/v1", kind: "Box", metadata: { name, finalizers }, spec: {} });
+
+async function install() {
+  await make("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crdOf(Box));
+  await until(async () => (await request("GET", BOXES)).status === 200);
+}
+
+test("nothing is done for modules of which nothing is on the cluster, and names are looked up", async () => {
+  expect(await run("--all --yes")).toMatchObject({ status: 0, err: "" });
+  expect((await run("--all --yes")).out).toStartWith("Nothing of box.ts, plain.ts is on https://");
+  expect((await run("boxes.ts")).err).toBe("binnacle: Cannot find the module 'boxes.ts', did you mean 'box.ts'?\n");
+  expect((await run("")).err).toContain("Say what to uninstall");
+  expect((await run("box --all")).err).toContain("leave one out");
+  expect((await run("box.ts --yes")).out).toStartWith("Nothing of box.ts");
+});
+
+test("a module's objects are finalized and released, its kind stays, and what others made is left alone", async () => {
+  await install();
+  await box("a");
+  await box("b", ["demo.dev/box", "other.dev/x"]);
+  await box("free", []);
+  await box("going");
+  await request("DELETE", `${BOXES}/going`);
+  const planned = await run("box.ts --dry-run");
+  expect(planned.out).toContain("  1. finalize and release 3 Box objects: finalizer demo.dev/box\n");
+  expect(planned.out).toContain("CustomResourceDefinition boxes.demo.dev stays with 4 objects; --crds deletes all");
+  expect((await request("GET", `${BOXES}/a`)).body.metadata.finalizers).toEqual(["demo.dev/box"]);
+  expect(await run("box.ts")).toMatchObject({ status: 1, err: expect.stringContaining("Say --yes") });
+  const done = await run("box.ts --yes");
+  expect([done.status, done.err]).toEqual([0, expect.not.stringContaining("binnacle:")]);
+  expect(done.out).toEndWith("3 objects finalized\nDone\n");
+  expect((await request("GET", `${BOXES}/a`)).body.metadata.finalizers).toBeUndefined();
+  expect((await request("GET", `${BOXES}/b`)).body.metadata.finalizers).toEqual(["other.dev/x"]);
+  expect((await request("GET", `${BOXES}/going`)).status).toBe(404);
+  for (const name of ["a", "b", "going"])
+    expect((await request("GET", `/api/v1/namespaces/default/configmaps/last-of-${name}`)).status).toBe(200);
+  expect((await run("box.ts --yes")).out).toStartWith("Nothing of box.ts");
+}, 30_000);
+
+test("what cannot be finalized is told, and released when that is asked", async () => {
+  await install();
+  await box("stuck");
+  const failed = await run("box.ts --yes --timeout 1s");
+  expect(failed.status).toBe(1);
+  expect(failed.err).toContain("Cannot finalize everything within 1 s: Box (1, such as default/stuck)");
+  expect(failed.err).toContain("it cannot be finalized");
+  const planned = await run("box.ts --dry-run --release");
+  expect(planned.out).toContain("release, without finalizing, 1 Box object: finalizer demo.dev/box");
+  expect((await run("box.ts --yes --release")).status).toBe(0);
+  expect((await request("GET", `${BOXES}/stuck`)).body.metadata.finalizers).toBeUndefined();
+}, 30_000);
+
+test("--crds deletes the kind last, but not while objects carry finalizers of others", async () => {
+  await install();
+  await box("a");
+  const other = await box("b", ["other.dev/x"]);
+  const held = await run("box.ts --yes --crds");
+  expect(held.status).toBe(1);
+  expect(held.err).toContain("CustomResourceDefinition boxes.demo.dev stays: its objects carry finalizers of others");
+  expect(held.err).toContain("other.dev/x (objects: 1, such as default/b)");
+  expect((await request("GET", `${BOXES}/b`)).body.metadata).toMatchObject({ uid: other.metadata.uid });
+  const live = (await request("GET", `${BOXES}/b`)).body;
+  await request("PUT", `${BOXES}/b`, { ...live, metadata: { ...live.metadata, finalizers: [] } });
+  const done = await run("box.ts --yes --crds");
+  expect([done.status, done.err]).toEqual([0, expect.not.stringContaining("binnacle:")]);
+  expect((await request("GET", CRD)).status).toBe(404);
+}, 30_000);
+
+test("nothing is finalized while another copy renews the Lease", async () => {
+  await install();
+  await box("a");
+  const spec = { holderIdentity: "copy", leaseDurationSeconds: 3_600 };
+  await make(LEASES, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "shop" }, spec });
+  const line = "box.ts --yes --leader-election-id shop --leader-election-namespace default";
+  const refused = await run(`${line} --timeout 1s`);
+  expect(refused.err).toContain("Cannot uninstall while another copy works: it renews the Lease default/shop");
+  expect((await request("GET", `${BOXES}/a`)).body.metadata.finalizers).toEqual(["demo.dev/box"]);
+  expect((await run(`${line} --ignore-lease`)).status).toBe(0);
+}, 30_000);
