@@ -44,8 +44,8 @@ export async function registered(options: AdmissionOptions): Promise<readonly Re
     const path = pathOf(kind, options.service);
     const live = await find<Configuration>(options.transport, path);
     const { leaving, staying } = divided(live, options);
-    if (leaving.length === 0) continue;
-    found.push({ path, kind, name: live!.metadata.name, leaving: leaving.length, staying: staying.length });
+    if (live === undefined || (leaving.length === 0 && !isEmptyShell(live, options))) continue;
+    found.push({ path, kind, name: live.metadata.name, leaving: leaving.length, staying: staying.length });
   }
   return found;
 }
@@ -58,7 +58,7 @@ export async function unregister(options: AdmissionOptions): Promise<void> {
     for (;;) {
       const live = await find<Configuration>(transport, path);
       const { leaving, staying } = divided(live, options);
-      if (live === undefined || leaving.length === 0) break;
+      if (live === undefined || (leaving.length === 0 && !isEmptyShell(live, options))) break;
       if (staying.length === 0) {
         await remove(transport, doomed(path, kind, live));
         break;
@@ -71,6 +71,13 @@ export async function unregister(options: AdmissionOptions): Promise<void> {
       }
     }
   }
+}
+
+/** What `manifests deploy` has made for a process to fill in, when nothing is left that would. */
+function isEmptyShell({ metadata, webhooks = [] }: Configuration, { others }: AdmissionOptions): boolean {
+  return (
+    others === undefined && webhooks.length === 0 && metadata.labels?.["app.kubernetes.io/managed-by"] === "binnacle"
+  );
 }
 
 function divided(live: Configuration | undefined, { service, modules, others }: AdmissionOptions) {

@@ -149,6 +149,10 @@ export function shown(plan: Plan, { all, release }: Pick<PlanOptions, "all" | "r
   const steps: string[] = [];
   for (const { kind, name, leaving, staying } of webhooks) {
     const rest = staying === 0 ? "" : ` (${staying} stay)`;
+    if (leaving === 0) {
+      steps.push(`delete ${kind} ${name}`);
+      continue;
+    }
     steps.push(`unregister ${leaving} webhook${leaving === 1 ? "" : "s"} of ${kind} ${name}${rest}`);
   }
   const { deployment } = found;

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
 import { until } from "../../../tests/support/until.ts";
 import { type ListeningApiServer, listenApiServer } from "../../embedded/index.ts";
 import { crdOf } from "../../resource/crd.ts";
@@ -173,3 +174,90 @@ test("nothing is finalized while another copy renews the Lease", async () => {
   expect((await request("GET", `${BOXES}/a`)).body.metadata.finalizers).toEqual(["demo.dev/box"]);
   expect((await run(`${line} --ignore-lease`)).status).toBe(0);
 }, 30_000);
+
+/** The path of a manifest's collection. */
+function collectionOf({ apiVersion, kind, metadata: { namespace } }: Manifest): string {
+  const plural = kind.endsWith("y") ? `${kind.slice(0, -1).toLowerCase()}ies` : `${kind.toLowerCase()}s`;
+  const place = namespace === undefined ? "" : `namespaces/${namespace}/`;
+  return `/${apiVersion.includes("/") ? "apis" : "api"}/${apiVersion}/${place}${plural}`;
+}
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+test("--all takes off what `manifests deploy` has put there, in an order that hurts nobody, and nothing else", async () => {
+  const printed: string[] = [];
+  const offered = async () => ({
+    binnacle: await import("../../index.ts"),
+    "binnacle/resources": await import("../../resource/builtin/index.ts"),
+  });
+  const embedded = { version: "1.2.3", offered, sdk: () => Promise.resolve(undefined), source: undefined };
+  const line = `manifests deploy --controllers ${folder}/controllers --base-image example.com/binnacle:1`;
+  await cli(line.split(" "), { embedded, env: {}, out: (text) => void printed.push(text), err: () => {} });
+  const manifests = parseAllDocuments(printed.join("")).map((one) => one.toJS() as Manifest);
+  expect(manifests.length).toBeGreaterThan(8);
+  for (const manifest of manifests) await make(collectionOf(manifest), manifest);
+  await until(async () => (await request("GET", BOXES)).status === 200);
+  await box("a");
+  // What a process of it has made, and what others have beside it.
+  const service = { namespace: "binnacle-system", name: "binnacle" };
+  const configuration =
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/binnacle.binnacle-system";
+  const live = (await request("GET", configuration)).body;
+  const hook = (name: string, clientConfig: object) => ({
+    name,
+    clientConfig,
+    rules: [{ apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], operations: ["CREATE"] }],
+    sideEffects: "None",
+    admissionReviewVersions: ["v1"],
+  });
+  const own = hook("pod.core.binnacle.dev", { service: { ...service, path: "/validate--v1-pod" } });
+  const foreign = hook("x.other.dev", { url: "https://other.dev/x" });
+  expect((await request("PUT", configuration, { ...live, webhooks: [own, foreign] })).status).toBe(200);
+  const lease = (name: string): Manifest => ({
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name, namespace: "binnacle-system" },
+  });
+  const role = (namespace: string, subject: string) => ({
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "RoleBinding",
+    metadata: { name: "binnacle", namespace },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "binnacle" },
+    subjects: [{ kind: "ServiceAccount", name: subject, namespace: "binnacle-system" }],
+  });
+  const others: readonly Manifest[] = [
+    lease("binnacle-two"),
+    { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "theirs", namespace: "binnacle-system" } },
+    role("default", "theirs"),
+  ];
+  for (const manifest of [lease("binnacle"), lease("binnacle-box"), ...others])
+    await make(collectionOf(manifest), manifest);
+  const done = await run("--all --crds --yes");
+  expect([done.status, done.err]).toEqual([0, expect.not.stringContaining("binnacle:")]);
+  const steps = done.out.split("\n").filter((step) => /^ +\d+\. /.test(step));
+  const at = (text: string) => steps.findIndex((step) => step.includes(text));
+  expect([
+    at("unregister 1 webhook of ValidatingWebhookConfiguration binnacle.binnacle-system (1 stay)"),
+    at("stop and delete"),
+  ]).toEqual([0, 1]);
+  expect(at("finalize and release 1 Box object")).toBe(2);
+  expect(at("delete CustomResourceDefinition boxes.demo.dev, and with it 1 object")).toBe(steps.length - 1);
+  const left = async (manifest: Manifest) =>
+    (await request("GET", `${collectionOf(manifest)}/${manifest.metadata.name}`)).status === 200;
+  for (const manifest of [...manifests, lease("binnacle"), lease("binnacle-box")]) {
+    const stays = manifest.kind === "Namespace" || manifest.kind === "ValidatingWebhookConfiguration";
+    expect([manifest.kind, manifest.metadata.name, await left(manifest)]).toEqual([
+      manifest.kind,
+      manifest.metadata.name,
+      stays,
+    ]);
+  }
+  for (const manifest of others)
+    expect([manifest.metadata.name, await left(manifest)]).toEqual([manifest.metadata.name, true]);
+  const kept = (await request("GET", configuration)).body as unknown as { webhooks: readonly { name: string }[] };
+  expect(kept.webhooks.map(({ name }) => name)).toEqual(["x.other.dev"]);
+}, 60_000);
