@@ -121,7 +121,7 @@ test("a key that is missing or another one leaves the certificate in use, and co
   expect(files.failure).toContain("it is not the private key of the certificate");
   expect(files.current()?.cert).toBe(one.cert);
   clock.advance(10_000);
-  expect(lines.filter((line) => line.includes("Cannot take the new certificate"))).toHaveLength(2);
+  expect(lines.filter((line) => line.includes("Cannot use the new certificate"))).toHaveLength(2);
   write(one);
   clock.advance(10_000);
   expect(files.failure).toBeUndefined();
