@@ -47,7 +47,7 @@ test("its password is generated once", async () => {
 });
 
 test("it goes after its last backup, which stays", async () => {
-  await using cluster = await startCluster(); // where pods of Jobs do their work and end
+  await using cluster = await startCluster(); // the pods of Jobs do their work and end
   await using _ = await runModule(database, cluster);
   const { client } = cluster;
   await client.create(Database, { metadata: key, spec: {} });

@@ -1,5 +1,6 @@
-// An operator for a database: a StatefulSet with its Services, a Secret whose password is generated once, a backup every
-// night, and a last backup before everything goes. Shows: many children, readiness, a finalizer that waits for a Job.
+// An operator for a database: a StatefulSet with its Services, a Secret whose password is generated once, a backup
+// every night, and a last backup before everything is deleted. It shows many children, readiness, and a finalizer
+// that waits for a Job.
 import {
   allow,
   conditions,
@@ -79,7 +80,7 @@ export const database = defineController({
   uses: [allow(Job, "create")],
   async reconcile(database, { children, client, status }) {
     const { name, namespace = "" } = database.metadata;
-    // Generated once: a Secret that is there keeps its password.
+    // The password is generated once: an existing Secret keeps its own.
     const known = await client.find(Secret, { namespace, name: secretName(database) });
     const password = known?.data?.["password"] ?? btoa(crypto.randomUUID());
     const { server, backup } = await children.sync({
@@ -102,7 +103,7 @@ export const database = defineController({
   async finalize(database, { client, events, status }) {
     const { name, namespace = "" } = database.metadata;
     const key = { namespace, name: `${name}-last-backup` };
-    // Not a child: it must outlive the database.
+    // This is no child, because it must outlive the database.
     const job =
       (await client.find(Job, key)) ??
       (await client.create(Job, { metadata: { ...key, labels: { [LAST_BACKUP]: name } }, spec: backupFor(database) }));
@@ -111,7 +112,7 @@ export const database = defineController({
       status.condition({ type: "BackedUp", status: false, reason: "LastBackupFailed" });
       throw new TerminalError(`The last backup failed: delete Job ${key.name} to try again`);
     }
-    if (!has("Complete")) return { requeueAfter: "1h" }; // the Job's next event comes before
+    if (!has("Complete")) return { requeueAfter: "1h" }; // the Job's next event comes first
     events.normal("BackedUp", "The last backup is done");
     return undefined;
   },

@@ -1,4 +1,5 @@
-// A Guestbook becomes a Deployment and, when it is exposed, a Service. Shows: an own kind, children, status, a finalizer.
+// A Guestbook becomes a Deployment and, if it is exposed, a Service. It shows a new kind, children, status and a
+// finalizer.
 import { conditions, defineController, defineResource, of, z, type ObjectOf } from "binnacle";
 import { Deployment, Service } from "binnacle/resources";
 
@@ -72,7 +73,8 @@ export const guestbook = defineController({
       message: `${ready} of ${guestbook.spec.replicas} replicas are ready`,
     });
   },
-  // Its presence adds a finalizer. The children go by themselves: they carry an owner reference.
+  // The presence of this function adds a finalizer. Children need none: they have an owner reference and are deleted
+  // with it.
   async finalize(guestbook, { events, log }) {
     log.info("The guestbook closes", { message: guestbook.spec.message });
     events.normal("Closed", "The guestbook was closed");

@@ -1,4 +1,5 @@
-// A webhook is asked directly, or by the API server of a cluster that the test starts. `binnacle test controllers`
+// A webhook can be called directly, or by the API server of a cluster that the test starts. Run it with `binnacle
+// test controllers`.
 import { expect, test } from "bun:test";
 import { Pod } from "binnacle/resources";
 import { admit, runModule, startCluster } from "binnacle/testing";

@@ -1,8 +1,8 @@
 /**
- * Refuses images whose tag may mean something else tomorrow, and gives pods a seccomp profile.
+ * Rejects images whose tag may mean something else tomorrow, and gives pods a seccomp profile.
  *
- * `default` completes the object before it is stored, `validate` refuses it. Both are asked for pods, whoever creates them:
- * those of a Deployment are refused too, and its ReplicaSet says why in its status.
+ * `default` completes the object before it is stored, `validate` rejects it. Both are called for every pod, whoever
+ * creates it: those of a Deployment are rejected too, and its ReplicaSet reports the reason in its status.
  */
 import { defineWebhook, Denied } from "binnacle";
 import { Pod } from "binnacle/resources";
@@ -17,9 +17,9 @@ function tagOf(image: string): string | undefined {
 
 export const imagePolicy = defineWebhook({
   for: Pod,
-  // An image cannot be changed without an update, and other updates are none of our business.
+  // An image cannot change without an update, and other updates do not matter here.
   operations: ["CREATE", "UPDATE"],
-  // Namespaces that are marked so are left alone.
+  // Namespaces with this mark are left alone.
   namespaceSelector: { matchExpressions: [{ key: "image-policy", operator: "NotIn", values: ["off"] }] },
 
   default(pod) {

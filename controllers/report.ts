@@ -1,5 +1,5 @@
-// A Report becomes a CronJob. Shows: a kind with two versions, conversions that lose nothing, an annotation for what the old
-// version has no field for.
+// A Report becomes a CronJob. It shows a kind with two versions, conversions that lose nothing, and an annotation for
+// a field that the old version lacks.
 import { conditions, defineController, defineResource, of, z } from "binnacle";
 import { CronJob } from "binnacle/resources";
 
@@ -27,7 +27,7 @@ export const Report = defineResource({
         { name: "Suspended", type: "boolean", path: ".spec.suspended" },
       ],
     },
-    // Had the time zone in front of the schedule, and reports could not be suspended.
+    // This version had the time zone in front of the schedule, and its reports could not be suspended.
     v1beta1: {
       deprecated: "demo.binnacle.dev/v1beta1 Report is deprecated: use demo.binnacle.dev/v1",
       spec: z.object({ title: z.string().min(1), schedule: z.string().regex(schedule) }),

@@ -17,7 +17,7 @@ export const secretMirror = defineController({
   owns: [watch(Secret, { track: "label" })],
   watches: [
     watch(Namespace, {
-      // A namespace that comes or goes concerns the Secrets that name it.
+      // A namespace that is created or deleted affects the Secrets that name it.
       enqueue: async (namespace, { client }) => {
         const secrets = await client.list(Secret);
         return secrets.filter((secret) => targets(secret).includes(namespace.metadata.name));

@@ -1,8 +1,8 @@
-/** A service account of a real server, made with its namespace, and a token of it. */
+/** Creates a service account with its namespace on a real server, and gets a token for it. */
 import { namespaceManifest, type ServiceAccount } from "../module/rbac-manifests.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 
-/** @throws Error when the server gives none. */
+/** Returns the token. @throws Error when the server issues none. */
 export async function accountToken({ server, answer }: ClusterConfig, account: ServiceAccount): Promise<string> {
   const { namespace, name } = account;
   const send = (path: string, body: object): Promise<Response> => {
@@ -10,7 +10,7 @@ export async function accountToken({ server, answer }: ClusterConfig, account: S
     return answer!(new Request(server + path, { method: "POST", headers, body: JSON.stringify(body) }));
   };
   const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
-  // What is there already is as good.
+  // Existing objects are fine.
   for (const body of namespaceManifest(namespace)) await send("/api/v1/namespaces", body);
   await send(accounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } });
   const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 86_400 } };

@@ -1,4 +1,4 @@
-/** Asks a webhook about an object without a cluster: what a unit test of `default` and `validate` needs. */
+/** Calls a webhook without a cluster, as unit tests of `default` and `validate` need it. */
 import type { Client } from "../client/client.ts";
 import { asDefinition } from "../module/brand.ts";
 import type { WebhookDefinition } from "../module/define-webhook.ts";
@@ -15,7 +15,7 @@ import { webhookName, type WebhookType } from "../webhook/declared-webhook.ts";
 import type { AnyWebhook } from "../webhook/definition.ts";
 import type { PatchOperation } from "../webhook/json-patch.ts";
 
-/** An object as a client writes it: what the server fills in may be left out. */
+/** An object as a client writes it; what the server adds may be omitted. */
 export type AdmittedInput<T extends AnyObject> = Omit<T, "apiVersion" | "kind" | "metadata"> & {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -23,21 +23,21 @@ export type AdmittedInput<T extends AnyObject> = Omit<T, "apiVersion" | "kind" |
 };
 
 export interface AdmitOptions<T extends AnyObject> {
-  /** @default "UPDATE" with `old`, else "CREATE" */
+  /** The operation. @default "UPDATE" with `old`, otherwise "CREATE" */
   readonly operation?: Operation;
-  /** On an update, the object as it is stored. */
+  /** The stored object, for an update. */
   readonly old?: AdmittedInput<T>;
   /** @default { username: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] } */
   readonly user?: UserInfo;
-  /** Of the operation, such as `{ fieldManager: "kubectl" }`. */
+  /** The options of the operation, such as `{ fieldManager: "kubectl" }`. */
   readonly options?: Readonly<Record<string, unknown>>;
   /** @default false */
   readonly dryRun?: boolean;
-  /** What the webhook reads with, such as `cluster.client`. @default none: using it is an error */
+  /** The client with which the webhook reads, such as `cluster.client`. @default none: using it is an error */
   readonly client?: Client;
-  /** Milliseconds until the call is given up. @default what the webhook's `timeoutSeconds` says */
+  /** Milliseconds after which the call is given up. @default the webhook's `timeoutSeconds` */
   readonly timeout?: number;
-  /** The least of what is shown on standard error of the webhook's log. @default "warn" */
+  /** The lowest level of the webhook's log that is shown on standard error. @default "warn" */
   readonly show?: LogLevel | "none";
 }
 
@@ -51,9 +51,9 @@ export type Admission<T extends AnyObject> = AdmissionNotes &
   (
     | {
         readonly allowed: true;
-        /** After `default`. */
+        /** The object after `default`. */
         readonly object: T;
-        /** What `default` changed, as it goes to the API server. */
+        /** The changes of `default`, as they are sent to the API server. */
         readonly patch: readonly PatchOperation[];
       }
     | {
@@ -70,10 +70,10 @@ const DEFAULT_SECONDS = 10;
 const ADMINISTRATOR: UserInfo = { username: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
 
 /**
- * Asks a webhook about an object, as the API server does: `default` first, then `validate` about what became of it. Nothing is
+ * Calls a webhook for an object as the API server does: first `default`, then `validate` with its result. Nothing is
  * sent anywhere, and the schema of the kind is neither applied nor checked.
  *
- * @throws TypeError when the definition is no webhook, or is not asked about such an operation.
+ * @throws TypeError when the definition is no webhook, or does not handle the operation.
  * @example
  * const answer = await admit(guestbookPolicy, { metadata: { name: "a" }, spec: { message: "hello" } });
  * expect(answer).toMatchObject({ allowed: true, patch: [{ op: "add", path: "/metadata/labels" }] });

@@ -1,4 +1,4 @@
-/** A cluster whose requests are answered by a function. */
+/** Makes a cluster whose requests a function serves. */
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 
 export function answered(config: ClusterConfig, answer: (request: Request) => Promise<Response>): ClusterConfig {

@@ -1,4 +1,4 @@
-/** A client without a controller: every read goes to the server. */
+/** Makes a client without a controller, whose reads all go to the server. */
 import { InformerRegistry } from "../cache/informer-registry.ts";
 import type { Client } from "../client/client.ts";
 import { clientCore, KubeClient } from "../client/kube-client.ts";
@@ -14,7 +14,7 @@ export interface ApiClient {
   close(): Promise<void>;
 }
 
-/** @param manager the field manager of its writes. */
+/** Returns the client. @param manager the field manager of its writes. */
 export function apiClient(cluster: ClusterConfig, { manager, log }: { manager: string; log: Log }): ApiClient {
   const transport = createTransport(cluster, { userAgent: manager });
   const mapper = new RestMapper(transport);

@@ -1,4 +1,4 @@
-/** The embedded cluster for a test: in this process, in memory. */
+/** The embedded cluster for a test, in this process and in memory. */
 import { startEmbeddedCluster } from "../embedded/index.ts";
 import { answered } from "./answered.ts";
 import { givingWay } from "./giving-way.ts";

@@ -6,7 +6,7 @@ import { startCluster } from "./start-cluster.ts";
 
 const key = { namespace: "default", name: "absent" };
 
-/** The first line of a stack that is a place. */
+/** Returns the first line of a stack that is a place. */
 function place(error: unknown): string {
   return (error as Error).stack!.split("\n").find((line) => line.trimStart().startsWith("at "))!;
 }

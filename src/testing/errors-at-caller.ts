@@ -1,10 +1,10 @@
-/** Errors of a test's client point to the test: what the client did to get its answer is nobody's question there. */
+/** Makes errors of a test's client point to the test, because the client's own calls are of no interest there. */
 import { ApiError } from "../kube/errors/api-error.ts";
 
-/** What an ApiError shows beside its message is in the message; who wants more can ask for it. */
+/** The message contains these fields of an ApiError already, so they are not enumerable. */
 const QUIET = ["status", "verb", "path", "target", "retryAfter", "auditId"] as const;
 
-/** The same object, but an error that a promise of it is rejected with has the stack of the call. */
+/** Returns the same object, except that errors with which its promises reject have the stack of the call. */
 export function errorsAtCaller<T extends object>(object: T): T {
   return new Proxy(object, {
     get(_, name) {
@@ -22,20 +22,20 @@ export function errorsAtCaller<T extends object>(object: T): T {
   });
 }
 
-/** The readers and writers that a client gives, such as `live`; a watch is iterated and stays as it is. */
+/** Wraps readers and writers that a client returns, such as `live`; a watch is iterated and stays as it is. */
 function wrapped(value: unknown): unknown {
   const isPart = typeof value === "object" && value !== null && !(Symbol.asyncIterator in value);
   return isPart ? errorsAtCaller(value) : value;
 }
 
-/** Where a function was called, as the lines of a stack. */
+/** Returns where a function was called, as the lines of a stack. */
 export function callersOf(called: (...given: never[]) => unknown): string {
   const here = { stack: "" };
   Error.captureStackTrace(here, called);
   return here.stack.replace(/^(?!\s+at ).*\n?/, "");
 }
 
-/** The same error with another stack. */
+/** Returns the same error with another stack. */
 export function withStack(error: unknown, lines: string): unknown {
   if (!(error instanceof Error)) return error;
   error.stack = `${error.name}: ${error.message}\n${lines}`;

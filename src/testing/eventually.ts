@@ -1,4 +1,4 @@
-/** Waiting for what a controller brings about. */
+/** Waits for what a controller brings about. */
 import { ApiError } from "../kube/errors/api-error.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import { sleep } from "../platform/clock.ts";
@@ -6,18 +6,18 @@ import { callersOf, withStack } from "./errors-at-caller.ts";
 import { beginWait } from "./looking-back.ts";
 
 export interface EventuallyOptions {
-  /** @default "5s" */
+  /** How long to wait. @default "5s" */
   readonly within?: Duration | undefined;
-  /** Between two looks. @default "5ms" */
+  /** The interval between checks. @default "5ms" */
   readonly every?: Duration | undefined;
 }
 
 /**
- * Looks again and again until the check neither throws nor answers `false`; gives its answer.
+ * Repeats the check until it neither throws nor returns `false`, and returns its result.
  *
- * So `get` waits for an object, and `expect` for what it should be.
+ * So `get` waits for an object, and `expect` for its state.
  *
- * @throws the check's last error, with what was seen last and for how long it was looked for.
+ * @throws the check's last error, with what was seen last and how long it waited.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
@@ -48,13 +48,13 @@ export async function eventually<T>(
   }
 }
 
-/** The error of the check itself where there is one: a test runner shows its difference and its line. */
+/** Keeps the check's own error if there is one, because test runners show its difference and its line. */
 function tooLate(end: { failure: unknown; looks: number; within: number; stack: string }): unknown {
   const { failure, looks, within, stack } = end;
   const after = `not so within ${within} ms (${looks} looks)`;
   if (failure instanceof Error) {
     failure.message = `${failure.message}\n\n${after}; above is what was seen last`;
-    // An answer's own stack may be without the check, whose last call it was.
+    // The stack of an API error may lack the check, which was its last caller.
     return failure instanceof ApiError ? withStack(failure, stack) : failure;
   }
   const seen = failure === undefined ? "false" : JSON.stringify(failure);

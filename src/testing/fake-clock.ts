@@ -1,4 +1,4 @@
-/** A clock for tests: time passes only when the test says so. */
+/** A clock for tests: time passes only when the test advances it. */
 import type { Clock } from "../platform/clock.ts";
 
 interface Timer {
@@ -6,7 +6,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** Timers run while time passes, in the order of their times, each at its own time. */
+/** Timers run while time advances, in the order of their times, each at its own time. */
 export class FakeClock implements Clock {
   #now: number;
   readonly #timers = new Set<Timer>();
@@ -16,7 +16,7 @@ export class FakeClock implements Clock {
     this.#now = now;
   }
 
-  /** Timers that have not run. */
+  /** The number of timers that have not run. */
   get timers(): number {
     return this.#timers.size;
   }
@@ -31,14 +31,14 @@ export class FakeClock implements Clock {
     return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
   }
 
-  /** Lets `ms` milliseconds pass at once, timers that are set on the way included. */
+  /** Advances the clock by `ms` milliseconds at once, and runs timers that are due, including those that are set meanwhile. */
   advance(ms: number): void {
     const until = this.#now + ms;
     while (this.#runNext(until));
     this.#now = until;
   }
 
-  /** Lets `ms` milliseconds pass, with a turn of the event loop before and after each timer, for what it sets off. */
+  /** Advances the clock by `ms` milliseconds, with a turn of the event loop before and after each timer. */
   async advanceInTurns(ms: number): Promise<void> {
     const until = this.#now + ms;
     do await turn();

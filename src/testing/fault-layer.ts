@@ -1,6 +1,6 @@
 /**
- * Where faults happen: between the transport and whatever answers it. One layer for both kinds of servers, so that a
- * test means the same on each.
+ * Injects faults between the transport and the server. One layer serves both kinds of servers, so that a test means
+ * the same on each.
  */
 import { abortable } from "../platform/abortable.ts";
 import { sleep } from "../platform/clock.ts";
@@ -14,7 +14,7 @@ import { type RequestTarget, targetOf, type RequestVerb } from "./request-target
 type Carry = (request: Request) => Promise<Response>;
 
 export interface FaultLayerOptions {
-  /** Carries a request out. */
+  /** Forwards a request. */
   readonly answer: Carry;
   readonly onChunk: (chunk: Uint8Array) => void;
   readonly onStruck: (target: RequestTarget, effect: Effect["kind"]) => void;
@@ -39,7 +39,7 @@ export class FaultLayer implements Faults {
   readonly #options: FaultLayerOptions;
   readonly #rules = new Set<FaultRule>();
   readonly #watches = new Set<OpenWatch>();
-  /** Requests under way, each with what cuts its connection. */
+  /** The active requests, each with a function that cuts its connection. */
   readonly #requests = new Set<{ readonly target: RequestTarget; readonly cut: (error: Error) => void }>();
 
   constructor(options: FaultLayerOptions) {
@@ -47,9 +47,9 @@ export class FaultLayer implements Faults {
   }
 
   /**
-   * Answers as the server does, or as a fault has it.
+   * Responds as the server does, or as a fault demands.
    *
-   * @param from who sends it, and what carries it out. @default nobody in particular, as the options say
+   * @param from who sends the request, and what forwards it. @default no module, and the one of the options
    */
   async answer(
     request: Request,
@@ -166,7 +166,7 @@ export class FaultLayer implements Faults {
     return new Response(answer.body, answer.init);
   }
 
-  /** What a chunk of a watch waits for; `undefined` when there is nothing. */
+  /** Returns what a chunk of a watch must wait for; `undefined` when there is nothing. */
   #hold(target: RequestTarget, signal: AbortSignal): Promise<void> | undefined {
     const late = this.#struck("late", target);
     const stalled = this.#struck("stall", target);

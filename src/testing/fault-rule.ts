@@ -1,9 +1,9 @@
-/** One fault that is active: whom it strikes, and how often. */
+/** An active fault: which requests it strikes, and how often. */
 import { pluralOf } from "../resource/names.ts";
 import type { ActiveFault, FaultOptions } from "./faults.ts";
 import type { RequestTarget } from "./request-target.ts";
 
-/** What becomes of a request that is struck. */
+/** What happens to a request that is struck. */
 export type Effect =
   | { readonly kind: "unreachable" }
   | { readonly kind: "lose" }
@@ -14,7 +14,7 @@ export type Effect =
 
 export interface RuleOptions extends FaultOptions {
   readonly effect: Effect;
-  /** Also without a resource: discovery, probes. */
+  /** Whether it also strikes requests without a resource, such as discovery and probes. */
   readonly everything?: boolean | undefined;
   readonly onEnd?: (() => void) | undefined;
 }
@@ -32,7 +32,7 @@ export class FaultRule implements ActiveFault {
     this.#remove = remove;
   }
 
-  /** Whether this request is struck; counts it. */
+  /** Whether this request is struck, which is counted. */
   strikes(target: RequestTarget): boolean {
     const { times = Infinity, after = 0 } = this.#options;
     if (!this.concerns(target) || this.struck >= times) return false;
@@ -44,7 +44,7 @@ export class FaultRule implements ActiveFault {
     return true;
   }
 
-  /** Whether it is about requests like this one. */
+  /** Whether it applies to requests like this one. */
   concerns(target: RequestTarget): boolean {
     const { everything, module } = this.#options;
     return everything === true ? isFrom(module, target) : selects(this.#options, target);
@@ -56,14 +56,14 @@ export class FaultRule implements ActiveFault {
   }
 }
 
-/** Whether the options' kind, verbs and function choose a request. */
+/** Whether the options' kind, verbs and function select a request. */
 export function selects({ module, kind, verbs, on }: FaultOptions, target: RequestTarget): boolean {
   if (target.verb === "other" || !isFrom(module, target)) return false;
   if (kind === undefined ? target.plural === "events" : !isOf(target, kind)) return false;
   return verbs?.includes(target.verb) !== false && on?.(target) !== false;
 }
 
-/** Whether the module sent it; `undefined` stands for all of them. */
+/** Whether the module sent it; `undefined` stands for all modules. */
 function isFrom(module: FaultOptions["module"], target: RequestTarget): boolean {
   return module === undefined || target.module === module;
 }

@@ -1,4 +1,4 @@
-/** Each fault breaks a controller as one writes it the first time, and none of the examples. */
+/** Tests that each fault breaks a controller as one would first write it, and none of the examples. */
 import { describe, expect, test } from "bun:test";
 import { database, Database } from "../../controllers/database.ts";
 import { guestbook, Guestbook } from "../../controllers/guestbook.ts";
@@ -17,7 +17,7 @@ expect.extend(matchers);
 const namespace = "default";
 const quiet = createLog({ level: "error", format: "json", write: () => {} });
 
-/** For each ConfigMap `wants=child` one Secret; believes every answer, and that one is always there in time. */
+/** Creates one Secret for each ConfigMap with `wants=child`. It believes every response, and that each one arrives in time. */
 class Naive implements AsyncDisposable {
   readonly #api: ReturnType<typeof apiClient>;
   readonly #stop = new AbortController();
@@ -63,7 +63,10 @@ async function late(ms: number): Promise<never> {
 
 const wish = (name: string) => ({ metadata: { namespace, name, labels: { wants: "child" } } });
 
-/** @returns what is wrong in the end: one wish from before the fault, one from under it, one from after it. */
+/**
+ * Runs the naive controller. @returns what is wrong at the end: one object is from before the fault, one from during
+ * it, one from after it.
+ */
 async function naiveUnder(fault: Strike): Promise<string[]> {
   await using cluster = await startCluster({ pods: false });
   await using _ = new Naive(cluster);
@@ -95,14 +98,14 @@ function touch(value: number): { type: "merge"; body: object } {
   return { type: "merge", body: { metadata: { annotations: { touched: String(value) } } } };
 }
 
-/** What goes wrong, and for how long. */
+/** A fault and its duration. */
 interface Strike {
   readonly fault: (faults: Faults) => ActiveFault | undefined;
   /** Milliseconds until it ends. @default 200 */
   readonly lasts?: number;
 }
 
-/** @returns how many requests it struck. */
+/** Injects the fault during the work. @returns how many requests it struck. */
 async function struck(faults: Faults, { fault, lasts = 200 }: Strike, work: () => Promise<void>): Promise<number> {
   using active = fault(faults);
   await work();
@@ -110,7 +113,7 @@ async function struck(faults: Faults, { fault, lasts = 200 }: Strike, work: () =
   return active?.struck ?? 1;
 }
 
-/** Each is right in the end whatever happened on the way. */
+/** Each of the examples is right in the end, whatever happened meanwhile. */
 const examples: Readonly<Record<string, (strike: Strike) => Promise<void>>> = {
   async guestbook(strike) {
     await using cluster = await startCluster();
@@ -127,7 +130,7 @@ const examples: Readonly<Record<string, (strike: Strike) => Promise<void>>> = {
         expect(created).toHaveChildren(objects, ["Deployment a", "Service a"]);
         expect(await client.get(Guestbook, { namespace, name: "a" })).toHaveCondition("Ready", { message: "2 of 2" });
         expect(await client.get(Guestbook, { namespace, name: "b" })).toHaveCondition("Ready", { message: "1 of 1" });
-        expect(objects).toHaveLength(4); // with the Service of the API server
+        expect(objects).toHaveLength(4); // includes the Service of the API server
       },
       { within: "20s" },
     );

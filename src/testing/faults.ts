@@ -1,66 +1,66 @@
-/** What a test can make go wrong between modules and their API server. */
+/** The faults that a test can inject between modules and their API server. */
 import type { Resource } from "../resource/handle.ts";
 import type { RunningModule } from "./running-module.ts";
 import type { RequestTarget, RequestVerb } from "./request-target.ts";
 
 /** Which requests a fault strikes. */
 export interface FaultOptions {
-  /** Only what this module sends, as `runModule` returned it. @default every module */
+  /** Only requests of this module, as `runModule` returned it. @default every module */
   readonly module?: RunningModule | undefined;
-  /** Only of this kind. @default every kind but Events */
+  /** Only requests for this kind. @default every kind but Events */
   readonly kind?: Resource | undefined;
-  /** @default what the fault says */
+  /** Only requests with these verbs. @default those that the fault names */
   readonly verbs?: readonly RequestVerb[] | undefined;
-  /** Decides besides `kind` and `verbs`. */
+  /** A further condition besides `kind` and `verbs`. */
   readonly on?: ((request: RequestTarget) => boolean) | undefined;
-  /** How many requests it strikes. @default what the fault says */
+  /** How many requests it strikes. @default as the fault says */
   readonly times?: number | undefined;
-  /** How many requests it lets pass before. @default 0 */
+  /** How many requests pass before. @default 0 */
   readonly after?: number | undefined;
 }
 
 export interface RefuseOptions extends FaultOptions {
-  /** Seconds, as `Retry-After`; 429 and 5xx are tried again by the client itself then. @default none */
+  /** Seconds for `Retry-After`, with which the client itself retries 429 and 5xx. @default none */
   readonly retryAfter?: number | undefined;
   readonly message?: string | undefined;
 }
 
-/** Ends when it is disposed of, and with `clear()`. */
+/** A fault that ends when it is disposed of, and with `clear()`. */
 export interface ActiveFault extends Disposable {
-  /** Requests and watches that it struck so far. */
+  /** How many requests and watches it has struck so far. */
   readonly struck: number;
 }
 
 /**
  * Faults between what `runModule` runs and the API server; the test's own `client` has none.
  *
- * Each lasts until it has struck `times` requests, is disposed of, or `clear()`.
+ * Each lasts until it has struck `times` requests, is disposed of, or `clear()` is called.
  */
 export interface Faults {
-  /** Open watches lose their connection. */
+  /** Cuts the connections of open watches. */
   cutWatches(options?: Pick<FaultOptions, "module" | "kind" | "on">): void;
-  /** Requests reach the server and are carried out; the connection is lost before the answer is there. @default once */
+  /** Requests reach the server and take effect, but the connection is lost before the response arrives. @default once */
   drop(options?: FaultOptions): ActiveFault;
-  /** Every connection is lost and no new one can be made. */
+  /** Every connection is lost, and no new one can be made. */
   disconnect(options?: Pick<FaultOptions, "module">): ActiveFault;
-  /** Nothing goes through, open watches included, and nobody is told; at the end it all comes late. */
+  /** No data goes through, not even for open watches, and no error is reported; at the end everything arrives late. */
   stall(options?: FaultOptions): ActiveFault;
-  /** Answers and the events of watches are late by so many milliseconds. */
+  /** Delays responses and events of watches by so many milliseconds. */
   latency(ms: number, options?: FaultOptions): ActiveFault;
-  /** Requests are refused with 403, 404, 409, 410, 429, 500, 503 or 504, and not carried out. @default once */
+  /** Rejects requests with 403, 404, 409, 410, 429, 500, 503 or 504, without effect. @default once */
   refuse(code: number, options?: RefuseOptions): ActiveFault;
-  /** Open watches end, and the versions they could go on from are too old: 410. */
+  /** Ends open watches, and makes the versions from which they could continue too old (410). */
   expireWatches(options?: Pick<FaultOptions, "module" | "kind" | "on">): void;
-  /** Lists and gets are answered as at the first time, whatever was written since. */
+  /** Lists and gets return the same as the first time, whatever was written since. */
   staleReads(options?: FaultOptions): ActiveFault;
-  /** The n-th write from now is refused: somebody else was first. */
+  /** Rejects the n-th write from now on as a conflict. */
   conflict(nth?: number, options?: Omit<FaultOptions, "times" | "after">): ActiveFault;
   /**
-   * Another replica is to lead: the module's requests for the Lease of its `leaderElection` get no answer any more, as when the network between is broken. It
-   * writes until its last renewal is 2 s old and nothing from then on; another replica takes the Lease when it has expired,
-   * a second later. At the end the module may lead again.
+   * Another replica should lead: the module's requests for the Lease of its `leaderElection` get no response any
+   * more, as if the network were broken. It writes until its last renewal is 2 s old and nothing after that; another
+   * replica takes the Lease when it has expired, a second later. At the end of the fault the module may lead again.
    */
   takeLease(module: RunningModule): ActiveFault;
-  /** Ends them all. */
+  /** Ends all faults. */
   clear(): void;
 }

@@ -1,4 +1,4 @@
-/** What a test gave to `runModule`, with the kinds that `run` and `dev` would register beside it. */
+/** Determines what a test passed to `runModule`, with the kinds that `run` and `dev` would register beside it. */
 import { basename, dirname } from "node:path";
 import { declarationsOf } from "../controller/declarations.ts";
 import type { AnyController } from "../controller/definition.ts";
@@ -10,11 +10,11 @@ import type { AnyWebhook } from "../webhook/definition.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
 
 /**
- * The definitions in what was given: those alone when it is all that a module exports. Otherwise also the kinds that the
- * controllers and webhooks name, as far as modules in the same folder export them. No module exports a controller that the test
- * itself defines, so that all kinds of its own come with it.
+ * Returns the given definitions: only those when they are all that a module exports. Otherwise the kinds that the
+ * controllers and webhooks name are added if modules in the same folder export them. A controller that the test
+ * itself defines is exported by no module, so all its kinds are added.
  *
- * @throws TypeError when there is none.
+ * @throws TypeError when there is no definition.
  */
 export function givenDefinitions(module: object): ModuleDefinitions {
   const given = collectDefinitions([module]);
@@ -40,19 +40,19 @@ export function givenDefinitions(module: object): ModuleDefinitions {
   return { ...given, resources: [...byKind.values()] };
 }
 
-/** The kind of `defineResource` that a webhook is for. */
+/** Returns the kind of `defineResource` that a webhook is for. */
 function kindsOfWebhook({ for: resource }: AnyWebhook): readonly Resource[] {
   return resource !== undefined && definitionOf(resource) !== undefined ? [resource] : [];
 }
 
-/** The kinds of `defineResource` that a controller declares. */
+/** Returns the kinds of `defineResource` that a controller declares. */
 export function ownKinds(controller: AnyController): readonly Resource[] {
   const { for: primary, owns, watches, reads } = declarationsOf(controller);
   const watched = [...(primary === undefined ? [] : [primary]), ...owns, ...watches, ...reads];
   return watched.map(({ resource }) => resource).filter((resource) => definitionOf(resource) !== undefined);
 }
 
-/** The loaded modules of the controllers folder that the file is in: files, and folders with an index. */
+/** Returns the loaded modules of the controllers folder with the file: files, and folders with an index. */
 function neighbours(file: string, files: readonly LoadedFile[]): readonly LoadedFile[] {
   const folders = [dirname(file)];
   if (isIndex(file)) folders.push(dirname(dirname(file)));

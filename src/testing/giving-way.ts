@@ -1,4 +1,4 @@
-/** Requests that are answered in this process, so that a loop of them keeps nothing else from its turn. */
+/** Serves requests in this process so that a loop of requests lets everything else have its turn. */
 
 type Answer = (request: Request) => Promise<Response>;
 
@@ -6,12 +6,12 @@ type Answer = (request: Request) => Promise<Response>;
 const TURN_MS = 5;
 
 /**
- * Without a connection in between, a request and its answer take microtasks alone. A test that asks again and again until
- * something is there would keep timers, the module under test and the test's own timeout from ever running. Requests that
- * leave the event loop its turns are answered at once.
+ * Without a connection in between, a request and its response take only microtasks. A test that repeats a request
+ * until something is there would keep timers, the module under test and the test's own timeout from ever running.
+ * Requests that leave the event loop its turns are served at once.
  */
 export function givingWay(answer: Answer): Answer {
-  /** When the first request of this turn came. */
+  /** When the first request of this turn arrived. */
   let began: number | undefined;
   return async (request) => {
     if (began === undefined) {

@@ -1,4 +1,4 @@
-/** A handler that checks what it is told: each object as new before anything else, once, and never a stub. */
+/** A handler that checks its calls: each object is reported as new first and only once, and never as a stub. */
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import { isStub } from "../cache/projection.ts";
 import type { AnyObject } from "../resource/handle.ts";
@@ -7,14 +7,14 @@ import { keyString } from "../resource/meta.ts";
 /**
  * Follows the objects that a handler knows of.
  *
- * **Guarantees.** What breaks the rules of {@link InformerHandler} is kept in `problems`, because an informer does not
- * let a handler throw.
+ * **Guarantees.** Violations of the rules of {@link InformerHandler} are kept in `problems`, because an informer does
+ * not let a handler throw.
  */
 export class HandlerWitness implements InformerHandler {
   readonly problems: string[] = [];
-  /** What the handler has been told of and not been told to be gone, by key. */
+  /** The objects that were reported and not reported as deleted, by key. */
   readonly known: Map<string, AnyObject> = new Map();
-  /** How often each object was told as new, by UID. */
+  /** How often each object was reported as new, by UID. */
   readonly added: Map<string, number> = new Map();
 
   onAdd(object: AnyObject): void {

@@ -1,11 +1,11 @@
-/** What happened at an API server lately: for people who look at a test that failed. */
+/** Records what happened at an API server lately, for people who examine a failed test. */
 import { lookingBackTo } from "./looking-back.ts";
 import { targetOf } from "./request-target.ts";
 
-/** The most entries of each kind that are kept of a long wait: the newest. */
+/** The maximum number of entries of each kind for a long wait; the newest are kept. */
 const MOST_ENTRIES = 20_000;
 
-/** As the server answers it. */
+/** An object as the server returns it. */
 export interface SeenObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -17,13 +17,13 @@ export interface SeenObject {
   };
 }
 
-/** A request that changed something, or was refused. */
+/** A request that changed something, or was rejected. */
 export interface SeenRequest {
-  /** By `performance.now()`. */
+  /** A time of `performance.now()`. */
   readonly at: number;
   readonly method: string;
   readonly path: string;
-  /** The field manager, else the program. */
+  /** The field manager, otherwise the program. */
   readonly by: string;
   readonly code: number;
   readonly answer: string;
@@ -45,7 +45,7 @@ export class Journal {
   readonly #requests: SeenRequest[] = [];
   readonly #chunks: SeenChunk[] = [];
 
-  /** Carries requests out and remembers those that write. */
+  /** Forwards requests and records those that write. */
   through(answer: (request: Request) => Promise<Response>): (request: Request) => Promise<Response> {
     return async (request) => {
       const response = await answer(request);
@@ -73,7 +73,7 @@ export class Journal {
     return this.#requests.filter(({ at }) => at >= since);
   }
 
-  /** Events of watches, each change once, in the order of its arrival. */
+  /** The events of watches, each change once, in order of arrival. */
   get events(): readonly SeenEvent[] {
     const seen = new Set<string>();
     const since = lookingBackTo();
@@ -90,7 +90,7 @@ export class Journal {
   }
 }
 
-/** Drops from the front what is too old, now and then, so that it costs nothing for each entry. */
+/** Drops old entries from time to time, so that it does not cost time for each entry. */
 function forget(entries: { readonly at: number }[]): void {
   const [first] = entries;
   if (first === undefined) return;
@@ -101,7 +101,7 @@ function forget(entries: { readonly at: number }[]): void {
   entries.splice(0, keep < 0 ? entries.length : keep);
 }
 
-/** The events in a piece of a watch; what is cut at its ends is left out. */
+/** Returns the events in a piece of a watch, except those that are cut at its ends. */
 function readLines(bytes: Uint8Array): { readonly type: string; readonly object: SeenObject }[] {
   return new TextDecoder()
     .decode(bytes)

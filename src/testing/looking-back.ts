@@ -1,15 +1,15 @@
-/** How far a report of a failure looks back: a second, or to the begin of the wait that failed. */
+/** How far a report of a failure goes back: a second, or to the beginning of the wait that failed. */
 
 const LEAST_MS = 1_000;
 
-/** When each `eventually` that still waits began, by `performance.now()`. */
+/** When each active `eventually` began, by `performance.now()`. */
 const waiting = new Set<{ readonly since: number }>();
-/** When the first of those began that failed since the last report. */
+/** When the first wait began that has failed since the last report. */
 let failedSince = Infinity;
 
-/** An `eventually` that waits. */
+/** An active `eventually`. */
 export interface Wait {
-  /** It goes on without what it waited for: whoever reports next tells what happened meanwhile. */
+  /** The wait ended in vain, so the next report covers the time since its beginning. */
   failed(): void;
   ended(): void;
 }
@@ -23,14 +23,14 @@ export function beginWait(): Wait {
   };
 }
 
-/** The earliest moment that a report of now would tell of, by `performance.now()`. */
+/** The earliest moment that a report would cover now, by `performance.now()`. */
 export function lookingBackTo(): number {
   let since = Math.min(performance.now() - LEAST_MS, failedSince);
   for (const wait of waiting) since = Math.min(since, wait.since);
   return since;
 }
 
-/** What failed so far has been reported. */
+/** Marks the failures so far as reported. */
 export function forgetFailures(): void {
   failedSince = Infinity;
 }

@@ -8,7 +8,7 @@
  */
 import type { Condition } from "../resource/meta.ts";
 
-/** An object as a test has it from the client. */
+/** An object that a test got from the client. */
 interface Observed {
   readonly kind?: string;
   readonly metadata?: {
@@ -30,45 +30,45 @@ interface Verdict {
   readonly message: () => string;
 }
 
-/** What a condition is to be. */
+/** The expected condition. */
 export interface ExpectedCondition {
   /** @default "True" */
   readonly status?: "True" | "False" | "Unknown" | undefined;
   readonly reason?: string | undefined;
-  /** Text in the message. */
+  /** A text that the message contains. */
   readonly message?: string | undefined;
 }
 
-/** The condition of a type, `undefined` when there is none. */
+/** Returns the condition of a type; `undefined` when there is none. */
 export function conditionOf(object: object, type: string): Condition | undefined {
   const { status } = object as { readonly status?: { readonly conditions?: readonly Condition[] } };
   return status?.conditions?.find((one) => one.type === type);
 }
 
-/** The objects among these whose controller is the owner, by UID. */
+/** Returns those of the objects whose controller is the owner, by UID. */
 export function childrenOf<T extends object>(owner: object, objects: readonly T[]): readonly T[] {
   const uid = (owner as Observed).metadata?.uid;
   return objects.filter((object) => controllerOf(object)?.uid === uid && uid !== undefined);
 }
 
-/** How `expect(object)` has them once `expect.extend(matchers)` was called. */
+/** The matchers of `expect(object)` after `expect.extend(matchers)`. */
 declare module "bun:test" {
   interface Matchers<T = unknown> {
-    /** The condition is there, about the object's newest generation. @param expected @default status `True` */
+    /** The condition exists and refers to the object's newest generation. @param expected @default status `True` */
     toHaveCondition(type: string, expected?: ExpectedCondition): void;
-    /** The owner is its controller, by UID. */
+    /** The owner is the object's controller, by UID. */
     toBeControlledBy(owner: object): void;
-    /** Those of `objects` that it controls have these kinds and names, such as `["ConfigMap first"]`. */
+    /** The objects among `objects` that it controls have these kinds and names, such as `["ConfigMap first"]`. */
     toHaveChildren(objects: readonly object[], names: readonly string[]): void;
   }
 }
 
 interface ObjectMatchers {
-  /** The condition is there, about the object's newest generation. */
+  /** The condition exists and refers to the object's newest generation. */
   toHaveCondition(object: unknown, type: string, expected?: ExpectedCondition): Verdict;
-  /** The owner is its controller, by UID. */
+  /** The owner is the object's controller, by UID. */
   toBeControlledBy(object: unknown, owner: object): Verdict;
-  /** The kinds and names of those among `objects` that the owner controls, such as `["ConfigMap first"]`. */
+  /** The objects among `objects` that the owner controls have these kinds and names, such as `["ConfigMap first"]`. */
   toHaveChildren(owner: unknown, objects: readonly object[], names: readonly string[]): Verdict;
 }
 

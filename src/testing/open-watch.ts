@@ -1,9 +1,9 @@
-/** A watch on its way through the faults: its chunks wait, or its connection is cut. */
+/** A watch that passes the faults: its chunks wait, or its connection is cut. */
 import type { RequestTarget } from "./request-target.ts";
 
 export interface OpenWatchOptions {
   readonly target: RequestTarget;
-  /** Waited for before each chunk goes on; it rejects when the signal fires. */
+  /** Awaited before each chunk; it rejects when the signal fires. */
   readonly hold: (signal: AbortSignal) => Promise<void> | undefined;
   readonly onChunk: (chunk: Uint8Array) => void;
   readonly onEnd: () => void;
@@ -30,7 +30,7 @@ export class OpenWatch {
     this.#pump(reader).catch((error: unknown) => this.#fail(error));
   }
 
-  /** The connection is lost. */
+  /** Cuts the connection. */
   cut(): void {
     this.#fail(connectionLost());
   }
@@ -62,7 +62,7 @@ export class OpenWatch {
   }
 }
 
-/** As the platform words it. */
+/** Makes the platform's error. */
 export function connectionLost(code = "ECONNRESET"): Error {
   return Object.assign(new Error("the connection was lost, by a fault of the test"), { code });
 }

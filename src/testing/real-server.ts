@@ -1,4 +1,4 @@
-/** etcd and kube-apiserver for a test, with kube-controller-manager or what stands in for it. */
+/** Starts etcd and kube-apiserver for a test, with kube-controller-manager or its stand-in. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,10 +13,10 @@ import { startPrograms } from "./control-plane/start.ts";
 import type { Server, ServerOptions } from "./server.ts";
 
 /**
- * A clock of the test's own is that of modules and of the stand-in for scheduler and kubelets alone: other processes go by
- * the machine's.
+ * Starts the server. A clock of the test's own applies only to modules and to the stand-in for scheduler and
+ * kubelets; other processes use the machine's.
  *
- * @throws Error when `KUBEBUILDER_ASSETS` does not say where the programs are.
+ * @throws Error when `KUBEBUILDER_ASSETS` does not name a folder with the programs.
  */
 export async function startReal({ pods, clock, journal }: ServerOptions): Promise<Server> {
   const bin = programs(process.env["KUBEBUILDER_ASSETS"]);
@@ -33,7 +33,7 @@ export async function startReal({ pods, clock, journal }: ServerOptions): Promis
     stops.push(() => session.close());
     const backstage = answered(reached, (request) => send(session, request));
     const config = answered(reached, journal.through(backstage.answer!));
-    // A token counts only where no certificate goes with it.
+    // A token counts only without a client certificate.
     const { ca } = reached.tls;
     const bare = openFetchSession({ ca });
     stops.push(() => bare.close());
@@ -56,7 +56,7 @@ function tellWhatKeepsItsTime(controllers: boolean): void {
   const cannot = ["creation and deletion times", "Events", "token lifetimes", "CRD conditions"];
   if (controllers) cannot.push("CronJobs", "deadlines and TTLs of Jobs", "progress deadlines of Deployments");
   createLog({ level: "warn", format: "pretty", write: writeToStandardError }).warn(
-    `The clock of this test cannot move ${programs}: they go by the machine's time`,
+    `The clock of this test cannot move ${programs}: they use the machine's time`,
     { unmoved: cannot.join(", "), moved: "modules under test, pods" },
   );
 }

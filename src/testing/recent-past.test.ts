@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 function begin(): void {
-  // Tests of other files in this process may have waited in vain, and that time would count.
+  // A wait of another test file in this process may have failed, and its time would count.
   recentPast();
   journal = new Journal();
   follow(journal);

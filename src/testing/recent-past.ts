@@ -1,23 +1,23 @@
 /**
- * The recent past of a cluster as text: what was asked of it, what changed, and the objects as they are now. It spans the
- * last second, and the whole time of an `eventually` that failed.
+ * Describes the recent past of a cluster: the requests, the changes, and the present objects. It covers the last
+ * second, and the whole time of an `eventually` that failed.
  */
 import { stringify } from "yaml";
 import type { Journal, SeenObject, SeenRequest } from "./journal.ts";
 import { forgetFailures, lookingBackTo } from "./looking-back.ts";
 
-/** So that a failure can be read. */
+/** A report with more objects would be hard to read. */
 const MOST_OBJECTS = 8;
-/** At the begin, where things usually take the wrong turn, and at the end. */
+/** How many lines are shown of the beginning, where things usually go wrong, and of the end. */
 const FIRST_LINES = 20;
 const LAST_LINES = 40;
 
-/** Those of clusters that run; what is told of those that were stopped since the last look. Nothing unless asked for. */
+/** The journals of running clusters, and the reports of those that were stopped since the last report. Empty unless requested. */
 const open = new Set<Journal>();
 const ended: string[] = [];
 let wanted = false;
 
-/** From now on what is to be told of a cluster is kept for {@link recentPast} when the cluster stops. */
+/** From now on the report of a cluster is kept for {@link recentPast} when the cluster stops. */
 export function keepRecentPast(): void {
   wanted = true;
 }
@@ -30,7 +30,7 @@ export function unfollow(journal: Journal): void {
   if (open.delete(journal)) ended.push(describe(journal));
 }
 
-/** What to show with a test that failed just now; `undefined` when nothing happened. */
+/** Returns what to show with a test that just failed; `undefined` when nothing happened. */
 export function recentPast(): string | undefined {
   const all = [...ended.splice(0), ...[...open].map(describe)].filter((text) => text !== "");
   forgetFailures();
@@ -40,7 +40,7 @@ export function recentPast(): string | undefined {
 function describe(journal: Journal): string {
   const now = performance.now();
   const since = lookingBackTo();
-  // Those that modules saw or the test wrote come first.
+  // Objects that modules saw or the test wrote come first.
   const objects = new Map<string, SeenObject>();
   const others = new Map<string, SeenObject>();
   const lines: { readonly at: number; readonly text: string }[] = [];
@@ -77,14 +77,14 @@ function span(ms: number): string {
   return ms < 1_100 ? "second" : `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** The newest version of an object; Events are told by their lines. */
+/** Keeps the newest version of an object; Events have lines of their own. */
 function keep(objects: Map<string, SeenObject>, object: SeenObject): void {
   const id = object.metadata?.uid;
   if (id === undefined || object.kind === "Event" || object.kind === "CustomResourceDefinition") return;
   if (version(objects.get(id)) <= version(object)) objects.set(id, object);
 }
 
-/** What every cluster does for itself. */
+/** Whether every cluster creates the object for itself. */
 function isHousekeeping({ kind = "", metadata }: SeenObject): boolean {
   return (
     ["Lease", "Node"].includes(kind) ||
@@ -109,7 +109,7 @@ function version(object: SeenObject | undefined): number {
   return Number(object?.metadata?.resourceVersion ?? -1);
 }
 
-/** Without what nobody reads, and without the values of Secrets. */
+/** Removes fields that nobody reads, and the values of Secrets. */
 function slim(object: SeenObject): object {
   const { metadata, ...rest } = object as SeenObject & { readonly data?: object; readonly stringData?: object };
   const { managedFields: _, ...meta } = metadata as Record<string, unknown>;

@@ -13,7 +13,7 @@ const Note = defineResource({
   status: z.object({ by: z.string().optional(), conditions: conditions("Ready") }),
 });
 
-/** A replica that says in the status who worked an object. */
+/** A replica that writes into the status who reconciled an object. */
 const noteOf = (by: string) =>
   defineController({
     for: Note,
@@ -105,7 +105,7 @@ test("faults of one module leave the others alone", async () => {
   expect(await cluster.client.find(ConfigMap, key("a-one"))).toBeUndefined();
 });
 
-/** A plugin with a runnable for the leader, which takes its time to end. */
+/** A plugin with a runnable for the leader, which takes a while to end. */
 function sweeper(options: { readonly told: string[]; readonly ending?: () => Promise<void> }): Definition {
   const { told, ending = async () => {} } = options;
   return definePlugin({
@@ -144,7 +144,7 @@ test("MGR-04 a replica that never led has run nothing of the leader's, and ends 
   const before = await holder(cluster);
   const told: string[] = [];
   const second = await runModule([noteOf("second"), Note, sweeper({ told })], cluster, { leaderElection: "notes" });
-  // Its caches have synced while the election keeps it from work: MGR-01.
+  // Its caches have synced while the election keeps it from working: MGR-01.
   await cluster.client.create(Note, { metadata: key("a"), spec: {} });
   await second.stop();
   expect(told).toEqual([]);

@@ -1,4 +1,4 @@
-/** What a request asks for, read from its path. */
+/** Determines from its path what a request refers to. */
 
 import type { RunningModule } from "./running-module.ts";
 
@@ -8,23 +8,23 @@ export type RequestVerb =
 export interface RequestTarget {
   readonly method: string;
   readonly path: string;
-  /** `other` for discovery, probes and the like. */
+  /** The verb; `other` for discovery, probes and the like. */
   readonly verb: RequestVerb;
-  /** `""` for the core group. */
+  /** The group; `""` for the core group. */
   readonly group: string;
-  /** Such as `deployments`. */
+  /** The plural, such as `deployments`. */
   readonly plural: string;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
-  /** Such as `status`. */
+  /** The subresource, such as `status`. */
   readonly subresource: string | undefined;
-  /** Who sent it; `undefined` when it is no module's. */
+  /** The module that sent it; `undefined` for any other sender. */
   readonly module?: RunningModule | undefined;
 }
 
 const RESOURCE =
   /^\/(?:api|apis\/(?<group>[^/]+))\/v[^/]*\/(?:namespaces\/(?<namespace>[^/]+)\/)?(?<plural>[^/]+)(?:\/(?<name>[^/]+)(?:\/(?<subresource>.+))?)?$/;
-/** A namespace is an object too, and its own name comes where that of other objects' namespace does. */
+/** A namespace is an object too, and its name is at the place of other objects' namespace. */
 const NAMESPACE = /^\/api\/v1\/namespaces\/(?<name>[^/]+)(?:\/(?<subresource>status|finalize))?$/;
 
 export function targetOf({ method, url }: { readonly method: string; readonly url: string }): RequestTarget {

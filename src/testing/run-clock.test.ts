@@ -14,7 +14,7 @@ const DAY = 24 * 3_600_000;
 
 type Context = Pick<RunContext, "now" | "sleep" | "signal" | "mustFinish">;
 
-/** A controller of one kettle that does this. */
+/** A controller of one kettle that runs this function. */
 async function kettle(options: { clock?: FakeClock; boil: (context: Context) => Promise<number | undefined> }) {
   const cleanup = new AsyncDisposableStack();
   const cluster = cleanup.use(await startCluster({ clock: options.clock }));
@@ -94,7 +94,7 @@ test("what a run throws because its signal fired is no failure, and what must fi
     async boil({ mustFinish, sleep, signal }) {
       return await mustFinish(async (last) => {
         isWaiting = true;
-        await sleep("1h").catch(() => {}); // until the module is to leave
+        await sleep("1h").catch(() => {}); // until the module must leave
         await sleep(100, { signal: last });
         return signal.aborted && !last.aborted ? 1 : 2;
       });

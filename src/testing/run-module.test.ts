@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await rm(folder, { recursive: true, force: true }));
 
-/** A file of the folder with kinds and a controller; `exported` are the kinds that it exports. */
+/** Writes a file with kinds and a controller; `exported` are the kinds that it exports. */
 async function module(name: string, kinds: readonly string[], more = ""): Promise<Record<string, unknown>> {
   const definitions = kinds.map((kind) => {
     const [, word, isExported] = /^(\w+)(!?)$/.exec(kind)!;

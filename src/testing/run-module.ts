@@ -13,56 +13,58 @@ import type { LogLine, RunningModule } from "./running-module.ts";
 import type { TestCluster } from "./start-cluster.ts";
 
 export interface RunModuleOptions {
-  /** Namespaces that controllers without their own see; empty means all. @default [] */
+  /** The namespaces of controllers that name none; empty means all. @default [] */
   readonly namespaces?: readonly string[] | undefined;
-  /** Runs in parallel for controllers that do not say. @default 4 */
+  /** Parallel runs of controllers that do not declare their own number. @default 4 */
   readonly concurrency?: number | undefined;
-  /** @default the cluster's */
+  /** The clock. @default the cluster's */
   readonly clock?: Clock | undefined;
   /**
-   * Runs the module as an administrator, who may do everything, and warns of what it does not declare. Otherwise it is a
-   * service account that may do exactly what `binnacle manifests rbac` prints for it.
+   * Runs the module as an administrator, who may do everything, and warns of calls that it does not declare.
+   * Otherwise it runs as a service account that may do exactly what `binnacle manifests rbac` prints for it.
    *
-   * @default `$BINNACLE_TEST_AS_ADMIN`, which `binnacle test --as-admin` sets, else false
+   * @default `$BINNACLE_TEST_AS_ADMIN`, which `binnacle test --as-admin` sets, otherwise false
    */
   readonly asAdmin?: boolean | undefined;
   /**
-   * The Lease by which it shares its work with the modules of this cluster that name it too: one of them leads and works, the
-   * others are ready to take over. Durations are a fifth of those of `binnacle run`: who leads writes for 2 s after its last
-   * renewal, and others take the Lease after 3 s, by the module's clock.
+   * The Lease of a leader election among the modules of this cluster that name it: one of them leads and works, the
+   * others are ready to take over. The durations are a fifth of those of `binnacle run`: a leader writes for 2 s
+   * after its last renewal, and others take the Lease after 3 s, by the module's clock.
    *
-   * @default none: it always works
+   * @default none: the module always works
    */
   readonly leaderElection?: string | undefined;
-  /** The least of what is shown on standard error; everything is in `log`. @default "warn" */
+  /** The lowest level that is shown on standard error; `log` has everything. @default "warn" */
   readonly show?: LogLevel | "none" | undefined;
 }
 
-/** Both API servers are on this machine, and reach the webhooks there. */
+/** Both API servers are on this machine and reach the webhooks here. */
 const LOOPBACK = "127.0.0.1";
-/** Milliseconds that runs get at the end of a test. */
+/** How many milliseconds runs get at the end of a test. */
 const GRACE_MS = 2_000;
-/** Where modules under test keep their Leases: a namespace that every cluster has. */
+/** The namespace of the Leases of modules under test, which every cluster has. */
 const LEASE_NAMESPACE = "default";
-/** kube-apiserver learns by a watch that it is to ask webhooks. */
+/** kube-apiserver learns through a watch that it must call webhooks. */
 const LEARNED_WITHIN_MS = 500;
 const DURATIONS = { leaseDuration: 3_000, renewDeadline: 2_000, retryPeriod: 400 };
-/** For the first lists. */
+/** The limit for the first lists. */
 const SYNCED_WITHIN_MS = 15_000;
-/** For a kind that was installed a moment ago. */
+/** The limit for a kind that was just installed. */
 const APPEARS_WITHIN_MS = 3_000;
 
 const RANK: Readonly<Record<string, number>> = { debug: 0, info: 1, warn: 2, error: 3, none: 4 };
 
 /**
- * Starts the definitions' controllers and waits until they have synced, the API server knows the webhooks and, with `leaderElection`, somebody leads. The CustomResourceDefinitions that it applies
- * first are those that `run --install-crds` and `dev` would apply: of the kinds that modules export, and not of those that
- * a controller only names. A test that defines a controller itself has the kinds that this one names.
+ * Starts the definitions' controllers and waits until they have synced, the API server knows the webhooks and, with
+ * `leaderElection`, a module leads. First it applies the CustomResourceDefinitions that `run --install-crds` and
+ * `dev` would apply: those of kinds that modules export, but not of kinds that a controller only names. A test that
+ * defines a controller itself gets the kinds that this controller names.
  *
- * Cached objects are frozen. The module runs as a service account that may do exactly what it declares: any other call
- * fails with 403 and the line to add.
+ * Cached objects are frozen. The module runs as a service account that may do exactly what it declares: any other
+ * call fails with 403 and the line to add.
  *
- * @param module a definition, several, or all that a module exports: `import * as guestbook from "./guestbook.ts"`.
+ * @param module a definition, several, or everything that a module exports: `import * as guestbook from
+ * "./guestbook.ts"`.
  * @throws TypeError when there is no definition, Error when a controller has not synced within 15 s.
  */
 export async function runModule(
@@ -178,7 +180,10 @@ async function synced(manager: Manager, definitions: ModuleDefinitions): Promise
   }
 }
 
-/** @throws Error when a controller waits for a kind that `run` and `dev` would not install either. */
+/**
+ * Rejects controllers of unexported kinds. @throws Error when a controller waits for a kind that `run` and `dev`
+ * would not install either.
+ */
 function refuseUnexported(running: readonly RunningController[], { controllers, resources }: ModuleDefinitions): void {
   const installed = new Set(resources.map(groupKind));
   for (const controller of controllers) {

@@ -9,12 +9,12 @@ export interface LogLine {
 }
 
 export interface RunningModule extends AsyncDisposable {
-  /** From `info` up, the SDK's own lines included. */
+  /** The lines from level `info` up, including the SDK's own. */
   readonly log: readonly LogLine[];
   /** Whether it works: always, unless it shares a Lease with others. */
   readonly isLeader: boolean;
   /** Waits until no object has been queued or running for so many milliseconds. @default 50 */
   idle(quiet?: number): Promise<void>;
-  /** Lets runs under way finish, and ends. */
+  /** Lets active runs finish, and ends the module. */
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** An API server whose every answer a test decides: lists by a function, watches line by line. */
+/** An API server whose responses the test determines: lists by a function, watches line by line. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
@@ -7,11 +7,11 @@ import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 export interface ScriptedRequest {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The header of that name. */
+  /** The header `Accept`. */
   readonly accept: string;
 }
 
-/** What a list or the opening of a watch is answered with. */
+/** The response to a list or to the opening of a watch. */
 export interface ScriptedAnswer {
   /** @default 200 */
   readonly code?: number;
@@ -19,11 +19,11 @@ export interface ScriptedAnswer {
   readonly body: unknown;
 }
 
-/** A watch that is open. */
+/** An open watch. */
 class ScriptedWatch {
   readonly request: ScriptedRequest;
   readonly #response: ServerResponse;
-  /** The client went away. */
+  /** Whether the client has disconnected. */
   closed = false;
 
   constructor(request: ScriptedRequest, response: ServerResponse) {
@@ -55,11 +55,11 @@ export class ScriptedServer implements AsyncDisposable {
   readonly #server: Server;
   readonly lists: ScriptedRequest[] = [];
   readonly watches: ScriptedWatch[] = [];
-  /** Refused attempts to watch too. */
+  /** Counts rejected attempts to watch too. */
   watchRequests = 0;
-  /** Answers lists, and whatever else is not a watch. */
+  /** Responds to lists, and to everything else that is not a watch. */
   onList: (request: ScriptedRequest) => ScriptedAnswer | Promise<ScriptedAnswer> = () => ({ body: listOf([], "1") });
-  /** Refuses a watch; `undefined` opens it. */
+  /** Rejects a watch; `undefined` opens it. */
   onWatch: (request: ScriptedRequest) => ScriptedAnswer | undefined = () => undefined;
 
   constructor(server: Server) {
@@ -130,12 +130,12 @@ function send(response: ServerResponse, { code = 200, headers = {}, body }: Scri
   response.end(JSON.stringify(body));
 }
 
-/** The body of a list of ConfigMaps. */
+/** Makes the body of a list of ConfigMaps. */
 export function listOf(items: readonly unknown[], resourceVersion: string, next?: string): object {
   return { apiVersion: "v1", kind: "ConfigMapList", metadata: { resourceVersion, continue: next }, items };
 }
 
-/** A refusal, as the API server words it. */
+/** Makes an error in the API server's words. */
 export function refusal(code: number, reason: string, message: string): ScriptedAnswer & { readonly body: object } {
   return { code, body: { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message } };
 }

@@ -24,7 +24,7 @@ import { eventually, type LogLine, matchers, runModule, startCluster } from "./i
 expect.extend(matchers);
 const namespace = "default";
 
-/** A user's test: start, define, create, observe status, stop. @returns its milliseconds */
+/** Runs a user's test: start, define, create, observe status, stop. @returns its milliseconds */
 async function usersTest(name: string): Promise<number> {
   const began = performance.now();
   {
@@ -48,7 +48,7 @@ function cpuSince(before?: NodeJS.CpuUsage): number {
   return (user + system) / 1_000;
 }
 
-/** What work of a known size costs now, in milliseconds of the processor: on a busy machine everything costs more. */
+/** Measures the present cost of known work in milliseconds of CPU, because on a busy machine everything costs more. */
 function yardstick(): number {
   const text = JSON.stringify({ items: Array.from({ length: 500 }, (_, index) => ({ index, text: `item ${index}` })) });
   const before = process.cpuUsage();
@@ -122,7 +122,7 @@ test("an undeclared call is refused with the line to add, or warns of it where t
   expect(module.log.some(({ level }) => level === "error")).toBe(false);
 });
 
-/** All that a line of the log says, as plain text. */
+/** Returns everything in a line of the log as plain text. */
 function text(line: LogLine | undefined): string {
   return JSON.stringify(line).replaceAll(String.raw`\"`, '"');
 }

@@ -1,4 +1,4 @@
-/** A cluster for a test. */
+/** Starts a cluster for a test. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,17 +21,17 @@ import type { Server } from "./server.ts";
 
 export interface StartClusterOptions {
   /**
-   * `embedded`: in this process, in milliseconds. `real`: etcd and kube-apiserver from `KUBEBUILDER_ASSETS`, with
-   * kube-controller-manager where it is there too, in seconds.
+   * `embedded` runs in this process and starts in milliseconds. `real` starts etcd and kube-apiserver from
+   * `KUBEBUILDER_ASSETS` in seconds, with kube-controller-manager if it is there too.
    *
-   * @default `$BINNACLE_TEST_SERVER`, else `embedded`
+   * @default `$BINNACLE_TEST_SERVER`, otherwise `embedded`
    */
   readonly server?: "embedded" | "real" | undefined;
-  /** How pods fare; `false` for none: they stay pending. @default every container runs and is ready at once */
+  /** How pods behave; with `false` they stay pending. @default every container runs and is ready at once */
   readonly pods?: PodBehaviour | false | undefined;
   /**
-   * Of the cluster's own controllers, of modules and, embedded, of the server. A real server and its controller manager go by
-   * the machine's time whatever is said here, and a warning says so.
+   * The clock of the cluster's own controllers, of modules and, if embedded, of the server. A real server and its
+   * controller manager always use the machine's time, and a warning says so.
    *
    * @default the machine's clock
    */
@@ -61,9 +61,9 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
   return new TestCluster({ kind, server, journal, clock });
 }
 
-/** A service account as a manager runs modules under it. */
+/** A service account under which a manager runs modules. */
 export interface ModuleAccount {
-  /** Its way to the server: through the faults. */
+  /** Its access to the server, through the faults. */
   readonly config: ClusterConfig;
   readonly access: AccessOptions;
 }
@@ -72,9 +72,9 @@ export interface ModuleAccount {
 export class TestCluster implements AsyncDisposable {
   readonly server: "embedded" | "real";
   readonly faults: Faults;
-  /** How an administrator reaches it through the faults. */
+  /** An administrator's access, through the faults. */
   readonly config: ClusterConfig;
-  /** What modules measure time with. @default the machine's clock */
+  /** The clock of modules. @default the machine's clock */
   readonly clock: Clock | undefined;
   readonly #server: Server;
   readonly #journal: Journal;
@@ -86,7 +86,7 @@ export class TestCluster implements AsyncDisposable {
   #folder: string | undefined;
   #stopped: Promise<void> | undefined;
 
-  /** @internal Made by startCluster. */
+  /** @internal startCluster creates it. */
   constructor(parts: { kind: "embedded" | "real"; server: Server; journal: Journal; clock: Clock | undefined }) {
     const { kind, server, journal, clock } = parts;
     const { config } = server;
@@ -108,12 +108,12 @@ export class TestCluster implements AsyncDisposable {
     this.#client = errorsAtCaller(this.#api.client);
   }
 
-  /** Reads and writes as an administrator, straight from the server: no cache and no faults between. */
+  /** Reads and writes as an administrator, directly on the server, without a cache and without faults. */
   get client(): Client {
     return this.#client;
   }
 
-  /** The path of a kubeconfig of an administrator, for kubectl and other programs: no faults between. */
+  /** The path of an administrator's kubeconfig for kubectl and other programs, without faults. */
   get kubeconfig(): string {
     this.#folder ??= mkdtempSync(join(tmpdir(), "binnacle-test-"));
     const file = join(this.#folder, "kubeconfig");
@@ -122,7 +122,7 @@ export class TestCluster implements AsyncDisposable {
   }
 
   /**
-   * Lets a module run as a service account of its own, which may do nothing until it is granted.
+   * Lets a module run as a service account of its own, which has no permissions until they are granted.
    *
    * @internal
    */
@@ -137,18 +137,18 @@ export class TestCluster implements AsyncDisposable {
     };
   }
 
-  /** An administrator's way, through the faults that strike the module. @internal */
+  /** An administrator's access, through the faults that strike the module. @internal */
   configOf(module: RunningModule | undefined): ClusterConfig {
     return answered(this.#server.config, (request) => this.#layer.answer(request, { module }));
   }
 
-  /** Calls this when it stops, before its server does. @internal */
+  /** Calls this function when it stops, before its server does. @internal */
   beforeStop(end: () => Promise<void>): Disposable {
     this.#before.add(end);
     return { [Symbol.dispose]: () => void this.#before.delete(end) };
   }
 
-  /** Ends the modules that still run on it, its controllers and its server. */
+  /** Stops the modules that still run on it, its controllers and its server. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop());
   }

@@ -1,30 +1,30 @@
 /**
- * A proxy between a client and an API server that breaks connections the way networks do: below TLS, so that neither end
- * is told more than a network would tell it.
+ * A proxy between a client and an API server that breaks connections as networks do: below TLS, so that neither end
+ * learns more than from a network.
  */
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
 /** What happens to the bytes of connections. */
 export interface Fault {
-  /** Bytes vanish in both directions, and nobody is told: a half-open connection. @default false */
+  /** Whether bytes vanish in both directions without an error, as in a half-open connection. @default false */
   readonly stalled?: boolean;
-  /** Milliseconds by which the server's bytes are late. @default 0 */
+  /** By how many milliseconds the server's bytes are late. @default 0 */
   readonly delay?: number;
-  /** After so many more bytes of the server the connection is cut, in the middle of whatever that is. @default never */
+  /** After how many more bytes of the server the connection is cut, wherever that is. @default never */
   readonly truncateAfter?: number;
 }
 
 const NONE: Fault = Object.freeze({});
 
-/** One accepted connection and its way to the server. */
+/** An accepted connection and its connection to the server. */
 class Link {
   readonly #client: Socket;
   readonly #server: Socket;
   #fault: Fault;
   #left: number;
-  /** Bytes that are late, in order: the time of each never comes before that of the one ahead. */
+  /** Delayed bytes in order: none arrives before those ahead of it. */
   #late: Promise<void> = Promise.resolve();
-  /** How many pieces of them there are. */
+  /** How many delayed pieces there are. */
   #waiting = 0;
 
   constructor(parts: { client: Socket; server: Socket; fault: Fault; onClose: () => void }) {
@@ -42,12 +42,12 @@ class Link {
       [server, client],
     ] as const) {
       end.setNoDelay(true);
-      end.on("error", () => {}); // its close follows
+      end.on("error", () => {}); // the close event follows
       end.on("end", () => {
         if (this.#fault.stalled !== true) void this.#late.then(() => other.end());
       });
       end.on("close", () => {
-        // Who waits at the other end of a half-open connection is not told.
+        // The other end of a half-open connection is not notified.
         if (this.#fault.stalled === true && end === server) return;
         void this.#late.then(() => other.destroy());
         onClose();
@@ -93,33 +93,33 @@ class Link {
   }
 }
 
-/** Listens on loopback; `await using` ends it and every connection. */
+/** Listens on the loopback; `await using` ends it and every connection. */
 export class TcpProxy implements AsyncDisposable {
   readonly #links = new Set<Link>();
   readonly #target: { readonly host: string; readonly port: number };
   #server: Server | undefined;
   #port = 0;
   #fault: Fault = NONE;
-  /** Connections accepted so far. */
+  /** How many connections have been accepted. */
   accepted = 0;
 
   private constructor(target: URL) {
     this.#target = { host: target.hostname, port: Number(target.port) };
   }
 
-  /** @param target such as `https://127.0.0.1:6443`. */
+  /** Starts a proxy. @param target such as `https://127.0.0.1:6443`. */
   static async start(target: string): Promise<TcpProxy> {
     const proxy = new TcpProxy(new URL(target));
     await proxy.listen();
     return proxy;
   }
 
-  /** What clients are to take for the server. */
+  /** The address that clients take for the server. */
   get url(): string {
     return `https://127.0.0.1:${this.#port}`;
   }
 
-  /** Connections open now, half-open ones included. */
+  /** The number of open connections, including half-open ones. */
   get connections(): number {
     return this.#links.size;
   }
@@ -129,12 +129,12 @@ export class TcpProxy implements AsyncDisposable {
     for (const link of this.#links) link.cut();
   }
 
-  /** Makes every connection that is open now half-open, for ever; new ones work. */
+  /** Makes every open connection half-open for ever; new ones work. */
   halfOpen(): void {
     for (const link of this.#links) link.fault = { stalled: true };
   }
 
-  /** From now on, for connections that are open and those to come; nothing given means that all is well again. */
+  /** Applies a fault to open and new connections from now on; without one everything works again. */
   inject(fault: Fault = NONE): void {
     this.#fault = fault;
     for (const link of this.#links) link.fault = fault;

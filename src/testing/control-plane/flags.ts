@@ -1,4 +1,4 @@
-/** The command lines of etcd, kube-apiserver and kube-controller-manager: small, quick, on loopback. */
+/** The command lines of etcd, kube-apiserver and kube-controller-manager, configured to be small and quick, on the loopback. */
 
 export interface Ports {
   readonly etcd: number;
@@ -22,7 +22,7 @@ export function etcdFlags(dir: string, ports: Ports): string[] {
   ];
 }
 
-/** A flag of the caller replaces every default of that name. */
+/** Returns the flags; one of the caller's replaces every default with its name. */
 export function apiserverFlags(dir: string, ports: Ports, own: readonly string[]): string[] {
   const defaults = [
     `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
@@ -39,7 +39,7 @@ export function apiserverFlags(dir: string, ports: Ports, own: readonly string[]
     `--service-account-signing-key-file=${dir}/pki/sa.key`,
     "--authorization-mode=RBAC",
     "--allow-privileged=true",
-    "--disable-admission-plugins=ServiceAccount", // or no pod could be made before its account is
+    "--disable-admission-plugins=ServiceAccount", // otherwise no pod could be created before its account exists
   ];
   return overridden(defaults, own);
 }
@@ -66,7 +66,7 @@ export function controllerFlags(dir: string, ports: Ports, own: readonly string[
   return overridden(defaults, own);
 }
 
-/** One line for each request, without bodies, once it is answered. */
+/** Writes one line for each request after its response, without bodies. */
 export const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]

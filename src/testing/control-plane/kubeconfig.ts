@@ -1,11 +1,11 @@
-/** A kubeconfig as kind writes it: one context, with CA, client certificate and key embedded. */
+/** Makes a kubeconfig like kind's: one context, with embedded CA, client certificate and key. */
 
 import { writeFile } from "node:fs/promises";
 import type { Certificate } from "../../embedded/index.ts";
 
 export interface KubeconfigOptions {
   readonly server: string;
-  /** The authority's certificate, PEM. */
+  /** The authority's certificate (PEM). */
   readonly authority: string;
   readonly client: Certificate;
   /** @default "kind-kind" */

@@ -1,4 +1,4 @@
-/** The files of a control plane's certificates; what is there is kept, so that a data folder can be started again. */
+/** Creates the certificate files of a control plane; existing ones are kept, so that a data folder can be started again. */
 
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -18,11 +18,11 @@ const hosts = [
 
 export interface Pki {
   readonly authority: Certificate;
-  /** A certificate that names a user and its groups to the API server. */
+  /** Issues a certificate that identifies a user and its groups to the API server. */
   client(subject: Subject, notAfter?: Date): Certificate;
 }
 
-/** Writes ca.crt, apiserver.crt, apiserver.key and sa.key into the folder and keeps the authority at hand. */
+/** Writes ca.crt, apiserver.crt, apiserver.key and sa.key into the folder, and returns the authority. */
 export async function openPki(dir: string): Promise<Pki> {
   await mkdir(dir, { recursive: true });
   const write = (file: string, pem: string) => writeFile(join(dir, file), pem, { mode: 0o600 });

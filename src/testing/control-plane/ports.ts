@@ -1,15 +1,15 @@
-/** Ports on loopback for servers that are stopped and started again on the same one. */
+/** Finds ports on the loopback for servers that are stopped and started again on the same port. */
 
 import { createServer } from "node:net";
 
 /**
- * Below the range that the kernel gives to outgoing connections: a client that dials a server which is down for a
- * while would otherwise take its port one day, or be connected to itself.
+ * These ports are below the kernel's range for outgoing connections: a client that dials a stopped server could
+ * otherwise get that server's port, or be connected to itself.
  */
 const first = 20_000;
 const last = 32_000;
 
-/** `count` different ports on which nobody listens now. */
+/** Returns `count` different ports on which nobody listens now. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   while (ports.size < count) {

@@ -1,4 +1,4 @@
-/** One program of the control plane as a process: started, killed, started again with the same flags. */
+/** A program of the control plane as a process that is started, killed, and started again with the same flags. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
@@ -9,11 +9,11 @@ export interface ProgramOptions {
   readonly path: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Appended to. */
+  /** The log file, to which the program appends. */
   readonly log: string;
-  /** A folder that goes when the starting process dies without a word. */
+  /** A folder that is removed when the starting process dies unexpectedly. */
   readonly remove?: string | undefined;
-  /** The program outlives the process that started it. @default false */
+  /** Whether the program outlives the process that started it. @default false */
   readonly detached?: boolean | undefined;
 }
 
@@ -27,7 +27,7 @@ remove=$1; shift
 (cat <&3 >/dev/null; kill -9 $$ && [ -n "$remove" ] && sleep 1 && rm -rf "$remove") 2>/dev/null &
 exec "$@" </dev/null 3<&-`;
 
-/** In a process group of its own, so that Ctrl-C reaches only the one who stops it in order. */
+/** Runs in a process group of its own, so that Ctrl-C reaches only the process that stops it in order. */
 export class Program {
   readonly name: string;
   readonly #options: ProgramOptions;
@@ -69,14 +69,14 @@ export class Program {
     if (detached) child.unref();
   }
 
-  /** Sends the signal and, where it ends a process for certain, waits until it has. */
+  /** Sends the signal and, if it certainly ends a process, waits until it has. */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     if (!this.#running) return;
     this.#child?.kill(signal);
     if (signal === "SIGKILL") await this.#exit;
   }
 
-  /** Why it ended, from its own log. */
+  /** Returns from the program's log why it ended. */
   async lastWords(): Promise<string> {
     const lines = (await readFile(this.#options.log, "utf8").catch(() => "")).trimEnd().split("\n");
     return lines.slice(-5).join("\n");

@@ -1,4 +1,4 @@
-/** A control plane that runs: what tests do with it. */
+/** A running control plane, as tests use it. */
 
 import { spawn } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
@@ -18,7 +18,7 @@ export interface Output {
   readonly exitCode: number;
 }
 
-/** A request as the API server saw it. @see https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/ */
+/** A request as the API server's audit log shows it. @see https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/ */
 export interface AuditEvent {
   readonly verb: string;
   readonly requestURI: string;
@@ -37,15 +37,15 @@ export interface AuditEvent {
 
 export interface UserOptions {
   readonly groups?: readonly string[] | undefined;
-  /** Until when the certificate is valid; in the past for one that has expired. @default in ten years */
+  /** The end of the certificate's validity, in the past for an expired one. @default in ten years */
   readonly notAfter?: Date | undefined;
 }
 
 export class ControlPlane {
   readonly dir: string;
-  /** `https://127.0.0.1:<port>` */
+  /** The address, `https://127.0.0.1:<port>`. */
   readonly url: string;
-  /** A file: CA, client certificate and key embedded, group system:masters, context kind-kind. */
+  /** A file with embedded CA, client certificate and key, group system:masters, context kind-kind. */
   readonly kubeconfig: string;
   readonly #pki: Pki;
   readonly #tls: { readonly ca: string; readonly cert: string; readonly key: string };
@@ -54,7 +54,7 @@ export class ControlPlane {
   readonly #ports: Ports;
   readonly #temporary: boolean;
 
-  /** @internal Made by startControlPlane. */
+  /** @internal startControlPlane creates it. */
   constructor(parts: {
     dir: string;
     ports: Ports;
@@ -88,30 +88,30 @@ export class ControlPlane {
     return this.#runKubectl(args);
   }
 
-  /** `kubectl apply -f -`; throws with kubectl's words when it fails. */
+  /** Runs `kubectl apply -f -`. @throws Error with kubectl's output when it fails. */
   async apply(manifest: string): Promise<string> {
     const { stdout, stderr, exitCode } = await this.#runKubectl(["apply", "-f", "-"], manifest);
     if (exitCode !== 0) throw new Error(`kubectl apply ended with ${exitCode}: ${stderr.trim()}`);
     return stdout;
   }
 
-  /** A request with the administrator's certificate. */
+  /** Sends a request with the administrator's certificate. */
   async request(path: string, init: RequestInit = {}): Promise<Response> {
     return await fetch(`${this.url}${path}`, { ...init, tls: this.#tls });
   }
 
-  /** What kube-apiserver counts, as Prometheus text. */
+  /** Returns kube-apiserver's metrics as Prometheus text. */
   async metrics(): Promise<string> {
     return await (await this.request("/metrics")).text();
   }
 
-  /** Every request answered so far; needs the option `audit`. */
+  /** Returns every request so far that has its response; requires the option `audit`. */
   async audit(): Promise<AuditEvent[]> {
     const lines = (await readFile(join(this.dir, "audit.log"), "utf8")).split("\n");
     return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as AuditEvent);
   }
 
-  /** Writes the kubeconfig of another user, who may do nothing until RBAC says so, and returns its path. */
+  /** Writes the kubeconfig of another user, who has no permissions without RBAC, and returns its path. */
   async userKubeconfig(name: string, { groups, notAfter }: UserOptions = {}): Promise<string> {
     const file = join(this.dir, `kubeconfig-${encodeURIComponent(name)}${notAfter ? `-${notAfter.getTime()}` : ""}`);
     const client = this.#pki.client({ name, groups }, notAfter);
@@ -119,12 +119,12 @@ export class ControlPlane {
     return file;
   }
 
-  /** Sends a signal to one program; after SIGKILL it is gone when the promise settles. */
+  /** Sends a signal to one program; after SIGKILL the promise settles when it has ended. */
   async kill(name: ProgramName, signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     await this.#program(name).kill(signal);
   }
 
-  /** Starts one program again on its port and its data, killed before if it runs, and waits until it is ready. */
+  /** Restarts one program on its port and its data, killing it first if it runs, and waits until it is ready. */
   async restart(name: ProgramName): Promise<void> {
     const program = this.#program(name);
     await program.kill();
@@ -139,7 +139,7 @@ export class ControlPlane {
     await this.#remember();
   }
 
-  /** Ends every program; data go with them unless the folder was the caller's. */
+  /** Ends every program; the data are removed unless the caller named the folder. */
   async stop(): Promise<void> {
     for (const program of [...this.#programs.values()].reverse()) await program.kill();
     if (this.#temporary) await rm(this.dir, { recursive: true, force: true });
@@ -167,7 +167,7 @@ export class ControlPlane {
     if (name === "kube-controller-manager") {
       return await answers(`https://127.0.0.1:${this.#ports.controllers}/healthz`, { rejectUnauthorized: false });
     }
-    // The namespaces are created a moment after the server calls itself ready.
+    // The namespaces are created a moment after the server reports that it is ready.
     const ready = await answers(`${this.url}/readyz`, this.#tls);
     return ready && (await answers(`${this.url}/api/v1/namespaces/default`, this.#tls));
   }
@@ -193,6 +193,6 @@ async function answers(url: string, tls: BunFetchRequestInitTLS = {}): Promise<b
     await response.body?.cancel();
     return response.ok;
   } catch {
-    return false; // not yet: the caller has a deadline
+    return false; // it is not ready yet, and the caller has a deadline
   }
 }

@@ -1,4 +1,4 @@
-/** Starting a control plane in a folder of its own or in one of an earlier start. */
+/** Starts a control plane in a new folder or in that of an earlier start. */
 
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -14,21 +14,24 @@ import { readState, runsIn } from "./state.ts";
 export interface ControlPlaneOptions {
   /** The folder with etcd and kube-apiserver and, for `controllers`, kube-controller-manager. */
   readonly bin: string;
-  /** Starts kube-controller-manager too: garbage collection, namespaces, workloads. @default false */
+  /** Whether to start kube-controller-manager too: garbage collection, namespaces, workloads. @default false */
   readonly controllers?: boolean | undefined;
-  /** Flags of kube-apiserver, each `--name=value`; one replaces the default of its name. */
+  /** Flags of kube-apiserver, each as `--name=value`; one replaces the default with its name. */
   readonly flags?: readonly string[] | undefined;
-  /** Flags of kube-controller-manager, as `flags`. */
+  /** Flags of kube-controller-manager in the same form. */
   readonly controllerFlags?: readonly string[] | undefined;
-  /** Writes one line for each request to `audit.log`, read by `audit()`. @default false */
+  /** Whether each request writes a line to `audit.log`, which `audit()` reads. @default false */
   readonly audit?: boolean | undefined;
-  /** Holds data, certificates and logs; what an earlier start left there is used again. @default a new one, removed by stop() */
+  /**
+   * The folder of data, certificates and logs; those of an earlier start are used again. @default a new one, which
+   * stop() removes
+   */
   readonly dir?: string | undefined;
-  /** The programs outlive this process. @default false */
+  /** Whether the programs outlive this process. @default false */
   readonly detached?: boolean | undefined;
 }
 
-/** Starts a control plane and waits until it is ready: about 3 seconds. @throws with a program's last words */
+/** Starts a control plane and waits until it is ready, which takes about 3 seconds. @throws Error with a program's last output */
 export async function startPrograms(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { bin } = options;
   if (options.controllers && !existsSync(join(bin, "kube-controller-manager"))) {
@@ -52,7 +55,7 @@ export async function startPrograms(options: ControlPlaneOptions): Promise<Contr
       return controlPlane;
     } catch (error) {
       for (const program of programs.values()) await program.kill();
-      // Another process may take a port between our look and our use of it.
+      // Another process may take a port after it was found free and before it is used.
       if (attempt < 3 && String(error).includes("address already in use")) continue;
       if (options.dir === undefined) await rm(dir, { recursive: true, force: true });
       throw error;

@@ -1,4 +1,4 @@
-/** What a data folder remembers of the control plane in it: which ports it has, which processes it is. */
+/** The state file of a data folder: the ports and processes of its control plane. */
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import type { Ports } from "./flags.ts";
 
 export interface State {
   readonly ports: Ports;
-  /** In the order in which they were started. */
+  /** The processes in the order in which they were started. */
   readonly pids: readonly number[];
 }
 
@@ -25,7 +25,7 @@ export async function removeState(dir: string): Promise<void> {
   await rm(join(dir, "state.json"), { force: true });
 }
 
-/** Whether the process is one of this folder's control plane: its number may have gone to another since. */
+/** Whether the process belongs to this folder's control plane; another process may have its number now. */
 export function runsIn(dir: string, pid: number): boolean {
   if (!existsSync("/proc/self/cmdline")) {
     return spawnSync("ps", ["-p", String(pid), "-o", "command="], { encoding: "utf8" }).stdout.includes(`${dir}/`);
@@ -33,6 +33,6 @@ export function runsIn(dir: string, pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`${dir}/`);
   } catch {
-    return false; // no such process
+    return false; // there is no such process
   }
 }

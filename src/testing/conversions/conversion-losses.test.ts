@@ -128,7 +128,7 @@ describe("conversionLosses", () => {
     expect(losses).toContain("loses metadata.annotations.");
   });
 
-  test("fails where no object made by chance is valid", async () => {
+  test("fails where no generated object is valid", async () => {
     const odd = defineResource({
       ...names,
       versions: {
@@ -142,7 +142,7 @@ describe("conversionLosses", () => {
       },
     });
     await expect(conversionLosses(odd)).rejects.toThrow(
-      "Cannot look for losses of Widget: no object made by chance is valid in v1",
+      "Cannot find the losses of Widget: no generated object is valid in v1",
     );
   });
 

@@ -1,4 +1,4 @@
-/** What the conversions of a kind lose, found by converting objects made by chance to another version and back. */
+/** Finds what the conversions of a kind lose, by converting generated objects to another version and back. */
 import * as fc from "fast-check";
 import { definitionOf, type ResourceDefinition, type VersionDefinition } from "../../resource/definition.ts";
 import type { Resource } from "../../resource/handle.ts";
@@ -6,37 +6,37 @@ import type { WireObject } from "../../webhook/conversion/convert-object.ts";
 import { valuesOf } from "./generated-values.ts";
 import { type Difference, type LossReason, RoundTrip } from "./round-trip.ts";
 
-/** A field that does not survive the way to another version and back. */
+/** A field that is lost on the way to another version and back. */
 export interface ConversionLoss {
-  /** The version of the object, before and after. */
+  /** The version of the object before and after. */
   readonly from: string;
-  /** The version that it was converted to in between. */
+  /** The version in between. */
   readonly through: string;
   readonly reason: LossReason;
-  /** Without the positions of list elements: `spec.ports[].name`. */
+  /** The path without the positions of list elements, such as `spec.ports[].name`. */
   readonly path: string;
-  /** A sentence, with the values of the smallest example that was found. */
+  /** A sentence with the values of the smallest example that was found. */
   readonly message: string;
-  /** That example. */
+  /** The smallest example. */
   readonly object: object;
 }
 
 export interface ConversionLossesOptions {
-  /** Objects of each version. @default 200 */
+  /** How many objects of each version are generated. @default 200 */
   readonly objects?: number | undefined;
-  /** Other numbers make other objects. @default 1 */
+  /** Another seed generates other objects. @default 1 */
   readonly seed?: number | undefined;
 }
 
 export interface ConversionFindings {
   readonly losses: readonly ConversionLoss[];
-  /** Versions of which no valid objects were found, so that nothing is known about them. */
+  /** Versions for which no valid object was found, so that nothing is known about them. */
   readonly unknown: readonly string[];
 }
 
-/** Of so many objects made by chance one at least should be valid. */
+/** At least one of this many generated objects should be valid. */
 const TRIES = 20;
-/** A conversion that loses everything need not be told in full. */
+/** A conversion that loses everything need not be described completely. */
 const MOST_LOSSES = 20;
 
 /** Converts objects of each version to the hub and back, and objects of the hub to each other version and back. */
@@ -65,7 +65,7 @@ interface Way {
   readonly through: VersionDefinition;
 }
 
-/** @returns undefined when no object was valid. */
+/** Finds the losses of one way. @returns undefined when no object was valid. */
 function lossesOf(
   definition: ResourceDefinition,
   { from, through }: Way,
@@ -92,7 +92,7 @@ function lossesOf(
     .map(([key, object]) => smallest({ key, object }, { trip, generated, seed, runs: objects * TRIES }));
 }
 
-/** One loss for each field and reason. */
+/** Identifies a loss by its field and reason. */
 function keyOf({ reason, path }: Difference): string {
   return `${path} ${reason}`;
 }
@@ -104,7 +104,7 @@ interface Search {
   readonly runs: number;
 }
 
-/** The loss with the smallest object that shows it. */
+/** Returns the loss with the smallest object that shows it. */
 function smallest(
   { key, object }: { readonly key: string; readonly object: WireObject },
   { trip, generated, seed, runs }: Search,
@@ -128,7 +128,7 @@ function told({ reason, path, before, after, message }: Difference, { from, thro
     case "failed":
       return `${way} fails: ${message}`;
     case "refused":
-      return `${way} makes an object that is not valid: ${message}`;
+      return `${way} makes an invalid object: ${message}`;
     case "lost":
       return `${way} loses ${path}${message === undefined ? `: ${json(before)}` : `: ${message}`}`;
     case "added":

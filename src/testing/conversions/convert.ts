@@ -1,10 +1,10 @@
-/** Conversions of a kind as tests call them. */
+/** Converts objects of a kind for tests. */
 import { definitionOf } from "../../resource/definition.ts";
 import { groupKind, type Resource, type Shape } from "../../resource/handle.ts";
 import { convertObject } from "../../webhook/conversion/convert-object.ts";
 import type { ConversionLoss, ConversionLossesOptions } from "./conversion-losses.ts";
 
-/** An object of one of a kind's versions, to be converted. Metadata that an API server would have added may be left out. */
+/** An object of one of a kind's versions, to be converted. Metadata that an API server would add may be omitted. */
 export interface VersionedObject {
   readonly apiVersion: string;
   readonly kind?: string | undefined;
@@ -13,7 +13,7 @@ export interface VersionedObject {
   readonly status?: object | undefined;
 }
 
-/** An object in a version of which only the hub's type is known. */
+/** An object of a version other than the hub, whose type is unknown. */
 export interface UntypedVersion {
   readonly apiVersion: string;
   readonly kind: string;
@@ -22,7 +22,7 @@ export interface UntypedVersion {
   readonly status?: { readonly [field: string]: unknown };
 }
 
-/** What an object is after it was converted to a version: typed where that is the hub. */
+/** The type of a converted object, which is known for the hub. */
 export type ConvertedTo<S extends Shape, Version extends string> = S["apiVersion"] extends `${string}/${Version}`
   ? S["read"]
   : UntypedVersion;
@@ -43,7 +43,9 @@ export function convert<S extends Shape, const Version extends string>(
 ): ConvertedTo<S, Version> {
   const definition = definitionOf(resource);
   if (definition === undefined) {
-    throw new TypeError(`Cannot convert objects of ${groupKind(resource)}: the kind is not of defineResource()`);
+    throw new TypeError(
+      `Cannot convert objects of ${groupKind(resource)}: the kind does not come from defineResource()`,
+    );
   }
   const { metadata, ...rest } = structuredClone(object);
   const given = { ...rest, kind: object.kind ?? resource.kind, metadata: { ...metadata } };
@@ -51,10 +53,10 @@ export function convert<S extends Shape, const Version extends string>(
 }
 
 /**
- * Looks for what the conversions of a kind lose: objects made by chance from its schemas are converted to another version and
- * back. `binnacle check` does the same.
+ * Finds what the conversions of a kind lose: objects that are generated from its schemas are converted to another
+ * version and back. `binnacle check` does the same.
  *
- * @throws Error when no object could be made that is valid in one of the versions, so that nothing is known of it.
+ * @throws Error when no generated object is valid in one of the versions, so that nothing is known of it.
  * @example
  * expect(await conversionLosses(Backup)).toEqual([]);
  */
@@ -66,7 +68,7 @@ export async function conversionLosses(
   const { losses, unknown } = findConversionLosses(resource, options);
   if (unknown.length > 0) {
     throw new Error(
-      `Cannot look for losses of ${resource.kind}: no object made by chance is valid in ${unknown.join(" and ")}; ` +
+      `Cannot find the losses of ${resource.kind}: no generated object is valid in ${unknown.join(" and ")}; ` +
         "test the conversions with objects of your own",
     );
   }

@@ -1,4 +1,4 @@
-/** An object converted to another version and back: what is not as it was. */
+/** Converts an object to another version and back, and finds the differences. */
 import { sameJson } from "../../resource/json.ts";
 import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
 import { convertObject, type WireObject } from "../../webhook/conversion/convert-object.ts";
@@ -13,19 +13,19 @@ import { VersionSchema } from "../../embedded/index.ts";
  */
 export type LossReason = "lost" | "changed" | "added" | "refused" | "failed";
 
-/** One field that does not survive, of one object. */
+/** A field of an object that is lost or changed. */
 export interface Difference {
   readonly reason: LossReason;
-  /** Without the positions of list elements: `spec.ports[].name`. */
+  /** The path without the positions of list elements, such as `spec.ports[].name`. */
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;
-  /** What `refused` and `failed` have to say. */
+  /** The explanation of `refused` and `failed`. */
   readonly message?: string;
 }
 
 export class RoundTrip {
-  /** Versions: where it begins and ends, and what is between. */
+  /** The versions: where it begins and ends, and the one in between. */
   readonly from: string;
   readonly through: string;
   readonly #definition: ResourceDefinition;
@@ -43,13 +43,13 @@ export class RoundTrip {
     this.#intended = [...from.loses, ...through.loses];
   }
 
-  /** The object with defaults; `undefined` when its version does not allow it. */
+  /** Returns the object with defaults; `undefined` when its version does not allow it. */
   begin(object: WireObject): WireObject | undefined {
     const admitted = this.#here.admit(object);
     return admitted.errors.length > 0 ? undefined : frozen(admitted.object);
   }
 
-  /** What is other than `begin` gave it, losses that are intended aside. */
+  /** Returns the differences from what `begin` returned, except intended losses. */
   differences(object: WireObject): readonly Difference[] {
     return this.#all(object).filter(({ path }) => !this.#intended.some((one) => isWithin(path, one)));
   }
@@ -77,11 +77,11 @@ export class RoundTrip {
       ];
     }
     found.push(...compare(object.spec, back.spec, "spec"));
-    // A status without fields says as much as none.
+    // An empty status means the same as none.
     found.push(...compare(object.status ?? {}, back.status ?? {}, "status"));
     for (const name of ["labels", "annotations"]) {
       const [before, after] = [object, back].map(({ metadata }) => (metadata[name] ?? {}) as Fields);
-      // A conversion may keep in annotations what the other version has no field for.
+      // A conversion may keep fields that the other version lacks in annotations.
       found.push(...compare(before, { ...after }, `metadata.${name}`).filter(({ reason }) => reason !== "added"));
     }
     return found;
@@ -102,7 +102,7 @@ function compare(before: unknown, after: unknown, path: string): readonly Differ
   return [...names].flatMap((name) => compare(before[name], after[name], `${path}.${name}`));
 }
 
-/** `spec.size: Invalid value: …` */
+/** Makes a difference of a message such as `spec.size: Invalid value: …`. */
 function refused(message: string): Difference {
   return { reason: "refused", path: bare(/^[^:\s]+/.exec(message)?.[0] ?? ""), message };
 }
@@ -119,7 +119,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A conversion that changes what it is given fails. */
+/** Freezes the input, so that a conversion that changes it fails. */
 function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(frozen);
   return value;
