@@ -338,12 +338,18 @@ for (const server of ["real", "embedded"] as const) {
       const write = async (index: number): Promise<void> => {
         const [version, name, port] = [index % 2 === 0 ? "v1" : "v1beta1", names[(index * 37) % OBJECTS]!, index + 1];
         const spec = version === "v1" ? { endpoint: { port } } : { port };
-        await world.send("PATCH", `${objects(version)}/${name}`, { spec });
+        // On a busy machine one of them may take longer than the server allows.
+        await until(() => world.send("PATCH", `${objects(version)}/${name}`, { spec }).catch(() => undefined), {
+          what: () => `${name} is written`,
+          within: 60_000,
+        });
         wanted.set(name, port);
       };
       const writing = (async () => {
         for (const start = performance.now(); !over.signal.aborted;) {
-          sent.push(write(sent.length));
+          const written = write(sent.length);
+          written.catch(() => {}); // it fails the test below, and not another one before
+          sent.push(written);
           await Bun.sleep(Math.max(start + (sent.length * 1_000) / WRITES_A_SECOND - performance.now(), 0));
         }
         await Promise.all(sent);

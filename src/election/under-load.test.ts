@@ -30,7 +30,7 @@ async function leader(write: Handler) {
       reply.flushHeaders?.();
     }),
   );
-  const transport = createTransport(leases.server.config);
+  const transport = createTransport(leases.server.config, { switches: { http2: true } });
   cleanup.defer(() => transport.close());
   const stop = new AbortController();
   const open = Array.from({ length: 300 }, () =>

@@ -73,7 +73,7 @@ test.each([
       setTimeout(() => reply.end("two"), 5);
     }, options),
   );
-  const transport = createTransport(server.config);
+  const transport = createTransport(server.config, { switches: { http2: true } });
   cleanup.defer(() => transport.close());
   expect(await transport.request<unknown>({ method: "PUT", path: "/x", body: "{}" })).toEqual({ got: "{}" });
   const chunks: string[] = [];
@@ -98,7 +98,7 @@ test("transport names the proxy that refuses", async () => {
   cleanup.defer(() => void server.close());
   const { port } = server.address() as AddressInfo;
   const { config } = cleanup.use(await startLoopback(() => {}, { proxy: `http://127.0.0.1:${port}` }));
-  const transport = createTransport(config);
+  const transport = createTransport(config, { switches: { http2: true } });
   cleanup.defer(() => transport.close());
   const error = await transport.stream({ method: "GET", path: "/y", onChunk() {} }).catch((thrown: unknown) => thrown);
   expect(isUnreachable(error)).toBe(true);

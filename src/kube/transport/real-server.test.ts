@@ -24,7 +24,7 @@ describe.skipIf(!bin)("kube against a real kube-apiserver", () => {
   afterAll(() => stack.disposeAsync());
 
   async function connect(kubeconfig: string): Promise<Transport> {
-    const made = createTransport(await loadKubeconfig({ kubeconfig }));
+    const made = createTransport(await loadKubeconfig({ kubeconfig }), { switches: { http2: true } });
     stack.defer(() => made.close());
     return made;
   }

@@ -158,6 +158,7 @@ export class FaultyProxy implements AsyncDisposable {
     try {
       const response = await this.#send(request, stop.signal);
       reply.writeHead(response.status, { "content-type": "application/json" });
+      reply.flushHeaders(); // over HTTP/1.1 they would wait for the first event
       // Read at once and sent at their time, in their order.
       let sent = Promise.resolve();
       for await (const chunk of response.body!) {
