@@ -51,14 +51,18 @@ export async function writeConfig(etc: string): Promise<void> {
 }
 
 /** The kubeconfig for those outside, who reach the API server at another address. */
-export async function writeOuterKubeconfig(dir: string, server: string): Promise<string> {
+export async function writeOuterKubeconfig(dir: string, server: string): Promise<void> {
+  await writeFile(join(dir, "server"), server);
+  const { ca, cert, key } = await readAdministrator(dir);
+  await writeKubeconfig(join(dir, "kubeconfig"), { server, authority: ca, client: { cert, key } });
+}
+
+/** How a request from outside reaches the API server, and what it shows. */
+export async function readAdministrator(dir: string): Promise<Record<"server" | "ca" | "cert" | "key", string>> {
   const pki = join(dir, "etc", "kubernetes", "pki");
-  const [authority, cert, key] = await Promise.all(
-    ["ca.crt", "admin.crt", "admin.key"].map((file) => readFile(join(pki, file), "utf8")),
-  );
-  const file = join(dir, "kubeconfig");
-  await writeKubeconfig(file, { server, authority: authority ?? "", client: { cert: cert ?? "", key: key ?? "" } });
-  return file;
+  const files = [join(dir, "server"), join(pki, "ca.crt"), join(pki, "admin.crt"), join(pki, "admin.key")];
+  const [server = "", ca = "", cert = "", key = ""] = await Promise.all(files.map((file) => readFile(file, "utf8")));
+  return { server, ca, cert, key };
 }
 
 async function writeKeys(pki: string): Promise<void> {

@@ -17,7 +17,7 @@ import { join, resolve } from "node:path";
 import { until } from "../../tests/support/until.ts";
 import { helmProgram, nodeAssets } from "./assets.ts";
 import { makeGroups, removeGroups } from "./cgroups.ts";
-import { ADDRESS, dnsObjects, NODE, writeConfig, writeOuterKubeconfig } from "./config.ts";
+import { ADDRESS, dnsObjects, NODE, readAdministrator, writeConfig, writeOuterKubeconfig } from "./config.ts";
 import { type Output, outputOf, run } from "./programs.ts";
 
 export interface NodeOptions {
@@ -35,6 +35,7 @@ export class KubernetesNode implements AsyncDisposable {
   readonly kubeconfig: string;
   readonly #assets: string;
   readonly #temporary: boolean;
+  #tls: ReturnType<typeof readAdministrator> | undefined;
 
   /** @param temporary the folder goes with the node. */
   constructor(dir: string, assets: string, temporary: boolean) {
@@ -57,6 +58,13 @@ export class KubernetesNode implements AsyncDisposable {
   /** `kubectl apply -f -`, or what else reads manifests from its input. @throws with kubectl's words when it fails. */
   async apply(manifest: string, args: readonly string[] = ["apply", "-f", "-"]): Promise<string> {
     return await run(join(this.#assets, "bin", "kubectl"), [...this.#own(), ...args], { input: manifest });
+  }
+
+  /** A request to the API server with the administrator's certificate. */
+  async request(path: string, init: RequestInit = {}): Promise<Response> {
+    this.#tls ??= readAdministrator(this.dir);
+    const { server, ...tls } = await this.#tls;
+    return await fetch(`${server}${path}`, { ...init, tls });
   }
 
   /** What Helm printed. @throws with its words when it fails. */
