@@ -7,6 +7,10 @@ import { available, Show } from "./show.ts";
 import { parcel, sentBy, writeParcels } from "./parcels.ts";
 
 const NAMESPACE = "kust-system";
+const DEPLOY =
+  `manifests deploy --service-account ${NAMESPACE}/kust --base-image example.com/binnacle:0 --memory-limit 128Mi --cpu-limit 200m`.split(
+    " ",
+  );
 const OVERLAY = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources: [../base]
@@ -28,10 +32,7 @@ describe.skipIf(!available)("kustomize", () => {
     const { node } = show;
     const overlay = join(show.dir, "overlay");
     const write = async (folder: string): Promise<string> =>
-      await show.binnacle(
-        ...["manifests", "deploy", "--service-account", `${NAMESPACE}/kust`, "--base-image", "example.com/binnacle:0"],
-        ...["--controllers", folder, "--kustomize", "base", "--memory-limit", "128Mi", "--cpu-limit", "200m"],
-      );
+      await show.binnacle(...DEPLOY, "--controllers", folder, "--kustomize", "base");
     const apply = async (): Promise<void> => {
       await node.kubectl("apply", "-k", overlay);
       await show.rolledOut(NAMESPACE, "kust");
