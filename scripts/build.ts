@@ -30,6 +30,9 @@ const options = [
   "--no-compile-autoload-bunfig",
 ];
 
+/** The program, and the one of its other thread. */
+const entries = ["main.ts", "manager/stall-thread.ts"].map((file) => join(root, "src", file));
+
 export interface BuildOptions {
   /**
    * Compiles twice: the first executable is run, and the second has its bytecode laid out in the order in which that run
@@ -58,7 +61,7 @@ export async function build({ release = false }: BuildOptions = {}): Promise<voi
 
 function compile(outfile: string, more: readonly string[]): void {
   const define = `--define=BUILD_VERSION=${JSON.stringify(version())}`;
-  const args = ["build", ...options, ...more, define, join(root, "src", "main.ts"), "--outfile", outfile];
+  const args = ["build", ...options, ...more, define, ...entries, "--outfile", outfile];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
   if (status !== 0 || !existsSync(outfile)) throw new Error(`Cannot build dist/binnacle:\n${stdout}${stderr}`);
 }

@@ -63,6 +63,7 @@ async function main(): Promise<void> {
       dependencies: project.dependencies,
       offered,
       sdk,
+      stallThread: new URL("./manager/stall-thread.ts", import.meta.url).href,
       source: built ? undefined : import.meta.path,
       operator: operator && { name: operator.name, modules: builtInModules(operator, import.meta.dirname) },
     },

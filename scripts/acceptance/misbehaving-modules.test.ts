@@ -128,6 +128,17 @@ describe("a module that would harm others", () => {
     expect(await dev.end()).toBe(0);
   }, 60_000);
 
+  test("is named when it blocks the event loop, and the process ends when that lasts too long", async () => {
+    await bench.write("controllers/_helper.ts", "export const helper = 1;");
+    await bench.write("controllers/fine.ts", reconciling("fine", ""));
+    await bench.write("controllers/loops.ts", reconciling("loops", "for (;;);"));
+    await using dev = new Dev("--stall-timeout", "3s");
+    const run = { module: "loops.ts", controller: "loops", key: "default/kube-root-ca.crt" };
+    await dev.says({ level: "error", msg: "The event loop is blocked", ...run });
+    await dev.says({ level: "error", msg: "The event loop is blocked for too long: the process ends", ...run });
+    expect(await dev.child.exited).toBe(1);
+  }, 60_000);
+
   test("cannot change the built-in objects of all modules while it loads", async () => {
     await bench.write("controllers/_helper.ts", "export const helper = 1;");
     await bench.write("controllers/fine.ts", reconciling("fine", ""));

@@ -12,6 +12,8 @@ export interface Embedded {
   readonly offered: () => Promise<OfferedPackages>;
   /** The SDK's declarations and code: a file of zstd-compressed JSON, `{ path: text }`; `undefined` when it is not built in. */
   readonly sdk: () => Promise<string | undefined>;
+  /** The program of the thread that watches the event loop. @default there is none, and no thread watches */
+  readonly stallThread?: string | undefined;
   /** The entry's file when the sources run without a build. */
   readonly source: string | undefined;
   /** In an executable that `binnacle build` has made. */

@@ -37,6 +37,7 @@ const defaults: Readonly<Record<string, unknown>> = {
   "log-format": "pretty",
   watch: true,
   "grace-period": "5s",
+  "stall-timeout": "0s", // who debugs a module stops at breakpoints
 };
 
 const described: Readonly<Record<string, string>> = {
@@ -77,13 +78,14 @@ export const devCommand: Command = command({
   async run(given, host) {
     const values = runValues(given);
     const began = performance.now();
-    const log = createLog({ level: values["log-level"], format: values["log-format"] ?? "pretty" });
+    const format = values["log-format"] ?? "pretty";
+    const log = createLog({ level: values["log-level"], format });
     const signalled = stopSignal(log);
     const sdk = await sdkFolder(host);
     await using types = sdk === undefined ? undefined : new TypeWatch(values.controllers, { sdk, log });
     const pause = new Pause();
     using atTheEnd = new DisposableStack();
-    const shared = { host, log, signalled, pause, development: true, onLook: () => types?.look() };
+    const shared = { host, log, format, signalled, pause, development: true, onLook: () => types?.look() };
     /** @returns what is said of the keys, where there is somebody to press them. */
     const listenToKeys = (manager: Manager): string | undefined => {
       const press = devKeys({

@@ -6,7 +6,9 @@ import type { AccessOptions } from "../manager/account-access.ts";
 import type { Pause } from "../controller/pause.ts";
 import type { ElectionOptions } from "../manager/elections.ts";
 import { Manager } from "../manager/manager.ts";
+import { StallWatch } from "../manager/stall-watch.ts";
 import type { Log } from "../observe/log.ts";
+import { isDebugged } from "../platform/self.ts";
 import { disabledBy } from "../platform/switches.ts";
 import type { Host } from "./command.ts";
 import { electionOf, shardingOf } from "./election-options.ts";
@@ -20,6 +22,8 @@ import { webhooksOf } from "./webhook-options.ts";
 export interface RunOptions {
   readonly host: Host;
   readonly log: Log;
+  /** Of the log's lines. */
+  readonly format: "json" | "pretty";
   /** Resolves when everything is to end. */
   readonly signalled: Promise<void>;
   /** Finds the cluster while the modules load. */
@@ -44,6 +48,13 @@ export interface RunOptions {
 export async function runControllers(values: RunValues, options: RunOptions): Promise<number> {
   const { host, log, signalled, development } = options;
   await using secureMetrics = metricsCertificates(values, log);
+  using stalls = new StallWatch({
+    thread: host.embedded.stallThread,
+    warnAfter: values["stall-warning"],
+    endAfter: isDebugged() ? 0 : values["stall-timeout"],
+    log,
+    format: options.format,
+  });
   const requestRate = rateOf(values["kube-api-qps"], values["kube-api-burst"]);
   const inside = values.controllers.length === 0 ? host.embedded.operator?.modules : undefined;
   if (inside !== undefined && values.watch) {
@@ -104,6 +115,7 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     version: host.embedded.version,
   });
   report = (module, error) => manager.modules.reportError(module, error);
+  stalls.show(manager.metrics);
   using _resuming = resumeOnSignal(manager, log);
   await manager.start().catch((error: unknown) => {
     throw new UserError(error instanceof Error ? error.message : String(error), { cause: error });

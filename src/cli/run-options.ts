@@ -63,6 +63,18 @@ const options = [
     describe: "Requests at once within --kube-api-qps; twice as many when left out",
   },
   {
+    name: "stall-warning",
+    type: "duration",
+    default: "1s",
+    describe: "Tell which module blocks the event loop for so long; 0s for never",
+  },
+  {
+    name: "stall-timeout",
+    type: "duration",
+    default: "15s",
+    describe: "End the process when its event loop is blocked for so long; 0s for never",
+  },
+  {
     name: "error-budget",
     type: "boolean",
     default: true,
@@ -95,6 +107,10 @@ export interface RunValues extends ElectionValues, MetricsValues, WebhookValues 
   readonly concurrency: number | undefined;
   readonly "kube-api-qps": number | undefined;
   readonly "kube-api-burst": number | undefined;
+  /** Milliseconds. */
+  readonly "stall-warning": number;
+  /** Milliseconds. */
+  readonly "stall-timeout": number;
   readonly "error-budget": boolean;
   readonly strict: boolean;
   readonly "force-removal": boolean;

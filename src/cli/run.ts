@@ -14,13 +14,12 @@ export const runCommand: Command = command({
   options: runOptions,
   run(given, host) {
     const values = runValues(given);
-    const log = createLog({
-      level: values["log-level"],
-      format: values["log-format"] ?? (isTerminal(STANDARD_ERROR) ? "pretty" : "json"),
-    });
+    const format = values["log-format"] ?? (isTerminal(STANDARD_ERROR) ? "pretty" : "json");
+    const log = createLog({ level: values["log-level"], format });
     return runControllers(values, {
       host,
       log,
+      format,
       signalled: stopSignal(log),
       cluster: () => loadKubeconfig({ kubeconfig: values.kubeconfig, context: values.context, env: host.env }),
     });

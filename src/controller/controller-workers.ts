@@ -12,6 +12,7 @@ import { type BudgetOptions, type RunExecutor, Workers } from "./workers.ts";
 const DEFAULT_CONCURRENCY = 4;
 
 export interface ControllerWorkersParts {
+  readonly module: string;
   readonly queue: WorkQueue;
   readonly executor: RunExecutor;
   readonly reports: FailureReports;
@@ -24,18 +25,20 @@ export interface ControllerWorkersParts {
 export function controllerWorkers(
   controller: AnyController,
   runtime: Runtime,
-  { queue, executor, reports, gate, log, budget }: ControllerWorkersParts,
+  { module, queue, executor, reports, gate, log, budget }: ControllerWorkersParts,
 ): Workers {
   const { clock, metrics, turns, logsRuns = false, reportsFailures = true } = runtime;
   const { retry, timeout } = controller;
   const concurrency = controller.concurrency ?? runtime.concurrency ?? DEFAULT_CONCURRENCY;
+  const name = controllerName(controller);
   return new Workers({
+    about: { module, controller: name },
     budget: runtime.errorBudget === true ? budget : undefined,
     queue,
     concurrency,
     clock,
     log,
-    metrics: metrics.controller(controllerName(controller), concurrency),
+    metrics: metrics.controller(name, concurrency),
     tellRunsAt: logsRuns ? "info" : "debug",
     retryLimit: retry?.limit ?? Infinity,
     limit: runLimit(timeout, clock),

@@ -666,3 +666,21 @@ test("a controller that is suspended is resumed when that is asked for", async (
   runs = 0;
   await until(() => runs >= 8);
 });
+
+test("a controller that throws at its 1,000th run is not limited, and the key that failed is retried", async () => {
+  let runs = 0;
+  const done = new Set<string>();
+  const objects = Array.from({ length: 1_200 }, (_, index) => `o${index}`);
+  const { clock, controller, idle } = await setUp(
+    async ({ name }) => {
+      if (++runs === 1_000) throw new Error("the 1,000th run");
+      done.add(name);
+    },
+    { objects, errorBudget: true },
+  );
+  await idle();
+  expect([controller.state.kind, done.size]).toEqual(["running", 1_199]);
+  await clock.advanceInTurns(5);
+  await idle();
+  expect([controller.state.kind, done.size]).toEqual(["running", 1_200]);
+});

@@ -135,16 +135,15 @@ class ControllerEngine implements RunningController {
     });
 
     const reports = new FailureReports({ retry: controller.retry, declarations, clock });
-    this.#workers = this.#cleanup.use(
-      controllerWorkers(controller, runtime, {
-        queue: this.queue,
-        executor: this.#executor,
-        reports,
-        gate: this.#gate,
-        log: this.#log,
-        budget: { keys: () => this.#kinds.primary?.store.size, onChange: () => this.#changed() },
-      }),
-    );
+    const parts = {
+      module: this.module,
+      queue: this.queue,
+      executor: this.#executor,
+      gate: this.#gate,
+      log: this.#log,
+    };
+    const budget = { keys: () => this.#kinds.primary?.store.size, onChange: () => this.#changed() };
+    this.#workers = this.#cleanup.use(controllerWorkers(controller, runtime, { ...parts, reports, budget }));
     this.#events = new ControllerEvents({
       controller: this.name,
       finalizers: declarations.finalizers,

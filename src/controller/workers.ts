@@ -1,4 +1,5 @@
 /** Takes keys from the queue and runs them, several at a time and never two for one key. */
+import { ActiveRun } from "./active-run.ts";
 import { type BudgetState, ErrorBudget } from "./error-budget.ts";
 import { LOW_PRIORITY } from "./event-mapping.ts";
 import { timeoutError, type RunLimit } from "./run-limit.ts";
@@ -25,6 +26,8 @@ export interface RunExecutor {
 
 /** The options of a controller's workers. */
 export interface WorkersOptions {
+  /** Whose runs they are, when it is told who blocks the event loop. */
+  readonly about: { readonly module: string; readonly controller: string };
   readonly queue: WorkQueue;
   readonly concurrency: number;
   readonly clock: Clock;
@@ -138,6 +141,7 @@ export class Workers implements RunStarter, Disposable {
     for (const [key, running] of this.#running) {
       this.#running.delete(key);
       running.abandoned = true;
+      running.unmark();
       this.#again(running.item);
       queue.done(key);
     }
@@ -234,25 +238,19 @@ export class Workers implements RunStarter, Disposable {
   }
 
   async #work(item: QueueItem, run: KeyRun): Promise<void> {
-    const { clock, metrics, queue, limit, executor } = this.#options;
-    const running: ActiveRun = {
-      item,
-      run,
-      cancelledAt: undefined,
-      cancelled: false,
-      deferred: undefined,
-      abandoned: false,
-    };
+    const { about, clock, metrics, queue, limit, executor } = this.#options;
+    const running = new ActiveRun(item, run, about);
     this.#running.set(item.key, running);
     metrics.active(1);
     const began = clock.now();
     const timer = limit?.start(() => this.#onDeadline(running, limit));
     let outcome: Outcome;
     try {
-      outcome = outcomeOf(await executor.execute(run));
+      outcome = outcomeOf(await running.begin((one) => executor.execute(one)));
     } catch (error) {
       outcome = outcomeOfError(error, running.cancelled || run.isCutShort(error));
     }
+    running.unmark();
     timer?.[Symbol.dispose]();
     if (limit !== undefined && running.cancelledAt !== undefined && !running.cancelled && outcome.kind !== "fail") {
       outcome = { kind: "fail", error: timeoutError(limit) }; // its writes may have been refused
@@ -379,19 +377,6 @@ export class Workers implements RunStarter, Disposable {
 
 type Meant = (run: KeyRun) => boolean;
 const ALL: Meant = () => true;
-
-interface ActiveRun {
-  readonly item: QueueItem;
-  readonly run: KeyRun;
-  /** When its signal fired; `undefined` before. */
-  cancelledAt: number | undefined;
-  /** Whether it was cancelled for another reason than its own deadline. */
-  cancelled: boolean;
-  /** The additions of its key that wait for its end. */
-  deferred: AddOptions[] | undefined;
-  /** Its key is somebody else's by now. */
-  abandoned: boolean;
-}
 
 const REQUEUED = Object.freeze({ source: "requeueAfter", type: "generic" });
 const RETRIED = Object.freeze({ source: "retry", type: "generic" });

@@ -37,7 +37,7 @@ export async function loadModule(found: FoundModule, options: LoadOptions): Prom
   const loading = beginLoading(sources);
   try {
     const files = [...sources.keys(), ...origins];
-    graph = await loadGraph(file, { ...options, files, onError: (error) => options.onError(name, error) });
+    graph = await loadGraph(file, { ...options, name, files, onError: (error) => options.onError(name, error) });
     loading.check();
     const definitions = definitionsOf(graph.exports);
     loading.end();

@@ -1,4 +1,5 @@
 /** Finds the module to which an uncaught error belongs. */
+import { loopMarks } from "./loop-marks.ts";
 
 /** For errors of the SDK with which a module's call was rejected: the module that called. */
 const owners = new WeakMap<object, Bun.ModuleGraph>();
@@ -10,6 +11,8 @@ export interface ModuleFiles {
   /** The real paths, the module's own file first. */
   readonly files: readonly string[];
   readonly onError: (error: unknown) => void;
+  /** Whose code goes on when a call is answered. @default nobody's */
+  readonly mark?: number | undefined;
 }
 
 /** Registers a module as a possible owner of errors, until it is disposed of. */
@@ -22,10 +25,18 @@ export function knowModule(graph: Bun.ModuleGraph, module: ModuleFiles): Disposa
 export function ownedByCaller<T>(promise: Promise<T>): Promise<T> {
   const graph = Bun.ModuleGraph.current;
   if (graph === undefined) return promise;
-  return promise.catch((error: unknown) => {
-    if (typeof error === "object" && error !== null) owners.set(error, graph);
-    throw error;
-  });
+  const mark = modules.get(graph)?.mark ?? 0;
+  return promise.then(
+    (value) => {
+      loopMarks.goOn(mark);
+      return value;
+    },
+    (error: unknown) => {
+      loopMarks.goOn(mark);
+      if (typeof error === "object" && error !== null) owners.set(error, graph);
+      throw error;
+    },
+  );
 }
 
 /**

@@ -2,6 +2,7 @@
 import { realpathSync } from "node:fs";
 import { type Clock, systemClock } from "./clock.ts";
 import { knowModule } from "./error-owner.ts";
+import { loopMarks, markText } from "./loop-marks.ts";
 
 export interface LoadedGraph {
   readonly exports: Readonly<Record<string, unknown>>;
@@ -12,6 +13,8 @@ export interface LoadedGraph {
 }
 
 export interface LoadGraphOptions {
+  /** The name of the module, for reports of who blocks the event loop. @default the file */
+  readonly name?: string | undefined;
   /** Called with what the module's code threw outside of a call, or rejected without a handler. */
   readonly onError: (error: unknown) => void;
   /** The real paths of the module's files, its own first. @default its own */
@@ -63,14 +66,20 @@ export async function allLoaded(packages: OfferedPackages): Promise<Readonly<Rec
  * @throws what the module's top-level code threw, the errors of the bundler and resolver, LoadTimeout.
  */
 export async function loadGraph(file: string, options: LoadGraphOptions): Promise<LoadedGraph> {
-  const { onError, timeout = 10_000, clock = systemClock } = options;
+  const { name = file, onError, timeout = 10_000, clock = systemClock } = options;
   const graph = new Bun.ModuleGraph({ onError: (error) => onError(error) });
   // ConfigMap mounts replace a link, so the real path names one version. A file inside this executable has no other path.
   const path = isInside(file) ? file : realpathSync(file);
-  const known = knowModule(graph, { files: options.files ?? [path], onError });
+  const mark = loopMarks.take(markText({ module: name }));
+  const loading = loopMarks.take(markText({ module: name, loading: true }));
+  const known = knowModule(graph, { files: options.files ?? [path], onError, mark });
+  let isDisposed = false;
   const dispose = (): void => {
+    if (isDisposed) return;
+    isDisposed = true;
     known[Symbol.dispose]();
     graph.dispose();
+    loopMarks.release(mark);
   };
   const importing = graph.import<Record<string, unknown>>(path);
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -80,15 +89,21 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
   );
   try {
     const exports = await Promise.race([importing, late]);
-    return {
-      exports,
-      run: (fn) => graph.run(fn),
-      dispose,
+    const run = <T>(fn: () => T): T => {
+      const before = loopMarks.enterModule(mark);
+      try {
+        return graph.run(fn);
+      } finally {
+        loopMarks.leaveModule(before);
+      }
     };
+    return { exports, run, dispose };
   } catch (error) {
     importing.catch(() => {});
     dispose();
     throw error;
+  } finally {
+    loopMarks.release(loading);
   }
 }
 

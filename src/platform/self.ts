@@ -7,6 +7,11 @@ export interface ToolResult {
   readonly stderr: string;
 }
 
+/** Whether a debugger may stop the program: then it does not come round because somebody looks at it. */
+export function isDebugged(): boolean {
+  return process.execArgv.some((argument) => argument.startsWith("--inspect"));
+}
+
 export interface SelfOptions {
   readonly signal?: AbortSignal | undefined;
   /** @default the working directory */

@@ -1,0 +1,44 @@
+/** A run that workers have begun and that has not ended. */
+import { loopMarks, markText } from "../platform/loop-marks.ts";
+import type { QueueItem } from "../queue/queue-item.ts";
+import type { AddOptions } from "../queue/work-queue.ts";
+import type { Result } from "../reconcile/context.ts";
+import type { KeyRun } from "../reconcile/key-run.ts";
+
+export class ActiveRun {
+  readonly item: QueueItem;
+  readonly run: KeyRun;
+  /** When its signal fired; `undefined` before. */
+  cancelledAt: number | undefined;
+  /** Whether it was cancelled for another reason than its own deadline. */
+  cancelled = false;
+  /** The additions of its key that wait for its end. */
+  deferred: AddOptions[] | undefined;
+  /** Its key is somebody else's by now. */
+  abandoned = false;
+  /** Its slot among the marks of the event loop; 0 for none. */
+  #mark = 0;
+
+  /** @param about the names of its module and controller, for reports of who blocks the event loop. */
+  constructor(item: QueueItem, run: KeyRun, about: object) {
+    this.item = item;
+    this.run = run;
+    if (loopMarks.isWatched) this.#mark = loopMarks.take(markText({ ...about, key: item.key }));
+  }
+
+  /** Until the run waits for the first time, it has the event loop. */
+  begin(execute: (run: KeyRun) => Promise<void | Result>): Promise<void | Result> {
+    loopMarks.enterRun(this.#mark);
+    try {
+      return execute(this.run);
+    } finally {
+      loopMarks.leaveRun();
+    }
+  }
+
+  /** The run has ended, or is abandoned: one that never settles must not keep its slot. */
+  unmark(): void {
+    loopMarks.release(this.#mark);
+    this.#mark = 0;
+  }
+}

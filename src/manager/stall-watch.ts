@@ -1,0 +1,106 @@
+/** Watches that the event loop comes round: measures by how much it is late, and lets a thread tell when it does not at all. */
+import type { Log } from "../observe/log.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { HistogramFamily, NumberFamily } from "../observe/series.ts";
+import { type Clock, monotonic } from "../platform/clock.ts";
+import { loopMarks, PLACE } from "../platform/loop-marks.ts";
+import type { StallOrder, StallReport } from "./stall-order.ts";
+
+export interface StallWatchOptions {
+  /** The file of the thread, `stall-thread.ts`. @default there is no thread, and only the lag is measured */
+  readonly thread: string | undefined;
+  /** Milliseconds after which it is told that the event loop is blocked, and by whom; 0 for never. */
+  readonly warnAfter: number;
+  /** Milliseconds after which the process is ended; 0 for never. */
+  readonly endAfter: number;
+  readonly log: Log;
+  /** How the thread writes its own lines. */
+  readonly format: "json" | "pretty";
+  /** Milliseconds between two beats of the event loop. @default 500 */
+  readonly beatEvery?: number | undefined;
+  /** @default the machine's clock */
+  readonly clock?: Clock | undefined;
+}
+
+const BEAT_MS = 500;
+/** Seconds. */
+const LAG_BOUNDS: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
+
+export class StallWatch implements Disposable {
+  readonly #options: StallWatchOptions;
+  readonly #clock: Clock;
+  readonly #beatEvery: number;
+  readonly #lag = new HistogramFamily({
+    name: "binnacle_event_loop_lag_seconds",
+    help: "How late the event loop came round, measured twice a second",
+    bounds: LAG_BOUNDS,
+  });
+  readonly #stalls = new NumberFamily(
+    {
+      name: "binnacle_event_loop_stalls_total",
+      help: "Number of times that the event loop was blocked for too long, by the module that probably did it",
+    },
+    "counter",
+  );
+  readonly #observed = this.#lag.series({});
+  #worker: Worker | undefined;
+  #due: number;
+  #timer: Disposable;
+
+  /** Begins at once, so that a module that does not end while it loads is noticed. */
+  constructor(options: StallWatchOptions) {
+    this.#options = options;
+    this.#clock = monotonic(options.clock);
+    const { thread, warnAfter, endAfter, beatEvery = BEAT_MS } = options;
+    this.#beatEvery = beatEvery;
+    if (thread !== undefined && (warnAfter > 0 || endAfter > 0)) this.#startThread(thread);
+    this.#due = this.#clock.now() + beatEvery;
+    this.#timer = this.#clock.setTimeout(() => this.#beat(), beatEvery);
+  }
+
+  /** Shows what it measures. */
+  show(metrics: Metrics): void {
+    metrics.addFamily(this.#lag);
+    metrics.addFamily(this.#stalls);
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer[Symbol.dispose]();
+    const { control } = loopMarks;
+    control[PLACE.isWatched] = 0;
+    Atomics.store(control, PLACE.stop, 1);
+    Atomics.notify(control, PLACE.stop);
+    this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+
+  #startThread(thread: string): void {
+    const { warnAfter, endAfter, format, log } = this.#options;
+    const { control, memory } = loopMarks;
+    control[PLACE.stop] = 0;
+    control[PLACE.isWatched] = 1;
+    const worker = new Worker(thread, { smol: true });
+    worker.addEventListener("error", ({ message }) => log.warn("The event loop is not watched", { reason: message }));
+    worker.addEventListener("message", ({ data }: MessageEvent<StallReport>) => {
+      const module = data.module ?? data.likely?.module ?? "";
+      this.#stalls.series({ module }).value++;
+    });
+    const order: StallOrder = { memory, beatEvery: this.#beatEvery, warnAfter, endAfter, format };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
+    worker.postMessage(order);
+    this.#worker = worker;
+  }
+
+  #beat(): void {
+    Atomics.add(loopMarks.control, PLACE.beat, 1);
+    const now = this.#clock.now();
+    const late = Math.max(0, now - this.#due);
+    this.#observed.observe(late / 1_000);
+    const { warnAfter, log } = this.#options;
+    if (warnAfter > 0 && late >= warnAfter) {
+      log.warn("The event loop was blocked, and comes round again", { seconds: Math.round(late) / 1_000 });
+    }
+    this.#due = now + this.#beatEvery;
+    this.#timer = this.#clock.setTimeout(() => this.#beat(), this.#beatEvery);
+  }
+}
