@@ -97,13 +97,14 @@ test("checkCluster names what modules that are gone have left behind, and nobody
       metadata: { resourceVersion: "1" },
       items: some,
     });
-  const kindRow = (name: string, kind: string, verbs = ["list"]) => ({ name, kind, namespaced: true, verbs });
+  const kindRow = (name: string, kind: string, verbs = ["list", "watch"]) => ({ name, kind, namespaced: true, verbs });
   await using server = await startLoopback(({ path }, reply) => {
     if (path === "/apis") return sendJson(reply, { groups: [{ preferredVersion: { groupVersion: "demo.dev/v1" } }] });
     if (path === "/api/v1") {
       const resources = [
         kindRow("configmaps", "ConfigMap"),
         kindRow("secrets", "Secret"),
+        kindRow("componentstatuses", "ComponentStatus", ["get", "list"]), // its list has no version
         kindRow("pods/exec", "Exec"),
       ];
       return sendJson(reply, { resources: [...resources, kindRow("bindings", "Binding", ["create"])] });

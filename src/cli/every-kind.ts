@@ -6,6 +6,8 @@ import { groupOf, handle, type Resource } from "../resource/handle.ts";
 export interface Listed {
   readonly resource: Resource;
   readonly namespaced: boolean;
+  /** Whether there are objects: what cannot be watched, such as a ComponentStatus or the metrics of a pod, is made up for each request. */
+  readonly isStored: boolean;
 }
 
 interface ResourceList {
@@ -32,7 +34,11 @@ export async function everyKind(transport: Pick<Transport, "request">): Promise<
     for (const { name, kind, namespaced, verbs } of resources) {
       if (name.includes("/") || !verbs.includes("list")) continue;
       const scope = namespaced ? "Namespaced" : "Cluster";
-      kinds.push({ resource: handle({ apiVersion, kind, scope, plural: name }), namespaced });
+      kinds.push({
+        resource: handle({ apiVersion, kind, scope, plural: name }),
+        namespaced,
+        isStored: verbs.includes("watch"),
+      });
     }
   }
   return kinds;

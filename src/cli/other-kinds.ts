@@ -28,8 +28,8 @@ export async function lookThroughOthers(
   let kinds = 0;
   let objects = 0;
   for (const listed of await everyKind(transport)) {
-    const { resource } = listed;
-    if (known.has(groupKind(resource)) || resource.kind === "Event") continue;
+    const { resource, isStored } = listed;
+    if (!isStored || known.has(groupKind(resource)) || resource.kind === "Event") continue;
     const shown = `${resource.kind} (${resource.apiVersion})`;
     try {
       const { count, left } = await lookThrough(transport, listed);
