@@ -102,7 +102,7 @@ describe("conversionLosses", () => {
   test("says what is refused by the other version, and what it has no field for", async () => {
     const refused = await messagesOf(withConversions(({ spec }) => ({ spec })));
     expect(refused).toContain(
-      "v1 → v2 → v1 makes an object that is not valid: spec.name: Too long: may not be more than 3 bytes",
+      "v1 → v2 → v1 makes an invalid object: spec.name: Too long: may not be more than 3 bytes",
     );
     const pruned = await messagesOf(withConversions(() => ({ spec: { name: "x", title: "y" } })));
     expect(pruned).toContain("v1 → v2 → v1 loses spec.title: v2 has no such field");
