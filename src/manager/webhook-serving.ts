@@ -25,6 +25,8 @@ export interface WebhookServingOptions {
    * replica that leaves. @default 0
    */
   readonly drain?: number | undefined;
+  /** What the webhooks are registered with in place of what they declare. @default as declared */
+  readonly failurePolicy?: "Ignore" | undefined;
 }
 
 /** What a webhook listener shares with the rest of the process. */
@@ -63,6 +65,7 @@ export class WebhookServing {
       conversions,
       clock,
       freeze,
+      failurePolicy: options?.failurePolicy,
       onError,
       scopeOf: (webhook, { name }) => webhookScope(webhook, name, runtime),
       ensureListening: (module) => this.listen(module),

@@ -47,7 +47,11 @@ export class Webhooks {
         (await this.#registrar?.trusts(authority, signal)) ?? true;
       this.#certificates = new WebhookCertificates(options.certificates, { ...around, inForce });
     }
-    const served = options && { ...options, certificates: this.#sourceOf(options) };
+    const served = options && {
+      ...options,
+      certificates: this.#sourceOf(options),
+      failurePolicy: options.registration?.failurePolicy,
+    };
     this.#serving = new WebhookServing(served, {
       ...parts,
       metrics: metrics.webhooks,

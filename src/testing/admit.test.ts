@@ -127,3 +127,18 @@ test("a webhook with side effects writes, and reads what it wrote; during a dry 
   await expect(asking).rejects.toThrow("declares no side effects");
   expect(running.log.some(({ msg }) => msg === "A webhook threw")).toBe(true);
 });
+
+test("`default` changes its draft: an object that it returns instead is an error, and any other value is nothing", async () => {
+  const object = { metadata: { name: "m", namespace: "default" } };
+  // TypeScript lets a function that returns something stand for one that returns nothing.
+  const copying: (draft: object) => void = (draft) => ({ ...draft });
+  const copied = await admit(defineWebhook({ for: ConfigMap, default: copying }), object);
+  expect(copied).toMatchObject({
+    allowed: false,
+    message: expect.stringContaining("`default` returned an object, which is ignored"),
+  });
+  const assigning: (draft: { data?: Record<string, string> | undefined }) => void = (draft) =>
+    (draft.data = { a: "b" });
+  const assigned = await admit(defineWebhook({ for: ConfigMap, default: assigning }), object);
+  expect(assigned).toMatchObject({ allowed: true, object: { data: { a: "b" } } });
+});

@@ -34,6 +34,7 @@ export class AdmissionEndpoint implements ReviewEndpoint {
     if (problem !== undefined) return this.malformed({ code: BAD_REQUEST, message: problem });
     const { apiVersion = V1, request } = body as AdmissionReview & { readonly request: AdmissionRequest };
     const response = await this.#respond(request, deadline);
+    if ("failure" in response) return failed(response.failure);
     return { status: 200, body: { kind: "AdmissionReview", apiVersion, response } satisfies AdmissionReview };
   }
 
@@ -43,7 +44,7 @@ export class AdmissionEndpoint implements ReviewEndpoint {
     return { status: 200, body: { response } satisfies AdmissionReview };
   }
 
-  async #respond(request: AdmissionRequest, deadline: number): Promise<AdmissionResponse> {
+  async #respond(request: AdmissionRequest, deadline: number): Promise<AdmissionResponse | Failed> {
     const collected: Collected = { warnings: [], annotations: new Map() };
     const { operation } = request;
     if (isUnknown(operation)) {
@@ -58,6 +59,9 @@ export class AdmissionEndpoint implements ReviewEndpoint {
         return answer(request, collected, problemStatus(BAD_REQUEST, `the request has no ${what}`));
       }
       const verdict = await member.ask(request, object, { collected, deadline });
+      if (verdict.refused !== undefined && verdict.isFailure === true && member.ignoresFailures) {
+        return { failure: verdict.refused };
+      }
       if (verdict.refused !== undefined) return answer(request, collected, verdict.refused);
       object = verdict.object;
       patch.push(...verdict.patch);
@@ -66,6 +70,16 @@ export class AdmissionEndpoint implements ReviewEndpoint {
     if (patch.length === 0) return allowed;
     return { ...allowed, patch: Buffer.from(JSON.stringify(patch)).toString("base64"), patchType: "JSONPatch" };
   }
+}
+
+/** The webhook did not decide. */
+interface Failed {
+  readonly failure: AdmissionStatus;
+}
+
+/** Anything but 200 is a failure to the API server, which then does what `failurePolicy` says; a review would be a refusal. */
+function failed({ code, message = "" }: AdmissionStatus): ReviewAnswer {
+  return { status: code, body: `${message}\n` };
 }
 
 function answer(

@@ -18,6 +18,8 @@ export interface MemberOptions {
   readonly clock: Clock;
   /** Whether to freeze the objects that `validate` sees. */
   readonly freeze: boolean;
+  /** Whether it is registered with `failurePolicy: Ignore`. @default false */
+  readonly ignoresFailures?: boolean | undefined;
   readonly results: Pick<WebhookResults, "count">;
   /** Called when the author's code threw, after that was logged. */
   readonly onPanic: () => void;
@@ -27,6 +29,8 @@ export interface MemberOptions {
 export interface Verdict {
   /** The rejection; `undefined` when the request is allowed. */
   readonly refused: AdmissionStatus | undefined;
+  /** The author's code has not decided: the webhook itself failed, which a `failurePolicy` is for. @default false */
+  readonly isFailure?: boolean | undefined;
   /** The object after `default`. */
   readonly object: unknown;
   readonly patch: readonly PatchOperation[];
@@ -68,9 +72,14 @@ export class AdmissionMember {
     return this.#operations.has(operation) || this.#operations.has("*");
   }
 
+  /** Whether the API server goes on without the webhook where it fails. */
+  get ignoresFailures(): boolean {
+    return this.#options.ignoresFailures === true;
+  }
+
   /** Calls the author's code; never rejects. */
   async ask(request: AdmissionRequest, object: unknown, { collected, deadline }: Asking): Promise<Verdict> {
-    if (this.#leaving !== undefined) return refusal(problemStatus(UNAVAILABLE, this.#leaving));
+    if (this.#leaving !== undefined) return failure(problemStatus(UNAVAILABLE, this.#leaving));
     const { scope, results, freeze } = this.#options;
     const run = new AdmissionRun(scope, request, collected);
     this.#running.add(run);
@@ -79,8 +88,10 @@ export class AdmissionMember {
       const isMutating = this.type === "mutating";
       const subject = isMutating ? copyOf(object) : freeze ? deepFreeze(object) : object;
       const outcome = this.#call(subject, run);
-      if (isThenable(outcome) && (await this.#until(deadline, { run, outcome })) === LATE) {
-        return refusal(this.#late(run));
+      const returned = isThenable(outcome) ? await this.#until(deadline, { run, outcome }) : outcome;
+      if (returned === LATE) return failure(this.#late(run));
+      if (isMutating && returned !== subject && isObject(returned)) {
+        throw new Error("`default` returned an object, which is ignored: change the draft that it gets");
       }
       const patch = isMutating ? patchBetween(object, subject) : [];
       result = "allowed";
@@ -150,6 +161,10 @@ export class AdmissionMember {
   }
 }
 
+function failure(refused: AdmissionStatus): Verdict {
+  return { ...refusal(refused), isFailure: true };
+}
+
 function refusal(refused: AdmissionStatus): Verdict {
   return { refused, object: undefined, patch: [] };
 }
@@ -161,6 +176,11 @@ function messageOf(error: unknown): string {
   } catch {
     return "a value that is no error";
   }
+}
+
+/** Tells an object of the API from what an arrow function may happen to return. */
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "kind" in value && "metadata" in value;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -12,11 +12,12 @@ import { WebhookHost } from "./webhook-host.ts";
 type Validate = () => Promise<void>;
 
 /** Makes a host whose webhooks read nothing. */
-function newHost() {
+function newHost(failurePolicy?: "Ignore") {
   const log = createLog({ level: "info", format: "json", write: () => {} });
   const released: string[] = [];
   const host = new WebhookHost({
     log,
+    failurePolicy,
     metrics: new WebhookFamilies(),
     conversions: new ConversionFamilies(),
     scopeOf: (webhook) => ({
@@ -115,4 +116,28 @@ test("a module that is changed twice while the API server is away leaves nothing
   expect(await ask()).toBe("three");
   expect(released).toEqual(["one", "two"]);
   expect(host.modules()).toHaveLength(1);
+});
+
+test("a call that is cut off is refused, or a failure of the webhook where failures are ignored", async () => {
+  const cut = AbortSignal.abort();
+  for (const [policy, said] of [
+    [undefined, "the module a has left"],
+    ["Ignore", "HTTP 503"],
+  ] as const) {
+    const { host, ask } = newHost(policy);
+    const asked = Promise.withResolvers<void>();
+    const hanging: Validate = () => {
+      asked.resolve();
+      return new Promise(() => {});
+    };
+    await host.put(module("a", hanging), never);
+    const began = ask();
+    await asked.promise;
+    const removed = host.remove("a", { signal: cut });
+    expect(await began).toBe(said);
+    await removed;
+    // What the author decides is a refusal under either policy.
+    await host.put(module("a", refusing("no")), never);
+    expect(await ask()).toBe("no");
+  }
 });

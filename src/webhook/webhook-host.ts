@@ -62,6 +62,8 @@ export interface WebhookHostOptions {
   readonly ensureListening: (module: string) => void;
   /** Called when a module's code threw, after that was logged. */
   readonly onError: (module: string) => void;
+  /** What the webhooks are registered with in place of what they declare. @default as declared */
+  readonly failurePolicy?: "Ignore" | undefined;
   /** Whether to freeze the objects that `validate` sees. @default false */
   readonly freeze?: boolean | undefined;
   /** @default systemClock */
@@ -183,7 +185,7 @@ export class WebhookHost {
   }
 
   #serve(webhook: AnyWebhook, module: WebhookModule): Served {
-    const { metrics, scopeOf, onError, freeze = false } = this.#options;
+    const { metrics, scopeOf, onError, failurePolicy, freeze = false } = this.#options;
     const scoped = scopeOf(webhook, module);
     const results = metrics.results(webhookName(webhook));
     const members = new Map<string, AdmissionMember>();
@@ -193,6 +195,7 @@ export class WebhookHost {
         invoke: module.invoke,
         clock: this.#clock,
         freeze,
+        ignoresFailures: (failurePolicy ?? webhook.failurePolicy) === "Ignore",
         results,
         onPanic: () => {
           metrics.panicked();
